@@ -1,0 +1,39 @@
+// Prints the last line of .ci/run from Vitest's JSON report, and ends with 0 only if nothing failed.
+// A check that failed, a test file that could not be loaded, and a run that ended early each count as one failure.
+import { readFileSync } from "node:fs"
+
+const [path, checkFailed, testStatus] = process.argv.slice(2)
+
+const read = () => {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"))
+  } catch {
+    return undefined
+  }
+}
+
+const report = read() ?? { testResults: [] }
+const outcomes = report.testResults.flatMap((file) => file.assertionResults.map((test) => test.status))
+const count = (...statuses) => outcomes.filter((status) => statuses.includes(status)).length
+
+const failures = [
+  [checkFailed === "1" ? 1 : 0, "npm run check failed"],
+  [
+    report.testResults.filter(
+      (file) => file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed")
+    ).length,
+    "test files failed outside their tests"
+  ],
+  [count("failed"), "tests failed"]
+]
+const known = failures[1][0] + failures[2][0]
+if (testStatus !== "0" && known === 0) failures.push([1, `the test run ended with code ${testStatus}`])
+
+const passed = count("passed")
+const failed = failures.reduce((sum, [number]) => sum + number, 0)
+const skipped = outcomes.length - passed - count("failed")
+
+for (const [number, what] of failures) if (number > 0) console.log(`${number}: ${what}`)
+if (passed === 0 && failed === 0) console.log("No test ran.")
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`)
+process.exit(failed === 0 && passed > 0 ? 0 : 1)
