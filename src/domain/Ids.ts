@@ -1,0 +1,36 @@
+/**
+ * Identifiers. Records are named by UUIDs (interface document, head), made by Usher as UUIDv7 so that they sort by
+ * age; any UUID is accepted coming in, and is lower case inside.
+ */
+import { Schema, SchemaTransformation } from "effect"
+
+const uuidPattern = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/
+
+/** A UUID in lower case. */
+export const Id = Schema.String.check(
+  Schema.makeFilter((text: string) => uuidPattern.test(text), {
+    expected: "a UUID",
+    representation: { id: "usher/uuid", payload: null },
+    toJsonSchema: () => ({ format: "uuid" })
+  })
+)
+  .annotate({ examples: ["0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"] })
+  .pipe(
+    Schema.decodeTo(
+      Schema.String,
+      SchemaTransformation.transform({ decode: (text) => text.toLowerCase(), encode: (text) => text })
+    )
+  )
+
+/** Whether a record belongs to the organization's real business or to its trials; a `test` key never sees `live`. */
+export const Mode = Schema.Literals(["live", "test"])
+export type Mode = typeof Mode.Type
+
+/** The tenant a request speaks for. Every record belongs to exactly one. */
+export interface Tenant {
+  readonly organizationId: string
+  readonly mode: Mode
+}
+
+/** True if both are the same organization in the same mode. */
+export const sameTenant = (a: Tenant, b: Tenant): boolean => a.organizationId === b.organizationId && a.mode === b.mode

@@ -1,0 +1,148 @@
+/**
+ * A line: its members stand sorted by `order`, and who came later stands behind others of the same order.
+ *
+ * The members are kept in chunks of at most `chunkSizeMax`, and the chunks' sizes in a Fenwick tree; each member knows
+ * its chunk. So a position costs one walk up the tree and one scan of a chunk, however long the line is. Coming in at
+ * the end, which nearly everyone does, costs one push. The tree is rebuilt when a chunk comes or goes, which happens at
+ * most once in `chunkSizeMax / 2` changes.
+ */
+
+/** Measured: 256 to 1,024 give the same cost for a position; smaller chunks make coming and going cheaper. */
+const chunkSizeMax = 512
+
+/** A neighbourhood of the line; its fields belong to the line. */
+export interface Chunk<M> {
+  /** Where the chunk stands among the chunks. */
+  index: number
+  readonly members: Array<M>
+}
+
+/** What can stand in a line; in one line at a time. `order` must not change while it stands there. */
+export interface Member<M> {
+  readonly order: number
+  /** The line's own note; undefined while the member stands in no line. */
+  chunk: Chunk<M> | undefined
+}
+
+export class Line<M extends Member<M>> {
+  #size = 0
+  #chunks: Array<Chunk<M>> = []
+  /** Fenwick tree over the sizes of the chunks, from index 1. */
+  readonly #sizes: Array<number> = [0]
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Who stands at the head. */
+  get first(): M | undefined {
+    return this.#chunks[0]?.members[0]
+  }
+
+  /** Puts a member behind everyone of its order or a smaller one. */
+  insert(member: M): void {
+    const chunk = this.#chunkFor(member.order)
+    const members = chunk.members
+    member.chunk = chunk
+    this.#size++
+    if (members.length === 0 || members[members.length - 1]!.order <= member.order) members.push(member)
+    else members.splice(firstAfter(members, member.order), 0, member)
+    if (members.length > chunkSizeMax) this.#split(chunk)
+    else this.#resize(chunk, 1)
+  }
+
+  /** Takes a member out; one that stands in no line is left alone. */
+  remove(member: M): void {
+    const chunk = member.chunk
+    if (chunk === undefined) return
+    const members = chunk.members
+    member.chunk = undefined
+    this.#size--
+    if (members[0] === member) members.shift()
+    else members.splice(members.indexOf(member), 1)
+    if (members.length > 0) return this.#resize(chunk, -1)
+    this.#chunks.splice(chunk.index, 1)
+    this.#number(chunk.index)
+  }
+
+  /** 1 + the number of members ahead; 0 for a member that stands in no line. */
+  position(member: M): number {
+    const chunk = member.chunk
+    if (chunk === undefined) return 0
+    let ahead = chunk.members.indexOf(member)
+    for (let index = chunk.index; index > 0; index -= index & -index) ahead += this.#sizes[index]!
+    return ahead + 1
+  }
+
+  /** Empties the line and answers who stood in it, in order. */
+  takeAll(): Array<M> {
+    const members = this.#chunks.flatMap((chunk) => chunk.members)
+    for (const member of members) member.chunk = undefined
+    this.#chunks = []
+    this.#size = 0
+    this.#number(0)
+    return members
+  }
+
+  /** The chunk in which a newcomer of this order belongs: the last whose first member is not behind it. */
+  #chunkFor(order: number): Chunk<M> {
+    const chunks = this.#chunks
+    const last = chunks[chunks.length - 1]
+    if (last === undefined) return this.#append()
+    if (last.members[last.members.length - 1]!.order <= order) {
+      return last.members.length < chunkSizeMax ? last : this.#append()
+    }
+    let low = 0
+    let high = chunks.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1
+      if (chunks[middle]!.members[0]!.order <= order) low = middle
+      else high = middle - 1
+    }
+    return chunks[low]!
+  }
+
+  #append(): Chunk<M> {
+    const chunk: Chunk<M> = { index: this.#chunks.length, members: [] }
+    this.#chunks.push(chunk)
+    this.#number(chunk.index)
+    return chunk
+  }
+
+  #split(chunk: Chunk<M>): void {
+    const behind: Chunk<M> = { index: chunk.index + 1, members: chunk.members.splice(chunkSizeMax >>> 1) }
+    for (const member of behind.members) member.chunk = behind
+    this.#chunks.splice(behind.index, 0, behind)
+    this.#number(behind.index)
+  }
+
+  #resize(chunk: Chunk<M>, by: number): void {
+    const sizes = this.#sizes
+    for (let index = chunk.index + 1; index < sizes.length; index += index & -index) sizes[index]! += by
+  }
+
+  /** Numbers the chunks anew from `from` on, and rebuilds the tree. */
+  #number(from: number): void {
+    const chunks = this.#chunks
+    for (let index = from; index < chunks.length; index++) chunks[index]!.index = index
+    const sizes = this.#sizes
+    sizes.length = 1
+    for (const chunk of chunks) sizes.push(chunk.members.length)
+    for (let index = 1; index < sizes.length; index++) {
+      const parent = index + (index & -index)
+      if (parent < sizes.length) sizes[parent]! += sizes[index]!
+    }
+  }
+}
+
+/** The index of the first member whose order is greater. */
+function firstAfter<M extends Member<M>>(members: ReadonlyArray<M>, order: number): number {
+  let low = 0
+  let high = members.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (members[middle]!.order <= order) low = middle + 1
+    else high = middle
+  }
+  return low
+}

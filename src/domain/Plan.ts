@@ -1,0 +1,63 @@
+/**
+ * Plans and the rate limits they come with (interface document 8.1; completions 5). A limit is so many requests in a
+ * fixed window, for an organization over all its keys, live and test alike.
+ */
+import { Schema } from "effect"
+
+/** An organization's plan. */
+export const Plan = Schema.Literals(["starter", "growth", "enterprise"])
+export type Plan = typeof Plan.Type
+
+/** A number of requests, 1 or more. */
+const Requests = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
+
+/** How many requests an organization may make; absent: any number. */
+export const RateLimits = Schema.Struct({
+  adminApiPerMinute: Schema.optionalKey(Requests),
+  consumerApiPerMinute: Schema.optionalKey(Requests),
+  analyticsQueriesPerMinute: Schema.optionalKey(Requests),
+  otpRequestsPerMinute: Schema.optionalKey(Requests),
+  externalAuthorizationsPerMinute: Schema.optionalKey(Requests),
+  queueEntriesPerMinute: Schema.optionalKey(Requests),
+  queueEntriesPerSecond: Schema.optionalKey(Requests),
+  auctionBidsPerMinute: Schema.optionalKey(Requests),
+  auctionBidsPerSecond: Schema.optionalKey(Requests),
+  drawEntriesPerMinute: Schema.optionalKey(Requests),
+  drawEntriesPerSecond: Schema.optionalKey(Requests)
+}).annotate({ identifier: "RateLimits" })
+export type RateLimits = typeof RateLimits.Type
+
+/** The limits of single categories, the same on every plan that has figures. */
+const categories = {
+  otpRequestsPerMinute: 10,
+  externalAuthorizationsPerMinute: 100,
+  queueEntriesPerMinute: 1_000,
+  queueEntriesPerSecond: 100,
+  auctionBidsPerMinute: 500,
+  auctionBidsPerSecond: 50,
+  drawEntriesPerMinute: 1_000,
+  drawEntriesPerSecond: 100
+} satisfies RateLimits
+
+const starter = {
+  ...categories,
+  adminApiPerMinute: 500,
+  consumerApiPerMinute: 2_000,
+  analyticsQueriesPerMinute: 50
+} satisfies RateLimits
+
+const growth = {
+  ...categories,
+  adminApiPerMinute: 1_000,
+  consumerApiPerMinute: 5_000,
+  analyticsQueriesPerMinute: 100
+} satisfies RateLimits
+
+const unlimited: RateLimits = {}
+
+/** What holds where no organization is known: the figures of the default plan. */
+export const defaultRateLimits: Required<RateLimits> = growth
+
+/** The limits of an organization. Its own numbers hold on `enterprise` alone, and there replace the categories' too. */
+export const rateLimitsOf = (plan: Plan, own: RateLimits = unlimited): RateLimits =>
+  plan === "enterprise" ? own : plan === "starter" ? starter : growth

@@ -1,0 +1,50 @@
+/**
+ * Chance that can be repeated: the generator xoshiro128** (Blackman and Vigna, 2018) started from a recorded seed, so that
+ * replaying a mechanism's events gives the same order again. It is fair, not secret: what must be unpredictable is the seed.
+ */
+
+/** Answers the next number, 0 to 2^32 − 1, each equally likely. */
+export type Random32 = () => number
+
+/** A generator started from 16 bytes in hex. */
+export const seededRandom = (seed: string): Random32 => {
+  let a = word(seed, 0)
+  let b = word(seed, 1)
+  let c = word(seed, 2)
+  let d = word(seed, 3)
+  // The generator never leaves the state of all zeros.
+  if ((a | b | c | d) === 0) a = 1
+  return () => {
+    const result = Math.imul(rotate(Math.imul(b, 5), 7), 9) >>> 0
+    const shifted = b << 9
+    c ^= a
+    d ^= b
+    b ^= c
+    a ^= d
+    c ^= shifted
+    d = rotate(d, 11)
+    return result
+  }
+}
+
+/** A number from 0 to `bound − 1`, each exactly equally likely: what would favour the small ones is thrown again. */
+export const below = (random: Random32, bound: number): number => {
+  const fair = 4_294_967_296 - (4_294_967_296 % bound)
+  let number = random()
+  while (number >= fair) number = random()
+  return number % bound
+}
+
+/** Shuffles in place (Fisher and Yates): every order is equally likely. */
+export const shuffle = <A>(items: Array<A>, random: Random32): void => {
+  for (let last = items.length - 1; last > 0; last--) {
+    const chosen = below(random, last + 1)
+    const item = items[last]!
+    items[last] = items[chosen]!
+    items[chosen] = item
+  }
+}
+
+const word = (seed: string, index: number): number => Number.parseInt(seed.slice(index * 8, index * 8 + 8), 16) | 0
+
+const rotate = (word: number, by: number): number => (word << by) | (word >>> (32 - by))

@@ -1,0 +1,64 @@
+/**
+ * What an admin sets on a queue (interface document 2.8; completions 4, "queue").
+ */
+import { Schema } from "effect"
+import { Timestamp } from "../Time.ts"
+
+/** Consumers admitted per minute at most: more than one process can admit durably. */
+export const admitRateMax = 1_000_000
+
+const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
+
+/** What an admin sets. Absent keys mean what completions 4 ("queue") says they mean. */
+export const Configuration = Schema.Struct({
+  name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
+  timeZone: Schema.String,
+  openAt: Schema.optionalKey(Timestamp),
+  closeAt: Schema.optionalKey(Timestamp),
+  lobbyOpenAt: Schema.optionalKey(Timestamp),
+  supportsGuest: Schema.Boolean,
+  /** Per minute; 0: by hand only. */
+  admitRate: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: admitRateMax })),
+  admissionExpirationSeconds: Schema.optionalKey(count(31_536_000)),
+  /** Most QUEUED at once. */
+  capacity: Schema.optionalKey(count(100_000_000)),
+  /** Grants over the queue's life. */
+  maxAdmissions: Schema.optionalKey(count(1_000_000_000)),
+  recycleExpiredAdmissions: Schema.Boolean,
+  loyaltyBiasEnabled: Schema.Boolean,
+  loyaltyHeadStartSeconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 }))
+})
+export type Configuration = typeof Configuration.Type
+
+/** A setting that makes no sense beside another one. */
+export interface ConfigurationProblem {
+  readonly field: "openAt" | "closeAt" | "lobbyOpenAt"
+  readonly message: string
+}
+
+/** What is wrong between the settings, each of which is in range by itself; empty if nothing is. */
+export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
+  const { openAt, closeAt, lobbyOpenAt } = configuration
+  const problems: Array<ConfigurationProblem> = []
+  if (openAt !== undefined && closeAt !== undefined && closeAt <= openAt) {
+    problems.push({ field: "closeAt", message: "closeAt must be after openAt" })
+  }
+  if (lobbyOpenAt !== undefined && openAt === undefined) {
+    problems.push({ field: "lobbyOpenAt", message: "lobbyOpenAt needs an openAt" })
+  }
+  if (lobbyOpenAt !== undefined && openAt !== undefined && lobbyOpenAt >= openAt) {
+    problems.push({ field: "lobbyOpenAt", message: "lobbyOpenAt must be before openAt" })
+  }
+  return problems
+}
+
+/** What stands before the first `Configured` event; it admits nobody. */
+export const unconfigured: Configuration = {
+  name: "",
+  timeZone: "UTC",
+  supportsGuest: false,
+  admitRate: 0,
+  recycleExpiredAdmissions: false,
+  loyaltyBiasEnabled: false,
+  loyaltyHeadStartSeconds: 0
+}

@@ -1,0 +1,39 @@
+/**
+ * What happens to a queue. Every event ever stored must stay decodable: a shape that is no longer written stays in the
+ * union. Keys that hold their default are left out, because most of what is stored are entries and grants.
+ */
+import { Schema } from "effect"
+import { Configuration } from "./Configuration.ts"
+import { DenialReason } from "./Protocol.ts"
+
+/** Milliseconds since the epoch; never less than the event's before it. */
+const at = Schema.Finite
+const consumerId = Schema.String
+
+export const Event = Schema.TaggedUnion({
+  /** The first event, and each change of the settings. */
+  Configured: { at, configuration: Configuration, by: Schema.String },
+  /** The lobby's places were put in a random order, drawn from `seed` (16 bytes in hex). */
+  Opened: { at, seed: Schema.String },
+  Entered: {
+    at,
+    consumerId,
+    /** 0 to 1; absent: 0. */
+    loyaltyScore: Schema.optionalKey(Schema.Finite)
+  },
+  /** Admitted; `by` is absent if by rate. */
+  Granted: { at, consumerId, by: Schema.optionalKey(Schema.Literal("operator")) },
+  /** The grant was not used in time. */
+  Expired: { at, consumerId },
+  Denied: { at, consumerId, reason: DenialReason },
+  Completed: { at, consumerId },
+  Left: { at, consumerId },
+  /** Closed for good by an admin. */
+  Ended: { at, by: Schema.String },
+  Archived: { at, by: Schema.String },
+  /** `closeAt` has passed. */
+  Closed: { at },
+  /** Nobody waits any more and no grant is outstanding: the queue's work is over. */
+  TornDown: { at }
+})
+export type Event = typeof Event.Type

@@ -1,0 +1,123 @@
+/**
+ * How each event changes a queue. An event is a fact: nothing is checked here, and a consumer that is not known is
+ * passed over.
+ */
+import { seededRandom, shuffle } from "../SeededRandom.ts"
+import type { Millis } from "../Time.ts"
+import type { Configuration } from "./Configuration.ts"
+import type { Event } from "./Event.ts"
+import { changeSpacing, countAdmission, noteAdmissible } from "./Pacing.ts"
+import type { DenialReason } from "./Protocol.ts"
+import { isInLobby, Place, type State, type Status } from "./State.ts"
+
+export const evolve = (state: State, event: Event): void => {
+  state.sequence++
+  state.lastAt = Math.max(state.lastAt, event.at)
+  apply(state, event)
+  noteAdmissible(state, state.lastAt)
+}
+
+const apply = (state: State, event: Event): void => {
+  switch (event._tag) {
+    case "Configured":
+      return configure(state, event.configuration)
+    case "Opened":
+      return openLobby(state, event.seed)
+    case "Entered":
+      return enter(state, event.consumerId, event.at, event.loyaltyScore ?? 0)
+    case "Granted":
+      if (event.by === undefined) countAdmission(state, event.at)
+      return grant(state, event.consumerId, event.at)
+    case "Expired":
+      return deny(state, event.consumerId, event.at, "ADMISSION_EXPIRED")
+    case "Denied":
+      return deny(state, event.consumerId, event.at, event.reason)
+    case "Completed":
+      return move(state, state.places.get(event.consumerId), "COMPLETED", event.at)
+    case "Left":
+      return move(state, state.places.get(event.consumerId), "LEFT", event.at)
+    case "Ended":
+      state.endedAt = event.at
+      state.endedBy = event.by
+      return close(state, event.at)
+    case "Closed":
+      return close(state, event.at)
+    case "Archived":
+      state.archived = true
+      return
+    case "TornDown":
+      state.tornDown = true
+  }
+}
+
+const configure = (state: State, configuration: Configuration): void => {
+  const rateChanges = state.configuration.admitRate !== configuration.admitRate
+  state.configuration = configuration
+  if (rateChanges) changeSpacing(state)
+}
+
+/** The lobby's places get the orders 0 to n − 1, which no head start reaches: any later order is an instant. */
+const openLobby = (state: State, seed: string): void => {
+  if (state.lobbyOpened) return
+  state.lobbyOpened = true
+  const places = state.waiting.takeAll()
+  shuffle(places, seededRandom(seed))
+  for (let index = 0; index < places.length; index++) {
+    const place = places[index]!
+    place.order = index
+    state.waiting.insert(place)
+  }
+}
+
+const enter = (state: State, consumerId: string, at: Millis, loyaltyScore: number): void => {
+  const { loyaltyBiasEnabled, loyaltyHeadStartSeconds } = state.configuration
+  const headStart = loyaltyBiasEnabled && !isInLobby(state) ? loyaltyScore * loyaltyHeadStartSeconds * 1000 : 0
+  let place = state.places.get(consumerId)
+  if (place === undefined) {
+    place = new Place(consumerId, at, state.sequence, at - headStart)
+    state.places.set(consumerId, place)
+    state.counts.QUEUED++
+  } else {
+    move(state, place, "QUEUED", at)
+    place.enteredAt = at
+    place.order = at - headStart
+  }
+  state.waiting.insert(place)
+}
+
+const grant = (state: State, consumerId: string, at: Millis): void => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return
+  const { admissionExpirationSeconds } = state.configuration
+  move(state, place, "GRANTED", at)
+  state.grantsMade++
+  if (admissionExpirationSeconds === undefined) place.order = Infinity
+  else {
+    place.order = at + admissionExpirationSeconds * 1000
+    state.expiring.insert(place)
+  }
+}
+
+const deny = (state: State, consumerId: string, at: Millis, reason: DenialReason): void => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return
+  if (place.status === "GRANTED") state.grantsReturned++
+  move(state, place, "DENIED", at)
+  place.reason = reason
+}
+
+/** Takes the place out of the line it stands in and gives it a new status. */
+const move = (state: State, place: Place | undefined, status: Status, at: Millis): void => {
+  if (place === undefined) return
+  if (place.status === "QUEUED") state.waiting.remove(place)
+  else if (place.status === "GRANTED") state.expiring.remove(place)
+  state.counts[place.status]--
+  state.counts[status]++
+  place.status = status
+  place.since = at
+  place.sequence = state.sequence
+}
+
+const close = (state: State, at: Millis): void => {
+  if (state.closedAt === Infinity) state.closedAt = at
+}

@@ -1,0 +1,76 @@
+/**
+ * What a queue is asked and what it answers (completions 3, "Queue").
+ */
+import { Schema } from "effect"
+import type {
+  AdmissionsUsedUp,
+  Closed,
+  ConfigurationFixed,
+  Full,
+  GuestsRefused,
+  NotOpen,
+  WrongStatus
+} from "../Refusals.ts"
+import type { Millis } from "../Time.ts"
+import type { Configuration } from "./Configuration.ts"
+
+/** Why a place ended as DENIED. */
+export const DenialReason = Schema.Literals([
+  "ADMISSION_EXPIRED",
+  "QUEUE_CLOSED",
+  "ORDER_LIMIT_EXCEEDED",
+  "FRAUD_DETECTED",
+  "BOT_DETECTED",
+  "ADMIN_ACTION"
+])
+export type DenialReason = typeof DenialReason.Type
+
+/** What an admin, a consumer or a shop wants of the queue; `by` is the admin as records name him. */
+export type Command =
+  | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
+  | { readonly _tag: "End"; readonly by: string }
+  | { readonly _tag: "Archive"; readonly by: string }
+  | {
+      readonly _tag: "Enter"
+      readonly consumerId: string
+      readonly isGuest: boolean
+      /** 0 to 1. */
+      readonly loyaltyScore: number
+    }
+  | { readonly _tag: "Leave"; readonly consumerId: string }
+  | { readonly _tag: "Admit"; readonly consumerId: string }
+  | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: DenialReason }
+  | { readonly _tag: "Complete"; readonly consumerId: string }
+
+/** Every no a queue can say. */
+export type Refusal = NotOpen | Closed | Full | GuestsRefused | WrongStatus | ConfigurationFixed | AdmissionsUsedUp
+
+/** A consumer's own view of its place. */
+export type View =
+  | { readonly status: "NOT_QUEUED" }
+  | {
+      readonly status: "QUEUED"
+      /** 1 + the number of QUEUED entries ahead; absent in the lobby. */
+      readonly position?: number
+      /** Absent in the lobby and while admission is by hand. */
+      readonly estimatedWaitTimeInSeconds?: number
+      readonly positionDisplayMode: "precise" | "qualitative"
+      readonly enteredAt: Millis
+    }
+  | {
+      readonly status: "GRANTED"
+      readonly enteredAt: Millis
+      readonly grantedAt: Millis
+      /** Absent if grants do not expire. */
+      readonly expiresAt?: Millis
+      /** The sequence of the grant's event: with the queue's id, the grant's name for ever. */
+      readonly grantSequence: number
+    }
+  | { readonly status: "COMPLETED"; readonly enteredAt: Millis; readonly completedAt: Millis }
+  | {
+      readonly status: "DENIED"
+      readonly enteredAt: Millis
+      readonly reason: DenialReason
+      readonly deniedAt: Millis
+    }
+  | { readonly status: "LEFT"; readonly enteredAt: Millis; readonly leftAt: Millis }

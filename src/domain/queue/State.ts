@@ -1,0 +1,123 @@
+/**
+ * Everything a queue knows, and the questions about it that its rules share.
+ */
+import { Line, type Chunk, type Member } from "../Line.ts"
+import type { Millis } from "../Time.ts"
+import { type Configuration, unconfigured } from "./Configuration.ts"
+import type { DenialReason } from "./Protocol.ts"
+
+/**
+ * Most consumers one queue ever knows: about 2 GB of heap. Whoever comes beyond is refused as in a full queue, rather than
+ * the process lost with everyone in it.
+ */
+export const placesMax = 10_000_000
+
+/** What a place can be in. */
+export type Status = "QUEUED" | "GRANTED" | "COMPLETED" | "DENIED" | "LEFT"
+
+/**
+ * One consumer's standing. There may be a million of them, so a field means what the status makes of it, and nothing
+ * is kept that the status does not show.
+ */
+export class Place implements Member<Place> {
+  readonly consumerId: string
+  status: Status = "QUEUED"
+  /** Read only while DENIED. */
+  reason: DenialReason | undefined = undefined
+  enteredAt: Millis
+  /** When the present status began. */
+  since: Millis
+  /** The sequence of the event that brought the present status. */
+  sequence: number
+  /** By what the place is sorted: QUEUED, in the waiting line; GRANTED, when the grant expires (Infinity: never). */
+  order: number
+  chunk: Chunk<Place> | undefined = undefined
+
+  constructor(consumerId: string, enteredAt: Millis, sequence: number, order: number) {
+    this.consumerId = consumerId
+    this.enteredAt = enteredAt
+    this.since = enteredAt
+    this.sequence = sequence
+    this.order = order
+  }
+}
+
+export interface State {
+  /** How many events were applied. */
+  sequence: number
+  /** The last event's instant. */
+  lastAt: Millis
+  configuration: Configuration
+  readonly places: Map<string, Place>
+  readonly counts: { [S in Status]: number }
+  /** The QUEUED places in the order of their admission; until the lobby is opened, in the order they came. */
+  readonly waiting: Line<Place>
+  /** The GRANTED places that expire, the next to expire first. */
+  readonly expiring: Line<Place>
+  /** Whether the lobby was opened; stays false without a lobby. */
+  lobbyOpened: boolean
+  grantsMade: number
+  /** Grants that expired or were denied. */
+  grantsReturned: number
+  /** The admissions by rate are counted from here, so that their rounding to milliseconds does not add up. */
+  anchorAt: Millis
+  admittedSinceAnchor: number
+  lastAdmittedAt: Millis
+  /** Since when there is someone whom the rate may admit; Infinity: there is nobody. */
+  admissibleSince: Millis
+  /** When the queue closed, at its time or by an admin; Infinity: it has not. */
+  closedAt: Millis
+  endedBy: string | undefined
+  endedAt: Millis
+  tornDown: boolean
+  archived: boolean
+}
+
+export const initial = (): State => ({
+  sequence: 0,
+  lastAt: 0,
+  configuration: unconfigured,
+  places: new Map(),
+  counts: { QUEUED: 0, GRANTED: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 },
+  waiting: new Line(),
+  expiring: new Line(),
+  lobbyOpened: false,
+  grantsMade: 0,
+  grantsReturned: 0,
+  anchorAt: -Infinity,
+  admittedSinceAnchor: 0,
+  lastAdmittedAt: -Infinity,
+  admissibleSince: Infinity,
+  closedAt: Infinity,
+  endedBy: undefined,
+  endedAt: Infinity,
+  tornDown: false,
+  archived: false
+})
+
+/** Whether the QUEUED wait for their random order; then none has a position, and the rate admits none. */
+export const isInLobby = ({ configuration, lobbyOpened }: State): boolean =>
+  !lobbyOpened && configuration.lobbyOpenAt !== undefined && configuration.openAt !== undefined
+
+/** The closing as it stands at `now`, whether or not its event was applied yet; Infinity if the queue is not closed. */
+export const closedAsOf = ({ closedAt, configuration }: State, now: Millis): Millis =>
+  closedAt !== Infinity
+    ? closedAt
+    : configuration.closeAt !== undefined && configuration.closeAt <= now
+      ? configuration.closeAt
+      : Infinity
+
+export const isClosed = (state: State, now: Millis): boolean => closedAsOf(state, now) !== Infinity
+
+/** Grants that may still be made. */
+export const admissionsLeft = ({ configuration, grantsMade, grantsReturned }: State): number =>
+  configuration.maxAdmissions === undefined
+    ? Infinity
+    : configuration.maxAdmissions - grantsMade + (configuration.recycleExpiredAdmissions ? grantsReturned : 0)
+
+/** The place's status at `now`, deadlines that nobody has noticed yet already applied. */
+export const statusAsOf = (state: State, place: Place, now: Millis): Status =>
+  (place.status === "QUEUED" && isClosed(state, now)) || hasExpired(place, now) ? "DENIED" : place.status
+
+/** Whether the place holds a grant whose time is over, without its event having been applied. */
+export const hasExpired = (place: Place, now: Millis): boolean => place.status === "GRANTED" && place.order <= now

@@ -1,0 +1,85 @@
+/**
+ * What others see of a queue: the consumer its place, an admin the whole.
+ */
+import type { Lifecycle, PlaceRow, StatusFields } from "../Decider.ts"
+import { type Millis, toText } from "../Time.ts"
+import type { View } from "./Protocol.ts"
+import { closedAsOf, hasExpired, isClosed, isInLobby, type Place, type State } from "./State.ts"
+
+/** The consumer's view of its place at `now`, deadlines already applied. */
+export const view = (state: State, consumerId: string, now: Millis): View => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return { status: "NOT_QUEUED" }
+  const { enteredAt, since } = place
+  switch (place.status) {
+    case "QUEUED":
+      return viewQueued(state, place, now)
+    case "GRANTED":
+      return viewGranted(place, now)
+    case "COMPLETED":
+      return { status: "COMPLETED", enteredAt, completedAt: since }
+    case "DENIED":
+      return { status: "DENIED", enteredAt, reason: place.reason!, deniedAt: since }
+    case "LEFT":
+      return { status: "LEFT", enteredAt, leftAt: since }
+  }
+}
+
+const viewQueued = (state: State, place: Place, now: Millis): View => {
+  const { enteredAt } = place
+  const { admitRate, loyaltyBiasEnabled } = state.configuration
+  const deniedAt = closedAsOf(state, now)
+  if (deniedAt !== Infinity) return { status: "DENIED", enteredAt, reason: "QUEUE_CLOSED", deniedAt }
+  const positionDisplayMode = loyaltyBiasEnabled ? "qualitative" : "precise"
+  if (isInLobby(state)) return { status: "QUEUED", positionDisplayMode, enteredAt }
+  const position = state.waiting.position(place)
+  if (admitRate === 0) return { status: "QUEUED", position, positionDisplayMode, enteredAt }
+  const estimatedWaitTimeInSeconds = Math.ceil((position * 60) / admitRate)
+  return { status: "QUEUED", position, estimatedWaitTimeInSeconds, positionDisplayMode, enteredAt }
+}
+
+const viewGranted = (place: Place, now: Millis): View => {
+  const { enteredAt, since: grantedAt, sequence: grantSequence, order: expiresAt } = place
+  if (hasExpired(place, now)) return { status: "DENIED", enteredAt, reason: "ADMISSION_EXPIRED", deniedAt: expiresAt }
+  if (expiresAt === Infinity) return { status: "GRANTED", enteredAt, grantedAt, grantSequence }
+  return { status: "GRANTED", enteredAt, grantedAt, expiresAt, grantSequence }
+}
+
+/** The consumer's row in the projection: the status as it was recorded, instants as text. */
+export const place = (state: State, consumerId: string): PlaceRow | undefined => {
+  const found = state.places.get(consumerId)
+  if (found === undefined) return undefined
+  const { status, enteredAt, since } = found
+  return { status, enteredAt, updatedAt: since, fields: fieldsOf(found) }
+}
+
+const noFields: PlaceRow["fields"] = {}
+
+const fieldsOf = ({ status, since, order, reason }: Place): PlaceRow["fields"] => {
+  switch (status) {
+    case "QUEUED":
+      return noFields
+    case "GRANTED":
+      return order === Infinity ? { grantedAt: toText(since) } : { grantedAt: toText(since), expiresAt: toText(order) }
+    case "COMPLETED":
+      return { completedAt: toText(since) }
+    case "DENIED":
+      return { reason, deniedAt: toText(since) }
+    case "LEFT":
+      return { leftAt: toText(since) }
+  }
+}
+
+/** The status fields of the queue's record. */
+export const statusFields = ({ endedAt, endedBy, closedAt, tornDown, archived }: State): StatusFields => ({
+  statusOverride: endedBy === undefined ? null : "ended",
+  statusOverrideAt: endedBy === undefined ? null : endedAt,
+  statusOverrideBy: endedBy ?? null,
+  teardownStatus: tornDown ? "completed" : closedAt === Infinity ? null : "pending",
+  archived
+})
+
+export const lifecycle = (state: State, now: Millis): Lifecycle => {
+  if (isClosed(state, now)) return state.tornDown ? "closed" : "settling"
+  return (state.configuration.openAt ?? 0) > now ? "scheduled" : "open"
+}

@@ -1,0 +1,197 @@
+import { assert, describe, it } from "@effect/vitest"
+import { decider } from "../../../src/domain/Queue.ts"
+import {
+  admit,
+  admissions,
+  at,
+  configure,
+  deny,
+  enter,
+  entered,
+  expired,
+  given,
+  granted,
+  type History,
+  leave,
+  left
+} from "./history.ts"
+
+const consumers = (count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, index) => `c${index}`)
+
+/** A queue in which `count` consumers wait since the start. */
+const crowd = (settings: Parameters<typeof given>[0], count: number): History =>
+  given(
+    settings,
+    consumers(count).map((consumerId) => entered(0, consumerId))
+  )
+
+describe("admission by rate", () => {
+  it("grants in the order of the line, evenly spaced, the first at once", () => {
+    const queue = crowd({ admitRate: 6 }, 3)
+    assert.deepStrictEqual(queue.until(0), [granted(0, "c0")])
+    assert.deepStrictEqual(queue.until(9.999), [])
+    assert.deepStrictEqual(queue.until(20), [granted(10, "c1"), granted(20, "c2")])
+  })
+
+  it("does not drift where the spacing is no whole number of milliseconds", () => {
+    const queue = crowd({ admitRate: 7 }, 8)
+    assert.deepStrictEqual(admissions(queue.until(60)), [0, 8_572, 17_143, 25_715, 34_286, 42_858, 51_429, 60_000])
+  })
+
+  it("keeps the instant it was due at, if it is noticed within the catch-up window", () => {
+    const queue = crowd({ admitRate: 600 }, 10)
+    assert.deepStrictEqual(admissions(queue.noticed(0.25)), [0, 100, 200])
+    assert.deepStrictEqual(admissions(queue.noticed(0.55)), [300, 400, 500])
+  })
+
+  it("after a standstill longer than the window admits from then on, and makes up for nothing", () => {
+    const queue = crowd({ admitRate: 600 }, 10)
+    queue.noticed(0)
+    assert.deepStrictEqual(admissions(queue.noticed(5)), [5_000])
+    assert.deepStrictEqual(admissions(queue.noticed(5.2)), [5_100, 5_200])
+  })
+
+  it("saves nothing up while nobody waits: the next to come is admitted at once, the one after at the spacing", () => {
+    const queue = given({ admitRate: 6 })
+    queue.when(1000, enter("ada"))
+    queue.when(1000.001, enter("bob"))
+    queue.when(1000.002, enter("eve"))
+    queue.until(2000)
+    assert.deepStrictEqual(admissions(queue.events), [1_000_000, 1_010_000, 1_020_000])
+  })
+
+  it("keeps the spacing for one who comes soon after the last admission", () => {
+    const queue = given({ admitRate: 6 })
+    queue.when(0, enter("ada"))
+    queue.when(3, enter("bob"))
+    assert.deepStrictEqual(queue.until(100), [granted(10, "bob")])
+  })
+
+  it("of 0 admits nobody", () => {
+    const queue = crowd({ admitRate: 0 }, 3)
+    assert.deepStrictEqual(queue.until(100_000), [])
+    assert.isUndefined(decider.wakeAt(queue.state))
+  })
+
+  it("never exceeds the rate in any span, through empty spells, standstills and changes of the line", () => {
+    for (const admitRate of [1, 7, 59, 60, 61, 600, 9_999, 45_000, 60_000]) {
+      const queue = given({ admitRate })
+      let second = 0
+      for (let step = 0; step < 200; step++) {
+        second += [0.001, 0.09, 0.2, 0.001, 0.31, 3][step % 6]!
+        queue.when(second, enter(`c${step}`))
+        if (step % 5 === 0) queue.enter(second, `x${step}`, `y${step}`, `z${step}`)
+        if (step % 7 === 0) queue.when(second, leave(`c${step}`))
+        if (step % 11 === 0) queue.noticed((second += 0.4))
+      }
+      const instants = admissions(queue.events)
+      assert.isAbove(instants.length, 1)
+      for (let first = 0; first < instants.length; first++) {
+        for (let last = first; last < instants.length; last++) {
+          const most = Math.ceil((admitRate * (instants[last]! - instants[first]!)) / 60_000) + 1
+          if (last - first + 1 > most) assert.fail(`rate ${admitRate}, from ${instants[first]} to ${instants[last]}`)
+        }
+      }
+    }
+  })
+
+  it("above one a millisecond admits several in one millisecond, as many as the rate says in a second", () => {
+    const queue = crowd({ admitRate: 120_000 }, 3_000)
+    assert.strictEqual(admissions(queue.until(1)).length, 2_001)
+  })
+
+  it("changed while running counts the new spacing from the last admission", () => {
+    const queue = crowd({ admitRate: 6 }, 4)
+    queue.until(0)
+    queue.when(2, configure({ admitRate: 12 }))
+    assert.deepStrictEqual(queue.until(5), [granted(5, "c1")])
+    queue.when(9, configure({ admitRate: 60 }))
+    assert.deepStrictEqual(queue.until(9.5), [granted(9, "c2")])
+    queue.when(9.5, configure({ admitRate: 0 }))
+    assert.deepStrictEqual(queue.until(20), [])
+    queue.when(20, configure({ admitRate: 60 }))
+    assert.deepStrictEqual(queue.until(20), [granted(20, "c3")])
+  })
+
+  it("other changes of the settings do not touch the pace", () => {
+    const queue = crowd({ admitRate: 6 }, 3)
+    queue.until(0)
+    queue.when(4, configure({ admitRate: 6, name: "Renamed" }))
+    assert.deepStrictEqual(queue.until(10), [granted(10, "c1")])
+  })
+
+  it("wakes at the next admission", () => {
+    const queue = crowd({ admitRate: 6 }, 2)
+    assert.strictEqual(decider.wakeAt(queue.state), at(0))
+    queue.until(0)
+    assert.strictEqual(decider.wakeAt(queue.state), at(10))
+    queue.until(10)
+    assert.isUndefined(decider.wakeAt(queue.state))
+  })
+
+  it("estimates the wait from the position, rounded up", () => {
+    const queue = crowd({ admitRate: 7 }, 3)
+    assert.deepInclude(queue.view(0, "c2"), { position: 3, estimatedWaitTimeInSeconds: 26 })
+    assert.notProperty(crowd({}, 1).view(0, "c0"), "estimatedWaitTimeInSeconds")
+  })
+})
+
+describe("maxAdmissions", () => {
+  it("used up lets the rest wait on, and denies them at the end", () => {
+    const queue = crowd({ admitRate: 600, maxAdmissions: 2, closeAt: at(60) }, 4)
+    queue.until(0.1)
+    assert.deepStrictEqual(queue.until(59.999), [])
+    assert.deepStrictEqual([queue.position(59, "c2"), queue.position(59, "c3")], [1, 2])
+    queue.until(60)
+    assert.deepStrictEqual(
+      [queue.status(60, "c1"), queue.status(60, "c2"), queue.status(60, "c3")],
+      ["GRANTED", "DENIED", "DENIED"]
+    )
+  })
+
+  it("counts grants by hand too", () => {
+    const queue = crowd({ maxAdmissions: 2 }, 3)
+    queue.when(1, admit("c2"))
+    queue.when(1, configure({ maxAdmissions: 2, admitRate: 600 }))
+    queue.until(1)
+    assert.deepStrictEqual(queue.until(2), [])
+    assert.deepInclude(decider.counts(queue.state), { GRANTED: 2, QUEUED: 1 })
+  })
+
+  it("is not given back by expiry or denial without recycling", () => {
+    const queue = crowd({ admitRate: 600, maxAdmissions: 1, admissionExpirationSeconds: 1 }, 2)
+    queue.until(0)
+    assert.deepStrictEqual(queue.until(10), [expired(1, "c0")])
+    assert.deepInclude(decider.counts(queue.state), { QUEUED: 1, DENIED: 1 })
+  })
+
+  it("with recycling is given back by an expired grant at that instant", () => {
+    const queue = crowd(
+      { admitRate: 600, maxAdmissions: 1, admissionExpirationSeconds: 1, recycleExpiredAdmissions: true },
+      2
+    )
+    queue.until(0)
+    assert.deepStrictEqual(queue.until(1.1), [expired(1, "c0"), granted(1, "c1")])
+  })
+
+  it("with recycling is given back by a denied grant, but not by a denied place, a left or a completed grant", () => {
+    const settings = { admitRate: 600, maxAdmissions: 1, recycleExpiredAdmissions: true }
+    const queue = crowd(settings, 3)
+    queue.until(0)
+    queue.when(1, deny("c1"))
+    assert.deepStrictEqual(queue.until(1), [])
+    queue.when(2, deny("c0"))
+    assert.deepStrictEqual(queue.until(2), [granted(2, "c2")])
+    const other = crowd(settings, 2)
+    other.until(0)
+    assert.deepStrictEqual(other.when(1, leave("c0")), [left(1, "c0")])
+    assert.deepStrictEqual(other.until(10), [])
+  })
+
+  it("raised admits the next at once", () => {
+    const queue = crowd({ admitRate: 6, maxAdmissions: 1 }, 2)
+    queue.until(0)
+    queue.when(100, configure({ admitRate: 6, maxAdmissions: 2 }))
+    assert.deepStrictEqual(queue.until(100), [granted(100, "c1")])
+  })
+})

@@ -1,0 +1,279 @@
+/**
+ * The queue once more, told as plainly as possible: arrays, and every question answered by going through all of them.
+ * It shares nothing with the queue but its types, and the shuffle, which has tests of its own.
+ */
+import type { Command, Configuration, Event, View } from "../../../src/domain/Queue.ts"
+import { seededRandom, shuffle } from "../../../src/domain/SeededRandom.ts"
+
+interface Standing {
+  consumerId: string
+  status: "QUEUED" | "GRANTED" | "COMPLETED" | "DENIED" | "LEFT"
+  enteredAt: number
+  since: number
+  order: number
+  expiresAt: number
+  sequence: number
+  reason: string
+}
+
+type Draft = { readonly _tag: Event["_tag"]; readonly [name: string]: unknown }
+
+/** A refusal's name with its fields. */
+export interface Refused {
+  readonly refused: string
+  readonly [name: string]: unknown
+}
+
+export class Reference {
+  readonly events: Array<Event> = []
+  #standings: Array<Standing> = []
+  /** After each event: its instant, the rate, and whether the rate had someone to admit. */
+  readonly #spans: Array<{ at: number; admitRate: number; admissible: boolean }> = []
+
+  /** What time brings until `now`, applied. */
+  notice(now: number, seed: string): ReadonlyArray<Event> {
+    const brought: Array<Event> = []
+    for (let next = this.#next(now, seed); next !== undefined; next = this.#next(now, seed)) {
+      brought.push(this.#apply(next))
+    }
+    return brought
+  }
+
+  command(command: Command, now: number): ReadonlyArray<Event> | Refused {
+    const outcome = this.#decide(command, now)
+    return "refused" in outcome ? outcome : outcome.map((draft) => this.#apply({ at: now, ...draft }))
+  }
+
+  view(consumerId: string): View {
+    const found = this.#standings.find((standing) => standing.consumerId === consumerId)
+    if (found === undefined) return { status: "NOT_QUEUED" }
+    const { status, enteredAt, since, sequence, expiresAt } = found
+    const { admitRate, loyaltyBiasEnabled } = this.configuration
+    const position = this.#waiting().indexOf(found) + 1
+    const view = {
+      QUEUED: {
+        ...(this.#inLobby ? {} : { position }),
+        ...(this.#inLobby || admitRate === 0
+          ? {}
+          : { estimatedWaitTimeInSeconds: Math.ceil((position * 60) / admitRate) }),
+        positionDisplayMode: loyaltyBiasEnabled ? "qualitative" : "precise"
+      },
+      GRANTED: { grantedAt: since, grantSequence: sequence, ...(expiresAt === Infinity ? {} : { expiresAt }) },
+      COMPLETED: { completedAt: since },
+      DENIED: { deniedAt: since, reason: found.reason },
+      LEFT: { leftAt: since }
+    }
+    return { status, enteredAt, ...view[status] } as View
+  }
+
+  counts(): { [status: string]: number } {
+    const counts: { [status: string]: number } = { QUEUED: 0, GRANTED: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 }
+    for (const { status } of this.#standings) counts[status]!++
+    return counts
+  }
+
+  get configuration(): Configuration {
+    return this.#all("Configured").at(-1)!.configuration
+  }
+
+  get closedAt(): number | undefined {
+    return this.events.find((event) => event._tag === "Ended" || event._tag === "Closed")?.at
+  }
+
+  get #inLobby(): boolean {
+    return this.configuration.lobbyOpenAt !== undefined && this.#all("Opened").length === 0
+  }
+
+  get #admissionsLeft(): number {
+    const { maxAdmissions, recycleExpiredAdmissions } = this.configuration
+    if (maxAdmissions === undefined) return Infinity
+    const granted = (consumerId: string, before: number) =>
+      this.events.slice(0, before).findLast((event) => "consumerId" in event && event.consumerId === consumerId)
+        ?._tag === "Granted"
+    const returned = this.events.filter(
+      (event, index) => event._tag === "Expired" || (event._tag === "Denied" && granted(event.consumerId, index))
+    )
+    return maxAdmissions - this.#all("Granted").length + (recycleExpiredAdmissions ? returned.length : 0)
+  }
+
+  #all<Tag extends Event["_tag"]>(tag: Tag): ReadonlyArray<Extract<Event, { _tag: Tag }>> {
+    return this.events.filter((event): event is Extract<Event, { _tag: Tag }> => event._tag === tag)
+  }
+
+  #waiting(): Array<Standing> {
+    return this.#standings
+      .filter((standing) => standing.status === "QUEUED")
+      .toSorted((a, b) => a.order - b.order || a.sequence - b.sequence)
+  }
+
+  /** Goes through all admissions by rate, spacing by spacing. */
+  #admissionDueAt(now: number): number {
+    const current = this.#spans.at(-1)!
+    if (!current.admissible) return Infinity
+    let since = current.at
+    for (const span of this.#spans.toReversed()) {
+      if (!span.admissible || span.admitRate !== current.admitRate) break
+      since = span.at
+    }
+    let anchor = -Infinity
+    let count = 0
+    let last = -Infinity
+    const expected = (admitRate: number) => (count === 0 ? -Infinity : anchor + Math.ceil((count * 60_000) / admitRate))
+    this.events.forEach((event, index) => {
+      const { admitRate } = this.#spans[index]!
+      if (index > 0 && admitRate !== this.#spans[index - 1]!.admitRate && count > 0) {
+        anchor = last
+        count = 1
+      }
+      if (event._tag !== "Granted" || event.by !== undefined) return
+      if (event.at !== expected(admitRate)) {
+        anchor = event.at
+        count = 0
+      }
+      count++
+      last = event.at
+    })
+    const dueAt = Math.max(since, expected(current.admitRate))
+    return now - dueAt > 250 ? now : dueAt
+  }
+
+  #next(now: number, seed: string): Draft | undefined {
+    const { openAt, closeAt } = this.configuration
+    const closedAt = this.closedAt
+    const lastAt = this.events.at(-1)!.at
+    const waiting = this.#waiting()
+    const holding = this.#standings.filter((standing) => standing.status === "GRANTED")
+    const expiring = holding.toSorted((a, b) => a.expiresAt - b.expiresAt || a.sequence - b.sequence)
+    const over = closedAt !== undefined && waiting.length === 0 && holding.length === 0
+    const candidates: ReadonlyArray<[number, Draft]> = [
+      [this.#inLobby && closedAt === undefined ? openAt! : Infinity, { _tag: "Opened", seed }],
+      [closedAt === undefined ? (closeAt ?? Infinity) : Infinity, { _tag: "Closed" }],
+      [
+        closedAt !== undefined && waiting.length > 0 ? closedAt : Infinity,
+        { _tag: "Denied", consumerId: waiting[0]?.consumerId, reason: "QUEUE_CLOSED" }
+      ],
+      [expiring[0]?.expiresAt ?? Infinity, { _tag: "Expired", consumerId: expiring[0]?.consumerId }],
+      [this.#admissionDueAt(now), { _tag: "Granted", consumerId: waiting[0]?.consumerId }],
+      [over && this.#all("TornDown").length === 0 ? lastAt : Infinity, { _tag: "TornDown" }]
+    ]
+    const [at, draft] = candidates.reduce((a, b) => (b[0] < a[0] ? b : a))
+    return at <= now ? { at: Math.max(lastAt, at), ...draft } : undefined
+  }
+
+  #apply(draft: Draft): Event {
+    const event = draft as Event
+    this.events.push(event)
+    const sequence = this.events.length
+    if (event._tag === "Opened") {
+      const waiting = this.#waiting()
+      shuffle(waiting, seededRandom(event.seed))
+      waiting.forEach((standing, index) => (standing.order = index))
+    } else if (event._tag === "Entered") {
+      const { consumerId, at, loyaltyScore = 0 } = event
+      const { loyaltyBiasEnabled, loyaltyHeadStartSeconds } = this.configuration
+      const order = this.#inLobby || !loyaltyBiasEnabled ? at : at - loyaltyScore * loyaltyHeadStartSeconds * 1000
+      this.#standings = this.#standings.filter((standing) => standing.consumerId !== consumerId)
+      this.#standings.push({
+        consumerId,
+        status: "QUEUED",
+        enteredAt: at,
+        since: at,
+        order,
+        expiresAt: Infinity,
+        sequence,
+        reason: ""
+      })
+    } else if ("consumerId" in event) {
+      const standing = this.#standings.find((standing) => standing.consumerId === event.consumerId)!
+      standing.status = (
+        { Granted: "GRANTED", Expired: "DENIED", Denied: "DENIED", Completed: "COMPLETED", Left: "LEFT" } as const
+      )[event._tag]
+      standing.since = event.at
+      standing.sequence = sequence
+      if (event._tag === "Granted")
+        standing.expiresAt = event.at + (this.configuration.admissionExpirationSeconds ?? Infinity) * 1000
+      if (event._tag === "Expired") standing.reason = "ADMISSION_EXPIRED"
+      if (event._tag === "Denied") standing.reason = event.reason
+    }
+    const { admitRate } = this.configuration
+    const admissible =
+      admitRate > 0 &&
+      !this.#inLobby &&
+      this.closedAt === undefined &&
+      this.#waiting().length > 0 &&
+      this.#admissionsLeft > 0
+    this.#spans.push({ at: event.at, admitRate, admissible })
+    return event
+  }
+
+  #decide(command: Command, now: number): ReadonlyArray<Draft> | Refused {
+    const closed = this.closedAt !== undefined
+    if (command._tag === "Configure") return this.#configure(command.configuration, command.by, now)
+    if (command._tag === "End") return closed ? [] : [{ _tag: "Ended", by: command.by }]
+    if (command._tag === "Archive") {
+      if (this.#all("Archived").length > 0) return []
+      const archived: Draft = { _tag: "Archived", by: command.by }
+      return closed ? [archived] : [{ _tag: "Ended", by: command.by }, archived]
+    }
+    const { consumerId } = command
+    const view = this.view(consumerId)
+    const { status } = view
+    const stays = { Leave: "LEFT", Admit: "GRANTED", Deny: "DENIED", Complete: "COMPLETED", Enter: undefined }[
+      command._tag
+    ]
+    if (status === stays) return []
+    switch (command._tag) {
+      case "Leave":
+        return status === "QUEUED" || status === "GRANTED"
+          ? [{ _tag: "Left", consumerId }]
+          : { refused: "WrongStatus", status }
+      case "Deny":
+        return status === "QUEUED" || status === "GRANTED"
+          ? [{ _tag: "Denied", consumerId, reason: command.reason }]
+          : { refused: "WrongStatus", status }
+      case "Complete":
+        return status === "GRANTED" ? [{ _tag: "Completed", consumerId }] : { refused: "WrongStatus", status }
+      case "Admit":
+        if (closed) return { refused: "Closed" }
+        if (status !== "QUEUED") return { refused: "WrongStatus", status }
+        return this.#admissionsLeft > 0
+          ? [{ _tag: "Granted", consumerId, by: "operator" }]
+          : { refused: "AdmissionsUsedUp" }
+      case "Enter":
+        return this.#enter(command, view, now)
+    }
+  }
+
+  #configure(configuration: Configuration, by: string, now: number): ReadonlyArray<Draft> | Refused {
+    if (this.events.length > 0) {
+      if (this.closedAt !== undefined) return { refused: "Closed" }
+      const opened = this.#standings.length > 0 || now >= (this.configuration.openAt ?? 0)
+      for (const setting of ["openAt", "lobbyOpenAt"] as const) {
+        if (opened && configuration[setting] !== this.configuration[setting])
+          return { refused: "ConfigurationFixed", setting }
+      }
+      const sorted = (settings: Configuration) =>
+        JSON.stringify(Object.entries(settings).toSorted(([a], [b]) => a.localeCompare(b)))
+      if (sorted(configuration) === sorted(this.configuration)) return []
+    }
+    return [{ _tag: "Configured", configuration, by }]
+  }
+
+  #enter(
+    { consumerId, isGuest, loyaltyScore }: Extract<Command, { _tag: "Enter" }>,
+    view: View,
+    now: number
+  ): ReadonlyArray<Draft> | Refused {
+    const again = view.status === "LEFT" || (view.status === "DENIED" && view.reason === "ADMISSION_EXPIRED")
+    const { supportsGuest, openAt = 0, lobbyOpenAt, capacity = Infinity, admitRate } = this.configuration
+    if (view.status !== "NOT_QUEUED" && (!again || this.closedAt !== undefined)) return []
+    if (this.closedAt !== undefined) return { refused: "Closed" }
+    if (isGuest && !supportsGuest) return { refused: "GuestsRefused" }
+    if (now < (lobbyOpenAt ?? openAt)) return { refused: "NotOpen", opensAt: lobbyOpenAt ?? openAt }
+    if (this.#waiting().length >= capacity) {
+      const spacing = admitRate === 0 || this.#admissionsLeft <= 0 ? 60 : Math.ceil(60 / admitRate)
+      return { refused: "Full", retryAfterSeconds: spacing + Math.ceil(Math.max(0, openAt - now) / 1000) }
+    }
+    return [{ _tag: "Entered", consumerId, ...(loyaltyScore > 0 ? { loyaltyScore } : {}) }]
+  }
+}
