@@ -1,0 +1,226 @@
+/**
+ * The experiences. Each is a row with its settings as one JSON value; its window, where not set, is read from its
+ * mechanisms.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { type Experience, Settings } from "../domain/Experience.ts"
+import type { Tenant } from "../domain/Ids.ts"
+import { defaultCurrencyCode, defaultTimeZone } from "../domain/Locale.ts"
+import type { Unavailable } from "./Journal.ts"
+import type { MechanismName } from "./Mechanisms.ts"
+import {
+  containing,
+  keyset,
+  type ListShape,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused,
+  plan
+} from "./Pagination.ts"
+import { RecordNotFound } from "./RecordNotFound.ts"
+import { orUnavailable } from "./SqlFailure.ts"
+
+/** What an experience gets where its creator says nothing. */
+export interface Defaults {
+  readonly timeZone: string
+  readonly currencyCode: string
+}
+
+/** What archiving found: it is done, or these mechanisms must be archived first. */
+export type Archival<A> =
+  | { readonly _tag: "Archived"; readonly record: A }
+  | { readonly _tag: "Occupied"; readonly mechanisms: ReadonlyArray<MechanismName> }
+
+/** The list of experiences (interface document 8.3). Sorted by `openAt`, those without one come last. */
+export const shape = {
+  name: "experiences",
+  sorts: {
+    createdAt: { expression: "e.created_at", type: "timestamptz" },
+    name: { expression: "e.name", type: "text" },
+    openAt: {
+      expression: "coalesce((e.record ->> 'openAt')::timestamptz, w.open_at, 'infinity')",
+      type: "timestamptz"
+    }
+  },
+  id: { expression: "e.id", type: "uuid" }
+} as const satisfies ListShape<"createdAt" | "name" | "openAt">
+
+export class Experiences extends Context.Service<
+  Experiences,
+  {
+    /** The organization's time zone and currency, for experiences that name none. */
+    defaults(tenant: Tenant): Effect.Effect<Defaults, Unavailable>
+    create(tenant: Tenant, by: string, settings: Settings): Effect.Effect<Experience, Unavailable>
+    find(tenant: Tenant, id: string): Effect.Effect<Experience, RecordNotFound | Unavailable>
+    list(
+      tenant: Tenant,
+      query: PageQuery<keyof typeof shape.sorts>
+    ): Effect.Effect<Page<Experience>, PageRefused | Unavailable>
+    /** Replaces the settings by what `revise` makes of them, unless it refuses; nobody else changes them meanwhile. */
+    change<E>(
+      tenant: Tenant,
+      id: string,
+      by: string,
+      revise: (settings: Settings) => Result.Result<Settings, E>
+    ): Effect.Effect<Experience, E | RecordNotFound | Unavailable>
+    /** Archives the experience and its sequences, if none of its mechanisms is left. */
+    archive(tenant: Tenant, id: string, by: string): Effect.Effect<Archival<Experience>, RecordNotFound | Unavailable>
+  }
+>()("usher/store/Experiences") {
+  static readonly layer = Layer.effect(
+    Experiences,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const random = yield* SecureRandom.SecureRandom
+
+      // `w` is the window of the mechanisms, looked up by index for the rows of the page; a mechanism without a bound
+      // (open at once, open until ended) leaves the window without it.
+      const select = (tenant: Tenant, columns = sql``) => sql`
+        select e.*, w.open_at, w.close_at ${columns}
+        from experiences e
+        cross join lateral (
+          select
+            case when bool_and(configuration ? 'openAt')
+              then min((configuration ->> 'openAt')::timestamptz) end as open_at,
+            case when bool_and(configuration ? 'closeAt')
+              then max((configuration ->> 'closeAt')::timestamptz) end as close_at
+          from mechanisms where experience_id = e.id and not archived
+        ) w
+        where e.organization_id = ${tenant.organizationId} and e.mode = ${tenant.mode}`
+
+      const byId = (tenant: Tenant, id: string) =>
+        sql<Row>`${select(tenant)} and e.id = ${id}`.pipe(Effect.map((rows) => rows[0]))
+
+      /** Keeps the row to this transaction, and out of the hands of those who create something below it. */
+      const locked = (tenant: Tenant, id: string) =>
+        sql<{ readonly name: string; readonly record: unknown }>`
+          select name, record from experiences
+          where id = ${id} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode} and not archived
+          for update`.pipe(Effect.flatMap(([row]) => (row === undefined ? notFound : Effect.succeed(row))))
+
+      const create = Effect.fn("Experiences.create")(function* (tenant: Tenant, by: string, settings: Settings) {
+        const id = yield* random.uuidV7()
+        const now = new Date(yield* Clock.currentTimeMillis)
+        const { name, ...record } = encode(settings)
+        yield* sql`
+          insert into experiences
+            (id, organization_id, mode, name, record, created_at, created_by, updated_at, updated_by)
+          values
+            (${id}, ${tenant.organizationId}, ${tenant.mode}, ${name}, ${sql.json(record)}, ${now}, ${by}, ${now}, ${by})`
+        return toExperience((yield* byId(tenant, id))!)
+      }, orUnavailable)
+
+      const find = Effect.fn("Experiences.find")(function* (tenant: Tenant, id: string) {
+        const row = yield* byId(tenant, id)
+        return row === undefined || row.archived ? yield* notFound : toExperience(row)
+      }, orUnavailable)
+
+      const list = Effect.fn("Experiences.list")(function* (
+        tenant: Tenant,
+        query: PageQuery<keyof typeof shape.sorts>
+      ) {
+        const now = yield* Clock.currentTimeMillis
+        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: {} }, now))
+        const { columns, condition, order } = keyset(sql, planned)
+        const matching = query.search === undefined ? sql`true` : sql`e.name ilike ${containing(query.search)}`
+        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
+          ${select(tenant, sql`, ${columns}`)} and not e.archived and ${matching} and ${condition} ${order}`
+        return page(planned, rows, toExperience)
+      }, orUnavailable)
+
+      const change = Effect.fn("Experiences.change")(
+        function* <E>(
+          tenant: Tenant,
+          id: string,
+          by: string,
+          revise: (settings: Settings) => Result.Result<Settings, E>
+        ) {
+          const row = yield* locked(tenant, id)
+          const { name, ...record } = encode(yield* Effect.fromResult(revise(settingsOf(row))))
+          const now = new Date(yield* Clock.currentTimeMillis)
+          yield* sql`
+            update experiences
+            set name = ${name}, record = ${sql.json(record)}, updated_at = ${now}, updated_by = ${by}
+            where id = ${id}`
+          return toExperience((yield* byId(tenant, id))!)
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      const archive = Effect.fn("Experiences.archive")(
+        function* (tenant: Tenant, id: string, by: string) {
+          yield* locked(tenant, id)
+          const mechanisms = yield* sql<MechanismName>`
+            select id, kind from mechanisms where experience_id = ${id} and not archived`
+          if (mechanisms.length > 0) return { _tag: "Occupied" as const, mechanisms }
+          const now = new Date(yield* Clock.currentTimeMillis)
+          yield* sql`
+            update sequences set archived = true, updated_at = ${now}, updated_by = ${by}
+            where experience_id = ${id} and not archived`
+          yield* sql`update experiences set archived = true, updated_at = ${now}, updated_by = ${by} where id = ${id}`
+          return { _tag: "Archived" as const, record: toExperience((yield* byId(tenant, id))!) }
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      const defaults = Effect.fn("Experiences.defaults")(function* (tenant: Tenant) {
+        const rows = yield* sql<{ readonly time_zone: string | null; readonly currency_code: string | null }>`
+          select settings ->> 'timeZone' as time_zone, settings ->> 'currencyCode' as currency_code
+          from organizations where id = ${tenant.organizationId}`
+        return {
+          timeZone: rows[0]?.time_zone ?? defaultTimeZone,
+          currencyCode: rows[0]?.currency_code ?? defaultCurrencyCode
+        }
+      }, orUnavailable)
+
+      return { defaults, create, find, list, change, archive }
+    })
+  )
+}
+
+const notFound = Effect.fail(new RecordNotFound({ record: "Experience" }))
+
+interface Row {
+  readonly id: string
+  readonly organization_id: string
+  readonly name: string
+  readonly record: unknown
+  readonly open_at: Date | null
+  readonly close_at: Date | null
+  readonly created_at: Date
+  readonly created_by: string
+  readonly updated_at: Date
+  readonly updated_by: string
+  readonly archived: boolean
+}
+
+const encode = Schema.encodeSync(Settings)
+const decode = Schema.decodeUnknownSync(Settings)
+
+const settingsOf = ({ name, record }: { readonly name: string; readonly record: unknown }): Settings =>
+  decode({ ...(record as object), name })
+
+const toExperience = (row: Row): Experience => {
+  const settings = settingsOf(row)
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    name: settings.name,
+    openAt: settings.openAt ?? row.open_at?.getTime() ?? null,
+    closeAt: settings.closeAt ?? row.close_at?.getTime() ?? null,
+    timeZone: settings.timeZone,
+    currencyCode: settings.currencyCode,
+    theme: settings.theme ?? null,
+    i18n: settings.i18n ?? null,
+    createdAt: row.created_at.getTime(),
+    createdBy: row.created_by,
+    updatedAt: row.updated_at.getTime(),
+    updatedBy: row.updated_by,
+    archived: row.archived
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * A mechanism's recorded events, for people to read. They are shown as they were stored, whatever shape they had then.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer } from "effect"
+import type { Tenant } from "../domain/Ids.ts"
+import type { Millis } from "../domain/Time.ts"
+import type { Unavailable } from "./Journal.ts"
+import { keyset, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import { orUnavailable } from "./SqlFailure.ts"
+
+/** One recorded event. */
+export interface HistoryEntry {
+  /** The event's place in the mechanism's order, from 1. */
+  readonly sequence: number
+  readonly type: string
+  readonly at: Millis
+  readonly consumerId: string | null
+  /** The event's own fields, as stored. */
+  readonly data: { readonly [name: string]: unknown }
+}
+
+/** What a history can be narrowed to. */
+export interface HistoryFilter {
+  readonly type?: string | undefined
+}
+
+/** The list of a mechanism's events, in their order. */
+export const shape = {
+  name: "distribution history",
+  sorts: { sequence: { expression: "j.sequence", type: "bigint" } },
+  id: { expression: "j.sequence", type: "bigint" }
+} as const satisfies ListShape<"sequence">
+
+export class History extends Context.Service<
+  History,
+  {
+    /** The events of a mechanism; none if it is not the tenant's. */
+    list(
+      tenant: Tenant,
+      mechanismId: string,
+      query: PageQuery<keyof typeof shape.sorts>,
+      filter: HistoryFilter
+    ): Effect.Effect<Page<HistoryEntry>, PageRefused | Unavailable>
+  }
+>()("usher/store/History") {
+  static readonly layer = Layer.effect(
+    History,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const list = Effect.fn("History.list")(function* (
+        tenant: Tenant,
+        mechanismId: string,
+        query: PageQuery<keyof typeof shape.sorts>,
+        { type }: HistoryFilter
+      ) {
+        const now = yield* Clock.currentTimeMillis
+        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { mechanismId, type } }, now))
+        const { columns, condition, order } = keyset(sql, planned)
+        const conditions = [
+          sql`j.mechanism_id = ${mechanismId}`,
+          sql`exists (select 1 from mechanisms where id = ${mechanismId}
+            and organization_id = ${tenant.organizationId} and mode = ${tenant.mode})`,
+          condition
+        ]
+        if (type !== undefined) conditions.push(sql`j.type = ${type}`)
+        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
+          select j.*, ${columns} from journal j where ${sql.and(conditions)} ${order}`
+        return page(planned, rows, toEntry)
+      }, orUnavailable)
+
+      return { list }
+    })
+  )
+}
+
+interface Row {
+  readonly sequence: bigint
+  readonly type: string
+  readonly at: Date
+  readonly consumer_id: string | null
+  readonly data: { readonly [name: string]: unknown } | null
+}
+
+const toEntry = (row: Row): HistoryEntry => ({
+  sequence: Number(row.sequence),
+  type: row.type,
+  at: row.at.getTime(),
+  consumerId: row.consumer_id,
+  data: row.data ?? {}
+})

@@ -1,0 +1,184 @@
+/**
+ * The mechanisms' records, as the journal keeps them in their table with each commit: for reads that need no actor.
+ * Nothing here writes; a mechanism comes into being and changes through the journal alone.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer } from "effect"
+import type { Kind, MechanismIdentity, StatusFields } from "../domain/Decider.ts"
+import type { Mode, Tenant } from "../domain/Ids.ts"
+import { defaultTimeZone } from "../domain/Locale.ts"
+import type { Millis } from "../domain/Time.ts"
+import type { Unavailable } from "./Journal.ts"
+import {
+  containing,
+  keyset,
+  type ListShape,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused,
+  plan
+} from "./Pagination.ts"
+import { orUnavailable } from "./SqlFailure.ts"
+
+/** A mechanism by name. */
+export interface MechanismName {
+  readonly id: string
+  readonly kind: Kind
+}
+
+/** A mechanism's record as it was last committed. */
+export interface StoredMechanism {
+  readonly identity: MechanismIdentity
+  /** The configuration as sent, not decoded. */
+  readonly configuration: { readonly [name: string]: unknown }
+  readonly status: StatusFields
+  readonly createdAt: Millis
+  readonly createdBy: string
+  readonly updatedAt: Millis
+  readonly updatedBy: string
+}
+
+/** What is stored of a mechanism's places and events. */
+export interface Tally {
+  readonly counts: { readonly [status: string]: number }
+  readonly lastSequence: number
+}
+
+/** What a list of mechanisms can be narrowed to. */
+export interface MechanismFilter {
+  readonly experienceId?: string | undefined
+  readonly sequenceId?: string | undefined
+}
+
+/** The list of the mechanisms of one kind. Sorted by `openAt`, those without one (open at once) come first. */
+export const shape = {
+  name: "mechanisms",
+  sorts: {
+    createdAt: { expression: "m.created_at", type: "timestamptz" },
+    name: { expression: "(m.configuration ->> 'name')", type: "text" },
+    openAt: {
+      expression: "coalesce((m.configuration ->> 'openAt')::timestamptz, '-infinity')",
+      type: "timestamptz"
+    }
+  },
+  id: { expression: "m.id", type: "uuid" }
+} as const satisfies ListShape<"createdAt" | "name" | "openAt">
+
+export class Mechanisms extends Context.Service<
+  Mechanisms,
+  {
+    /** The tenant's mechanism, archived or not; undefined if there is none. */
+    find(tenant: Tenant, id: string): Effect.Effect<StoredMechanism | undefined, Unavailable>
+    /** The tenant's mechanisms of a kind that are not archived. */
+    list(
+      tenant: Tenant,
+      kind: Kind,
+      query: PageQuery<keyof typeof shape.sorts>,
+      filter: MechanismFilter
+    ): Effect.Effect<Page<StoredMechanism>, PageRefused | Unavailable>
+    /** The time zone of the experience that a mechanism belongs to. */
+    parentTimeZone(tenant: Tenant, id: string): Effect.Effect<string, Unavailable>
+    /** Counts a mechanism's places, by status, and its events: for when its actor cannot be asked. */
+    tally(tenant: Tenant, id: string): Effect.Effect<Tally, Unavailable>
+  }
+>()("usher/store/Mechanisms") {
+  static readonly layer = Layer.effect(
+    Mechanisms,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const ofTenant = (tenant: Tenant) => sql`m.organization_id = ${tenant.organizationId} and m.mode = ${tenant.mode}`
+
+      const find = Effect.fn("Mechanisms.find")(function* (tenant: Tenant, id: string) {
+        const rows = yield* sql<Row>`select m.* from mechanisms m where m.id = ${id} and ${ofTenant(tenant)}`
+        return rows[0] === undefined ? undefined : toStored(rows[0])
+      }, orUnavailable)
+
+      const list = Effect.fn("Mechanisms.list")(function* (
+        tenant: Tenant,
+        kind: Kind,
+        query: PageQuery<keyof typeof shape.sorts>,
+        { experienceId, sequenceId }: MechanismFilter
+      ) {
+        const now = yield* Clock.currentTimeMillis
+        const filter = { kind, experienceId, sequenceId }
+        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter }, now))
+        const { columns, condition, order } = keyset(sql, planned)
+        const conditions = [ofTenant(tenant), sql`m.kind = ${kind}`, sql`not m.archived`, condition]
+        if (experienceId !== undefined) conditions.push(sql`m.experience_id = ${experienceId}`)
+        if (sequenceId !== undefined) conditions.push(sql`m.sequence_id = ${sequenceId}`)
+        if (query.search !== undefined) {
+          conditions.push(sql`m.configuration ->> 'name' ilike ${containing(query.search)}`)
+        }
+        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
+          select m.*, ${columns} from mechanisms m where ${sql.and(conditions)} ${order}`
+        return page(planned, rows, toStored)
+      }, orUnavailable)
+
+      const parentTimeZone = Effect.fn("Mechanisms.parentTimeZone")(function* (tenant: Tenant, id: string) {
+        const rows = yield* sql<{ readonly time_zone: string }>`
+          select e.record ->> 'timeZone' as time_zone
+          from mechanisms m join experiences e on e.id = m.experience_id where m.id = ${id} and ${ofTenant(tenant)}`
+        return rows[0]?.time_zone ?? defaultTimeZone
+      }, orUnavailable)
+
+      const tally = Effect.fn("Mechanisms.tally")(function* (tenant: Tenant, id: string) {
+        const counts = yield* sql<{ readonly status: string; readonly count: bigint }>`
+          select p.status, count(*) as count from mechanisms m join places p on p.mechanism_id = m.id
+          where m.id = ${id} and ${ofTenant(tenant)} group by p.status`
+        const heads = yield* sql<{ readonly sequence: bigint }>`
+          select h.sequence from mechanisms m join mechanism_heads h on h.mechanism_id = m.id
+          where m.id = ${id} and ${ofTenant(tenant)}`
+        return {
+          counts: Object.fromEntries(counts.map(({ status, count }) => [status, Number(count)])),
+          lastSequence: Number(heads[0]?.sequence ?? 0n)
+        }
+      }, orUnavailable)
+
+      return { find, list, parentTimeZone, tally }
+    })
+  )
+}
+
+interface Row {
+  readonly id: string
+  readonly organization_id: string
+  readonly mode: Mode
+  readonly experience_id: string
+  readonly sequence_id: string
+  readonly kind: Kind
+  readonly configuration: { readonly [name: string]: unknown }
+  readonly status_override: "ended" | null
+  readonly status_override_at: Date | null
+  readonly status_override_by: string | null
+  readonly teardown_status: "pending" | "completed" | null
+  readonly created_at: Date
+  readonly created_by: string
+  readonly updated_at: Date
+  readonly updated_by: string
+  readonly archived: boolean
+}
+
+const toStored = (row: Row): StoredMechanism => ({
+  identity: {
+    id: row.id,
+    kind: row.kind,
+    organizationId: row.organization_id,
+    mode: row.mode,
+    experienceId: row.experience_id,
+    sequenceId: row.sequence_id
+  },
+  configuration: row.configuration,
+  status: {
+    statusOverride: row.status_override,
+    statusOverrideAt: row.status_override_at?.getTime() ?? null,
+    statusOverrideBy: row.status_override_by,
+    teardownStatus: row.teardown_status,
+    archived: row.archived
+  },
+  createdAt: row.created_at.getTime(),
+  createdBy: row.created_by,
+  updatedAt: row.updated_at.getTime(),
+  updatedBy: row.updated_by
+})

@@ -1,0 +1,74 @@
+/**
+ * The schema's history. Each step is a numbered file; what has been applied is written down in the database, so that
+ * applying again does nothing. A step that has been released is never edited: a change is a new step.
+ *
+ * All outstanding steps are one transaction under an advisory lock: of several processes that start at once one applies
+ * them and the others find them applied, and a step that fails leaves the schema as it was.
+ */
+import { Effect, Layer } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
+import { StartRefused } from "../Settings.ts"
+import foundation from "./migrations/0001_foundation.ts"
+import sessions from "./migrations/0002_sessions.ts"
+
+const steps = {
+  "0001_foundation": foundation,
+  "0002_sessions": sessions
+}
+
+/** Names the lock in the database. Any fixed number does. */
+const migrationLock = 0x75_73_68_65_73n
+
+const table = "usher_migrations"
+
+/** The number of the last step this build knows. */
+export const latest = Math.max(...Object.keys(steps).map((name) => Number.parseInt(name)))
+
+/**
+ * Applies what is outstanding; answers the names of the steps it applied. Refuses a database that a newer Usher has
+ * already moved on.
+ */
+export const run = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const applied = yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`select pg_advisory_xact_lock(${migrationLock}::bigint)`
+      yield* refuseNewer(sql)
+      return yield* Migrator.make({})({ loader: Migrator.fromRecord(steps), table })
+    })
+  )
+  return applied.map(([id, name]) => `${`${id}`.padStart(4, "0")}_${name}`)
+}).pipe(
+  Effect.catchTags({
+    SqlError: refused,
+    MigrationError: refused
+  })
+)
+
+/** Applies what is outstanding before anything that uses the database is built. */
+export const layer = Layer.effectDiscard(
+  Effect.tap(run, (applied) =>
+    applied.length > 0 ? Effect.logInfo(`Database schema: applied ${applied.join(", ")}`) : Effect.void
+  )
+)
+
+const refuseNewer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const [present] = yield* sql<{ found: boolean }>`select to_regclass(${table}) is not null as found`
+  if (present?.found !== true) return
+  const rows = yield* sql<{ id: number | null }>`select max(migration_id) as id from ${sql(table)}`
+  const found = rows[0]?.id ?? 0
+  if (found <= latest) return
+  return yield* new StartRefused({
+    message:
+      `The database's schema is at step ${found}, but this version of Usher knows steps up to ${latest}: a newer Usher has ` +
+      "worked on it. Start that version or a later one, or name another database in DATABASE_URL or DATA_DIR."
+  })
+})
+
+/** Hoisted, because `run` is built while this module is still being read. */
+function refused(error: Error) {
+  let cause = error
+  while (cause.cause instanceof Error) cause = cause.cause
+  const message = `The database's schema could not be brought up to date, and is as it was: ${cause.message}`
+  return Effect.fail(new StartRefused({ message }))
+}

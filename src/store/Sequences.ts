@@ -1,0 +1,239 @@
+/**
+ * The sequences. Each is a row with its settings as one JSON value, below an experience.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Tenant } from "../domain/Ids.ts"
+import { type Sequence, Settings } from "../domain/Sequence.ts"
+import type { Archival } from "./Experiences.ts"
+import type { Unavailable } from "./Journal.ts"
+import type { MechanismName } from "./Mechanisms.ts"
+import {
+  containing,
+  keyset,
+  type ListShape,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused,
+  plan
+} from "./Pagination.ts"
+import { RecordNotFound } from "./RecordNotFound.ts"
+import { orUnavailable } from "./SqlFailure.ts"
+
+/** What a mechanism takes from what it is created below. */
+export interface Parents {
+  readonly experienceId: string
+  readonly sequenceId: string
+  /** The experience's. */
+  readonly timeZone: string
+}
+
+/** What a list of sequences can be narrowed to. */
+export interface SequenceFilter {
+  readonly experienceId?: string | undefined
+}
+
+/** The list of sequences. */
+export const shape = {
+  name: "sequences",
+  sorts: {
+    createdAt: { expression: "s.created_at", type: "timestamptz" },
+    name: { expression: "s.name", type: "text" },
+    priority: { expression: "(s.record -> 'priority')::bigint", type: "bigint" }
+  },
+  id: { expression: "s.id", type: "uuid" }
+} as const satisfies ListShape<"createdAt" | "name" | "priority">
+
+export class Sequences extends Context.Service<
+  Sequences,
+  {
+    create(
+      tenant: Tenant,
+      by: string,
+      experienceId: string,
+      settings: Settings
+    ): Effect.Effect<Sequence, RecordNotFound | Unavailable>
+    find(tenant: Tenant, id: string): Effect.Effect<Sequence, RecordNotFound | Unavailable>
+    list(
+      tenant: Tenant,
+      query: PageQuery<keyof typeof shape.sorts>,
+      filter: SequenceFilter
+    ): Effect.Effect<Page<Sequence>, PageRefused | Unavailable>
+    /** Replaces the settings by what `revise` makes of them, unless it refuses; nobody else changes them meanwhile. */
+    change<E>(
+      tenant: Tenant,
+      id: string,
+      by: string,
+      revise: (settings: Settings) => Result.Result<Settings, E>
+    ): Effect.Effect<Sequence, E | RecordNotFound | Unavailable>
+    /** Archives the sequence, if none of its mechanisms is left. */
+    archive(tenant: Tenant, id: string, by: string): Effect.Effect<Archival<Sequence>, RecordNotFound | Unavailable>
+    /** Runs `create` while neither the sequence nor its experience can be archived, in one transaction. */
+    below<A, E, R>(
+      tenant: Tenant,
+      sequenceId: string,
+      create: (parents: Parents) => Effect.Effect<A, E, R>
+    ): Effect.Effect<A, E | RecordNotFound | Unavailable, R>
+  }
+>()("usher/store/Sequences") {
+  static readonly layer = Layer.effect(
+    Sequences,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const random = yield* SecureRandom.SecureRandom
+
+      const ofTenant = (tenant: Tenant) => sql`s.organization_id = ${tenant.organizationId} and s.mode = ${tenant.mode}`
+
+      const byId = (tenant: Tenant, id: string) =>
+        sql<Row>`select s.* from sequences s where s.id = ${id} and ${ofTenant(tenant)}`.pipe(
+          Effect.map((rows) => rows[0])
+        )
+
+      /** Keeps the row to this transaction, and out of the hands of those who create something below it. */
+      const locked = (tenant: Tenant, id: string) =>
+        sql<Row>`
+          select s.* from sequences s where s.id = ${id} and ${ofTenant(tenant)} and not s.archived for update`.pipe(
+          Effect.flatMap(([row]) => (row === undefined ? notFound : Effect.succeed(row)))
+        )
+
+      const create = Effect.fn("Sequences.create")(
+        function* (tenant: Tenant, by: string, experienceId: string, settings: Settings) {
+          const parents = yield* sql`
+            select id from experiences
+            where id = ${experienceId} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode}
+              and not archived
+            for share`
+          if (parents.length === 0) return yield* new RecordNotFound({ record: "Experience" })
+          const id = yield* random.uuidV7()
+          const now = new Date(yield* Clock.currentTimeMillis)
+          const { name, ...record } = encode(settings)
+          const rows = yield* sql<Row>`
+            insert into sequences
+              (id, organization_id, mode, experience_id, name, record, created_at, created_by, updated_at, updated_by)
+            values
+              (${id}, ${tenant.organizationId}, ${tenant.mode}, ${experienceId}, ${name}, ${sql.json(record)},
+                ${now}, ${by}, ${now}, ${by})
+            returning *`
+          return toSequence(rows[0]!)
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      const find = Effect.fn("Sequences.find")(function* (tenant: Tenant, id: string) {
+        const row = yield* byId(tenant, id)
+        return row === undefined || row.archived ? yield* notFound : toSequence(row)
+      }, orUnavailable)
+
+      const list = Effect.fn("Sequences.list")(function* (
+        tenant: Tenant,
+        query: PageQuery<keyof typeof shape.sorts>,
+        { experienceId }: SequenceFilter
+      ) {
+        const now = yield* Clock.currentTimeMillis
+        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { experienceId } }, now))
+        const { columns, condition, order } = keyset(sql, planned)
+        const matching = query.search === undefined ? sql`true` : sql`s.name ilike ${containing(query.search)}`
+        const within = experienceId === undefined ? sql`true` : sql`s.experience_id = ${experienceId}`
+        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
+          select s.*, ${columns} from sequences s
+          where ${ofTenant(tenant)} and not s.archived and ${within} and ${matching} and ${condition} ${order}`
+        return page(planned, rows, toSequence)
+      }, orUnavailable)
+
+      const change = Effect.fn("Sequences.change")(
+        function* <E>(
+          tenant: Tenant,
+          id: string,
+          by: string,
+          revise: (settings: Settings) => Result.Result<Settings, E>
+        ) {
+          const row = yield* locked(tenant, id)
+          const { name, ...record } = encode(yield* Effect.fromResult(revise(settingsOf(row))))
+          const now = new Date(yield* Clock.currentTimeMillis)
+          const rows = yield* sql<Row>`
+            update sequences
+            set name = ${name}, record = ${sql.json(record)}, updated_at = ${now}, updated_by = ${by}
+            where id = ${id} returning *`
+          return toSequence(rows[0]!)
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      const archive = Effect.fn("Sequences.archive")(
+        function* (tenant: Tenant, id: string, by: string) {
+          yield* locked(tenant, id)
+          const mechanisms = yield* sql<MechanismName>`
+            select id, kind from mechanisms where sequence_id = ${id} and not archived`
+          if (mechanisms.length > 0) return { _tag: "Occupied" as const, mechanisms }
+          const now = new Date(yield* Clock.currentTimeMillis)
+          const rows = yield* sql<Row>`
+            update sequences set archived = true, updated_at = ${now}, updated_by = ${by}
+            where id = ${id} returning *`
+          return { _tag: "Archived" as const, record: toSequence(rows[0]!) }
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      const below = Effect.fnUntraced(
+        function* <A, E, R>(tenant: Tenant, sequenceId: string, create: (parents: Parents) => Effect.Effect<A, E, R>) {
+          // The experience first, as in archiving: two who lock in different orders wait for each other for ever.
+          const rows = yield* sql<{ readonly experience_id: string; readonly time_zone: string }>`
+            select s.experience_id, e.record ->> 'timeZone' as time_zone
+            from experiences e join sequences s on s.experience_id = e.id
+            where s.id = ${sequenceId} and ${ofTenant(tenant)} and not s.archived and not e.archived
+            for share`
+          const row = rows[0]
+          if (row === undefined) return yield* notFound
+          return yield* create({ experienceId: row.experience_id, sequenceId, timeZone: row.time_zone })
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      return { create, find, list, change, archive, below }
+    })
+  )
+}
+
+const notFound = Effect.fail(new RecordNotFound({ record: "Sequence" }))
+
+interface Row {
+  readonly id: string
+  readonly organization_id: string
+  readonly experience_id: string
+  readonly name: string
+  readonly record: unknown
+  readonly created_at: Date
+  readonly created_by: string
+  readonly updated_at: Date
+  readonly updated_by: string
+  readonly archived: boolean
+}
+
+const encode = Schema.encodeSync(Settings)
+const decode = Schema.decodeUnknownSync(Settings)
+
+const settingsOf = ({ name, record }: Row): Settings => decode({ ...(record as object), name })
+
+const toSequence = (row: Row): Sequence => {
+  const settings = settingsOf(row)
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    experienceId: row.experience_id,
+    name: settings.name,
+    priority: settings.priority,
+    productSelectionMode: settings.productSelectionMode ?? null,
+    audienceId: null,
+    createdAt: row.created_at.getTime(),
+    createdBy: row.created_by,
+    updatedAt: row.updated_at.getTime(),
+    updatedBy: row.updated_by,
+    archived: row.archived
+  }
+}

@@ -1,0 +1,94 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import type * as Queue from "../../src/domain/Queue.ts"
+import { History } from "../../src/store/History.ts"
+import { Journal } from "../../src/store/Journal.ts"
+import { aQueue, aTenant, inTestMode, layer as records, walk } from "./recordsFixture.ts"
+import * as TestDatabase from "./TestDatabase.ts"
+
+describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A mechanism's history in Postgres"), () => {
+  layer(records, { excludeTestServices: true })((it) => {
+    it.effect("holds every event as it was recorded, in order", () =>
+      Effect.gen(function* () {
+        const history = yield* History
+        const journal = yield* Journal
+        const tenant = yield* aTenant()
+        const { id } = yield* aQueue(tenant)
+        const consumerId = randomUUID()
+        const events: ReadonlyArray<Queue.Event> = [
+          { _tag: "Entered", at: 1_000, consumerId, loyaltyScore: 0.5 },
+          { _tag: "Opened", at: 1_001, seed: "00112233445566778899aabbccddeeff" },
+          { _tag: "Denied", at: 1_002, consumerId, reason: "FRAUD_DETECTED" }
+        ]
+        yield* journal.append({ mechanismId: id, kind: "queue", expectedSequence: 1, events, places: [], wakeAt: null })
+        const { data } = yield* history.list(tenant, id, {}, {})
+        assert.deepInclude(data[0], { sequence: 1, type: "Configured", at: 1, consumerId: null })
+        assert.deepStrictEqual(data.slice(1), [
+          { sequence: 2, type: "Entered", at: 1_000, consumerId, data: { loyaltyScore: 0.5 } },
+          {
+            sequence: 3,
+            type: "Opened",
+            at: 1_001,
+            consumerId: null,
+            data: { seed: "00112233445566778899aabbccddeeff" }
+          },
+          { sequence: 4, type: "Denied", at: 1_002, consumerId, data: { reason: "FRAUD_DETECTED" } }
+        ])
+      })
+    )
+
+    it.effect("is walked forward and backward while it grows, each event once", () =>
+      Effect.gen(function* () {
+        const history = yield* History
+        const journal = yield* Journal
+        const tenant = yield* aTenant()
+        const { id } = yield* aQueue(tenant)
+        let sequence = 1
+        const grow = (count: number) =>
+          Effect.suspend(() => {
+            const expectedSequence = sequence
+            sequence += count
+            const events = Array.from({ length: count }, () => ({ _tag: "Entered", at: 5, consumerId: randomUUID() }))
+            return journal.append({
+              mechanismId: id,
+              kind: "queue",
+              expectedSequence,
+              events,
+              places: [],
+              wakeAt: null
+            })
+          })
+        yield* grow(25)
+        const forward = yield* walk(10, (query) => history.list(tenant, id, query, {}), {
+          between: (pages) => (pages === 1 ? grow(5) : Effect.void)
+        })
+        assert.deepStrictEqual(
+          forward.map(({ sequence }) => sequence),
+          Array.from({ length: 31 }, (_, n) => n + 1)
+        )
+        const backward = yield* walk(10, (query) => history.list(tenant, id, { ...query, sortDir: "desc" }, {}), {
+          backward: true
+        })
+        assert.deepStrictEqual(backward, forward.toReversed())
+        const configured = yield* history.list(tenant, id, {}, { type: "Configured" })
+        assert.deepStrictEqual(
+          configured.data.map(({ sequence }) => sequence),
+          [1]
+        )
+      })
+    )
+
+    it.effect("is shown to its tenant alone", () =>
+      Effect.gen(function* () {
+        const history = yield* History
+        const tenant = yield* aTenant()
+        const { id } = yield* aQueue(tenant)
+        assert.lengthOf((yield* history.list(tenant, id, {}, {})).data, 1)
+        for (const other of [inTestMode(tenant), yield* aTenant()]) {
+          assert.deepStrictEqual((yield* history.list(other, id, {}, {})).data, [])
+        }
+      })
+    )
+  })
+})

@@ -1,0 +1,152 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import type { Tenant } from "../../src/domain/Ids.ts"
+import { Places } from "../../src/store/Places.ts"
+import { aQueue, aTenant, inTestMode, layer as records, walk } from "./recordsFixture.ts"
+import * as TestDatabase from "./TestDatabase.ts"
+
+const aConsumer = Effect.fnUntraced(function* (
+  tenant: Tenant,
+  known: { readonly email?: string; readonly phone?: string; readonly fullName?: string } = {}
+) {
+  const sql = yield* SqlClient.SqlClient
+  const id = randomUUID()
+  yield* sql`
+    insert into consumers (id, organization_id, mode, type, email, phone, full_name, created_at)
+    values (${id}, ${tenant.organizationId}, ${tenant.mode}, 'guest', ${known.email ?? null}, ${known.phone ?? null},
+      ${known.fullName ?? null}, now())`
+  return id
+})
+
+const enteredAt = Date.parse("2026-11-21T18:00:00.000Z")
+
+const place = (consumerId: string, n: number, status = "QUEUED", fields = {}) => ({
+  consumerId,
+  status,
+  enteredAt: enteredAt + n,
+  updatedAt: enteredAt + n + 5,
+  fields
+})
+
+describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A mechanism's consumers in Postgres"), () => {
+  layer(records, { excludeTestServices: true })((it) => {
+    it.effect("come with what is known of them and with their status's own fields", () =>
+      Effect.gen(function* () {
+        const places = yield* Places
+        const tenant = yield* aTenant()
+        const known = { email: "jane@example.com", phone: "+4915112345678", fullName: "Jane Doe" }
+        const jane = yield* aConsumer(tenant, known)
+        const nobody = randomUUID()
+        const { id } = yield* aQueue(tenant, {
+          places: [place(jane, 0, "GRANTED", { grantedAt: "2026-11-21T18:00:00.005Z" }), place(nobody, 1)]
+        })
+        const { data } = yield* places.list(tenant, id, {}, {})
+        assert.deepStrictEqual(data, [
+          {
+            consumerId: jane,
+            ...known,
+            status: "GRANTED",
+            enteredAt,
+            updatedAt: enteredAt + 5,
+            fields: { grantedAt: "2026-11-21T18:00:00.005Z" }
+          },
+          {
+            consumerId: nobody,
+            email: null,
+            phone: null,
+            fullName: null,
+            status: "QUEUED",
+            enteredAt: enteredAt + 1,
+            updatedAt: enteredAt + 6,
+            fields: {}
+          }
+        ])
+      })
+    )
+
+    it.effect("are shown to their tenant alone, and never with another tenant's knowledge of them", () =>
+      Effect.gen(function* () {
+        const places = yield* Places
+        const tenant = yield* aTenant()
+        const stranger = yield* aTenant()
+        const foreigner = yield* aConsumer(stranger, { email: "secret@example.com" })
+        const { id } = yield* aQueue(tenant, { places: [place(foreigner, 0)] })
+        assert.isNull((yield* places.list(tenant, id, {}, {})).data[0]!.email)
+        assert.deepStrictEqual((yield* places.list(tenant, id, { search: "secret" }, {})).data, [])
+        for (const other of [stranger, inTestMode(tenant)]) {
+          assert.deepStrictEqual((yield* places.list(other, id, {}, {})).data, [])
+        }
+      })
+    )
+
+    it.effect("are listed in the order they entered, those of one instant once each, and of one status alone", () =>
+      Effect.gen(function* () {
+        const places = yield* Places
+        const tenant = yield* aTenant()
+        const rows = Array.from({ length: 50 }, (_, n) =>
+          place(randomUUID(), Math.floor(n / 10), n % 5 === 0 ? "GRANTED" : "QUEUED")
+        )
+        const { id } = yield* aQueue(tenant, { places: rows })
+        yield* aQueue(tenant, { places: [place(randomUUID(), 3)] })
+        const expected = rows
+          .toSorted((a, b) => a.enteredAt - b.enteredAt || (a.consumerId < b.consumerId ? -1 : 1))
+          .map(({ consumerId }) => consumerId)
+        for (const backward of [false, true]) {
+          const walked = yield* walk(7, (query) => places.list(tenant, id, query, {}), { backward })
+          assert.deepStrictEqual(
+            walked.map(({ consumerId }) => consumerId),
+            expected
+          )
+        }
+        const granted = yield* walk(3, (query) => places.list(tenant, id, query, { status: "GRANTED" }))
+        assert.lengthOf(granted, 10)
+        assert.isTrue(granted.every(({ status }) => status === "GRANTED"))
+        const byId = yield* walk(9, (query) => places.list(tenant, id, { ...query, sortBy: "consumerId" }, {}))
+        assert.deepStrictEqual(
+          byId.map(({ consumerId }) => consumerId),
+          expected.toSorted()
+        )
+      })
+    )
+
+    it.effect("are found by a part of email or phone, by their id, and by how it begins", () =>
+      Effect.gen(function* () {
+        const places = yield* Places
+        const tenant = yield* aTenant()
+        const jane = yield* aConsumer(tenant, { email: "Jane_Doe@Example.com" })
+        const joe = yield* aConsumer(tenant, { phone: "+4915112345678" })
+        const { id } = yield* aQueue(tenant, { places: [place(jane, 0), place(joe, 1)] })
+        const found = (search: string) =>
+          Effect.map(places.list(tenant, id, { search }, {}), ({ data }) => data.map(({ consumerId }) => consumerId))
+        assert.deepStrictEqual(yield* found("jane_doe@example"), [jane])
+        assert.deepStrictEqual(yield* found("janeXdoe"), [])
+        assert.deepStrictEqual(yield* found("4915112345"), [joe])
+        assert.deepStrictEqual(yield* found(jane), [jane])
+        assert.deepStrictEqual(yield* found(jane.toUpperCase()), [jane])
+        assert.deepStrictEqual(yield* found(joe.slice(0, 13)), [joe])
+        assert.deepStrictEqual(yield* found(randomUUID()), [])
+      })
+    )
+
+    it.effect("are read page by page through an index, however many there are", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* aTenant()
+        const { id } = yield* aQueue(tenant)
+        yield* sql`
+          insert into places (mechanism_id, consumer_id, status, entered_at, updated_at)
+          select ${id}, gen_random_uuid(), 'QUEUED', now() + n * interval '1 ms', now() from generate_series(1, 20000) n`
+        yield* sql`analyze places`
+        const plan = yield* sql<{ readonly "QUERY PLAN": string }>`
+          explain select * from places p
+          where p.mechanism_id = ${id} and (p.entered_at, p.consumer_id) > (now(), ${id}::uuid)
+          order by p.entered_at asc, p.consumer_id asc limit 20`
+        const text = plan.map((row) => row["QUERY PLAN"]).join("\n")
+        assert.include(text, "places_by_entry")
+        assert.notInclude(text, "Sort")
+      })
+    )
+  })
+})

@@ -1,0 +1,28 @@
+/**
+ * A process that uses the embedded database under `DATA_DIR`: for tests that need a second one, or one to kill. It prints
+ * one line of JSON when the database is ready, and ends in order on SIGTERM. SIGINT kills it, as Ctrl-C would.
+ */
+import { NodeServices } from "@effect/platform-node"
+import { Console, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Settings } from "../../src/Settings.ts"
+import * as Database from "../../src/store/Database.ts"
+
+const terminated = Effect.callback<void>((resume) => void process.once("SIGTERM", () => resume(Effect.void)))
+
+const hold = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`create table if not exists kept (holder int)`
+  yield* sql`insert into kept (holder) values (${process.pid})`
+  const [row] = yield* sql<{ port: number }>`select inet_server_port() as port`
+  yield* Console.log(JSON.stringify({ port: row?.port }))
+  yield* terminated
+}).pipe(
+  Effect.provide(Database.layer.pipe(Layer.provide(Settings.layer), Layer.provide(NodeServices.layer))),
+  Effect.tapError((error) => Console.error(error.message))
+)
+
+Effect.runPromise(hold).then(
+  () => process.exit(0),
+  () => process.exit(1)
+)
