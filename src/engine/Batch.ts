@@ -1,0 +1,66 @@
+/**
+ * One batch of commands against one mechanism's state: what time brought, then each command in order, then what that
+ * made due. Everything here is synchronous and works ahead on the actor's own state; nothing of it may be seen before
+ * the batch is on disk.
+ */
+import type { Command, Decider, Event, Moment, Refusal } from "../domain/Decider.ts"
+
+/** A decider whose own types are nobody's business here. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the state's type is known only to its own decider
+export type AnyDecider = Decider<any, any, any, any, Refusal, any>
+
+/** What became of one command. */
+export type Outcome = { readonly view: unknown } | { readonly refusal: Refusal }
+
+/** What a batch led to. */
+export interface Batch {
+  /** In order; to be appended as one commit. */
+  readonly events: ReadonlyArray<Event>
+  /** The consumers whose places changed. */
+  readonly consumerIds: ReadonlySet<string>
+  /** True if an event concerned the mechanism itself, so that its record may have changed. */
+  readonly recordChanged: boolean
+  /** One for each command, in order. */
+  readonly outcomes: ReadonlyArray<Outcome>
+}
+
+/** Most due events in one batch; the rest follow in the next, so that a million denials do not hold up the others. */
+export const dueEventsMax = 1_000
+
+const noView: Outcome = { view: undefined }
+
+/** Runs the commands, in order, on the state, in place. */
+export function runBatch(decider: AnyDecider, state: unknown, commands: ReadonlyArray<Command>, moment: Moment): Batch {
+  const events: Array<Event> = []
+  const consumerIds = new Set<string>()
+  let recordChanged = false
+
+  const apply = (event: Event): void => {
+    decider.evolve(state, event)
+    events.push(event)
+    if (event.consumerId === undefined) recordChanged = true
+    else consumerIds.add(event.consumerId)
+  }
+
+  let dueEventsLeft = dueEventsMax
+  const settle = (): void => {
+    while (dueEventsLeft > 0) {
+      const event = decider.due(state, moment)
+      if (event === undefined) return
+      apply(event)
+      dueEventsLeft -= 1
+    }
+  }
+
+  const run = (command: Command): Outcome => {
+    const decision = decider.decide(state, command, moment)
+    if (!Array.isArray(decision)) return { refusal: decision as Refusal }
+    for (const event of decision) apply(event)
+    return command.consumerId === undefined ? noView : { view: decider.view(state, command.consumerId, moment.now) }
+  }
+
+  settle()
+  const outcomes = commands.map(run)
+  settle()
+  return { events, consumerIds, recordChanged, outcomes }
+}

@@ -1,0 +1,95 @@
+/**
+ * How a mechanism comes into being: its rules judge its first configuration, what that leads to is its first commit,
+ * and only then is it live. All kinds are created here.
+ */
+import { randomBytes } from "node:crypto"
+import { Clock, Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Command, MechanismIdentity } from "../domain/Decider.ts"
+import type { Tenant } from "../domain/Ids.ts"
+import { type ConfigurationOf, deciders, type LiveKind } from "../domain/Mechanism.ts"
+import type { Millis } from "../domain/Time.ts"
+import { type Creation as JournalCreation, Journal, type Unavailable } from "../store/Journal.ts"
+import type { RecordNotFound } from "../store/RecordNotFound.ts"
+import { type Parents, Sequences } from "../store/Sequences.ts"
+import { recordOf } from "./Actor.ts"
+import { type AnyDecider, runBatch } from "./Batch.ts"
+import { Engine } from "./Engine.ts"
+
+/** A mechanism that someone wants. */
+export interface Wanted<K extends LiveKind, E> {
+  readonly kind: K
+  readonly sequenceId: string
+  /** The configuration, completed from what the mechanism is created below; or a refusal. */
+  readonly configure: (parents: Parents) => Effect.Effect<ConfigurationOf<K>, E>
+}
+
+export class Creation extends Context.Service<
+  Creation,
+  {
+    /** Brings a mechanism into being below a sequence and starts it; answers its id. Durable when it returns. */
+    create<K extends LiveKind, E>(
+      tenant: Tenant,
+      by: string,
+      wanted: Wanted<K, E>
+    ): Effect.Effect<string, E | RecordNotFound | Unavailable>
+  }
+>()("usher/engine/Creation") {
+  static readonly layer = Layer.effect(
+    Creation,
+    Effect.gen(function* () {
+      const engine = yield* Engine
+      const journal = yield* Journal
+      const sequences = yield* Sequences
+      const random = yield* SecureRandom.SecureRandom
+
+      const create = Effect.fn("Creation.create")(function* <K extends LiveKind, E>(
+        tenant: Tenant,
+        by: string,
+        { kind, sequenceId, configure }: Wanted<K, E>
+      ) {
+        const id = yield* random.uuidV7()
+        yield* sequences.below(
+          tenant,
+          sequenceId,
+          Effect.fnUntraced(function* (parents: Parents) {
+            const configuration = yield* configure(parents)
+            const { experienceId } = parents
+            const identity: MechanismIdentity = { ...tenant, id, kind, experienceId, sequenceId }
+            yield* journal.create([creationOf(identity, configuration, by, yield* Clock.currentTimeMillis)])
+          })
+        )
+        yield* engine.start(id)
+        return id
+      })
+
+      return { create }
+    })
+  )
+}
+
+/** What the rules make of the first configuration. */
+function creationOf<K extends LiveKind>(
+  identity: MechanismIdentity,
+  configuration: ConfigurationOf<K>,
+  by: string,
+  now: Millis
+): JournalCreation {
+  const decider: AnyDecider = deciders[identity.kind as LiveKind]
+  const state: unknown = decider.initial()
+  const configure = { _tag: "Configure", configuration, by } as Command
+  const { events } = runBatch(decider, state, [configure], { now, entropy: () => randomBytes(16).toString("hex") })
+  return {
+    identity,
+    createdBy: by,
+    commit: {
+      mechanismId: identity.id,
+      kind: identity.kind,
+      expectedSequence: 0,
+      events,
+      places: [],
+      wakeAt: decider.wakeAt(state) ?? null,
+      record: recordOf(decider, state, events, now)
+    }
+  }
+}

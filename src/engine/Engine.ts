@@ -1,0 +1,117 @@
+/**
+ * The live mechanisms. `Engine` is the only door to them: it finds the actor that owns a mechanism, started from the
+ * journal if it is not running, and hands commands and questions to it.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import type { Lifecycle, MechanismIdentity, StatusFields } from "../domain/Decider.ts"
+import type {
+  AdminCommand,
+  ConfigurationOf,
+  ConsumerCommand,
+  LiveKind,
+  MechanismRef,
+  RefusalOf,
+  ViewOf
+} from "../domain/Mechanism.ts"
+import type { Journal, Unavailable } from "../store/Journal.ts"
+import type * as Actor from "./Actor.ts"
+import * as Registry from "./Registry.ts"
+
+/** No mechanism of that kind and id, as far as this tenant is concerned: unknown, archived or another's. 404 */
+export class MechanismNotFound extends Schema.TaggedError<MechanismNotFound>()("MechanismNotFound", {
+  kind: Schema.Literals(["queue", "draw", "auction", "appointment", "timed_release", "waitlist"])
+}) {}
+
+/** What can keep any command or question from being answered. */
+export type EngineError = MechanismNotFound | Unavailable | Actor.Overloaded | Registry.Parked
+
+/** A mechanism as its actor holds it at this moment. */
+export interface Inspection<K extends LiveKind> {
+  readonly identity: MechanismIdentity
+  readonly configuration: ConfigurationOf<K>
+  readonly status: StatusFields
+  readonly lifecycle: Lifecycle
+  readonly live: {
+    /** Places by status. */
+    readonly counts: { readonly [status: string]: number }
+    /** Over the last 60 seconds. */
+    readonly entriesPerMinute: number
+    readonly grantsPerMinute: number
+    readonly lastSequence: number
+    readonly node: string
+    /** How often the actor was rebuilt after a failure. */
+    readonly restarts: number
+    readonly parked: boolean
+  }
+}
+
+export class Engine extends Context.Service<
+  Engine,
+  {
+    /** Runs a consumer's command; answers the consumer's view of its place once the outcome is on disk. */
+    send<K extends LiveKind>(
+      mechanism: MechanismRef<K>,
+      command: ConsumerCommand<K>
+    ): Effect.Effect<ViewOf<K>, RefusalOf<K> | EngineError>
+    /** Runs an admin's command; answers the mechanism as it then stands. */
+    administer<K extends LiveKind>(
+      mechanism: MechanismRef<K>,
+      command: AdminCommand<K>
+    ): Effect.Effect<Inspection<K>, RefusalOf<K> | EngineError>
+    /** A consumer's view of its place: committed state, no SQL. */
+    view<K extends LiveKind>(mechanism: MechanismRef<K>, consumerId: string): Effect.Effect<ViewOf<K>, EngineError>
+    /** What an admin has set, as last committed; never waits for a write under way. */
+    configuration<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<ConfigurationOf<K>, EngineError>
+    /** The mechanism as it stands. */
+    inspect<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K>, EngineError>
+    /** Starts a mechanism that has just been created, so that its timed transitions happen with nobody calling. */
+    start(mechanismId: string): Effect.Effect<void>
+    /** Gives a parked mechanism another chance. */
+    unpark(mechanismId: string): Effect.Effect<void>
+    /** True once every mechanism whose work is not over has been started, or has failed to. */
+    readonly isRestored: Effect.Effect<boolean>
+  }
+>()("usher/engine/Engine") {
+  /** The engine of one process, named `node`; restores at once whatever is unfinished. */
+  static readonly layer = (options: { readonly node: string }): Layer.Layer<Engine, never, Journal> =>
+    Layer.effect(Engine, make(options.node))
+}
+
+const make = Effect.fnUntraced(function* (node: string) {
+  const registry = yield* Registry.make
+
+  const actorFor = (mechanism: MechanismRef<LiveKind>): Effect.Effect<Actor.Actor, EngineError> => {
+    const running = registry.running(mechanism.id)
+    return running === undefined
+      ? Effect.flatMap(registry.acquire(mechanism.id), (actor) => ifFor(mechanism, actor))
+      : ifFor(mechanism, running)
+  }
+
+  const inspectionOf = (actor: Actor.Actor) =>
+    Effect.map(actor.inspect, ({ configuration, status, lifecycle, ...live }) => ({
+      identity: actor.identity,
+      configuration,
+      status,
+      lifecycle,
+      live: { ...live, node, restarts: registry.restarts(actor.identity.id), parked: false }
+    }))
+
+  // The door's types tie a mechanism's kind to its commands, refusals and views; behind it one actor serves them all.
+  return {
+    send: (mechanism, command) => Effect.flatMap(actorFor(mechanism), (actor) => actor.send(command)),
+    view: (mechanism, consumerId) => Effect.flatMap(actorFor(mechanism), (actor) => actor.view(consumerId)),
+    administer: (mechanism, command) =>
+      Effect.flatMap(actorFor(mechanism), (actor) => Effect.andThen(actor.send(command), inspectionOf(actor))),
+    configuration: (mechanism) => Effect.map(actorFor(mechanism), (actor) => actor.configuration()),
+    inspect: (mechanism) => Effect.flatMap(actorFor(mechanism), inspectionOf),
+    start: (mechanismId) => Effect.ignore(registry.acquire(mechanismId)),
+    unpark: registry.unpark,
+    isRestored: Effect.sync(registry.isRestored)
+  } as Engine["Service"]
+})
+
+/** The actor, if its mechanism exists for this caller. */
+const ifFor = (mechanism: MechanismRef<LiveKind>, actor: Actor.Actor | undefined) =>
+  actor !== undefined && actor.isFor(mechanism)
+    ? Effect.succeed(actor)
+    : Effect.fail(new MechanismNotFound({ kind: mechanism.kind }))
