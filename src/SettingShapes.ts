@@ -1,0 +1,205 @@
+/**
+ * What a setting can be: a number, a text, a URL and so on, each with its shape in words, the check of it, and the value it
+ * becomes. `Settings.ts` makes every setting from these.
+ */
+import { Option, Redacted, Result } from "effect"
+import { IpNetwork } from "effect/net"
+
+/** One setting as documentation shows it. */
+export interface Setting {
+  /** The environment variable. */
+  readonly variable: string
+  /** What a value counts or names: seconds, TCP port, URL, … */
+  readonly unit: string
+  /** What holds when the variable is absent or empty. */
+  readonly default: string
+  /** Which values are accepted, in words. */
+  readonly shape: string
+  readonly meaning: string
+  /** Whether its value may hold a password; such values are never printed. */
+  readonly secret: boolean
+}
+
+/** A setting with how its text becomes a value. */
+export interface Definition<A> extends Setting {
+  /** The value, or undefined if the text is not of the shape. */
+  readonly parse: (text: string) => A | undefined
+  /** The value when the variable is absent or empty. */
+  readonly fallback: A
+}
+
+/** A whole number within bounds. */
+export function whole(
+  variable: string,
+  options: {
+    readonly unit: string
+    readonly fallback: number
+    readonly least: number
+    readonly most: number
+    readonly meaning: string
+  }
+): Definition<number> {
+  return {
+    variable,
+    unit: options.unit,
+    default: `${options.fallback}`,
+    shape: `a whole number from ${options.least} to ${options.most}`,
+    meaning: options.meaning,
+    secret: false,
+    fallback: options.fallback,
+    parse: (text) => {
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+      return value >= options.least && value <= options.most ? value : undefined
+    }
+  }
+}
+
+/** A port to listen on. */
+export function port(variable: string, fallback: number, meaning: string): Definition<number> {
+  return whole(variable, { unit: "TCP port", fallback, least: 0, most: 65_535, meaning })
+}
+
+/** Text of a pattern. */
+export function text(
+  variable: string,
+  options: {
+    readonly unit: string
+    readonly shape: string
+    readonly pattern: RegExp
+    readonly fallback: string
+    readonly default?: string
+    readonly meaning: string
+  }
+): Definition<string> {
+  return {
+    variable,
+    unit: options.unit,
+    default: options.default ?? `\`${options.fallback}\``,
+    shape: options.shape,
+    meaning: options.meaning,
+    secret: false,
+    fallback: options.fallback,
+    parse: (value) => (options.pattern.test(value) ? value : undefined)
+  }
+}
+
+/** A URL of one of the schemes, which may hold a password. */
+export function url(
+  variable: string,
+  options: {
+    readonly schemes: ReadonlyArray<string>
+    readonly example: string
+    readonly whenAbsent: string
+    readonly meaning: string
+  }
+): Definition<Option.Option<Redacted.Redacted>> {
+  return {
+    variable,
+    unit: "URL",
+    default: `none: ${options.whenAbsent}`,
+    shape: `a URL like \`${options.example}\``,
+    meaning: options.meaning,
+    secret: true,
+    fallback: Option.none(),
+    parse: (value) => {
+      const parsed = URL.parse(value)
+      return parsed !== null && options.schemes.includes(parsed.protocol) && value.includes("://")
+        ? Option.some(Redacted.make(value, { label: variable }))
+        : undefined
+    }
+  }
+}
+
+/** The path of a file; undefined if absent. */
+export function file(
+  variable: string,
+  options: { readonly whenAbsent: string; readonly meaning: string }
+): Definition<string | undefined> {
+  return {
+    variable,
+    unit: "file",
+    default: `none: ${options.whenAbsent}`,
+    shape: "a path",
+    meaning: options.meaning,
+    secret: false,
+    fallback: undefined,
+    parse: (value) => (/^\P{Cc}+$/u.test(value) ? value : undefined)
+  }
+}
+
+/** IP addresses and networks. */
+export function networks(
+  variable: string,
+  options: { readonly whenAbsent: string; readonly meaning: string }
+): Definition<ReadonlyArray<IpNetwork.IpNetwork>> {
+  return {
+    variable,
+    unit: "networks",
+    default: `none: ${options.whenAbsent}`,
+    shape: "IP addresses or networks like `10.0.0.0/8`, with commas between them",
+    meaning: options.meaning,
+    secret: false,
+    fallback: [],
+    parse: (value) => {
+      const all = value.split(",").map((text) => text.trim())
+      const parsed = all.map((text) =>
+        IpNetwork.fromString(text.includes("/") ? text : `${text}/${text.includes(":") ? 128 : 32}`)
+      )
+      return Option.getOrUndefined(Option.all(parsed.map(Result.getSuccess)))
+    }
+  }
+}
+
+/** What one holder may take of an organization's limit a minute; absent: all of it. */
+export function share(
+  variable: string,
+  requests: string,
+  holder: string,
+  byContract: string
+): Definition<number | undefined> {
+  return {
+    variable,
+    unit: "requests a minute",
+    default: `the organization's own limit (${byContract})`,
+    shape: "a whole number from 1 to 1000000000",
+    meaning: `How many ${requests} one ${holder} may make within an organization, with its publishable key.`,
+    secret: false,
+    fallback: undefined,
+    parse: (text) => (/^[1-9]\d{0,8}$|^1000000000$/.test(text) ? Number(text) : undefined)
+  }
+}
+
+/** Text that is never shown. */
+export function secret(
+  variable: string,
+  options: { readonly meaning: string }
+): Definition<Option.Option<Redacted.Redacted>> {
+  return {
+    variable,
+    unit: "secret",
+    default: "none",
+    shape: "1 to 500 printable characters",
+    meaning: options.meaning,
+    secret: true,
+    fallback: Option.none(),
+    parse: (value) =>
+      /^\P{Cc}{1,500}$/u.test(value) ? Option.some(Redacted.make(value, { label: variable })) : undefined
+  }
+}
+
+/** One of several words. */
+export function choice<const A extends string>(
+  variable: string,
+  options: { readonly fallback: string; readonly choices: { readonly [text: string]: A }; readonly meaning: string }
+): Definition<A> {
+  return {
+    variable,
+    unit: "word",
+    default: `\`${options.fallback}\``,
+    shape: `one of ${Object.keys(options.choices).join(", ")}`,
+    meaning: options.meaning,
+    secret: false,
+    fallback: options.choices[options.fallback] as A,
+    parse: (value) => new Map(Object.entries(options.choices)).get(value.toLowerCase())
+  }
+}

@@ -1,0 +1,39 @@
+/** All services of who is calling, on the database, the settings and a source of randomness. */
+import { Layer } from "effect"
+import { Invalidations } from "../store/Invalidations.ts"
+import { ApiKeys } from "./ApiKeys.ts"
+import { ConsumerAccounts } from "./ConsumerAccounts.ts"
+import { Consumers } from "./Consumers.ts"
+import * as Expiry from "./Expiry.ts"
+import { ExternalIdentities } from "./ExternalIdentities.ts"
+import { Grants } from "./Grants.ts"
+import { OneTimeCodes } from "./OneTimeCodes.ts"
+import { OrganizationKeys } from "./OrganizationKeys.ts"
+import { Organizations } from "./Organizations.ts"
+import { Revocations } from "./Revocations.ts"
+import { Sessions } from "./Sessions.ts"
+import { SigningKeys } from "./SigningKeys.ts"
+import { Tokens } from "./Tokens.ts"
+
+/** How a consumer gets a session. */
+const signIn = Layer.mergeAll(OneTimeCodes.layer, ExternalIdentities.layer).pipe(
+  Layer.provide(ConsumerAccounts.layer),
+  Layer.provideMerge(Sessions.layer)
+)
+
+/** Who calls for an organization. */
+const keys = OrganizationKeys.layer.pipe(Layer.provideMerge(ApiKeys.layer))
+
+export const layer = Layer.mergeAll(
+  keys,
+  Consumers.layer,
+  Grants.layer,
+  Organizations.layer,
+  signIn,
+  Expiry.layer
+).pipe(
+  Layer.provideMerge(Tokens.layer),
+  Layer.provideMerge(Revocations.layer),
+  Layer.provideMerge(SigningKeys.layer),
+  Layer.provideMerge(Invalidations.layer)
+)

@@ -1,0 +1,99 @@
+/**
+ * What the Consumer API needs to know of a consumer that its token does not say: whether it exists, for calls that a
+ * server makes on its behalf, and how loyal it is, for queues that care.
+ */
+import { Cache, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { Id, Mode, type Tenant } from "../domain/Ids.ts"
+import { Invalidations } from "../store/Invalidations.ts"
+import type { Unavailable } from "../store/Journal.ts"
+import { orUnavailable } from "../store/SqlFailure.ts"
+
+/** A consumer of a tenant, as far as credentials go. */
+export interface KnownConsumer {
+  readonly isGuest: boolean
+}
+
+/** Consumers remembered at most; the least recently used is forgotten first. */
+const rememberedMax = 100_000
+
+/** How long a consumer stays remembered: a guest may become an authenticated consumer meanwhile. */
+const rememberedSeconds = 60
+
+/** The balance that counts as full loyalty where the organization has set none (completions 3, "Queue"). */
+const fullScoreBalanceDefault = 1000
+
+export class Consumers extends Context.Service<
+  Consumers,
+  {
+    /** The consumer, or undefined if the tenant has none of that id. Remembered for a minute. */
+    find(tenant: Tenant, consumerId: string): Effect.Effect<KnownConsumer | undefined, Unavailable>
+    /** 0 to 1: the consumer's loyalty balance over the organization's `loyaltyFullScoreBalance`. Read from the database. */
+    loyaltyScore(tenant: Tenant, consumerId: string): Effect.Effect<number, Unavailable>
+  }
+>()("usher/auth/Consumers") {
+  static readonly layer = Layer.effect(
+    Consumers,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const select = SqlSchema.findAll({
+        Request: Owned,
+        Result: Schema.Struct({ type: Schema.Literals(["guest", "authenticated"]) }),
+        execute: ({ organizationId, mode, consumerId }) => sql`
+          select type from consumers
+          where id = ${consumerId} and organization_id = ${organizationId} and mode = ${mode} and not archived`
+      })
+      const remembered = yield* Cache.makeWith(
+        (key: string) =>
+          select(ownedOf(key)).pipe(
+            Effect.map((rows): KnownConsumer | undefined => rows[0] && { isGuest: rows[0].type === "guest" }),
+            Effect.catchTag("SchemaError", Effect.die),
+            orUnavailable
+          ),
+        {
+          capacity: rememberedMax,
+          // An unknown consumer is asked for again: it may be created at any moment.
+          timeToLive: (exit) =>
+            Exit.isSuccess(exit) && exit.value !== undefined ? Duration.seconds(rememberedSeconds) : Duration.zero
+        }
+      )
+
+      const invalidations = yield* Invalidations
+      yield* invalidations.subscribe("consumer", {
+        handle: (key) => Cache.invalidate(remembered, key),
+        refresh: Cache.invalidateAll(remembered)
+      })
+
+      const selectScore = SqlSchema.findAll({
+        Request: Owned,
+        Result: Schema.Struct({ score: Schema.Finite }),
+        execute: ({ organizationId, mode, consumerId }) => sql`
+          select least(1, greatest(0,
+            c.loyalty_balance / coalesce((o.settings ->> 'loyaltyFullScoreBalance')::numeric, ${fullScoreBalanceDefault})
+          ))::float8 as score
+          from consumers c join organizations o on o.id = c.organization_id
+          where c.id = ${consumerId} and c.organization_id = ${organizationId} and c.mode = ${mode}`
+      })
+
+      return {
+        find: (tenant, consumerId) => Cache.get(remembered, keyOf(tenant, consumerId)),
+        loyaltyScore: (tenant, consumerId) =>
+          selectScore({ ...tenant, consumerId }).pipe(
+            Effect.map((rows) => rows[0]?.score ?? 0),
+            Effect.catchTag("SchemaError", Effect.die),
+            orUnavailable
+          )
+      }
+    })
+  )
+}
+
+const Owned = Schema.Struct({ organizationId: Id, mode: Mode, consumerId: Id })
+
+const keyOf = (tenant: Tenant, consumerId: string) => `${tenant.organizationId} ${tenant.mode} ${consumerId}`
+
+const ownedOf = (key: string): typeof Owned.Type => {
+  const [organizationId, mode, consumerId] = key.split(" ") as [string, Mode, string]
+  return { organizationId, mode, consumerId }
+}

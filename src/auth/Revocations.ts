@@ -1,0 +1,114 @@
+/**
+ * Which sessions have ended before their access tokens did. A token says of itself that it is good; this is what says
+ * no. It is in memory, told by the database to every process (`Invalidations`), so that a request with a known token
+ * costs no SQL; and where memory may have missed something, the database is asked.
+ *
+ * An entry is kept until the last access token of its session has expired.
+ */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
+import { Id } from "../domain/Ids.ts"
+import type { Millis } from "../domain/Time.ts"
+import { Invalidations } from "../store/Invalidations.ts"
+import type { Unavailable } from "../store/Journal.ts"
+import { orUnavailable } from "../store/SqlFailure.ts"
+
+/** Ended sessions known at most; beyond it the database is asked for every token, until there are fewer. */
+const revokedMax = 200_000
+
+const sweepSeconds = 30
+
+export class Revocations extends Context.Service<
+  Revocations,
+  {
+    /** True if memory is all there is to know; otherwise `check` must be asked. */
+    readonly isComplete: () => boolean
+    /** True if the session is known to have ended. */
+    readonly isRevoked: (sessionId: string) => boolean
+    /** Asks the database whether the session has ended, or was never there. */
+    check(sessionId: string): Effect.Effect<boolean, Unavailable>
+    /** Ends a session in this process; the last of its access tokens expires at `until`. */
+    readonly add: (sessionId: string, until: Millis) => void
+  }
+>()("usher/auth/Revocations") {
+  static readonly layer = Layer.effect(
+    Revocations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const invalidations = yield* Invalidations
+      const revoked = new Map<string, Millis>()
+      let overflowed = false
+
+      const add = (sessionId: string, until: Millis) => {
+        if (revoked.size < revokedMax || revoked.has(sessionId)) revoked.set(sessionId, until)
+        else overflowed = true
+      }
+
+      const select = SqlSchema.findAll({
+        Request: Schema.Date,
+        Result: Schema.Struct({ id: Schema.String, access_expires_at: Schema.Date }),
+        execute: (now) => sql`
+          select id, access_expires_at from sessions where revoked_at is not null and access_expires_at > ${now}
+          limit ${revokedMax + 1}`
+      })
+
+      const refresh = Effect.gen(function* () {
+        const rows = yield* select(new Date(yield* Clock.currentTimeMillis))
+        overflowed = false
+        for (const row of rows) add(row.id, row.access_expires_at.getTime())
+      }).pipe(Effect.catchTag("SchemaError", Effect.die), orUnavailable)
+
+      const sweep = Effect.gen(function* () {
+        yield* Effect.sleep(sweepSeconds * 1000)
+        const now = yield* Clock.currentTimeMillis
+        for (const [sessionId, until] of revoked) if (until <= now) revoked.delete(sessionId)
+        if (overflowed) yield* Effect.ignore(refresh)
+      })
+
+      yield* invalidations.subscribe("session", {
+        handle: (payload) =>
+          Effect.sync(() => {
+            const [sessionId, until] = payload.split(" ") as [string, string]
+            add(sessionId, Number(until))
+          }),
+        refresh
+      })
+      yield* Effect.forkScoped(Effect.forever(sweep))
+
+      const selectLive = SqlSchema.findAll({
+        Request: Id,
+        Result: Schema.Struct({ id: Schema.String }),
+        execute: (id) => sql`select id from sessions where id = ${id} and revoked_at is null`
+      })
+
+      return {
+        isComplete: () => !overflowed && invalidations.isCurrent(),
+        isRevoked: (sessionId) => revoked.has(sessionId),
+        check: (sessionId) =>
+          selectLive(sessionId).pipe(
+            Effect.map((rows) => rows.length === 0),
+            // An id that is none names no session.
+            Effect.catchTag("SchemaError", () => Effect.succeed(true)),
+            orUnavailable
+          ),
+        add
+      }
+    })
+  )
+
+  /** Sessions that end nowhere but here: for what runs without a database. */
+  static readonly layerMemory = Layer.sync(Revocations, () => {
+    const revoked = new Set<string>()
+    return {
+      isComplete: () => true,
+      isRevoked: (sessionId) => revoked.has(sessionId),
+      check: (sessionId) => Effect.sync(() => revoked.has(sessionId)),
+      add: (sessionId) => void revoked.add(sessionId)
+    }
+  })
+}
+
+/** What is told of a session that has ended, made from its row. */
+export const endOfSession = (sql: SqlClient.SqlClient, row: Fragment): Fragment =>
+  sql`${row}.id || ' ' || ceil(extract(epoch from ${row}.access_expires_at) * 1000)::bigint`

@@ -1,0 +1,125 @@
+/**
+ * Messages to consumers. Whoever sends does not wait: how long a mail server takes, or that it refuses, would tell a caller
+ * something about the address. A message is tried three times; what cannot be delivered is logged, without its text, and
+ * so is what is left at the end of the process.
+ *
+ * A channel without a provider delivers to the outbox, and says so at start.
+ */
+import { NodeHttpClient } from "@effect/platform-node"
+import { Context, Duration, Effect, Layer, Option, Queue as Mailbox, Schedule } from "effect"
+import type { Tenant } from "../domain/Ids.ts"
+import { Settings } from "../Settings.ts"
+import * as Email from "./Email.ts"
+import { masked, type Message, type Outgoing } from "./Message.ts"
+import { type Kept, Outbox } from "./Outbox.ts"
+import * as Sms from "./Sms.ts"
+
+/** Messages that may wait; beyond it senders are refused. */
+const waitingMax = 10_000
+
+/** Messages under way at once, for each channel. */
+const senders = 8
+
+/** A message is given up after so long, tries and pauses included. */
+const deliverySeconds = 45
+
+/** At the end of the process, what waits still has this share of the time that a shutdown may take. */
+const drainShare = 0.2
+const drainStepMillis = 20
+
+const retries = Schedule.max([Schedule.exponential("500 millis", 4), Schedule.recurs(2)])
+
+type Channel = Message["channel"]
+type Send = (message: Outgoing) => Effect.Effect<void, Email.NotDelivered>
+
+export class Delivery extends Context.Service<
+  Delivery,
+  {
+    /** Takes the message over; false if too many are waiting. */
+    readonly send: (message: Outgoing) => Effect.Effect<boolean>
+    /** What has landed in the outbox; undefined if every channel has a provider, and so there is no outbox. */
+    readonly outbox: ((tenant: Tenant, to: string | undefined) => ReadonlyArray<Kept>) | undefined
+  }
+>()("usher/delivery/Delivery") {
+  static readonly layer = Layer.effect(
+    Delivery,
+    Effect.gen(function* () {
+      const outbox = new Outbox()
+      const providers = yield* makeProviders
+      const missing = (["email", "phone"] as const).filter((channel) => providers[channel] === undefined)
+      if (missing.length > 0) {
+        yield* Effect.logWarning(
+          `${missing.map((channel) => without[channel]).join("; ")}. Messages are kept in memory and can be read at ` +
+            "GET /api/outbox on the Admin API. Not for production."
+        )
+      }
+      const post = {
+        email: yield* makePost(providers.email ?? ((message) => outbox.put(message))),
+        phone: yield* makePost(providers.phone ?? ((message) => outbox.put(message)))
+      }
+      return {
+        send: (message) => post[message.channel](message),
+        outbox: missing.length > 0 ? (tenant, to) => outbox.read(tenant, to) : undefined
+      }
+    })
+  ).pipe(Layer.provide(NodeHttpClient.layerUndici))
+}
+
+const without: { readonly [C in Channel]: string } = {
+  email: "No SMTP_URL is set: email is not sent",
+  phone: "No SMS_PROVIDER_URL is set: SMS is not sent"
+}
+
+const makeProviders = Effect.gen(function* () {
+  const { smtpUrl, emailFrom, smsProviderUrl, smsAccount, smsToken, smsFrom } = yield* Settings
+  const email = Option.isSome(smtpUrl) ? yield* Email.make(smtpUrl.value, emailFrom) : undefined
+  const phone =
+    Option.isSome(smsProviderUrl) && Option.isSome(smsToken)
+      ? yield* Sms.make({ url: smsProviderUrl.value, account: smsAccount, token: smsToken.value, from: smsFrom })
+      : undefined
+  return { email, phone } satisfies { readonly [C in Channel]: Send | undefined }
+})
+
+/** What takes messages over, with the fibers that send them. */
+const makePost = Effect.fnUntraced(function* (send: Send) {
+  const { shutdownTimeoutSeconds } = yield* Settings
+  const waiting = yield* Mailbox.dropping<Outgoing>(waitingMax)
+  let unfinished = 0
+
+  const deliver = (message: Outgoing) =>
+    send(message).pipe(
+      Effect.retry({ schedule: retries, while: ({ isTemporary }) => isTemporary }),
+      Effect.timeoutOrElse({
+        duration: deliverySeconds * 1000,
+        orElse: () => Effect.fail(new Email.NotDelivered({ reason: "no answer", isTemporary: true }))
+      }),
+      Effect.catch(({ reason }) => lost(message, reason)),
+      Effect.catchDefect(() => lost(message, "defect")),
+      Effect.ensuring(Effect.sync(() => void unfinished--))
+    )
+
+  for (let sender = 0; sender < senders; sender++) {
+    yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Mailbox.take(waiting), deliver)))
+  }
+  const drain = Effect.sync(() => unfinished).pipe(
+    Effect.repeat({ until: (left) => left === 0, schedule: Schedule.spaced(drainStepMillis) }),
+    Effect.interruptible,
+    Effect.timeoutOrElse({
+      duration: Duration.seconds(shutdownTimeoutSeconds * drainShare),
+      orElse: () => Effect.logError(`${unfinished} messages were not sent before the end`)
+    })
+  )
+  yield* Effect.addFinalizer(() => drain)
+
+  return (message: Outgoing) =>
+    Effect.suspend(() => {
+      if (!Mailbox.offerUnsafe(waiting, message)) {
+        return Effect.as(Effect.logError("Too many messages are waiting to be sent; one was refused"), false)
+      }
+      unfinished++
+      return Effect.succeed(true)
+    })
+})
+
+const lost = ({ channel, to }: Outgoing, reason: string) =>
+  Effect.logError("A message could not be delivered").pipe(Effect.annotateLogs({ channel, to: masked(to), reason }))

@@ -1,0 +1,38 @@
+/**
+ * SMS through a provider that speaks Twilio's HTTP interface: a form with `To`, `From` and `Body`, posted to the messages
+ * of an account, with account and token as user and password.
+ */
+import { Effect, Redacted } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { NotDelivered } from "./Email.ts"
+import type { Message } from "./Message.ts"
+
+const timeoutSeconds = 10
+
+/** How the provider is reached. */
+export interface SmsProvider {
+  readonly url: Redacted.Redacted
+  readonly account: string
+  readonly token: Redacted.Redacted
+  readonly from: string
+}
+
+export const make = Effect.fnUntraced(function* (provider: SmsProvider) {
+  const client = yield* HttpClient.HttpClient
+  const base = Redacted.value(provider.url).replace(/\/+$/, "")
+  const url = `${base}/2010-04-01/Accounts/${encodeURIComponent(provider.account)}/Messages.json`
+  return ({ to, text }: Message): Effect.Effect<void, NotDelivered> =>
+    HttpClientRequest.post(url).pipe(
+      HttpClientRequest.basicAuth(provider.account, provider.token),
+      HttpClientRequest.bodyUrlParams({ To: to, From: provider.from, Body: text }),
+      client.execute,
+      Effect.timeout(timeoutSeconds * 1000),
+      Effect.matchEffect({
+        onFailure: ({ _tag }) => Effect.fail(new NotDelivered({ reason: _tag, isTemporary: true })),
+        onSuccess: ({ status }) =>
+          status >= 200 && status < 300
+            ? Effect.void
+            : Effect.fail(new NotDelivered({ reason: `HTTP ${status}`, isTemporary: status === 429 || status >= 500 }))
+      })
+    )
+})

@@ -1,0 +1,39 @@
+/** The services of `auth/` on a fresh database, a tenant, and a second process on the same database. */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient } from "effect/sql"
+import * as Auth from "../../src/auth/Auth.ts"
+import { Organizations } from "../../src/auth/Organizations.ts"
+import { Settings } from "../../src/Settings.ts"
+import * as TestDatabase from "../store/TestDatabase.ts"
+
+const base = Layer.mergeAll(Settings.layerTest(), SecureRandom.layerWebCrypto)
+
+/** Everything of `auth/`, and the database under it. */
+export const layer = Auth.layer.pipe(Layer.provideMerge(base), Layer.provideMerge(TestDatabase.layer))
+
+/** What another process on the same database has: connections and memory of its own. */
+export const anotherProcess = Effect.gen(function* () {
+  const { url } = yield* TestDatabase.TestDatabase
+  const scope = yield* Effect.scope
+  const client = yield* PgClient.make({ url: Redacted.make(url), maxConnections: 4 }).pipe(
+    Effect.provide(Reactivity.layer)
+  )
+  const database = Layer.succeedContext(
+    Context.make(PgClient.PgClient, client).pipe(Context.add(SqlClient.SqlClient, client))
+  )
+  return yield* Layer.buildWithMemoMap(
+    Auth.layer.pipe(Layer.provide(base), Layer.provide(database)),
+    Layer.makeMemoMapUnsafe(),
+    scope
+  )
+})
+
+/** An organization's live half. */
+export const aTenant = Effect.gen(function* () {
+  const organizations = yield* Organizations
+  const { organizationId } = yield* organizations.create({ name: "Brand", plan: "growth" })
+  return { organizationId, mode: "live" } as const
+})

@@ -1,0 +1,261 @@
+/** Delivery: over a real mail server and a real HTTP provider in this process, or into the outbox. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, Option, Redacted, Schedule } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { SMTPServer, type SMTPServerOptions } from "smtp-server"
+import { Delivery } from "../../src/delivery/Delivery.ts"
+import { masked, oneTimeCode } from "../../src/delivery/Message.ts"
+import { Settings } from "../../src/Settings.ts"
+import { mailServer } from "./mailServer.ts"
+
+const tenant = { organizationId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", mode: "live" } as const
+const message = (channel: "email" | "phone", to: string, code = "123456") =>
+  oneTimeCode({ tenant, channel, to, code, minutes: 10 })
+
+const logged: Array<string> = []
+const log = Logger.layer([Logger.map(Logger.formatJson, (line) => void logged.push(line))])
+
+/** Delivery as the settings say, for one block; it has sent everything when the block ends. */
+const delivering = <A, E>(
+  settings: Parameters<typeof Settings.layerTest>[0],
+  use: (delivery: Delivery["Service"]) => Effect.Effect<A, E>
+) =>
+  Effect.flatMap(Delivery, use).pipe(
+    Effect.provide(Delivery.layer.pipe(Layer.provide(Settings.layerTest(settings)), Layer.provide(log))),
+    Effect.provide(log)
+  )
+
+const until = (holds: () => boolean) =>
+  Effect.sync(holds).pipe(
+    Effect.repeat({ until: (found) => found, schedule: Schedule.spaced("5 millis") }),
+    Effect.timeout("20 seconds")
+  )
+
+const smtp = (port: number, from = "Sneaker House <no-reply@example.com>") => ({
+  smtpUrl: Option.some(Redacted.make(`smtp://127.0.0.1:${port}`)),
+  emailFrom: from
+})
+
+interface Posted {
+  readonly url: string | undefined
+  readonly authorization: string | undefined
+  readonly form: { readonly [name: string]: string }
+}
+
+/** A provider of SMS that answers with the given statuses, one after the other; the last for ever. */
+const smsProvider = (statuses: ReadonlyArray<number>) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const posted: Array<Posted> = []
+      const server = createServer((request, response) => {
+        let body = ""
+        request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk))
+        request.on("end", () => {
+          const { authorization } = request.headers
+          posted.push({ url: request.url, authorization, form: Object.fromEntries(new URLSearchParams(body)) })
+          const status = statuses[Math.min(posted.length, statuses.length) - 1]!
+          response.writeHead(status, { location: "/elsewhere" }).end("{}")
+        })
+      })
+      await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
+      return { server, posted, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+    }),
+    ({ server }) => Effect.sync(() => server.close().closeAllConnections())
+  )
+
+const sms = (url: string) => ({
+  smsProviderUrl: Option.some(Redacted.make(url)),
+  smsAccount: "AC1",
+  smsToken: Option.some(Redacted.make("canary-token")),
+  smsFrom: "+12025550100"
+})
+
+describe("Delivery of email", () => {
+  it.live("goes to the address, from the set one, with the code", () =>
+    Effect.gen(function* () {
+      const { port, mails } = yield* mailServer()
+      yield* delivering(smtp(port), ({ send }) => send(message("email", "ann@example.com")))
+      assert.strictEqual(mails.length, 1)
+      const { from, to, text } = mails[0]!
+      assert.deepStrictEqual([from, to], ["no-reply@example.com", ["ann@example.com"]])
+      assert.match(text, /^From: Sneaker House <no-reply@example.com>/m)
+      assert.match(text, /^Subject: 123456 is your code/m)
+      assert.match(text, /good for 10 minutes/)
+    })
+  )
+
+  it.live("does not keep the sender waiting, and all of many arrive", () =>
+    Effect.gen(function* () {
+      const { port, mails } = yield* mailServer({ delayMillis: 50 })
+      yield* delivering(smtp(port), ({ send }) =>
+        Effect.gen(function* () {
+          const startedAt = performance.now()
+          for (let index = 0; index < 40; index++) yield* send(message("email", `consumer-${index}@example.com`))
+          assert.isBelow(performance.now() - startedAt, 50)
+        })
+      )
+      assert.strictEqual(new Set(mails.map(({ to }) => to[0])).size, 40)
+    })
+  )
+
+  it.live("is tried again when the server is busy", () =>
+    Effect.gen(function* () {
+      const { port, mails } = yield* mailServer({ refusals: [451, 421] })
+      yield* delivering(smtp(port), ({ send }) =>
+        Effect.andThen(
+          send(message("email", "ann@example.com")),
+          until(() => mails.length === 1)
+        )
+      )
+    })
+  )
+
+  it.live("that the server refuses is logged, without the code and the whole address", () =>
+    Effect.gen(function* () {
+      logged.length = 0
+      const { port, mails } = yield* mailServer({ refusals: Array.from({ length: 10 }, () => 550) })
+      yield* delivering(smtp(port), ({ send }) =>
+        Effect.andThen(
+          send(message("email", "ann@example.com", "918273")),
+          until(() => logged.some((line) => line.includes("could not be delivered")))
+        )
+      )
+      assert.strictEqual(mails.length, 0)
+      assert.match(logged.join("\n"), /550/)
+      assert.notMatch(logged.join("\n"), /918273|ann@/)
+    })
+  )
+
+  it.live("to a server that is not there is logged at the end, if not before", () =>
+    Effect.gen(function* () {
+      logged.length = 0
+      yield* delivering(smtp(1), ({ send }) => send(message("email", "ann@example.com", "918273")))
+      assert.match(logged.join("\n"), /could not be delivered|were not sent before the end/)
+      assert.notMatch(logged.join("\n"), /918273|ann@/)
+    })
+  )
+
+  it.live("sends a password only over TLS, unless the server is on this machine", () =>
+    Effect.gen(function* () {
+      const seen: Array<string> = []
+      const options: SMTPServerOptions = {
+        hideSTARTTLS: true,
+        allowInsecureAuth: true,
+        onAuth: ({ password }, _session, done) => {
+          seen.push(password ?? "")
+          done(null, { user: "usher" })
+        }
+      }
+      const server = new SMTPServer(options)
+      yield* Effect.acquireRelease(
+        Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+        () => Effect.sync(() => server.close())
+      )
+      const { port } = server.server.address() as AddressInfo
+      const url = (host: string) => ({
+        smtpUrl: Option.some(Redacted.make(`smtp://usher:secret@${host}:${port}`)),
+        emailFrom: "a@example.com"
+      })
+      yield* delivering(url("127.0.0.1"), ({ send }) => send(message("email", "ann@example.com")))
+      assert.deepStrictEqual(seen, ["secret"])
+      // The same server under a name that is not known to be this machine's.
+      yield* delivering(url("0.0.0.0"), ({ send }) => send(message("email", "ann@example.com")))
+      assert.deepStrictEqual(seen, ["secret"])
+    })
+  )
+})
+
+describe("Delivery of SMS", () => {
+  it.live("is a form posted to the account's messages", () =>
+    Effect.gen(function* () {
+      const { posted, url } = yield* smsProvider([201])
+      yield* delivering(sms(url), ({ send }) => send(message("phone", "+4915112345678")))
+      assert.deepStrictEqual(posted, [
+        {
+          url: "/2010-04-01/Accounts/AC1/Messages.json",
+          authorization: `Basic ${Buffer.from("AC1:canary-token").toString("base64")}`,
+          form: {
+            To: "+4915112345678",
+            From: "+12025550100",
+            Body: "123456 is your code to sign in, good for 10 minutes."
+          }
+        }
+      ])
+    })
+  )
+
+  it.live("is tried again when the provider is busy, not when it says no, and follows no redirect", () =>
+    Effect.gen(function* () {
+      logged.length = 0
+      const busy = yield* smsProvider([503, 429, 201])
+      yield* delivering(sms(busy.url), ({ send }) =>
+        Effect.andThen(
+          send(message("phone", "+4915112345678")),
+          until(() => busy.posted.length === 3)
+        )
+      )
+      assert.deepStrictEqual(
+        logged.filter((line) => line.includes("could not")),
+        []
+      )
+      for (const status of [400, 302]) {
+        const no = yield* smsProvider([status])
+        yield* delivering(sms(no.url), ({ send }) => send(message("phone", "+4915112345678", "918273")))
+        assert.strictEqual(no.posted.length, 1)
+      }
+      assert.strictEqual(logged.filter((line) => line.includes("could not be delivered")).length, 2)
+      assert.notMatch(logged.join("\n"), /918273|canary|15112345/)
+    })
+  )
+})
+
+describe("The outbox", () => {
+  it.live("takes what has no provider, and the start says so", () =>
+    Effect.gen(function* () {
+      logged.length = 0
+      yield* delivering({}, ({ send, outbox }) =>
+        Effect.gen(function* () {
+          yield* send(message("email", "ann@example.com", "111111"))
+          yield* send(message("phone", "+4915112345678", "222222"))
+          yield* until(() => outbox!(tenant, undefined).length === 2)
+          assert.deepStrictEqual(
+            outbox!(tenant, "+4915112345678").map(({ channel, text }) => [channel, text.slice(0, 6)]),
+            [["phone", "222222"]]
+          )
+          assert.deepStrictEqual(outbox!({ ...tenant, mode: "test" }, undefined), [])
+        })
+      )
+      assert.match(logged.join("\n"), /No SMTP_URL is set.*No SMS_PROVIDER_URL is set/)
+      assert.notMatch(logged.join("\n"), /111111|222222/)
+    })
+  )
+
+  it.live("keeps the latest thousand, newest first", () =>
+    delivering({}, ({ send, outbox }) =>
+      Effect.gen(function* () {
+        for (let index = 0; index < 1_005; index++) yield* send(message("email", `consumer-${index}@example.com`))
+        yield* until(() => outbox!(tenant, undefined).some(({ to }) => to === "consumer-1004@example.com"))
+        assert.strictEqual(outbox!(tenant, undefined).length, 1_000)
+        assert.strictEqual(outbox!(tenant, "consumer-0@example.com").length, 0)
+      })
+    )
+  )
+
+  it.live("is not there where both channels have a provider", () =>
+    Effect.gen(function* () {
+      logged.length = 0
+      yield* delivering({ ...smtp(1), ...sms("http://127.0.0.1:1") }, ({ outbox }) =>
+        Effect.sync(() => assert.isUndefined(outbox))
+      )
+      assert.deepStrictEqual(logged, [])
+    })
+  )
+})
+
+describe("An address in the log", () => {
+  it("is enough to find one's own mistake, too little to write to", () => {
+    assert.strictEqual(masked("ann@example.com"), "a…@example.com")
+    assert.strictEqual(masked("+4915112345678"), "+49…78")
+  })
+})
