@@ -1,0 +1,91 @@
+/**
+ * The description of an API (OpenAPI 3.1), completed with what follows from the declaration: which credentials each
+ * operation accepts comes from the middleware that checks them, and an operation that takes nothing is not said to refuse
+ * what it was sent.
+ */
+import { type HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
+import { apiVersion } from "./Envelope.ts"
+import { type Requirement, securitySchemes } from "./Credentials.ts"
+
+/** The API with its title, version and text, and with a description that is complete. */
+export const describe = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  options: { readonly title: string; readonly description: string }
+): HttpApi.HttpApi<Id, Groups> =>
+  api
+    .annotate(OpenApi.Title, options.title)
+    .annotate(OpenApi.Version, apiVersion)
+    .annotate(OpenApi.Description, options.description)
+    .annotate(OpenApi.Transform, (spec) =>
+      opened(completed(spec as Specification, requirementsOf(Object.values(api.groups))))
+    )
+
+interface Operation {
+  readonly parameters?: ReadonlyArray<unknown>
+  readonly requestBody?: unknown
+  readonly responses: { readonly [status: string]: unknown }
+}
+
+interface Specification {
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } }
+  readonly components: { readonly [section: string]: unknown }
+}
+
+type Requirements = ReadonlyMap<string, ReadonlyArray<Requirement>>
+
+function completed(spec: Specification, requirements: Requirements): Specification {
+  const used = new Set([...requirements.values()].flat().flatMap(Object.keys))
+  return {
+    ...spec,
+    components: {
+      ...spec.components,
+      securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name)))
+    },
+    paths: mapValues(spec.paths, (operations, path) =>
+      mapValues(operations, (operation, method) => ({
+        ...operation,
+        security: requirements.get(`${method} ${path}`) ?? [],
+        responses: possible(operation)
+      }))
+    )
+  }
+}
+
+/** Objects may have more fields than are described: in requests they are ignored, in answers they may be added. */
+function opened<A>(node: A): A {
+  if (Array.isArray(node)) return node.map(opened) as A
+  if (typeof node !== "object" || node === null) return node
+  const entries = Object.entries(node).filter(([key, value]) => key !== "additionalProperties" || value !== false)
+  return Object.fromEntries(entries.map(([key, value]) => [key, opened(value)])) as A
+}
+
+/** The responses without those to input that the operation does not take. */
+function possible({ parameters = [], requestBody, responses }: Operation): Operation["responses"] {
+  const impossible = new Set([
+    ...(requestBody === undefined ? ["413", "415"] : []),
+    ...(requestBody === undefined && parameters.length === 0 ? ["400"] : [])
+  ])
+  return Object.fromEntries(Object.entries(responses).filter(([status]) => !impossible.has(status)))
+}
+
+/** What each operation's credential middleware asks for, by `method path`. */
+function requirementsOf(groups: Iterable<HttpApiGroup.Top>): Requirements {
+  const requirements = new Map<string, ReadonlyArray<Requirement>>()
+  for (const group of groups) {
+    for (const endpoint of Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>) {
+      const path = endpoint.path.replace(/:(\w+)/g, "{$1}")
+      requirements.set(`${endpoint.method.toLowerCase()} ${path}`, requirementOf(endpoint.middlewares))
+    }
+  }
+  return requirements
+}
+
+function requirementOf(middlewares: Iterable<object>): ReadonlyArray<Requirement> {
+  for (const middleware of middlewares) {
+    if ("requirement" in middleware) return middleware.requirement as ReadonlyArray<Requirement>
+  }
+  return []
+}
+
+const mapValues = <A, B>(record: { readonly [key: string]: A }, f: (value: A, key: string) => B) =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, f(value, key)]))

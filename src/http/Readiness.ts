@@ -1,0 +1,127 @@
+/**
+ * Whether this process should be sent requests: every condition holds, and it is not on its way out. Load balancers ask
+ * at `/ready`; what is under way is answered either way.
+ */
+import { Cache, Context, Deferred, Duration, Effect, Exit, Layer, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { Engine } from "../engine/Engine.ts"
+import * as Migrations from "../store/Migrations.ts"
+
+/** How long one answer serves, so that whoever asks often does not load the database; a bad one is soon out of date. */
+const readyMillis = 1_000
+const unreadyMillis = 50
+
+/** A condition that does not answer in this time does not hold. */
+const conditionSeconds = 3
+
+/** What `/ready` says. */
+export interface Report {
+  readonly isReady: boolean
+  /** By condition: why it does not hold. */
+  readonly reasons: { readonly [condition: string]: string }
+  /** What is not as it should be, but keeps nobody from being answered. */
+  readonly remarks: { readonly [subject: string]: string }
+}
+
+/** The reason why a condition does not hold, or undefined if it does. A defect counts as not holding. */
+export type Condition = Effect.Effect<string | undefined>
+
+export class Readiness extends Context.Service<
+  Readiness,
+  {
+    /** Adds a condition, for as long as the scope lives. */
+    require(name: string, condition: Condition): Effect.Effect<void, never, Scope.Scope>
+    /** Adds something to say that does not make the process unready, for as long as the scope lives. */
+    remark(subject: string, condition: Condition): Effect.Effect<void, never, Scope.Scope>
+    readonly report: Effect.Effect<Report>
+    /** From here on not ready, and each answer closes its connection. */
+    readonly drain: Effect.Effect<void>
+    readonly isDraining: () => boolean
+    /** Returns when draining begins; streams end themselves on it. */
+    readonly awaitDraining: Effect.Effect<void>
+  }
+>()("usher/http/Readiness") {
+  static readonly layer = Layer.effect(
+    Readiness,
+    Effect.gen(function* () {
+      const conditions = new Map<string, Condition>()
+      const remarks = new Map<string, Condition>()
+      const draining = yield* Deferred.make<void>()
+      let isDraining = false
+
+      const reports = yield* Cache.makeWith(
+        (_: "report") =>
+          Effect.gen(function* () {
+            const reasons = yield* reasonsOf(conditions)
+            const isReady = Object.keys(reasons).length === 0
+            return { isReady, reasons, remarks: yield* reasonsOf(remarks) } satisfies Report
+          }),
+        {
+          capacity: 1,
+          timeToLive: (exit) =>
+            Duration.millis(Exit.isSuccess(exit) && exit.value.isReady ? readyMillis : unreadyMillis)
+        }
+      )
+
+      return {
+        require: (name, condition) => held(conditions, name, condition),
+        remark: (subject, condition) => held(remarks, subject, condition),
+        report: Effect.suspend(() =>
+          isDraining
+            ? Effect.succeed({ isReady: false, reasons: { process: "draining" }, remarks: {} })
+            : Cache.get(reports, "report")
+        ),
+        drain: Effect.suspend(() => {
+          isDraining = true
+          return Deferred.succeed(draining, undefined)
+        }),
+        isDraining: () => isDraining,
+        awaitDraining: Deferred.await(draining)
+      }
+    })
+  )
+
+  /** The conditions of a whole process: database in reach, migrations applied, mechanisms restored. */
+  static readonly layerConditions = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const readiness = yield* Readiness
+      const sql = yield* SqlClient.SqlClient
+      const engine = yield* Engine
+      yield* readiness.require("database", databaseCondition(sql))
+      yield* readiness.require(
+        "mechanisms",
+        Effect.map(engine.isRestored, (isRestored) => (isRestored ? undefined : "being restored"))
+      )
+    })
+  )
+}
+
+/** An entry of the map for as long as the scope lives. */
+const held = (map: Map<string, Condition>, name: string, condition: Condition) =>
+  Effect.acquireRelease(
+    Effect.sync(() => void map.set(name, condition)),
+    () => Effect.sync(() => map.delete(name))
+  )
+
+/** The reasons of the conditions that do not hold, by name. */
+const reasonsOf = (conditions: ReadonlyMap<string, Condition>) =>
+  Effect.map(Effect.forEach(conditions, examine, { concurrency: "unbounded" }), (found) =>
+    Object.fromEntries(found.flatMap(([name, reason]) => (reason === undefined ? [] : [[name, reason] as const])))
+  )
+
+const examine = ([name, condition]: readonly [string, Condition]) =>
+  condition.pipe(
+    Effect.timeoutOrElse({ duration: Duration.seconds(conditionSeconds), orElse: () => Effect.succeed("no answer") }),
+    Effect.catchCause(() => Effect.succeed("failed")),
+    Effect.map((reason) => [name, reason] as const)
+  )
+
+/** One statement tells both: whether the database answers, and at which step its schema is. */
+const databaseCondition = (sql: SqlClient.SqlClient): Condition =>
+  sql<{ step: number | null }>`select max(migration_id) as step from usher_migrations`.pipe(
+    Effect.map((rows) => {
+      const step = rows[0]?.step ?? 0
+      return step >= Migrations.latest ? undefined : `schema at step ${step} of ${Migrations.latest}`
+    }),
+    Effect.orElseSucceed(() => "out of reach")
+  )

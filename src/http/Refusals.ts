@@ -1,0 +1,121 @@
+/**
+ * What a mechanism's no, or the engine's, is as an HTTP answer (completions 1 and 3). One place for all kinds of
+ * mechanism; an operation names the refusals it can have, and declares what they become with `answersTo`.
+ */
+import { Clock, Effect } from "effect"
+import type { Kind } from "../domain/Decider.ts"
+import type {
+  AdmissionsUsedUp,
+  Closed,
+  ConfigurationFixed,
+  Full,
+  GuestsRefused,
+  NotOpen,
+  WrongStatus
+} from "../domain/Refusals.ts"
+import type { Millis } from "../domain/Time.ts"
+import type { EngineError } from "../engine/Engine.ts"
+import type { Unavailable } from "../store/Journal.ts"
+import {
+  Conflict,
+  ConflictForNow,
+  ConflictWithHeaders,
+  Forbidden,
+  NotFound,
+  NotOpenYet,
+  NotOpenYetWithHeaders,
+  ServiceUnavailable
+} from "./Errors.ts"
+
+/** Every no there is, by its tag. */
+interface Refusals {
+  readonly NotOpen: NotOpen
+  readonly Closed: Closed
+  readonly Full: Full
+  readonly GuestsRefused: GuestsRefused
+  readonly WrongStatus: WrongStatus
+  readonly ConfigurationFixed: ConfigurationFixed
+  readonly AdmissionsUsedUp: AdmissionsUsedUp
+}
+
+type Refusal = Refusals[keyof Refusals]
+
+type Answer<E> =
+  | (E extends NotOpen ? NotOpenYet : never)
+  | (E extends Full ? ConflictForNow : never)
+  | (E extends GuestsRefused ? Forbidden : never)
+  | (E extends Closed | WrongStatus | ConfigurationFixed | AdmissionsUsedUp ? Conflict : never)
+  | (E extends { readonly _tag: "MechanismNotFound" } ? NotFound : never)
+  | (E extends { readonly _tag: "Unavailable" | "Overloaded" | "Parked" } ? ServiceUnavailable : never)
+
+/** How each kind is called in a sentence. */
+const labels: { readonly [K in Kind]: string } = {
+  queue: "Queue",
+  draw: "Draw",
+  auction: "Auction",
+  appointment: "Appointment",
+  timed_release: "Timed release",
+  waitlist: "Waitlist"
+}
+
+/** The error schemas an operation declares for the refusals it names; 404 is always among them. */
+export const answersTo = {
+  /** Entering: not open yet, closed, full, guests refused. */
+  entry: [NotFound, Forbidden, ConflictWithHeaders, NotOpenYetWithHeaders],
+  /** Anything else that changes a place. */
+  change: [NotFound, Conflict],
+  /** Reading. */
+  read: [NotFound]
+} as const
+
+/** Turns refusals and the engine's errors into HTTP answers for this kind of mechanism. */
+export const orAnswer =
+  (kind: Kind) =>
+  <A, E extends Refusal | EngineError, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Answer<E>, R> =>
+    Effect.catch(effect, (error) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(answerOf(kind, error, now) as Answer<E>))
+    )
+
+/** For what reads the store without the engine. */
+export const orServiceUnavailable = <A, E, R>(
+  effect: Effect.Effect<A, E | Unavailable, R>
+): Effect.Effect<A, Exclude<E, Unavailable> | ServiceUnavailable, R> =>
+  Effect.catchTag(effect as Effect.Effect<A, Unavailable, R>, "Unavailable", () =>
+    Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))
+  ) as Effect.Effect<A, Exclude<E, Unavailable> | ServiceUnavailable, R>
+
+/** The answer to one no. */
+export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis): Answer<Refusal | EngineError> {
+  const label = labels[kind]
+  switch (error._tag) {
+    case "NotOpen":
+      return new NotOpenYet({
+        error: `${label} is not open yet`,
+        opensAt: error.opensAt,
+        retryAfterSeconds: Math.max(1, Math.ceil((error.opensAt - now) / 1000))
+      })
+    case "Closed":
+      return new Conflict({ error: `${label} is closed`, code: "CLOSED" })
+    case "Full":
+      return new ConflictForNow({
+        error: `${label} is full`,
+        code: `${kind.toUpperCase()}_FULL`,
+        retryAfterSeconds: Math.max(1, error.retryAfterSeconds)
+      })
+    case "GuestsRefused":
+      return new Forbidden({ error: `${label} does not admit guests` })
+    case "WrongStatus":
+      return new Conflict({ error: `Not possible in status ${error.status}`, code: "INVALID_STATUS" })
+    case "ConfigurationFixed":
+      return new Conflict({ error: `${error.setting} cannot be changed any more`, code: "CONFIGURATION_FIXED" })
+    case "AdmissionsUsedUp":
+      return new Conflict({ error: `${label} has no admissions left`, code: "ADMISSIONS_USED_UP" })
+    case "MechanismNotFound":
+      return NotFound.of(labels[error.kind])
+    case "Unavailable":
+    case "Overloaded":
+      return new ServiceUnavailable({ retryAfterSeconds: 1 })
+    case "Parked":
+      return new ServiceUnavailable({ retryAfterSeconds: 30 })
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * What each listener answers outside `/api`, without credentials and without rate limits (completions 1): `/health`,
+ * `/ready`, `/openapi.json`, `/docs`; on the consumer listener also the public signing keys.
+ */
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { type HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
+import { SigningKeys } from "../auth/SigningKeys.ts"
+import { Readiness } from "./Readiness.ts"
+
+/** How long a shop may keep the signing keys before it asks again; one that meets a key it does not know should ask at once. */
+const keysMaxAgeSeconds = 300
+
+/** `/health`: the process is up. `/ready`: it should be sent requests, with remarks if any; 503 with the reasons if not. */
+const health = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const readiness = yield* Readiness
+    yield* router.add("GET", "/health", HttpServerResponse.jsonUnsafe({ status: "ok" }))
+    yield* router.add(
+      "GET",
+      "/ready",
+      Effect.map(readiness.report, ({ isReady, reasons, remarks }) =>
+        isReady
+          ? HttpServerResponse.jsonUnsafe({ status: "ready", ...(Object.keys(remarks).length > 0 && { remarks }) })
+          : HttpServerResponse.jsonUnsafe(
+              { error: "Service unavailable", status: "not ready", reasons },
+              { status: 503, headers: { "retry-after": "1" } }
+            )
+      )
+    )
+  })
+)
+
+/** `/openapi.json` and `/docs`, the rendered reference; its script is served from here, so that it works offline. */
+const reference = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>
+  Layer.merge(
+    HttpRouter.use((router) =>
+      Effect.suspend(() => router.add("GET", "/openapi.json", HttpServerResponse.jsonUnsafe(OpenApi.fromApi(api))))
+    ),
+    HttpApiScalar.layer(api, { path: "/docs", scalar: { withDefaultFonts: false } })
+  )
+
+/** The routes of both listeners. */
+export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>
+  Layer.merge(health, reference(api))
+
+/** `/.well-known/jwks.json`: what tokens and grants can be checked with offline. */
+export const layerKeys = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const keys = yield* SigningKeys
+    yield* router.add(
+      "GET",
+      "/.well-known/jwks.json",
+      Effect.sync(() =>
+        HttpServerResponse.jsonUnsafe(
+          { keys: keys.jwks },
+          { headers: { "cache-control": `public, max-age=${keysMaxAgeSeconds}` } }
+        )
+      )
+    )
+  })
+)

@@ -1,0 +1,31 @@
+/**
+ * The Admin API: what an organization's server can do, with the secret key on every operation (completions 2 and 4).
+ */
+import { HttpApi } from "effect/http-api"
+import { AdminKey } from "../Credentials.ts"
+import { describe } from "../OpenApi.ts"
+import { Validation } from "../Validation.ts"
+import { ApiKeyApi } from "./ApiKeyApi.ts"
+import { DistributionApi } from "./DistributionApi.ts"
+import { ExperienceApi } from "./ExperienceApi.ts"
+import { OutboxApi } from "./OutboxApi.ts"
+import { QueueApi } from "./QueueApi.ts"
+import { SequenceApi } from "./SequenceApi.ts"
+
+export const AdminApi = describe(
+  HttpApi.make("admin")
+    .add(ApiKeyApi)
+    .add(ExperienceApi)
+    .add(SequenceApi)
+    .add(QueueApi)
+    .add(DistributionApi)
+    .add(OutboxApi)
+    .prefix("/api")
+    .middleware(Validation)
+    .middleware(AdminKey),
+  {
+    title: "Usher Admin API",
+    description:
+      "For an organization's server: experiences, their sequences, the mechanisms that release products to consumers, and what happens in them. Every operation needs the secret key. Every response carries `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds) of the limit with the least remaining."
+  }
+)

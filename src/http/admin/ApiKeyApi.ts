@@ -1,0 +1,52 @@
+/**
+ * API keys on the Admin API: the contract (interface document 5.1; completions 2 and 4).
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { KeyKind } from "../../auth/ApiKeys.ts"
+import * as OrganizationKeys from "../../auth/OrganizationKeys.ts"
+import { Mode } from "../../domain/Ids.ts"
+import { SentTimestamp } from "../../domain/Time.ts"
+import { listAnnotations, listQuery, pageOf } from "./Lists.ts"
+
+const shown = {
+  kind: KeyKind,
+  mode: Mode,
+  display: Schema.String.annotate({ description: "The key's first characters, `…`, and its last four." }),
+  createdAt: SentTimestamp
+}
+
+/** A key, of which only its ends are known. */
+export const ApiKey = Schema.Struct(shown).annotate({ identifier: "ApiKey" })
+
+/** A key that was just made, with its whole text. */
+export const RotatedApiKey = Schema.Struct({
+  ...shown,
+  key: Schema.String.annotate({ description: "The key itself. Shown in this answer alone." })
+}).annotate({ identifier: "RotatedApiKey" })
+
+export class ApiKeyApi extends HttpApiGroup.make("apiKeys")
+  .add(
+    HttpApiEndpoint.get("listApiKeys", "/api-keys", {
+      query: listQuery(OrganizationKeys.shape),
+      success: pageOf(ApiKey).annotate({ identifier: "ApiKeyPage" })
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List the API keys",
+        description: "The current keys of the caller's mode: a live key sees the live pair, a test key the test pair."
+      })
+    ),
+    HttpApiEndpoint.post("rotateApiKey", "/api-keys/:kind/rotate", {
+      params: { kind: KeyKind },
+      success: RotatedApiKey
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Replace an API key",
+        description:
+          "Answers a new key of the caller's mode, this once. The old one has stopped working everywhere by then; requests " +
+          "under way are finished. Takes up to 6 seconds where a process of this installation does not answer. Should the " +
+          "answer be lost, `usher keys rotate` makes another key."
+      })
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "API keys" })) {}

@@ -1,0 +1,107 @@
+/**
+ * What happens in a mechanism, for an admin to watch: the contract (completions 4, "Live state"). "Distribution" is the
+ * Admin API's word for a mechanism of any kind.
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Id } from "../../domain/Ids.ts"
+import { text } from "../../domain/Text.ts"
+import { Timestamp } from "../../domain/Time.ts"
+import * as History from "../../store/History.ts"
+import * as Places from "../../store/Places.ts"
+import { NotFound } from "../Errors.ts"
+import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
+import { Queue } from "./QueueApi.ts"
+
+const count = Schema.Int
+
+/** What a mechanism's actor holds at this moment. */
+export const Live = Schema.Struct({
+  counts: Schema.Record(Schema.String, count).annotate({ description: "Places by status." }),
+  entriesPerMinute: count.annotate({ description: "Over the last 60 seconds." }),
+  grantsPerMinute: count.annotate({ description: "Over the last 60 seconds." }),
+  lastSequence: count.annotate({ description: "Of the last recorded event." }),
+  node: Schema.NullOr(Schema.String).annotate({ description: "The process it runs in; null while it is parked." }),
+  restarts: count.annotate({ description: "How often it was rebuilt after a failure." }),
+  parked: Schema.Boolean.annotate({ description: "True if it failed too often and stands still." })
+}).annotate({ identifier: "Live" })
+
+/** A mechanism with what happens in it. */
+export const Distribution = Schema.Struct({
+  ...Queue.fields,
+  type: Schema.Literal("queue"),
+  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
+  live: Live
+}).annotate({ identifier: "QueueDistribution" })
+
+/** One consumer's standing; further fields are the status's own. */
+export const DistributionConsumer = Schema.StructWithRest(
+  Schema.Struct({
+    consumerId: Id,
+    email: Schema.NullOr(Schema.String),
+    phone: Schema.NullOr(Schema.String),
+    fullName: Schema.NullOr(Schema.String),
+    status: Schema.String,
+    enteredAt: Timestamp,
+    updatedAt: Timestamp
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+).annotate({ identifier: "DistributionConsumer" })
+
+/** One recorded event. */
+export const HistoryEntry = Schema.Struct({
+  sequence: Schema.Int,
+  type: Schema.String,
+  at: Timestamp,
+  consumerId: Schema.NullOr(Id),
+  data: Schema.Record(Schema.String, Schema.Unknown)
+}).annotate({ identifier: "HistoryEntry" })
+
+/** The statuses a place can have, of all kinds of mechanism. */
+const PlaceStatus = Schema.Literals(["QUEUED", "GRANTED", "COMPLETED", "DENIED", "LEFT"])
+
+export class DistributionApi extends HttpApiGroup.make("distributions")
+  .add(
+    HttpApiEndpoint.get("getDistribution", "/distributions/:id", {
+      params: { id: Id },
+      success: Distribution,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Watch a mechanism",
+        description: "Its record, where it stands, and live counters out of its actor's memory."
+      })
+    ),
+    HttpApiEndpoint.get("listDistributionConsumers", "/distributions/:id/consumers", {
+      params: { id: Id },
+      query: {
+        ...listQuery(Places.shape),
+        ...searchQuery("email and phone, or at the beginning of the consumer's id"),
+        status: Schema.optionalKey(PlaceStatus.annotate({ description: "Only places in this status." }))
+      },
+      success: pageOf(DistributionConsumer).annotate({ identifier: "DistributionConsumerPage" }),
+      error: NotFound
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List a mechanism's consumers",
+        description: "As last recorded. Beside its common fields each item has those of its status."
+      })
+    ),
+    HttpApiEndpoint.get("listDistributionHistory", "/distributions/:id/history", {
+      params: { id: Id },
+      query: {
+        ...listQuery(History.shape),
+        type: Schema.optionalKey(
+          text({ minLength: 1, maxLength: 100 }).annotate({ description: "Only events of this type." })
+        )
+      },
+      success: pageOf(HistoryEntry).annotate({ identifier: "HistoryPage" }),
+      error: NotFound
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List a mechanism's recorded events",
+        description: "In their order; `data` holds the event's own fields, as they were stored."
+      })
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Distributions" })) {}

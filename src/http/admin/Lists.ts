@@ -1,0 +1,86 @@
+/**
+ * Lists as the Admin API asks for them and answers them (interface document 2.11 and 8.3).
+ */
+import { Effect, Schema } from "effect"
+import { OpenApi } from "effect/http-api"
+import { text } from "../../domain/Text.ts"
+import {
+  type ListShape,
+  pageSizeDefault,
+  pageSizeMax,
+  type PageRefused,
+  searchLengthMin
+} from "../../store/Pagination.ts"
+import type { ValidationError } from "../Errors.ts"
+import { issueAt } from "../Issues.ts"
+import { invalidInput } from "../Validation.ts"
+
+const PageSize = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: pageSizeMax }))
+const CursorText = Schema.String.check(Schema.isMaxLength(8_000))
+
+/** The query parameters of a list. */
+export const listQuery = <Sort extends string>(shape: ListShape<Sort>) => {
+  const sorts = Object.keys(shape.sorts) as Array<Sort>
+  return {
+    first: Schema.optionalKey(PageSize),
+    after: Schema.optionalKey(CursorText.annotate({ description: "Return items after this cursor: an `endCursor`." })),
+    last: Schema.optionalKey(PageSize),
+    before: Schema.optionalKey(
+      CursorText.annotate({ description: "Return items before this cursor: a `startCursor`." })
+    ),
+    sortBy: Schema.optionalKey(Schema.Literals(sorts).annotate({ description: `Default \`${sorts[0]}\`.` })),
+    sortDir: Schema.optionalKey(Schema.Literals(["asc", "desc"]).annotate({ description: "Default `asc`." }))
+  }
+}
+
+/** What the description says of a list; its page sizes are integers there, though they travel as text. */
+export const listAnnotations = (options: { readonly summary: string; readonly description: string }) =>
+  OpenApi.annotations({ ...options, transform: (operation) => withPageSizes(operation as Operation) })
+
+interface Operation {
+  readonly parameters: ReadonlyArray<{ readonly name: string; readonly schema: object }>
+}
+
+const pageSizes: ReadonlyMap<string, string> = new Map([
+  ["first", `Items to return, from the beginning or from \`after\` on. Default ${pageSizeDefault}.`],
+  ["last", "Items to return, back from the end or from `before`. Not together with `first` or `after`."]
+])
+
+const withPageSizes = (operation: Operation): Operation => ({
+  ...operation,
+  parameters: operation.parameters.map((parameter) => {
+    const description = pageSizes.get(parameter.name)
+    if (description === undefined) return parameter
+    return { ...parameter, schema: { type: "integer", minimum: 1, maximum: pageSizeMax, description } }
+  })
+})
+
+/** The query parameter of lists that can be searched; `where` says in what. */
+export const searchQuery = (where: string) => ({
+  search: Schema.optionalKey(
+    text({ minLength: searchLengthMin, maxLength: 200 }).annotate({ description: `Text to be found in ${where}.` })
+  )
+})
+
+/** The envelope of a list. */
+export const pageOf = <S extends Schema.Constraint>(item: S) =>
+  Schema.Struct({
+    data: Schema.Array(item),
+    pageInfo: Schema.Struct({
+      startCursor: Schema.NullOr(Schema.String),
+      endCursor: Schema.NullOr(Schema.String)
+    })
+  })
+
+/** Turns a refused page into a 400 that names the parameter. */
+export const orInvalidPage =
+  (query: { readonly [parameter: string]: unknown }) =>
+  <A, E, R>(
+    effect: Effect.Effect<A, E | PageRefused, R>
+  ): Effect.Effect<A, Exclude<E, PageRefused> | ValidationError, R> =>
+    Effect.catchTag(effect as Effect.Effect<A, PageRefused, R>, "PageRefused", ({ parameter, expected, received }) => {
+      const type = parameter === "last" ? "number" : "string"
+      const issue = issueAt(query, parameter, { kind: "validation", type, expected })
+      const message = `Invalid value: Expected ${expected} but received ${received}`
+      return Effect.fail(invalidInput([{ ...issue, message }]))
+    }) as Effect.Effect<A, Exclude<E, PageRefused> | ValidationError, R>

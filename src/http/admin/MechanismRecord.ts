@@ -1,0 +1,59 @@
+/**
+ * A mechanism's record as the Admin API shows it: identity, what was set, status, and who touched it (interface
+ * document 2.8; completions 4). The same for every kind.
+ */
+import { Schema } from "effect"
+import { stampFields } from "../../domain/Experience.ts"
+import type { StatusFields } from "../../domain/Decider.ts"
+import { Id } from "../../domain/Ids.ts"
+import { TimeZone } from "../../domain/Locale.ts"
+import { Name } from "../../domain/Text.ts"
+import { Timestamp } from "../../domain/Time.ts"
+import type { StoredMechanism } from "../../store/Mechanisms.ts"
+import { recordFields, withNulls } from "./Payloads.ts"
+
+const identityFields = { id: Id, organizationId: Id, experienceId: Id, sequenceId: Id }
+
+const statusFields = {
+  statusOverride: Schema.NullOr(Schema.Literal("ended")),
+  statusOverrideAt: Schema.NullOr(Timestamp),
+  statusOverrideBy: Schema.NullOr(Schema.String),
+  teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
+}
+
+/**
+ * What can be set on a mechanism, as a request may say it: stricter about text than the configuration, which must read
+ * whatever was ever stored.
+ */
+export const settingsOf = <F extends Schema.Struct.Fields>(configuration: F) => ({
+  ...configuration,
+  name: Name,
+  timeZone: TimeZone
+})
+
+/** The fields of a mechanism's record. */
+export const mechanismFields = <F extends Schema.Struct.Fields>(settings: F) => ({
+  ...identityFields,
+  ...recordFields(settings),
+  ...statusFields,
+  ...stampFields
+})
+
+/** The record of a mechanism, from what is stored of it and the configuration and status it has. */
+export const mechanismRecord = (
+  { identity, createdAt, createdBy, updatedAt, updatedBy }: StoredMechanism,
+  configuration: object,
+  status: StatusFields,
+  settings: Schema.Struct.Fields
+) => ({
+  id: identity.id,
+  organizationId: identity.organizationId,
+  experienceId: identity.experienceId,
+  sequenceId: identity.sequenceId,
+  ...withNulls(configuration, settings),
+  ...status,
+  createdAt,
+  createdBy,
+  updatedAt,
+  updatedBy
+})

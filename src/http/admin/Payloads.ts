@@ -1,0 +1,102 @@
+/**
+ * What an admin sends and gets, made from what a record can be set to, so that a setting is declared once.
+ *
+ * Creating: a setting that has a default may be absent or null. Changing: every setting may be absent, which keeps its
+ * value; null takes it back to its default. What goes out names every setting, null where it is not set.
+ */
+import { Schema } from "effect"
+
+type Fields = Schema.Struct.Fields
+
+/** A setting's own schema, whether or not its key may be absent. */
+type Setting<F> = F extends Schema.optionalKey<infer S> ? S : F
+type Nullable<F> = Setting<F> extends Schema.Constraint ? Schema.optionalKey<Schema.NullOr<Setting<F>>> : never
+
+type CreateFields<F extends Fields, Required extends keyof F> = {
+  readonly [K in keyof F]: K extends Required ? F[K] : Nullable<F[K]>
+}
+type ChangeFields<F extends Fields, Required extends keyof F> = {
+  readonly [K in keyof F]: K extends Required
+    ? F[K] extends Schema.Constraint
+      ? Schema.optionalKey<F[K]>
+      : never
+    : Nullable<F[K]>
+}
+type RecordFields<F extends Fields> = {
+  readonly [K in keyof F]: F[K] extends Schema.optionalKey<infer S> ? Schema.NullOr<S> : F[K]
+}
+
+/** The body that creates a record: the required settings, and the others if one likes. */
+export const createFields = <F extends Fields, const Required extends keyof F & string>(
+  settings: F,
+  required: ReadonlyArray<Required>
+): CreateFields<F, Required> =>
+  mapFields(settings, (name, field) =>
+    required.includes(name as Required) ? field : Schema.optionalKey(Schema.NullOr(inner(field)))
+  ) as CreateFields<F, Required>
+
+/** The body that changes a record. */
+export const changeFields = <F extends Fields, const Required extends keyof F & string>(
+  settings: F,
+  required: ReadonlyArray<Required>
+): ChangeFields<F, Required> =>
+  mapFields(settings, (name, field) =>
+    Schema.optionalKey(required.includes(name as Required) ? inner(field) : Schema.NullOr(inner(field)))
+  ) as ChangeFields<F, Required>
+
+/** The settings as a record shows them. */
+export const recordFields = <F extends Fields>(settings: F): RecordFields<F> =>
+  mapFields(settings, (_, field) => (isOptional(field) ? Schema.NullOr(field.schema) : field)) as RecordFields<F>
+
+/** Fields that a later version takes. Until then a body that uses one is refused, rather than half done. */
+export const notAvailableYet = <const Name extends string>(names: ReadonlyArray<Name>) =>
+  Object.fromEntries(names.map((name) => [name, Schema.optionalKey(nothing(name))])) as {
+    readonly [K in Name]: Schema.optionalKey<ReturnType<typeof nothing>>
+  }
+
+/** `settings` with the changes made: an absent one stays, null takes it back to what `defaults` says, or away. */
+export const withChanges = <S extends object>(
+  settings: Partial<S>,
+  changes: { readonly [K in keyof S]?: S[K] | null },
+  names: Fields,
+  defaults: Partial<S>
+): Partial<S> => {
+  const changed: { [name: string]: unknown } = { ...settings }
+  for (const name of Object.keys(names)) {
+    const value = changes[name as keyof S]
+    if (value === undefined) continue
+    if (value !== null) changed[name] = value
+    else if (Object.hasOwn(defaults, name)) changed[name] = defaults[name as keyof S]
+    else delete changed[name]
+  }
+  return changed as Partial<S>
+}
+
+/** A record's settings for `recordFields`: null where not set. */
+export const withNulls = (settings: object, names: Fields): { readonly [name: string]: unknown } =>
+  Object.fromEntries(
+    Object.keys(names).map((name) => [name, (settings as { readonly [name: string]: unknown })[name] ?? null])
+  )
+
+function mapFields(fields: Fields, change: (name: string, field: Schema.Constraint) => Schema.Constraint) {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, change(name, field)]))
+}
+
+function isOptional(field: Schema.Constraint): field is Schema.optionalKey<Schema.Constraint> {
+  return field.ast.context?.isOptional === true && "schema" in field
+}
+
+function inner(field: Schema.Constraint): Schema.Constraint {
+  return isOptional(field) ? field.schema : field
+}
+
+/** Nothing, in any of the ways to say it. */
+function nothing(name: string) {
+  return Schema.Json.check(
+    Schema.makeFilter((value: unknown) => value === null || (Array.isArray(value) && value.length === 0), {
+      expected: `null: ${name} is not available yet`,
+      representation: { id: "usher/picklist", payload: null },
+      toJsonSchema: () => ({ type: ["null", "array"], maxItems: 0 })
+    })
+  ).annotate({ description: "Not available yet: null or an empty array." })
+}

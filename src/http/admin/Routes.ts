@@ -1,0 +1,19 @@
+/**
+ * The Admin API as the server serves it: the contract with everything it does behind it, and its description.
+ */
+import { Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { AdminKey } from "../Credentials.ts"
+import * as System from "../System.ts"
+import { Validation } from "../Validation.ts"
+import { AdminApi } from "./Api.ts"
+import * as Handlers from "./Handlers.ts"
+
+/** The routes of the admin listener; need the database, the journal, the engine and what checks keys. */
+export const layer = Layer.merge(
+  HttpApiBuilder.layer(AdminApi).pipe(
+    Layer.provide(Handlers.layer),
+    Layer.provide(Layer.mergeAll(Validation.layer, AdminKey.layer))
+  ),
+  System.layer(AdminApi)
+)

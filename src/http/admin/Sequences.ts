@@ -1,0 +1,81 @@
+/**
+ * Sequences on the Admin API: what each operation does.
+ */
+import { Effect, Result } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Settings } from "../../domain/Sequence.ts"
+import { archiveWithMechanisms } from "../../engine/Archiving.ts"
+import { Engine } from "../../engine/Engine.ts"
+import { Sequences } from "../../store/Sequences.ts"
+import { CurrentTenant } from "../Credentials.ts"
+import { orServiceUnavailable } from "../Refusals.ts"
+import { orBusy, orNotFound } from "./Answers.ts"
+import { AdminApi } from "./Api.ts"
+import { orInvalidPage } from "./Lists.ts"
+import { withChanges } from "./Payloads.ts"
+import type { ChangeSequence, CreateSequence } from "./SequenceApi.ts"
+
+const defaults = { priority: 0 }
+
+export const SequenceHandlers = HttpApiBuilder.group(
+  AdminApi,
+  "sequences",
+  Effect.fnUntraced(function* (handlers) {
+    const sequences = yield* Sequences
+    const engine = yield* Engine
+
+    return handlers.handleAll({
+      createSequence: Effect.fnUntraced(
+        function* ({ payload }) {
+          const { tenant, by } = yield* CurrentTenant
+          return yield* sequences.create(tenant, by, payload.experienceId, revised(defaults, payload))
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      listSequences: Effect.fnUntraced(function* ({ query }) {
+        const { tenant } = yield* CurrentTenant
+        return yield* sequences.list(tenant, query, query).pipe(orInvalidPage(query))
+      }, orServiceUnavailable),
+
+      getSequence: Effect.fnUntraced(
+        function* ({ params }) {
+          const { tenant } = yield* CurrentTenant
+          return yield* sequences.find(tenant, params.id)
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      changeSequence: Effect.fnUntraced(
+        function* ({ params, payload }) {
+          const { tenant, by } = yield* CurrentTenant
+          return yield* sequences.change(tenant, params.id, by, (settings) =>
+            Result.succeed(revised(settings, payload))
+          )
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      archiveSequence: Effect.fnUntraced(
+        function* ({ params }) {
+          const { tenant, by } = yield* CurrentTenant
+          return yield* archiveWithMechanisms(tenant, by, sequences.archive(tenant, params.id, by))
+        },
+        orNotFound,
+        orBusy,
+        Effect.provideService(Engine, engine)
+      )
+    })
+  })
+)
+
+/** The settings with the changes made. */
+const revised = (
+  settings: Partial<Settings>,
+  changes: typeof CreateSequence.Type | typeof ChangeSequence.Type
+): Settings =>
+  // Every required setting is in the payload of a creation, in the defaults, or in what is there already.
+  withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings

@@ -1,0 +1,20 @@
+/**
+ * The Consumer API, declared: every path with what it takes, who may call it and all it can answer (interface document 4;
+ * completions 2 and 3). Routes, decoding, credentials and the OpenAPI description are made from it.
+ */
+import { HttpApi } from "effect/http-api"
+import { describe } from "../OpenApi.ts"
+import { Validation } from "../Validation.ts"
+import { AuthGroup } from "./AuthApi.ts"
+import { QueuesGroup } from "./QueueApi.ts"
+
+export const ConsumerApi = describe(
+  HttpApi.make("consumer").add(AuthGroup).add(QueuesGroup).middleware(Validation).prefix("/api"),
+  {
+    title: "Usher Consumer API",
+    description:
+      "For browsers, apps and an organization's server: sessions, and a consumer's way through a release. Every response " +
+      "carries `X-Request-Id` and `X-Api-Version`, and how its caller stands with its rate limits: `X-RateLimit-Limit`, " +
+      "`X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds) of the limit with the least remaining."
+  }
+)

@@ -1,0 +1,123 @@
+/** The handlers of sessions. */
+import { Clock, Effect, Redacted } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { type Address, parseEmail, parsePhone } from "../../auth/Addresses.ts"
+import { ExternalIdentities } from "../../auth/ExternalIdentities.ts"
+import { codeMinutes, type Guest, OneTimeCodes } from "../../auth/OneTimeCodes.ts"
+import { Sessions } from "../../auth/Sessions.ts"
+import type { VerifiedAccess } from "../../auth/Tokens.ts"
+import { Delivery } from "../../delivery/Delivery.ts"
+import * as Message from "../../delivery/Message.ts"
+import { CurrentSession, CurrentTenant } from "../Credentials.ts"
+import { RateLimitExceeded, ServiceUnavailable, type ValidationError } from "../Errors.ts"
+import { issueAt } from "../Issues.ts"
+import { orServiceUnavailable } from "../Refusals.ts"
+import { invalidInput } from "../Validation.ts"
+import { ConsumerApi } from "./Api.ts"
+import { InvalidExchangeCode, InvalidOneTimeCode, InvalidRefreshToken } from "./AuthApi.ts"
+
+/** The handlers of the group `auth`; needs sessions, one-time codes, external identities and delivery. */
+export const layer = HttpApiBuilder.group(
+  ConsumerApi,
+  "auth",
+  Effect.fnUntraced(function* (handlers) {
+    const sessions = yield* Sessions
+    const codes = yield* OneTimeCodes
+    const externals = yield* ExternalIdentities
+    const delivery = yield* Delivery
+
+    /** The answer is the same whatever becomes of the message; only when no more can be taken is nobody told that it went out. */
+    const sendCode = Effect.fnUntraced(function* (payload: AddressPayload) {
+      const { tenant } = yield* CurrentTenant
+      const address = yield* addressOf(payload)
+      const code = yield* codes.request(tenant, address)
+      const isTaken = yield* delivery.send(
+        Message.oneTimeCode({
+          tenant,
+          channel: address.channel,
+          to: address.value,
+          code: Redacted.value(code),
+          minutes: codeMinutes
+        })
+      )
+      if (!isTaken) return yield* new ServiceUnavailable({ retryAfterSeconds: 5 })
+      return { ok: true } as const
+    })
+
+    const verifyCode = Effect.fnUntraced(function* (payload: AddressPayload & { readonly code: string }) {
+      const { tenant } = yield* CurrentTenant
+      const { access } = yield* CurrentSession
+      const address = yield* addressOf(payload)
+      return yield* codes.verify(tenant, { address, code: payload.code, guest: guestOf(access) })
+    })
+
+    return handlers.handleAll({
+      guest: () => orServiceUnavailable(Effect.flatMap(CurrentTenant, ({ tenant }) => sessions.guest(tenant))),
+      requestOneTimeCode: ({ payload }) =>
+        orServiceUnavailable(sendCode(payload)).pipe(
+          Effect.catchTag("TooManyCodes", ({ retryAt }) =>
+            Effect.flatMap(Clock.currentTimeMillis, (now) =>
+              Effect.fail(new RateLimitExceeded({ retryAfterSeconds: Math.max(1, Math.ceil((retryAt - now) / 1000)) }))
+            )
+          )
+        ),
+      verifyOneTimeCode: ({ payload }) =>
+        orServiceUnavailable(verifyCode(payload)).pipe(
+          Effect.catchTag("WrongCode", ({ reason }) =>
+            Effect.fail(new InvalidOneTimeCode({ error: reason, message: messages[reason] }))
+          )
+        ),
+      authorizeExternal: ({ payload: { claims = {}, ...identity } }) =>
+        orServiceUnavailable(
+          Effect.gen(function* () {
+            const { tenant } = yield* CurrentTenant
+            const { exchangeCode, ...rest } = yield* externals.authorize(tenant, identity, claims)
+            return { exchangeCode: Redacted.value(exchangeCode), ...rest }
+          })
+        ),
+      exchangeExternal: ({ payload: { exchangeCode } }) =>
+        orServiceUnavailable(
+          Effect.flatMap(CurrentTenant, ({ tenant }) => externals.exchange(tenant, exchangeCode))
+        ).pipe(
+          Effect.catchTag("WrongExchangeCode", ({ reason }) => Effect.fail(new InvalidExchangeCode({ error: reason })))
+        ),
+      refresh: ({ payload: { refreshToken } }) =>
+        orServiceUnavailable(
+          Effect.flatMap(CurrentTenant, ({ tenant }) => sessions.refresh(tenant, refreshToken))
+        ).pipe(
+          Effect.catchTag("InvalidRefreshToken", () =>
+            Effect.fail(new InvalidRefreshToken({ error: "Invalid refresh token" }))
+          )
+        ),
+      logout: () =>
+        orServiceUnavailable(
+          Effect.flatMap(CurrentSession, ({ access }) =>
+            access === undefined ? Effect.void : sessions.end(access.tenant, access.sessionId)
+          )
+        )
+    })
+  })
+)
+
+type AddressPayload =
+  | { readonly email: string }
+  | { readonly phone: string; readonly defaultCountry?: string | undefined }
+
+/** The address in its one form. A 400 for a phone number that no country has. */
+function addressOf(payload: AddressPayload): Effect.Effect<Address, ValidationError> {
+  const address = "email" in payload ? parseEmail(payload.email) : parsePhone(payload.phone, payload.defaultCountry)
+  if (address !== undefined) return Effect.succeed(address)
+  return Effect.fail(
+    invalidInput([issueAt({ ...payload }, "phone", { kind: "validation", type: "phone", expected: "a phone number" })])
+  )
+}
+
+/** Only a guest can become somebody. */
+function guestOf(access: VerifiedAccess | undefined): Guest | undefined {
+  return access?.sessionType === "guest" ? access : undefined
+}
+
+const messages = {
+  otp_invalid: "The code is wrong.",
+  otp_expired: "The code has expired or was used. Request a new one."
+} as const

@@ -1,0 +1,121 @@
+/** Queues, as the Consumer API declares them (interface document 2.8; completions 3, "Queue"). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Id } from "../../domain/Ids.ts"
+import { DenialReason } from "../../domain/Queue.ts"
+import { SentTimestamp } from "../../domain/Time.ts"
+import { ConsumerAction, PublicRead, ServerAction } from "../Credentials.ts"
+import { RateCategory } from "../limits/Limit.ts"
+import { answersTo } from "../Refusals.ts"
+
+/** A queue as anyone may see it. */
+export const PublicQueue = Schema.Struct({
+  id: Id,
+  experienceId: Id,
+  sequenceId: Id,
+  name: Schema.String,
+  timeZone: Schema.String,
+  openAt: Schema.NullOr(SentTimestamp),
+  closeAt: Schema.NullOr(SentTimestamp),
+  lobbyOpenAt: Schema.NullOr(SentTimestamp),
+  admitRate: Schema.Int,
+  admissionExpirationSeconds: Schema.NullOr(Schema.Int),
+  capacity: Schema.NullOr(Schema.Int),
+  maxAdmissions: Schema.NullOr(Schema.Int),
+  supportsGuest: Schema.Boolean,
+  loyaltyBiasEnabled: Schema.Boolean,
+  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
+  statusOverride: Schema.NullOr(Schema.Literal("ended")),
+  statusOverrideAt: Schema.NullOr(SentTimestamp),
+  statusOverrideBy: Schema.NullOr(Schema.String),
+  teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
+}).annotate({ identifier: "Queue" })
+
+/** A consumer's own standing in a queue. */
+export const QueueState = Schema.Union([
+  Schema.Struct({ status: Schema.Literal("NOT_QUEUED") }),
+  Schema.Struct({
+    status: Schema.Literal("QUEUED"),
+    /** 1 + those ahead; absent in the lobby. */
+    position: Schema.optionalKey(Schema.Int),
+    /** Absent in the lobby, and while admission is by hand. */
+    estimatedWaitTimeInSeconds: Schema.optionalKey(Schema.Int),
+    positionDisplayMode: Schema.Literals(["precise", "qualitative"]),
+    enteredAt: SentTimestamp
+  }),
+  Schema.Struct({
+    status: Schema.Literal("GRANTED"),
+    admissionGrant: Schema.String,
+    enteredAt: SentTimestamp,
+    grantedAt: SentTimestamp,
+    /** Absent if the grant does not expire. */
+    expiresAt: Schema.optionalKey(SentTimestamp)
+  }),
+  Schema.Struct({ status: Schema.Literal("COMPLETED"), enteredAt: SentTimestamp, completedAt: SentTimestamp }),
+  Schema.Struct({
+    status: Schema.Literal("DENIED"),
+    reason: DenialReason,
+    enteredAt: SentTimestamp,
+    deniedAt: SentTimestamp
+  }),
+  Schema.Struct({ status: Schema.Literal("LEFT"), enteredAt: SentTimestamp, leftAt: SentTimestamp })
+]).annotate({ identifier: "QueueState" })
+export type QueueState = typeof QueueState.Type
+
+/** The answer to a grant that was shown: `true`, or why it admits nobody. */
+export const Validity = Schema.Union([
+  Schema.Literal(true),
+  Schema.Struct({ valid: Schema.Literal(false), error: Schema.String, code: Schema.String })
+]).annotate({ identifier: "Validity" })
+
+const params = { queueId: Id }
+const consumerPayload = Schema.Struct({ consumerId: Id })
+
+export class QueuesGroup extends HttpApiGroup.make("queues").add(
+  HttpApiEndpoint.get("get", "/queues/:queueId", {
+    params,
+    success: PublicQueue,
+    error: answersTo.read
+  }).middleware(PublicRead),
+  HttpApiEndpoint.post("enter", "/queues/:queueId/enter", {
+    params,
+    success: QueueState,
+    error: answersTo.entry
+  })
+    .annotate(RateCategory, "queueEntry")
+    .middleware(ConsumerAction),
+  HttpApiEndpoint.post("leave", "/queues/:queueId/leave", {
+    params,
+    success: QueueState,
+    error: answersTo.change
+  }).middleware(ConsumerAction),
+  HttpApiEndpoint.get("status", "/queues/:queueId/status", {
+    params,
+    success: QueueState,
+    error: answersTo.read
+  }).middleware(ConsumerAction),
+  HttpApiEndpoint.post("admit", "/queues/:queueId/admit", {
+    params,
+    payload: consumerPayload,
+    success: QueueState,
+    error: answersTo.change
+  }).middleware(ServerAction),
+  HttpApiEndpoint.post("deny", "/queues/:queueId/deny", {
+    params,
+    payload: Schema.Struct({ consumerId: Id, reason: DenialReason }),
+    success: QueueState,
+    error: answersTo.change
+  }).middleware(ServerAction),
+  HttpApiEndpoint.post("complete", "/queues/:queueId/complete", {
+    params,
+    payload: consumerPayload,
+    success: QueueState,
+    error: answersTo.change
+  }).middleware(ServerAction),
+  HttpApiEndpoint.post("validate", "/queues/:queueId/validate", {
+    params,
+    payload: Schema.Struct({ consumerId: Id, token: Schema.String }),
+    success: Validity,
+    error: answersTo.read
+  }).middleware(ServerAction)
+) {}

@@ -1,0 +1,121 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as TestDatabase from "../store/TestDatabase.ts"
+import { asConsumer, Usher } from "./usherFixture.ts"
+import * as Fixture from "./usherFixture.ts"
+
+describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Outside /api"), () => {
+  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+    const onBoth = Effect.map(Usher, ({ consumer, admin }) => [consumer, admin] as const)
+
+    it.effect("both listeners say without credentials that they are up and ready", () =>
+      Effect.gen(function* () {
+        for (const call of yield* onBoth) {
+          const health = yield* call({ path: "/health" })
+          assert.deepStrictEqual([health.status, health.body], [200, { status: "ok" }])
+          const ready = yield* call({ path: "/ready" })
+          assert.deepStrictEqual([ready.status, ready.body], [200, { status: "ready" }])
+        }
+      })
+    )
+
+    it.effect("both show their description and a reference that needs nothing from elsewhere", () =>
+      Effect.gen(function* () {
+        for (const call of yield* onBoth) {
+          const { body, headers } = yield* call({ path: "/openapi.json" })
+          assert.match(headers["content-type"]!, /^application\/json/)
+          assert.match(body.openapi, /^3\.1\./)
+          assert.strictEqual(body.info.version, "1.0.0")
+          const docs = yield* call({ path: "/docs" })
+          assert.strictEqual(docs.status, 200)
+          assert.match(docs.headers["content-type"]!, /^text\/html/)
+          assert.include(docs.text, body.info.title)
+          assert.notMatch(docs.text, /<(script|link)[^>]+(src|href)=["']https?:/)
+        }
+      })
+    )
+
+    it.effect("only the consumer listener shows the public signing keys, and nothing private of them", () =>
+      Effect.gen(function* () {
+        const { consumer, admin } = yield* Usher
+        const { status, body } = yield* consumer({ path: "/.well-known/jwks.json" })
+        assert.strictEqual(status, 200)
+        assert.deepStrictEqual(Object.keys(body.keys[0]).toSorted(), ["alg", "crv", "kid", "kty", "use", "x"])
+        assert.strictEqual((yield* admin({ path: "/.well-known/jwks.json" })).status, 404)
+      })
+    )
+
+    it.effect("the description names every status that an operation answered with", () =>
+      Effect.gen(function* () {
+        const { consumer, guest, queue, brand } = yield* Usher
+        const { paths, components } = (yield* consumer({ path: "/openapi.json" })).body
+        const documented = (method: string, path: string) => Object.keys(paths[path][method].responses)
+        const enter = documented("post", "/api/queues/{queueId}/enter")
+        assert.deepStrictEqual(enter, ["200", "400", "401", "403", "404", "409", "423", "429", "500", "503"])
+        const deny = documented("post", "/api/queues/{queueId}/deny")
+        assert.deepStrictEqual(deny, ["200", "400", "401", "404", "409", "413", "415", "429", "500", "503"])
+        assert.deepStrictEqual(documented("post", "/api/auth/guest"), ["200", "401", "429", "500", "503"])
+        assert.deepStrictEqual(documented("get", "/api/queues/{queueId}"), [
+          "200",
+          "400",
+          "401",
+          "404",
+          "429",
+          "500",
+          "503"
+        ])
+        for (const status of ["423", "503", "409"]) {
+          const { headers } = paths["/api/queues/{queueId}/enter"].post.responses[status]
+          assert.isDefined(headers["retry-after"], status)
+        }
+        assert.deepStrictEqual(paths["/api/queues/{queueId}/enter"].post.security, [
+          { publishableKey: [], accessToken: [] },
+          { secretKey: [], consumerId: [] }
+        ])
+        assert.deepStrictEqual(paths["/api/queues/{queueId}/deny"].post.security, [{ secretKey: [] }])
+        assert.deepStrictEqual(Object.keys(components.securitySchemes).toSorted(), [
+          "accessToken",
+          "consumerId",
+          "publishableKey",
+          "secretKey"
+        ])
+        const queueId = yield* queue({ capacity: 1 })
+        const { accessToken } = yield* guest()
+        const { status } = yield* consumer({
+          method: "POST",
+          path: `/api/queues/${queueId}/enter`,
+          headers: asConsumer(brand.publishableKey, accessToken)
+        })
+        assert.include(enter, `${status}`)
+      })
+    )
+
+    it.effect("the description of the Admin API asks for the secret key everywhere, and for nothing else", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Usher
+        const { paths, components } = (yield* admin({ path: "/openapi.json" })).body
+        assert.deepStrictEqual(Object.keys(components.securitySchemes), ["secretKey"])
+        for (const [path, operations] of Object.entries<object>(paths)) {
+          for (const [method, operation] of Object.entries(operations)) {
+            assert.deepStrictEqual(operation.security, [{ secretKey: [] }], `${method} ${path}`)
+          }
+        }
+      })
+    )
+
+    it.effect("readiness is lost while the schema is behind", () =>
+      Effect.gen(function* () {
+        const { consumer } = yield* Usher
+        const sql = yield* SqlClient.SqlClient
+        const ready = Effect.delay(consumer({ path: "/ready" }), "1100 millis")
+        yield* sql`update usher_migrations set migration_id = -migration_id`
+        const behind = yield* ready
+        assert.deepStrictEqual([behind.status, behind.body.error], [503, "Service unavailable"])
+        assert.match(behind.body.reasons.database, /schema at step/)
+        yield* sql`update usher_migrations set migration_id = -migration_id`
+        assert.strictEqual((yield* ready).status, 200)
+      })
+    )
+  })
+})

@@ -1,0 +1,67 @@
+import { assert, describe, it } from "@effect/vitest"
+import { OpenApi } from "effect/http-api"
+import { AdminApi } from "../../../src/http/admin/Api.ts"
+
+interface Operation {
+  readonly operationId: string
+  readonly summary?: string
+  readonly security: ReadonlyArray<object>
+  readonly parameters: ReadonlyArray<{ readonly name: string; readonly in: string; readonly schema: object }>
+  readonly responses: {
+    readonly [status: string]: { readonly content?: { readonly [type: string]: { readonly schema: object } } }
+  }
+}
+
+const description = OpenApi.fromApi(AdminApi)
+const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(
+    ([method, operation]) => [`${method} ${path}`, operation as unknown as Operation] as const
+  )
+)
+
+describe("The Admin API's description", () => {
+  it("is version 1.0.0 in OpenAPI 3.1", () => {
+    assert.strictEqual(description.openapi.slice(0, 3), "3.1")
+    assert.strictEqual(description.info.version, "1.0.0")
+  })
+
+  it("sums up every operation and asks for the secret key on each", () => {
+    assert.isAbove(operations.length, 15)
+    for (const [name, { summary, security }] of operations) {
+      assert.isString(summary, name)
+      assert.deepStrictEqual(security, [{ secretKey: [] }], name)
+    }
+  })
+
+  it("declares each status an operation can answer with", () => {
+    for (const [name, { responses }] of operations) {
+      const statuses = Object.keys(responses)
+      assert.includeMembers(statuses, ["400", "401", "500", "503"], name)
+      if (name.includes("{id}")) assert.include(statuses, "404", name)
+      if (/^(post|put) .*s(\/\{id\})?$/.test(name)) assert.includeMembers(statuses, ["413", "415"], name)
+      assert.include(statuses, /^post .*s$/.test(name) ? "201" : "200", name)
+    }
+    const withConflict = operations.filter(([, { responses }]) => "409" in responses).map(([name]) => name)
+    assert.deepStrictEqual(withConflict, ["put /api/queues/{id}"])
+  })
+
+  it("gives every list the parameters of a page, page sizes as integers", () => {
+    for (const [name, { parameters }] of operations) {
+      if (!/^get .*(s|consumers|history)$/.test(name)) continue
+      const names = parameters.map((parameter) => parameter.name)
+      assert.includeMembers(names, ["first", "after", "last", "before", "sortBy", "sortDir"], name)
+      for (const size of parameters.filter((parameter) => ["first", "last"].includes(parameter.name))) {
+        assert.deepInclude(size.schema, { type: "integer", minimum: 1, maximum: 100 })
+      }
+    }
+  })
+
+  it("names the records and shares them between operations", () => {
+    const schemas = Object.keys(description.components.schemas)
+    assert.includeMembers(schemas, ["Experience", "Sequence", "Queue", "QueueDistribution", "Theme", "Issue"])
+    for (const [name, { responses }] of operations) {
+      const success = (responses["200"] ?? responses["201"])!.content!["application/json"]!.schema
+      assert.property(success, "$ref", name)
+    }
+  })
+})

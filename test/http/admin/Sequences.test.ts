@@ -1,0 +1,113 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestDatabase from "../../store/TestDatabase.ts"
+import { Admin, anExperience, aQueue, aSequence, issuesOf, layer as adminLayer } from "./adminFixture.ts"
+
+const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
+
+describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences on the Admin API"), () => {
+  layer(adminLayer, { excludeTestServices: true })((it) => {
+    it.effect("are created below an experience with a name alone, and answer every field", () =>
+      Effect.gen(function* () {
+        const { call, brand } = yield* Admin
+        const experience = yield* anExperience()
+        const { status, body } = yield* call("POST", "/sequences", {
+          experienceId: experience.id,
+          name: "General sale"
+        })
+        assert.strictEqual(status, 201)
+        const { id, createdAt, createdBy, updatedAt, updatedBy, ...rest } = body
+        assert.deepStrictEqual(rest, {
+          organizationId: brand.tenant.organizationId,
+          experienceId: experience.id,
+          name: "General sale",
+          priority: 0,
+          productSelectionMode: null,
+          audienceId: null,
+          archived: false
+        })
+        assert.deepStrictEqual([updatedAt, updatedBy], [createdAt, createdBy])
+        assert.deepStrictEqual((yield* call("GET", `/sequences/${id}`)).body, body)
+        assert.deepStrictEqual((yield* call("GET", `/sequences/${id.toUpperCase()}`)).body, body)
+      })
+    )
+
+    it.effect("change by the fields sent, and stay below their experience", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { id, experienceId } = yield* aSequence()
+        const body = { priority: 7, productSelectionMode: "SYSTEM_ASSIGNED", experienceId: unknown }
+        const changed = yield* call("PUT", `/sequences/${id}`, body)
+        assert.strictEqual(changed.status, 200)
+        const set = { name: "General sale", priority: 7, productSelectionMode: "SYSTEM_ASSIGNED", experienceId }
+        assert.deepInclude(changed.body, set)
+        const cleared = yield* call("PUT", `/sequences/${id}`, { priority: null, productSelectionMode: null })
+        assert.deepInclude(cleared.body, { priority: 0, productSelectionMode: null })
+      })
+    )
+
+    it.effect("refuse what is malformed, and change nothing", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { id, experienceId } = yield* aSequence()
+        const before = (yield* call("GET", `/sequences/${id}`)).text
+        const mistakes: ReadonlyArray<readonly [object, ReadonlyArray<string>]> = [
+          [{ name: "" }, ["name: min_length"]],
+          [{ name: ["x"] }, ["name: string"]],
+          [{ priority: 1.5 }, ["priority: integer"]],
+          [{ priority: "1" }, ["priority: number"]],
+          [{ priority: 1e9 }, ["priority: max_value"]],
+          [{ priority: -1e9 }, ["priority: min_value"]],
+          [{ productSelectionMode: "RANDOM" }, ["productSelectionMode: picklist"]],
+          [{ audienceId: unknown }, ["audienceId: picklist"]],
+          [{ accessCode: "abc" }, ["accessCode: picklist"]],
+          [{ orderLimitPerConsumer: 1 }, ["orderLimitPerConsumer: picklist"]],
+          [{ sequenceProducts: [{ productId: unknown }] }, ["sequenceProducts: picklist"]],
+          [{ queues: [{ name: "q", admitRate: 1 }] }, ["queues: picklist"]]
+        ]
+        for (const [mistake, expected] of mistakes) {
+          const shown = JSON.stringify(mistake)
+          const creation = yield* call("POST", "/sequences", { name: "Sale", experienceId, ...mistake })
+          assert.deepStrictEqual(issuesOf(creation), expected, `POST ${shown}`)
+          assert.deepStrictEqual(issuesOf(yield* call("PUT", `/sequences/${id}`, mistake)), expected, `PUT ${shown}`)
+        }
+        assert.deepStrictEqual(issuesOf(yield* call("POST", "/sequences", { experienceId: "x" })), [
+          "experienceId: uuid",
+          "name: string"
+        ])
+        assert.strictEqual((yield* call("GET", `/sequences/${id}`)).text, before)
+        assert.lengthOf((yield* call("GET", `/sequences?experienceId=${experienceId}`)).body.data, 1)
+      })
+    )
+
+    it.effect("are not created below an experience that is not there", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { status, body } = yield* call("POST", "/sequences", { experienceId: unknown, name: "Sale" })
+        assert.deepStrictEqual([status, body], [404, { error: "Experience not found" }])
+      })
+    )
+
+    it.effect("are archived with their mechanisms, and leave their experience alone", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const sequence = yield* aSequence()
+        const sibling = yield* aSequence({ experienceId: sequence.experienceId })
+        const queue = yield* aQueue({ sequenceId: sequence.id })
+        const other = yield* aQueue({ sequenceId: sibling.id })
+        const archived = yield* call("DELETE", `/sequences/${sequence.id}`)
+        assert.deepInclude(archived.body, { id: sequence.id, archived: true })
+        for (const path of [`/sequences/${sequence.id}`, `/queues/${queue.id}`]) {
+          assert.strictEqual((yield* call("GET", path)).status, 404)
+        }
+        for (const path of [
+          `/sequences/${sibling.id}`,
+          `/queues/${other.id}`,
+          `/experiences/${sequence.experienceId}`
+        ]) {
+          assert.strictEqual((yield* call("GET", path)).status, 200)
+        }
+      })
+    )
+  })
+})

@@ -1,0 +1,177 @@
+/**
+ * The Admin API on a real port over a fresh Postgres database, with organizations whose keys a test can use.
+ */
+import { Context, type Duration, Effect, Layer, Schedule } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import * as ApiKeys from "../../../src/auth/ApiKeys.ts"
+import * as Auth from "../../../src/auth/Auth.ts"
+import type { Tenant } from "../../../src/domain/Ids.ts"
+import { Delivery } from "../../../src/delivery/Delivery.ts"
+import { deciders } from "../../../src/domain/Mechanism.ts"
+import { Engine } from "../../../src/engine/Engine.ts"
+import * as Routes from "../../../src/http/admin/Routes.ts"
+import { Readiness } from "../../../src/http/Readiness.ts"
+import * as Server from "../../../src/http/Server.ts"
+import { Settings } from "../../../src/Settings.ts"
+import * as JournalCodec from "../../../src/store/JournalCodec.ts"
+import * as JournalSql from "../../../src/store/JournalSql.ts"
+import * as TestDatabase from "../../store/TestDatabase.ts"
+
+/** What came back: status, headers, the body's text, and the text as JSON where it is JSON. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly body: any
+}
+
+/** An organization in one mode, and its secret key. */
+export interface Organization {
+  readonly tenant: Tenant
+  readonly key: string
+}
+
+export class Admin extends Context.Service<
+  Admin,
+  {
+    readonly url: string
+    /** The organization most tests speak for. */
+    readonly brand: Organization
+    /** Another organization. */
+    readonly stranger: Organization
+    /** The same organization as `brand`, in test mode. */
+    readonly rehearsal: Organization
+    /** Makes another organization. */
+    readonly organization: (settings?: object) => Effect.Effect<Organization>
+    /** A request with the key of `as` (the brand's); `body` is sent as JSON, text as it is. */
+    readonly call: (method: string, path: string, body?: unknown, as?: Organization) => Effect.Effect<Answer>
+  }
+>()("usher/test/http/Admin") {}
+
+const services = Engine.layer({ node: "test" }).pipe(
+  Layer.provideMerge(JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })),
+  Layer.provideMerge(Layer.mergeAll(Auth.layer, Delivery.layer, Readiness.layer)),
+  Layer.provideMerge(SecureRandom.layerWebCrypto),
+  Layer.provideMerge(Settings.layerTest({ adminPort: 0, consumerPort: 0, shutdownTimeoutSeconds: 2 })),
+  Layer.provideMerge(TestDatabase.layer)
+)
+
+const admin = Layer.effect(
+  Admin,
+  Effect.gen(function* () {
+    const { adminUrl } = yield* Server.Listeners
+    const sql = yield* SqlClient.SqlClient
+
+    const keyFor = Effect.fnUntraced(function* (tenant: Tenant) {
+      const key = ApiKeys.make("secret", tenant.mode)
+      yield* sql`
+        insert into api_keys (id, organization_id, mode, kind, hash, display, created_at)
+        values (${randomUUID()}, ${tenant.organizationId}, ${tenant.mode}, 'secret', ${key.hash}, ${key.display}, now())`
+      return { tenant, key: key.text }
+    }, Effect.orDie)
+
+    const organization = Effect.fnUntraced(function* (settings: object = {}) {
+      const id = randomUUID()
+      yield* sql`
+        insert into organizations (id, name, plan, settings, created_at)
+        values (${id}, 'Brand', 'growth', ${JSON.stringify(settings)}::text::jsonb, now())`
+      return yield* keyFor({ organizationId: id, mode: "live" })
+    }, Effect.orDie)
+
+    const brand = yield* organization()
+    const stranger = yield* organization()
+    const rehearsal = yield* keyFor({ organizationId: brand.tenant.organizationId, mode: "test" })
+
+    const call = (method: string, path: string, body?: unknown, as: Organization = brand) =>
+      Effect.promise(async (): Promise<Answer> => {
+        const response = await fetch(`${adminUrl}/api${path}`, {
+          method,
+          headers: {
+            authorization: `Bearer ${as.key}`,
+            ...(body === undefined ? {} : { "content-type": "application/json" })
+          },
+          ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+        })
+        const text = await response.text()
+        const isJson = response.headers.get("content-type")?.includes("json") ?? false
+        return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+      })
+
+    return { url: adminUrl, brand, stranger, rehearsal, organization, call }
+  })
+)
+
+/** The Admin API, and what a test needs to reach behind it. */
+export const layer = admin.pipe(
+  Layer.provideMerge(Server.layer({ admin: Routes.layer, consumer: Layer.empty })),
+  Layer.provideMerge(services)
+)
+
+/** A new experience. */
+export const anExperience = Effect.fnUntraced(function* (body: object = {}, as?: Organization) {
+  const { call } = yield* Admin
+  return (yield* call("POST", "/experiences", { name: "Sneaker drop", ...body }, as)).body as { readonly id: string }
+})
+
+/** A new sequence, below a new experience unless one is named. */
+export const aSequence = Effect.fnUntraced(function* (
+  body: { readonly experienceId?: string } = {},
+  as?: Organization
+) {
+  const { call } = yield* Admin
+  const experienceId = body.experienceId ?? (yield* anExperience({}, as)).id
+  return (yield* call("POST", "/sequences", { name: "General sale", ...body, experienceId }, as)).body as {
+    readonly id: string
+    readonly experienceId: string
+  }
+})
+
+/** A new queue that admits by hand, below a new sequence unless one is named. */
+export const aQueue = Effect.fnUntraced(function* (body: { readonly [name: string]: unknown } = {}, as?: Organization) {
+  const { call } = yield* Admin
+  const sequenceId = body["sequenceId"] ?? (yield* aSequence({}, as)).id
+  return (yield* call("POST", "/queues", { name: "Line", admitRate: 0, ...body, sequenceId }, as)).body as {
+    readonly id: string
+    readonly sequenceId: string
+    readonly experienceId: string
+  }
+})
+
+/** What a 400 says is wrong: the path of each issue and its check, in the order of the paths. */
+export const issuesOf = ({ status, body }: Answer): ReadonlyArray<string> => {
+  if (status !== 400 || body.error !== "validation_error")
+    throw new Error(`no validation error: ${status} ${JSON.stringify(body)}`)
+  return body.issues
+    .map(
+      (issue: { readonly type: string; readonly path: ReadonlyArray<{ readonly key: string }> }) =>
+        `${issue.path.map(({ key }) => key).join(".")}: ${issue.type}`
+    )
+    .toSorted()
+}
+
+/** A queue's consumers enter, one after the other; answers their ids. */
+export const enter = Effect.fnUntraced(function* (queueId: string, count: number, as?: Organization) {
+  const engine = yield* Engine
+  const { brand } = yield* Admin
+  const queue = { kind: "queue", id: queueId, tenant: (as ?? brand).tenant } as const
+  return yield* Effect.forEach(
+    Array.from({ length: count }, () => randomUUID()),
+    (consumerId) =>
+      engine.send(queue, { _tag: "Enter", consumerId, isGuest: true, loyaltyScore: 0 }).pipe(Effect.as(consumerId))
+  )
+})
+
+/** Repeats the question until the answer is right, or gives the last answer when it has waited long enough. */
+export const eventually = <A, E, R>(
+  question: Effect.Effect<A, E, R>,
+  isRight: (answer: A) => boolean,
+  patience: Duration.Input = "2 seconds"
+) =>
+  question.pipe(
+    Effect.repeat({
+      until: isRight,
+      schedule: Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: patience }))
+    })
+  )

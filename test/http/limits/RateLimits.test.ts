@@ -1,0 +1,233 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Random } from "effect"
+import { TestClock } from "effect/testing"
+import { defaultRateLimits, rateLimitsOf, type RateLimits as Numbers } from "../../../src/domain/Plan.ts"
+import type { Api, Category } from "../../../src/http/limits/Limit.ts"
+import { make, type Caller, type RateLimits, type Standing } from "../../../src/http/limits/RateLimits.ts"
+import { Settings } from "../../../src/Settings.ts"
+
+type Limits = RateLimits["Service"]
+
+const organizationId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
+const growth = rateLimitsOf("growth")
+
+const minute = 29_921_013 * 60
+
+/** Ten seconds into a minute. */
+const start = (minute + 10) * 1_000
+const minuteEnds = minute + 60
+
+const limitsAt = (now: number, settings: Parameters<typeof Settings.layerTest>[0] = {}) =>
+  Effect.andThen(TestClock.setTime(now), make()).pipe(Effect.provide(Settings.layerTest(settings)))
+
+/** As many requests at once; how many passed. */
+const passed = (limits: Limits, api: Api, category: Category, caller: Partial<Caller>, requests: number): number =>
+  standings(limits, api, category, caller, requests).filter(hasPassed).length
+
+const standings = (limits: Limits, api: Api, category: Category, caller: Partial<Caller>, requests: number) => {
+  const gate = limits.gate(api, category)
+  return Array.from(
+    { length: requests },
+    () => gate.pass({ organizationId, rateLimits: growth, ...caller }) as Standing
+  )
+}
+
+const hasPassed = ({ retryAfterSeconds }: Standing): boolean => retryAfterSeconds === undefined
+
+const perMinute: ReadonlyArray<readonly [Api, Category, number]> = [
+  ["consumer", "otpRequest", 10],
+  ["consumer", "externalAuthorization", 100],
+  ["consumer", "queueEntry", 1_000],
+  ["consumer", "auctionBid", 500],
+  ["consumer", "drawEntry", 1_000],
+  ["admin", "analyticsQuery", 100],
+  ["admin", "general", 1_000],
+  ["consumer", "general", 5_000]
+]
+
+describe("rate limits", () => {
+  for (const [api, category, limit] of perMinute) {
+    it.effect(`let exactly ${limit} of more ${category} requests to the ${api} API pass in a minute`, () =>
+      Effect.gen(function* () {
+        const limits = yield* limitsAt(start - 10_000)
+        for (let round = 0; round < 2; round++) {
+          let count = 0
+          // Slower than any burst limit: 50 seconds of requests, then none.
+          for (let second = 0; second < 60; second++) {
+            count += passed(limits, api, category, {}, second < 50 ? Math.ceil(limit / 49) : 0)
+            yield* TestClock.adjust("1 second")
+          }
+          assert.strictEqual(count, limit)
+        }
+      })
+    )
+  }
+
+  const perSecond = [
+    ["queueEntry", 100],
+    ["auctionBid", 50],
+    ["drawEntry", 100]
+  ] as const
+  for (const [category, limit] of perSecond) {
+    it.effect(`let exactly ${limit} of more ${category} requests pass in a second`, () =>
+      Effect.gen(function* () {
+        const limits = yield* limitsAt(start)
+        assert.strictEqual(passed(limits, "consumer", category, {}, limit + 7), limit)
+        yield* TestClock.adjust("999 millis")
+        assert.strictEqual(passed(limits, "consumer", category, {}, 1), 0)
+        yield* TestClock.adjust("1 millis")
+        assert.strictEqual(passed(limits, "consumer", category, {}, limit + 7), limit)
+      })
+    )
+  }
+
+  const plans = [
+    ["starter", "admin", "general", 500],
+    ["starter", "consumer", "general", 2_000],
+    ["starter", "admin", "analyticsQuery", 50],
+    ["growth", "admin", "general", 1_000],
+    ["growth", "consumer", "general", 5_000],
+    ["growth", "admin", "analyticsQuery", 100]
+  ] as const
+  for (const [plan, api, category, limit] of plans) {
+    it.effect(`of ${plan} let exactly ${limit} ${category} requests to the ${api} API pass`, () =>
+      Effect.gen(function* () {
+        const limits = yield* limitsAt(start)
+        const caller = { rateLimits: rateLimitsOf(plan) }
+        assert.strictEqual(passed(limits, api, category, caller, limit + 13), limit)
+      })
+    )
+  }
+
+  it.effect("of enterprise are its own numbers, for categories too, and none where it has none", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start)
+      const caller = {
+        rateLimits: rateLimitsOf("enterprise", { queueEntriesPerSecond: 2_500, otpRequestsPerMinute: 3 })
+      }
+      assert.strictEqual(passed(limits, "consumer", "queueEntry", caller, 3_000), 2_500)
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", caller, 20), 3)
+      assert.strictEqual(passed(limits, "consumer", "drawEntry", caller, 20_000), 20_000)
+      const [unlimited] = standings(limits, "admin", "general", caller, 1)
+      assert.deepStrictEqual(unlimited, { limit: 2 ** 31 - 1, remaining: 2 ** 31 - 1, resetAtSeconds: minuteEnds })
+    })
+  )
+
+  it.effect("count a category's requests in the general limit as well, and a refused one in none", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start)
+      const rateLimits: Numbers = { ...defaultRateLimits, consumerApiPerMinute: 15 }
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", { rateLimits }, 30), 10)
+      assert.strictEqual(passed(limits, "consumer", "general", { rateLimits }, 30), 5)
+      assert.strictEqual(passed(limits, "consumer", "queueEntry", { rateLimits }, 1), 0)
+    })
+  )
+
+  it.effect("are an organization's, whichever key it uses, and no other organization's", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start)
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 6), 6)
+      const again = { rateLimits: { ...growth } }
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", again, 6), 4)
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", { organizationId: "another" }, 6), 6)
+    })
+  )
+
+  it.effect("tell of the limit with the least remaining", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start)
+      const entries = standings(limits, "consumer", "queueEntry", {}, 101)
+      assert.deepStrictEqual(entries[0], { limit: 100, remaining: 99, resetAtSeconds: start / 1_000 + 1 })
+      assert.deepStrictEqual(entries[99], { limit: 100, remaining: 0, resetAtSeconds: start / 1_000 + 1 })
+      assert.deepInclude(entries[100], { limit: 100, remaining: 0, resetAtSeconds: start / 1_000 + 1 })
+      for (let second = 0; second < 9; second++) {
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(passed(limits, "consumer", "queueEntry", {}, 99), 99)
+      }
+      yield* TestClock.adjust("1 second")
+      const [last] = standings(limits, "consumer", "queueEntry", {}, 1)
+      assert.deepStrictEqual(last, { limit: 1_000, remaining: 8, resetAtSeconds: minuteEnds }, "the minute's")
+    })
+  )
+
+  it.effect("send refused clients away until the window is over, and not all to the same second", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start + 100)
+      const refused = standings(limits, "consumer", "otpRequest", {}, 1_010).slice(10)
+      const seconds = refused.map(({ retryAfterSeconds }) => retryAfterSeconds!)
+      assert.isTrue(seconds.every((wait) => Number.isInteger(wait) && wait >= 50 && wait <= 66))
+      const mostInOne = Math.max(...[...Map.groupBy(seconds, (wait) => wait).values()].map(({ length }) => length))
+      assert.isBelow(mostInOne, 150)
+
+      const bursts = standings(limits, "consumer", "queueEntry", {}, 300).slice(100)
+      assert.deepStrictEqual(new Set(bursts.map(({ retryAfterSeconds }) => retryAfterSeconds)), new Set([1, 2]))
+    }).pipe(Random.withSeed("spread"))
+  )
+
+  it.effect("within an organization hold for an address and for a consumer, where they are lower than its own", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start, {
+        otpRequestsPerAddress: 3,
+        queueEntriesPerAddress: 100_000,
+        queueEntriesPerConsumer: 5
+      })
+      const from = (address: string) => ({ address: () => address })
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", from("192.0.2.1"), 8), 3)
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", from("192.0.2.2"), 2), 2)
+      const elsewhere = { ...from("192.0.2.1"), organizationId: "another" }
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", elsewhere, 8), 3, "each organization for itself")
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 8), 5, "a refused request took nothing")
+      const consumer = { ...from("192.0.2.1"), consumerId: "first" }
+      assert.strictEqual(passed(limits, "consumer", "queueEntry", consumer, 8), 5)
+      assert.strictEqual(passed(limits, "consumer", "queueEntry", { ...consumer, consumerId: "second" }, 2), 2)
+      assert.strictEqual(passed(limits, "consumer", "queueEntry", from("192.0.2.1"), 200), 93)
+    })
+  )
+
+  it.effect("within an organization change nothing unless they are set", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start)
+      const caller = { address: () => "192.0.2.1", consumerId: "first", rateLimits: rateLimitsOf("enterprise") }
+      assert.strictEqual(passed(limits, "consumer", "queueEntry", caller, 10_000), 10_000)
+    })
+  )
+
+  it.effect("hold for unknown callers by address, with the figures of the default plan", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start)
+      const ask = (api: Api, address: string, requests: number) =>
+        Array.from({ length: requests }, () => limits.passUnknown(api, address)).filter(hasPassed).length
+      assert.strictEqual(ask("admin", "192.0.2.1", 1_001), 1_000)
+      assert.strictEqual(ask("consumer", "192.0.2.1", 5_002), 5_000)
+      assert.strictEqual(ask("consumer", "192.0.2.2", 10), 10)
+      assert.isTrue(limits.isUnknownRefused(() => "192.0.2.1"))
+      assert.isFalse(limits.isUnknownRefused(() => "192.0.2.2"))
+      yield* TestClock.adjust("50 seconds")
+      assert.isFalse(limits.isUnknownRefused(() => "192.0.2.1"))
+      assert.strictEqual(ask("admin", "192.0.2.1", 1_001), 1_000)
+    })
+  )
+
+  it.effect("track a bounded number of unknown addresses; the others share one count", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start)
+      for (let index = 0; index < 100_000; index++) limits.passUnknown("admin", `${index}`)
+      const crowd = Array.from({ length: 1_500 }, (_, index) => limits.passUnknown("admin", `late ${index}`))
+      assert.strictEqual(crowd.filter(hasPassed).length, 1_000)
+      assert.isTrue(hasPassed(limits.passUnknown("admin", "17")))
+    })
+  )
+
+  it.effect("are not opened twice by a clock that steps back over the edge of a window", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start + 49_990)
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 10), 10)
+      yield* TestClock.setTime(start + 50_000)
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 4), 4)
+      yield* TestClock.setTime(start + 49_995)
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 20), 6)
+      yield* TestClock.setTime(start - 3_600_000)
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 20), 10, "one that was set back is followed")
+    })
+  )
+})

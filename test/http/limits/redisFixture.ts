@@ -1,0 +1,116 @@
+/** Redis for tests: the server at `REDIS_URL` or of this machine, under a prefix of the test's own; or one to be harmed. */
+import { Effect, Logger, Redacted, Schedule, type Scope } from "effect"
+import { Redis } from "ioredis"
+import { spawn, spawnSync } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as RedisLender from "../../../src/http/limits/RedisLender.ts"
+import { make } from "../../../src/http/limits/RateLimits.ts"
+import { Settings } from "../../../src/Settings.ts"
+
+/** A Redis that is there already. */
+export const sharedUrl = process.env["REDIS_URL"] || "redis://127.0.0.1:6379"
+
+export const serverAnswers: boolean = await answers(sharedUrl)
+
+/** Whether a server of one's own can be started. */
+export const canStart: boolean = spawnSync("redis-server", ["--version"]).status === 0
+
+async function answers(url: string): Promise<boolean> {
+  const client = new Redis(url, { lazyConnect: true, connectTimeout: 1_000, retryStrategy: () => null })
+  client.on("error", () => undefined)
+  const answered = await client.connect().then(
+    () => true,
+    () => false
+  )
+  client.disconnect()
+  return answered
+}
+
+export const newPrefix = (): string => `usher:test:${randomUUID()}:`
+
+/** One process's limits, sharing its counts over the Redis at this URL; ready once it is in reach. */
+export const node = Effect.fnUntraced(function* (url: string, prefix: string) {
+  const lender = yield* RedisLender.make(Redacted.make(url), prefix)
+  const limits = yield* make(lender).pipe(Effect.provide(Settings.layerTest()))
+  yield* until(() => lender.isInReach())
+  return { lender, limits }
+})
+
+/** Waits until the condition holds, at most ten seconds. */
+export const until = (condition: () => boolean) =>
+  Effect.sync(condition).pipe(
+    Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("5 millis") }),
+    Effect.timeout("10 seconds")
+  )
+
+/** A server that a test may kill, stop and start again. */
+export interface OwnServer {
+  readonly url: string
+  readonly start: Effect.Effect<void>
+  readonly kill: Effect.Effect<void>
+  signal(signal: NodeJS.Signals): Effect.Effect<void>
+  readonly flush: Effect.Effect<void>
+}
+
+export const ownServer: Effect.Effect<OwnServer, never, Scope.Scope> = Effect.gen(function* () {
+  const folder = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "usher-redis-"))),
+    (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+  )
+  const port = yield* Effect.promise(freePort)
+  const url = `redis://127.0.0.1:${port}`
+  const options = ["--bind", "127.0.0.1", "--port", `${port}`, "--dir", folder, "--save", "", "--appendonly", "no"]
+  let running: ReturnType<typeof spawn> | undefined
+  const kill = Effect.callback<void>((resume) => {
+    const ending = running
+    running = undefined
+    if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return resume(Effect.void)
+    ending.once("exit", () => resume(Effect.void))
+    ending.kill("SIGKILL")
+  })
+  const start = Effect.sync(() => (running = spawn("redis-server", options, { stdio: "ignore" }))).pipe(
+    Effect.andThen(
+      Effect.promise(() => answers(url)).pipe(
+        Effect.repeat({ until: (isUp) => isUp, schedule: Schedule.spaced("20 millis") }),
+        Effect.timeout("10 seconds"),
+        Effect.orDie
+      )
+    ),
+    Effect.asVoid
+  )
+  yield* Effect.addFinalizer(() => kill)
+  yield* start
+  return {
+    url,
+    start,
+    kill,
+    signal: (signal) => Effect.sync(() => void running?.kill(signal)),
+    flush: Effect.promise(async () => {
+      const client = new Redis(url)
+      await client.flushall()
+      client.disconnect()
+    })
+  }
+})
+
+async function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+/** The messages that are logged, as they come. */
+export const logged = () => {
+  const lines: Array<string> = []
+  return {
+    lines,
+    layer: Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))])
+  }
+}

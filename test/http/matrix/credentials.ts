@@ -1,0 +1,148 @@
+/** Every credential there is, and what the declaration of an operation says becomes of it. */
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import { asConsumer, asServer, type Call } from "../usherFixture.ts"
+import type { Operation, Scheme } from "./operations.ts"
+import { brokenKeys, brokenTokens, rotated, type Side, type Tenancy, type World } from "./world.ts"
+
+/** What is shown, by scheme: something good of a tenant, or something that is not, or no longer, good. */
+export type Shown = { readonly [S in Scheme]?: Tenancy | "bad" }
+
+export interface Credential {
+  readonly name: string
+  readonly headers: NonNullable<Call["headers"]>
+  readonly shown: Shown
+  /** Good where another credential is asked for: a publishable key or a token where the secret key is needed. */
+  readonly isGoodElsewhere?: boolean
+}
+
+/** Whether the operation lets the credential in, and as whom. */
+export function outcome({ requirement }: Operation, shown: Shown): Tenancy | "refused" {
+  const accepted = new Set(requirement.flat())
+  const relevant = Object.entries(shown).filter(([scheme]) => accepted.has(scheme as Scheme))
+  const isMet = requirement.some((all) => all.every((scheme) => relevant.some(([name]) => name === scheme)))
+  // The consumer a server names is looked up; it proves nothing.
+  const tenancies = new Set(relevant.filter(([scheme]) => scheme !== "consumerId").map(([, tenancy]) => tenancy))
+  const [tenancy] = tenancies
+  if (!isMet || tenancies.size !== 1 || tenancy === undefined || tenancy === "bad") return "refused"
+  return tenancy
+}
+
+/** What a refused credential is told. */
+export function refusal({ requirement }: Operation, { isGoodElsewhere }: Credential): string {
+  const needsSecret = requirement.length === 1 && requirement[0]!.join() === "secretKey"
+  return needsSecret && isGoodElsewhere === true ? "Secret key required" : "Authentication required"
+}
+
+const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
+const publishable = (text: string) => ({ "x-publishable-key": text })
+
+/** Credentials that are good for something. */
+export function goodCredentials({ sides, otherToken }: World): ReadonlyArray<Credential> {
+  const each = (tenancy: Tenancy): ReadonlyArray<Credential> => {
+    const { publishableKey, secretKey, accessToken, consumerId }: Side = sides[tenancy]
+    return [
+      {
+        name: `${tenancy} publishable key`,
+        headers: publishable(publishableKey),
+        shown: { publishableKey: tenancy },
+        isGoodElsewhere: true
+      },
+      {
+        name: `${tenancy} token`,
+        headers: bearer(accessToken),
+        shown: { accessToken: tenancy },
+        isGoodElsewhere: true
+      },
+      {
+        name: `${tenancy} publishable key and token`,
+        headers: asConsumer(publishableKey, accessToken),
+        shown: { publishableKey: tenancy, accessToken: tenancy },
+        isGoodElsewhere: true
+      },
+      { name: `${tenancy} secret key`, headers: asServer(secretKey), shown: { secretKey: tenancy } },
+      {
+        name: `${tenancy} secret key for a consumer`,
+        headers: asServer(secretKey, consumerId),
+        shown: { secretKey: tenancy, consumerId: tenancy }
+      }
+    ]
+  }
+  const { own } = sides
+  return [
+    ...each("foreign"),
+    ...each("test"),
+    ...each("own"),
+    {
+      name: "own publishable key and another consumer's token",
+      headers: asConsumer(own.publishableKey, otherToken),
+      shown: { publishableKey: "own", accessToken: "own" },
+      isGoodElsewhere: true
+    }
+  ]
+}
+
+/** Credentials that are good for nothing, and combinations that do not belong together. Ends the world's live keys. */
+export const badCredentials = Effect.fnUntraced(function* (before: World) {
+  const { former, world } = yield* rotated(before)
+  const { own, test, foreign } = world.sides
+  const found: Array<Credential> = [
+    { name: "nothing", headers: {}, shown: {} },
+    { name: "an empty publishable key", headers: publishable(""), shown: { publishableKey: "bad" } },
+    { name: "an empty bearer", headers: { authorization: "Bearer " }, shown: { accessToken: "bad" } },
+    { name: "a bearer without a scheme", headers: { authorization: own.secretKey }, shown: {} },
+    { name: "a secret key by another scheme", headers: { authorization: `Basic ${own.secretKey}` }, shown: {} },
+    {
+      name: "a publishable key as bearer",
+      headers: { ...bearer(own.publishableKey), "x-consumer-id": own.consumerId },
+      shown: { secretKey: "bad", consumerId: "own" },
+      isGoodElsewhere: true
+    },
+    {
+      name: "a secret key as publishable key",
+      headers: publishable(own.secretKey),
+      shown: { publishableKey: "bad" },
+      isGoodElsewhere: true
+    }
+  ]
+  const publishableKeys = { rotated: former.publishableKey, ...brokenKeys(own.publishableKey) }
+  for (const [state, key] of Object.entries(publishableKeys)) {
+    const name = `a publishable key that is ${state}`
+    found.push({ name, headers: publishable(key), shown: { publishableKey: "bad" } })
+  }
+  found.push({
+    name: "a rotated publishable key and a good token",
+    headers: asConsumer(former.publishableKey, own.accessToken),
+    shown: { publishableKey: "bad", accessToken: "own" },
+    isGoodElsewhere: true
+  })
+  const secretKeys = { rotated: former.secretKey, ...brokenKeys(own.secretKey) }
+  for (const [state, key] of Object.entries(secretKeys)) {
+    const headers = asServer(key, own.consumerId)
+    found.push({ name: `a secret key that is ${state}`, headers, shown: { secretKey: "bad", consumerId: "own" } })
+  }
+  for (const [state, token] of Object.entries(yield* brokenTokens(world))) {
+    found.push(
+      { name: `a token: ${state}`, headers: bearer(token), shown: { accessToken: "bad" } },
+      {
+        name: `a good publishable key, and a token: ${state}`,
+        headers: asConsumer(own.publishableKey, token),
+        shown: { publishableKey: "own", accessToken: "bad" }
+      }
+    )
+  }
+  for (const [key, token] of [
+    ["own", "foreign"],
+    ["own", "test"],
+    ["foreign", "own"],
+    ["test", "own"]
+  ] as const) {
+    found.push({
+      name: `${key} publishable key and ${token} token`,
+      headers: asConsumer(world.sides[key].publishableKey, world.sides[token].accessToken),
+      shown: { publishableKey: key, accessToken: token },
+      isGoodElsewhere: true
+    })
+  }
+  return { world, credentials: found, strangers: [test.consumerId, foreign.consumerId, randomUUID()] }
+})

@@ -1,0 +1,197 @@
+/**
+ * What each operation takes: live identifiers and a valid body. An operation that is declared and has no row here fails
+ * the suite.
+ */
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import { byServer, call, type Side, type Tenancy, type World } from "./world.ts"
+
+export interface Input {
+  readonly params?: { readonly [name: string]: string }
+  readonly query?: string
+  readonly body?: unknown
+  /** The answer to the own tenant. */
+  readonly status: number
+  /** The answer to another tenant, and to an identifier that nobody has; 404 unless it says otherwise. */
+  readonly strangerStatus?: number
+  /** What of the request names something of the own tenant. */
+  readonly names?: ReadonlyArray<Name>
+  /** What the answer to another tenant must not contain, besides the names. */
+  readonly secrets?: ReadonlyArray<string>
+  /** Of consumer actions: the answer to a guest where guests are not supported. */
+  readonly guestStatus?: number
+}
+
+export interface Name {
+  readonly own: string
+  /** The same of the other tenants, where they have one. */
+  readonly others: ReadonlyArray<string>
+  /** Nobody's. */
+  readonly unknown: string
+}
+
+/** Makes what the operation needs beforehand. */
+export type MakeInput = (
+  own: Side,
+  world: World
+) => Effect.Effect<Input, never, Effect.Services<ReturnType<typeof byServer>>>
+
+const named = ({ sides }: World, key: "queueId" | "experienceId" | "sequenceId" | "consumerId"): Name => ({
+  own: sides.own[key],
+  others: (["test", "foreign"] satisfies Array<Tenancy>).map((tenancy) => sides[tenancy][key]),
+  unknown: randomUUID()
+})
+
+const just =
+  (make: (own: Side, world: World) => Input): MakeInput =>
+  (own, world) =>
+    Effect.succeed(make(own, world))
+
+/** An operation on the queue, for the consumer who asks; `before` is what its server does first. */
+const onQueue =
+  (input: Omit<Input, "params" | "names">, before?: "enter" | "admit"): MakeInput =>
+  (own, world) =>
+    Effect.gen(function* () {
+      if (before !== undefined) yield* brought(own, before)
+      return { ...input, params: { queueId: own.queueId }, names: [named(world, "queueId")] }
+    })
+
+/** An operation of the server on the queue, for a consumer. */
+const forConsumer =
+  (before: "enter" | "admit", more: object = {}): MakeInput =>
+  (own, world) =>
+    Effect.gen(function* () {
+      const token = yield* brought(own, before)
+      const body = { consumerId: own.consumerId, ...more, ...("token" in more && { token }) }
+      const names = [named(world, "queueId"), named(world, "consumerId")]
+      return { params: { queueId: own.queueId }, body, names, status: 200 }
+    })
+
+/** Brings the consumer into the queue, or through it; answers its grant. */
+const brought = Effect.fnUntraced(function* (own: Side, where: "enter" | "admit") {
+  const { queueId, consumerId } = own
+  yield* byServer("consumer", own, `/queues/${queueId}/enter`, undefined, consumerId)
+  if (where === "enter") return ""
+  const granted = yield* byServer("consumer", own, `/queues/${queueId}/admit`, { consumerId })
+  return granted.admissionGrant as string
+})
+
+const record = (param: string, key: "queueId" | "experienceId" | "sequenceId", body?: object): MakeInput =>
+  just((own, world) => ({
+    params: { [param]: own[key] },
+    names: [named(world, key)],
+    status: 200,
+    ...(body && { body })
+  }))
+
+const email = () => `${randomUUID()}@example.com`
+
+const codeSent: MakeInput = (own) =>
+  Effect.gen(function* () {
+    const to = email()
+    yield* requested(own, to)
+    const [message] = (yield* byServer("admin", own, `/outbox?to=${to}`)).data
+    const code = /\b\d{6}\b/.exec(message.text)![0]
+    return {
+      body: { email: to, code },
+      status: 200,
+      strangerStatus: 401,
+      names: [{ own: to, others: [], unknown: email() }]
+    }
+  })
+
+const requested = ({ publishableKey }: Side, to: string) =>
+  call("consumer", {
+    method: "POST",
+    path: "/api/auth/otp/request",
+    headers: { "x-publishable-key": publishableKey },
+    body: { email: to }
+  })
+
+/** The inputs, by operation. */
+export const inputs: { readonly [operation: string]: MakeInput } = {
+  "POST /api/auth/guest": just(() => ({ status: 200 })),
+  "POST /api/auth/otp/request": just(() => ({ body: { email: email() }, status: 200 })),
+  "POST /api/auth/otp/verify": codeSent,
+  "POST /api/auth/external/authorize": just(() => ({
+    body: { provider: "shop", issuer: "https://shop.example", subject: randomUUID() },
+    status: 200
+  })),
+  "POST /api/auth/external/exchange": (own) =>
+    Effect.map(
+      byServer("consumer", own, "/auth/external/authorize", {
+        provider: "shop",
+        issuer: "https://shop.example",
+        subject: randomUUID()
+      }),
+      ({ exchangeCode }) => ({
+        body: { exchangeCode },
+        status: 200,
+        strangerStatus: 401,
+        names: [{ own: exchangeCode, others: [], unknown: exchangeCode.slice(0, -8) + "AAAAAAAA" }]
+      })
+    ),
+  "POST /api/auth/refresh": just(({ refreshToken }, { sides }) => ({
+    body: { refreshToken },
+    status: 200,
+    strangerStatus: 401,
+    names: [{ own: refreshToken, others: [sides.test.refreshToken, sides.foreign.refreshToken], unknown: "a.b.c" }]
+  })),
+  "POST /api/auth/logout": just(() => ({ status: 204 })),
+
+  "GET /api/queues/:queueId": onQueue({ status: 200 }),
+  "POST /api/queues/:queueId/enter": onQueue({ status: 200, guestStatus: 403 }),
+  "POST /api/queues/:queueId/leave": onQueue({ status: 200, guestStatus: 409 }, "enter"),
+  "GET /api/queues/:queueId/status": onQueue({ status: 200, guestStatus: 200 }, "enter"),
+  "POST /api/queues/:queueId/admit": forConsumer("enter"),
+  "POST /api/queues/:queueId/deny": forConsumer("admit", { reason: "ADMIN_ACTION" }),
+  "POST /api/queues/:queueId/complete": forConsumer("admit"),
+  "POST /api/queues/:queueId/validate": forConsumer("admit", { token: "" }),
+
+  "GET /api/api-keys": just(({ publishableKey, secretKey }) => ({
+    status: 200,
+    secrets: [publishableKey, secretKey].map((key) => `…${key.slice(-4)}`)
+  })),
+  "POST /api/api-keys/:kind/rotate": just(() => ({ params: { kind: "publishable" }, status: 200 })),
+  "POST /api/experiences": just(() => ({ body: { name: "Drop" }, status: 201 })),
+  "GET /api/experiences": just(({ experienceId }) => ({ status: 200, secrets: [experienceId] })),
+  "GET /api/experiences/:id": record("id", "experienceId"),
+  "PUT /api/experiences/:id": record("id", "experienceId", { name: "Another" }),
+  "DELETE /api/experiences/:id": record("id", "experienceId"),
+  "POST /api/sequences": just(({ experienceId }, world) => ({
+    body: { experienceId, name: "Sale" },
+    status: 201,
+    names: [named(world, "experienceId")]
+  })),
+  "GET /api/sequences": just(({ experienceId }, world) => ({
+    query: `experienceId=${experienceId}`,
+    status: 200,
+    strangerStatus: 200,
+    names: [named(world, "experienceId")]
+  })),
+  "GET /api/sequences/:id": record("id", "sequenceId"),
+  "PUT /api/sequences/:id": record("id", "sequenceId", { name: "Another" }),
+  "DELETE /api/sequences/:id": record("id", "sequenceId"),
+  "POST /api/queues": just(({ sequenceId }, world) => ({
+    body: { sequenceId, name: "Line", admitRate: 0 },
+    status: 201,
+    names: [named(world, "sequenceId")]
+  })),
+  "GET /api/queues": just(({ experienceId, sequenceId }, world) => ({
+    query: `experienceId=${experienceId}&sequenceId=${sequenceId}`,
+    status: 200,
+    strangerStatus: 200,
+    names: [named(world, "experienceId"), named(world, "sequenceId")]
+  })),
+  "GET /api/queues/:id": record("id", "queueId"),
+  "PUT /api/queues/:id": record("id", "queueId", { name: "Another" }),
+  "DELETE /api/queues/:id": record("id", "queueId"),
+  "POST /api/queues/:id/end": record("id", "queueId"),
+  "GET /api/distributions/:id": record("id", "queueId"),
+  "GET /api/distributions/:id/consumers": record("id", "queueId"),
+  "GET /api/distributions/:id/history": record("id", "queueId"),
+  "GET /api/outbox": (own) => {
+    const to = email()
+    return Effect.as(requested(own, to), { query: `to=${to}`, status: 200, strangerStatus: 200, secrets: [to] })
+  }
+}

@@ -1,0 +1,41 @@
+/** Every operation of both APIs, as it is declared, with the credentials its declaration asks for. */
+import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { AdminApi } from "../../../src/http/admin/Api.ts"
+import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
+import type { Requirement, securitySchemes } from "../../../src/http/Credentials.ts"
+
+export type Scheme = keyof typeof securitySchemes
+
+export interface Operation {
+  /** `METHOD /path`, as it is declared. */
+  readonly name: string
+  readonly api: "consumer" | "admin"
+  readonly method: string
+  readonly path: string
+  /** The alternatives; each is a set of schemes that are needed together. */
+  readonly requirement: ReadonlyArray<ReadonlyArray<Scheme>>
+}
+
+const operationsOf = (api: "consumer" | "admin", groups: object): ReadonlyArray<Operation> =>
+  (Object.values(groups) as ReadonlyArray<HttpApiGroup.Top>).flatMap((group) =>
+    (Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>).map(({ method, path, middlewares }) => ({
+      name: `${method} ${path}`,
+      api,
+      method,
+      path,
+      requirement: requirementOf(middlewares)
+    }))
+  )
+
+function requirementOf(middlewares: Iterable<object>): Operation["requirement"] {
+  for (const middleware of middlewares) {
+    if (!("requirement" in middleware)) continue
+    return (middleware.requirement as ReadonlyArray<Requirement>).map((all) => Object.keys(all) as Array<Scheme>)
+  }
+  return []
+}
+
+export const operations: ReadonlyArray<Operation> = [
+  ...operationsOf("consumer", ConsumerApi.groups),
+  ...operationsOf("admin", AdminApi.groups)
+]

@@ -1,0 +1,142 @@
+/** Two organizations with everything a request can name, and credentials in every state. */
+import { Effect } from "effect"
+import { generateKeyPair, SignJWT } from "jose"
+import { randomBytes } from "node:crypto"
+import * as ApiKeys from "../../../src/auth/ApiKeys.ts"
+import { Organizations } from "../../../src/auth/Organizations.ts"
+import { SigningKeys } from "../../../src/auth/SigningKeys.ts"
+import { sign } from "../../../src/auth/Tokens.ts"
+import { type Answer, asServer, type Call, Usher } from "../usherFixture.ts"
+
+export type Tenancy = "own" | "test" | "foreign"
+
+/** One tenant: its keys, a guest of it, and records of it. */
+export interface Side {
+  readonly publishableKey: string
+  readonly secretKey: string
+  readonly consumerId: string
+  readonly accessToken: string
+  readonly refreshToken: string
+  readonly experienceId: string
+  readonly sequenceId: string
+  readonly queueId: string
+}
+
+export interface World {
+  readonly sides: { readonly [T in Tenancy]: Side }
+  /** Another consumer of the own tenant. */
+  readonly otherToken: string
+}
+
+/** A request from an address nobody has had yet, so that no refusal before counts against it. */
+export const call = Effect.fnUntraced(function* (api: "consumer" | "admin", request: Call) {
+  const usher = yield* Usher
+  const [a, b, c] = randomBytes(3)
+  const forwarded = { "x-forwarded-for": `10.${a}.${b}.${c}`, "x-forwarded-proto": "https" }
+  return yield* usher[api]({ ...request, headers: { ...request.headers, ...forwarded } })
+})
+
+const succeeded = (answer: Answer) => {
+  if (answer.status >= 300) throw new Error(`the world cannot be made: ${answer.status} ${answer.text}`)
+  return answer.body
+}
+
+/** What the tenant's own server does on one of the APIs. */
+export const byServer = (
+  api: "consumer" | "admin",
+  { secretKey }: Pick<Side, "secretKey">,
+  path: string,
+  body?: unknown,
+  consumerId?: string
+) =>
+  Effect.map(
+    call(api, {
+      method: body === undefined && consumerId === undefined ? "GET" : "POST",
+      path: `/api${path}`,
+      headers: asServer(secretKey, consumerId),
+      body
+    }),
+    succeeded
+  )
+
+export const guestOf = (publishableKey: string) =>
+  Effect.map(
+    call("consumer", { method: "POST", path: "/api/auth/guest", headers: { "x-publishable-key": publishableKey } }),
+    (answer) => {
+      const { session, accessToken, refreshToken } = succeeded(answer)
+      return { consumerId: session.consumerId as string, accessToken, refreshToken }
+    }
+  )
+
+/** A queue that admits by hand, below records of its own. */
+export const queueOf = Effect.fnUntraced(function* (keys: Pick<Side, "secretKey">, settings: object = {}) {
+  const experienceId: string = (yield* byServer("admin", keys, "/experiences", { name: "Drop" })).id
+  const sequenceId: string = (yield* byServer("admin", keys, "/sequences", { experienceId, name: "Sale" })).id
+  const queue = yield* byServer("admin", keys, "/queues", { sequenceId, name: "Line", admitRate: 0, ...settings })
+  return { experienceId, sequenceId, queueId: queue.id as string }
+})
+
+const sideOf = Effect.fnUntraced(function* (publishableKey: string, secretKey: string) {
+  const keys = { publishableKey, secretKey }
+  return { ...keys, ...(yield* guestOf(publishableKey)), ...(yield* queueOf(keys)) }
+})
+
+/** A new world. */
+export const makeWorld = Effect.gen(function* () {
+  const organizations = yield* Organizations
+  const ours = yield* organizations.create({ name: "Ours", plan: "enterprise" })
+  const theirs = yield* organizations.create({ name: "Theirs", plan: "enterprise" })
+  const sides = {
+    own: yield* sideOf(ours.publishableKey, ours.secretKey),
+    test: yield* sideOf(ours.testPublishableKey, ours.testSecretKey),
+    foreign: yield* sideOf(theirs.publishableKey, theirs.secretKey)
+  }
+  return { sides, otherToken: (yield* guestOf(ours.publishableKey)).accessToken } satisfies World
+})
+
+/** The world with its live keys rotated: the keys that were, and the world with those that are. */
+export const rotated = Effect.fnUntraced(function* (world: World) {
+  const { publishableKey, secretKey } = world.sides.own
+  const publishable = yield* byServer("admin", { secretKey }, "/api-keys/publishable/rotate", {})
+  const secret = yield* byServer("admin", { secretKey }, "/api-keys/secret/rotate", {})
+  const own = { ...world.sides.own, publishableKey: publishable.key as string, secretKey: secret.key as string }
+  return { former: { publishableKey, secretKey }, world: { ...world, sides: { ...world.sides, own } } }
+})
+
+/** Keys that were never keys, by kind. */
+export const brokenKeys = (key: string) => ({
+  unknown: ApiKeys.make(key.startsWith("pk") ? "publishable" : "secret", "live").text,
+  "too short": key.slice(0, 20),
+  "too long": key + "A".repeat(200),
+  tampered: changed(key),
+  "of the other mode": key.replace("live", "test")
+})
+
+/** Tokens that were never access tokens, or are no more. */
+export const brokenTokens = Effect.fnUntraced(function* ({ sides: { own } }: World) {
+  const keys = yield* SigningKeys
+  const { accessToken } = own
+  const claims = JSON.parse(Buffer.from(accessToken.split(".")[1]!, "base64url").toString())
+  const stolen = yield* Effect.promise(() => generateKeyPair("EdDSA"))
+  const ended = yield* guestOf(own.publishableKey)
+  yield* call("consumer", {
+    method: "POST",
+    path: "/api/auth/logout",
+    headers: { authorization: `Bearer ${ended.accessToken}` }
+  })
+  yield* byServer("consumer", own, `/queues/${own.queueId}/enter`, undefined, ended.consumerId)
+  const granted = yield* byServer("consumer", own, `/queues/${own.queueId}/admit`, { consumerId: ended.consumerId })
+  return {
+    expired: yield* sign(keys, { ...claims, iat: claims.iat - 7200, exp: claims.iat - 3600 }),
+    "logged out": ended.accessToken,
+    tampered: changed(accessToken),
+    "signed by another": yield* Effect.promise(() =>
+      new SignJWT(claims).setProtectedHeader({ alg: "EdDSA", kid: keys.current.kid }).sign(stolen.privateKey)
+    ),
+    "a refresh token": own.refreshToken,
+    "an admission grant": granted.admissionGrant as string,
+    "no token": "hello"
+  }
+})
+
+const changed = (text: string) => text.slice(0, -5) + (text.at(-5) === "A" ? "B" : "A") + text.slice(-4)
