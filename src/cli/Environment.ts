@@ -1,0 +1,17 @@
+/**
+ * What the commands run on.
+ */
+import { Effect, Layer } from "effect"
+import { Settings } from "../Settings.ts"
+import * as Database from "../store/Database.ts"
+import * as Migrations from "../store/Migrations.ts"
+import * as Logging from "./Logging.ts"
+import { impatience } from "./Signals.ts"
+
+/** The settings, logging as they say, and a bound on how long an orderly end may take. */
+export const base = Layer.effectDiscard(
+  Effect.flatMap(Settings, (settings) => Effect.forkDetach(impatience(settings.shutdownTimeoutSeconds)))
+).pipe(Layer.provideMerge(Logging.layer), Layer.provideMerge(Settings.layer))
+
+/** The same with a database whose schema is up to date. */
+export const withDatabase = Migrations.layer.pipe(Layer.provideMerge(Database.layer), Layer.provideMerge(base))

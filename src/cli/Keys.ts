@@ -1,0 +1,121 @@
+/**
+ * `usher keys`: an organization's API keys, for whoever runs the installation. The way back in for an organization that
+ * has lost its secret key.
+ */
+import { Console, Effect, Layer } from "effect"
+import { Command, Flag } from "effect/cli"
+import { ApiKeys, KeyKind } from "../auth/ApiKeys.ts"
+import { OrganizationKeys, type RotatedKey, type ShownKey } from "../auth/OrganizationKeys.ts"
+import { Mode } from "../domain/Ids.ts"
+import { toText } from "../domain/Time.ts"
+import { StartRefused } from "../Settings.ts"
+import { Invalidations } from "../store/Invalidations.ts"
+import type { Unavailable } from "../store/Journal.ts"
+import * as Environment from "./Environment.ts"
+import { interruptible } from "./Signals.ts"
+
+const organization = Flag.String("organization").pipe(
+  Flag.withDescription("The organization's id, as `usher organizations list` shows it"),
+  Flag.filter(
+    (id) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id),
+    () => "the id of an organization, such as 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
+  ),
+  Flag.map((id) => id.toLowerCase())
+)
+
+const json = Flag.Boolean("json").pipe(
+  Flag.withDescription("Print one line of JSON and nothing else on standard output"),
+  Flag.withDefault(false)
+)
+
+const keys = OrganizationKeys.layer.pipe(
+  Layer.provide(ApiKeys.layer),
+  Layer.provide(Invalidations.layer),
+  Layer.provide(Environment.withDatabase)
+)
+
+const list = Command.make("list", { organization, json }, ({ organization, json }) =>
+  Effect.gen(function* () {
+    const found = yield* (yield* OrganizationKeys).ofOrganization(organization)
+    const shown = found.map(({ createdAt, ...key }) => ({ ...key, createdAt: toText(createdAt) }))
+    yield* Console.log(json ? JSON.stringify(shown) : found.map(readable).join("\n"))
+  }).pipe(refused(organization), Effect.provide(keys), interruptible)
+).pipe(
+  Command.withDescription(
+    "Show an organization's API keys: their ends, never the keys. Works beside a running server."
+  ),
+  Command.withExamples([
+    { command: "usher keys list --organization 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", description: "For people" },
+    {
+      command: "usher keys list --organization 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a --json",
+      description: "For scripts"
+    }
+  ])
+)
+
+const rotate = Command.make(
+  "rotate",
+  {
+    organization,
+    kind: Flag.Literals("kind", KeyKind.literals).pipe(Flag.withDescription("Which of the two keys is replaced")),
+    mode: Flag.Literals("mode", Mode.literals).pipe(Flag.withDescription("Of the live pair, or of the test pair")),
+    json
+  },
+  ({ organization, kind, mode, json }) =>
+    Effect.gen(function* () {
+      const rotated = yield* (yield* OrganizationKeys).rotate({ organizationId: organization, mode }, kind)
+      yield* Console.log(json ? machineReadable(rotated) : announced(rotated))
+    }).pipe(Effect.uninterruptible, refused(organization), Effect.provide(keys), interruptible)
+).pipe(
+  Command.withDescription(
+    "Replace an API key and print the new one, which cannot be shown again. The old one has stopped working in every " +
+      "running server by then. Works beside running servers."
+  ),
+  Command.withExamples([
+    {
+      command: "usher keys rotate --organization 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a --kind secret --mode live",
+      description: "For people"
+    },
+    {
+      command:
+        "usher keys rotate --organization 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a --kind publishable --mode test --json",
+      description: "For scripts"
+    }
+  ])
+)
+
+/** The command with its subcommands. */
+export const command = Command.make("keys").pipe(
+  Command.withDescription("The API keys of organizations"),
+  Command.withSubcommands([list, rotate])
+)
+
+const readable = ({ kind, mode, display, createdAt }: ShownKey): string =>
+  `  ${mode.padEnd(4)}  ${kind.padEnd(11)}  ${display}  since ${toText(createdAt)}`
+
+const announced = ({ kind, mode, key }: RotatedKey): string =>
+  [
+    `The new ${kind} key, ${mode} mode:`,
+    "",
+    `  ${key}`,
+    "",
+    "  Keep it: only its hash is stored, and it is not shown again. The old one has stopped working."
+  ].join("\n")
+
+const machineReadable = ({ createdAt, ...rotated }: RotatedKey): string =>
+  JSON.stringify({ ...rotated, createdAt: toText(createdAt) })
+
+/** Says what was wrong with the arguments, or with the database. */
+function refused(organizationId: string) {
+  return <A, E, R>(effect: Effect.Effect<A, E | { readonly _tag: "OrganizationNotFound" } | Unavailable, R>) =>
+    Effect.catchTags(effect as Effect.Effect<A, { readonly _tag: "OrganizationNotFound" } | Unavailable, R>, {
+      OrganizationNotFound: () =>
+        Effect.fail(
+          new StartRefused({
+            message: `--organization: there is no organization ${organizationId}. Run \`usher organizations list\` to see which there are.`
+          })
+        ),
+      Unavailable: ({ cause }) =>
+        Effect.fail(new StartRefused({ message: `The database could not be asked: ${String(cause)}. Try again.` }))
+    })
+}

@@ -1,0 +1,27 @@
+/**
+ * `usher migrate`: brings the database's schema up to date and ends. `usher serve` does the same by itself; this is for
+ * whoever wants it as a step of its own.
+ */
+import { Console, Effect, Layer } from "effect"
+import { Command } from "effect/cli"
+import * as Database from "../store/Database.ts"
+import * as Migrations from "../store/Migrations.ts"
+import * as Environment from "./Environment.ts"
+import { interruptible } from "./Signals.ts"
+
+const run = Effect.gen(function* () {
+  const applied = yield* Migrations.run
+  yield* Console.log(applied.length === 0 ? "The database's schema is up to date." : `Applied ${applied.join(", ")}.`)
+}).pipe(Effect.provide(Database.layer.pipe(Layer.provideMerge(Environment.base))), interruptible)
+
+/** The command. */
+export const command = Command.make("migrate", {}, () => run).pipe(
+  Command.withDescription("Bring the database's schema up to date. Safe to run twice, and beside running servers."),
+  Command.withExamples([
+    { command: "usher migrate", description: "The embedded Postgres in DATA_DIR" },
+    {
+      command: "DATABASE_URL=postgres://usher:secret@db.example.com/usher usher migrate",
+      description: "A server of your own"
+    }
+  ])
+)

@@ -1,0 +1,92 @@
+/**
+ * `usher serve`: both APIs, the engine behind them, and the database under them, until it is asked to end.
+ *
+ * The layers are built from the database upwards and ended in the reverse order, which is what an orderly end is: the
+ * listeners refuse new connections and answer what is under way, the actors write what they have, the connections to
+ * the database close, and the embedded server stops.
+ */
+import { Effect, Layer } from "effect"
+import { Command } from "effect/cli"
+import * as Auth from "../auth/Auth.ts"
+import { Delivery } from "../delivery/Delivery.ts"
+import { deciders } from "../domain/Mechanism.ts"
+import { Engine } from "../engine/Engine.ts"
+import * as AdminRoutes from "../http/admin/Routes.ts"
+import * as ConsumerRoutes from "../http/consumer/Routes.ts"
+import { Readiness } from "../http/Readiness.ts"
+import * as Server from "../http/Server.ts"
+import { Settings, StartRefused } from "../Settings.ts"
+import * as JournalCodec from "../store/JournalCodec.ts"
+import * as JournalSql from "../store/JournalSql.ts"
+import * as Environment from "./Environment.ts"
+import { stopRequested } from "./Signals.ts"
+import { welcome } from "./Welcome.ts"
+
+const journal = JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
+
+const engine = Layer.unwrap(Effect.map(Settings, ({ nodeName }) => Engine.layer({ node: nodeName })))
+
+const http = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.layer }).pipe(
+  Layer.provide(Readiness.layerConditions),
+  Layer.provide(Readiness.layer)
+)
+
+/** Everything that runs in a serving process. */
+export const layer = http.pipe(
+  Layer.provideMerge(Layer.merge(Auth.layer, Delivery.layer)),
+  Layer.provide(engine.pipe(Layer.provideMerge(journal))),
+  Layer.provideMerge(Environment.withDatabase)
+)
+
+/** The command. */
+export const command = Command.make("serve", {}, () =>
+  Effect.andThen(welcome, Effect.never).pipe(
+    Effect.provide(layer),
+    Effect.raceFirst(stopRequested),
+    Effect.catchTags({
+      ServeError: ({ cause }) => notListening(cause as ListenFailure),
+      SqlError: databaseFailed,
+      Unavailable: databaseFailed
+    })
+  )
+).pipe(
+  Command.withDescription(
+    "Serve the Consumer API and the Admin API. Settings are environment variables: CONSUMER_PORT, ADMIN_PORT, HOST, " +
+      "DATABASE_URL or DATA_DIR, and others. Ends in order on SIGTERM or Ctrl-C, at once on a second one."
+  ),
+  Command.withExamples([
+    { command: "usher serve", description: "With the embedded Postgres in .usher" },
+    {
+      command: "DATABASE_URL=postgres://usher:secret@db.example.com/usher HOST=0.0.0.0 usher serve",
+      description: "With a server of your own, open to the network"
+    }
+  ])
+)
+
+interface ListenFailure {
+  readonly code?: string
+  readonly port?: number
+  readonly message: string
+}
+
+/** Why a port cannot be listened on, and what to do about it. */
+const notListening = Effect.fnUntraced(function* ({ code, port, message }: ListenFailure) {
+  const { adminPort, host } = yield* Effect.provide(Settings, Settings.layer)
+  const variable = port === adminPort ? "ADMIN_PORT" : "CONSUMER_PORT"
+  const problems: { readonly [code: string]: string } = {
+    EADDRINUSE: `${variable}: port ${port} of ${host} is taken by another process. End it, or set ${variable} to another port.`,
+    EACCES: `${variable}: this user may not listen on port ${port}. Set ${variable} to a port above 1023.`,
+    EADDRNOTAVAIL: `HOST: ${host} is not an address of this machine. Set HOST to 127.0.0.1, 0.0.0.0 or one of its addresses.`,
+    ENOTFOUND: `HOST: the name ${host} is unknown. Set HOST to 127.0.0.1, 0.0.0.0 or one of this machine's addresses.`
+  }
+  return yield* new StartRefused({
+    message: problems[code ?? ""] ?? `Cannot listen on ${host}, port ${port}: ${message}`
+  })
+})
+
+const databaseFailed = (error: { readonly message: string; readonly cause?: unknown }) =>
+  Effect.fail(
+    new StartRefused({
+      message: `The database failed during the start: ${error.cause instanceof Error ? error.cause.message : error.message}`
+    })
+  )

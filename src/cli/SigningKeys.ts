@@ -1,0 +1,116 @@
+/**
+ * `usher signing-keys`: the keys that tokens and admission grants are signed with.
+ */
+import { Console, Effect, Layer } from "effect"
+import { Command, Flag } from "effect/cli"
+import { type AcceptedKey, SigningKeyRotation } from "../auth/SigningKeyRotation.ts"
+import { toText } from "../domain/Time.ts"
+import { StartRefused } from "../Settings.ts"
+import { Invalidations } from "../store/Invalidations.ts"
+import type { Unavailable } from "../store/Journal.ts"
+import * as Environment from "./Environment.ts"
+import { interruptible } from "./Signals.ts"
+
+const json = Flag.Boolean("json").pipe(
+  Flag.withDescription("Print one line of JSON and nothing else on standard output"),
+  Flag.withDefault(false)
+)
+
+const rotation = SigningKeyRotation.layer.pipe(
+  Layer.provide(Invalidations.layer),
+  Layer.provide(Environment.withDatabase)
+)
+
+const list = Command.make("list", { json }, ({ json }) =>
+  Effect.gen(function* () {
+    const keys = yield* (yield* SigningKeyRotation).list
+    yield* Console.log(json ? JSON.stringify(keys.map(sent)) : keys.map(readable).join("\n"))
+  }).pipe(refused, Effect.provide(rotation), interruptible)
+).pipe(
+  Command.withDescription("Show the signing keys that are accepted, the current one first"),
+  Command.withExamples([
+    { command: "usher signing-keys list", description: "For people" },
+    { command: "usher signing-keys list --json", description: "For scripts" }
+  ])
+)
+
+const rotate = Command.make("rotate", { json }, ({ json }) =>
+  Effect.gen(function* () {
+    const key = yield* (yield* SigningKeyRotation).rotate
+    yield* Console.log(
+      json
+        ? JSON.stringify(sent(key))
+        : `Every server signs with ${key.kid} now. What the former key signed stays good; ` +
+            "`usher signing-keys list` shows until when it is needed."
+    )
+  }).pipe(refused, Effect.provide(rotation), interruptible)
+).pipe(
+  Command.withDescription(
+    "Sign tokens and grants with a new key from now on, in every running server. The former key stays published and " +
+      "accepted until it is removed. Works beside running servers."
+  ),
+  Command.withExamples([
+    { command: "usher signing-keys rotate", description: "For people" },
+    { command: "usher signing-keys rotate --json", description: "For scripts" }
+  ])
+)
+
+const remove = Command.make(
+  "remove",
+  {
+    kid: Flag.String("kid").pipe(Flag.withDescription("The key's id, as `usher signing-keys list` shows it"))
+  },
+  ({ kid }) =>
+    Effect.gen(function* () {
+      yield* (yield* SigningKeyRotation).remove(kid)
+      yield* Console.log(`No server accepts ${kid} any more.`)
+    }).pipe(
+      Effect.catchTag("NotRemovable", ({ reason }) =>
+        Effect.fail(new StartRefused({ message: `--kid: ${problems[reason]}` }))
+      ),
+      refused,
+      Effect.provide(rotation),
+      interruptible
+    )
+).pipe(
+  Command.withDescription(
+    "Take a former signing key away: tokens and grants that it signed are refused at once, by every running server. " +
+      "Sessions whose tokens it signed end. Grants are signed anew when their consumers next ask for their place."
+  ),
+  Command.withExamples([
+    {
+      command: "usher signing-keys remove --kid 8QvjZk5lVgqfW0a1cVt4bV3S1jP2m0mQk1oTn5sRcXw",
+      description: "A key that is not needed any more, or that may have been stolen"
+    }
+  ])
+)
+
+/** The command with its subcommands. */
+export const command = Command.make("signing-keys").pipe(
+  Command.withDescription("The keys that tokens and admission grants are signed with"),
+  Command.withSubcommands([list, rotate, remove])
+)
+
+const problems = {
+  unknown: "there is no such key. Run `usher signing-keys list` to see which there are.",
+  current: "this is the current key. Run `usher signing-keys rotate` first, to sign with another."
+} as const
+
+const readable = ({ kid, createdAt, replacedAt, neededUntil }: AcceptedKey): string =>
+  replacedAt === undefined || neededUntil === undefined
+    ? `  ${kid}  current since ${toText(createdAt)}`
+    : `  ${kid}  replaced at ${toText(replacedAt)}, needed for tokens until ${toText(neededUntil)}`
+
+const sent = ({ kid, createdAt, replacedAt, neededUntil }: AcceptedKey) => ({
+  kid,
+  isCurrent: replacedAt === undefined,
+  createdAt: toText(createdAt),
+  replacedAt: replacedAt === undefined ? null : toText(replacedAt),
+  neededUntil: neededUntil === undefined ? null : toText(neededUntil)
+})
+
+function refused<A, E, R>(effect: Effect.Effect<A, E | Unavailable, R>) {
+  return Effect.catchTag(effect as Effect.Effect<A, Unavailable, R>, "Unavailable", ({ cause }) =>
+    Effect.fail(new StartRefused({ message: `The database could not be asked: ${String(cause)}. Try again.` }))
+  ) as Effect.Effect<A, Exclude<E, Unavailable> | StartRefused, R>
+}

@@ -1,0 +1,39 @@
+/**
+ * The command line: its commands, and how the one that was asked for is run.
+ */
+import { NodeCrypto, NodeServices } from "@effect/platform-node"
+import { Effect, Layer, Runtime } from "effect"
+import { Command } from "effect/cli"
+import * as Keys from "./Keys.ts"
+import * as Demo from "./Demo.ts"
+import * as Migrate from "./Migrate.ts"
+import * as Organizations from "./Organizations.ts"
+import * as Presentation from "./Presentation.ts"
+import * as Serve from "./Serve.ts"
+import * as SigningKeys from "./SigningKeys.ts"
+
+const usher = Command.make("usher").pipe(
+  Command.withDescription("The engine behind high-demand product drops"),
+  Command.withSubcommands([
+    Serve.command,
+    Demo.demo,
+    Migrate.command,
+    Organizations.command,
+    Keys.command,
+    SigningKeys.command
+  ])
+)
+
+/** What the arguments of this process ask for. */
+export const program = Command.run(usher, { version: "1.0.0" }).pipe(
+  Effect.tapErrorTag(["StartRefused", "DemoFailed"], (error) => Presentation.explain(error.message)),
+  Effect.provide(Layer.mergeAll(NodeServices.layer, NodeCrypto.layer, Presentation.layer))
+)
+
+/**
+ * Runs it, and ends the process with its exit code. Signals are the commands' own matter (`Signals.ts`): serving ends in
+ * order and with success, anything else with the code that says it was interrupted.
+ */
+export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
+  fiber.addObserver((exit) => teardown(exit, (code) => process.exit(code)))
+})

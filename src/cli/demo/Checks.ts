@@ -1,0 +1,131 @@
+/**
+ * What the demo proves at its end: the consumers' own notes held against what the Admin API has on record.
+ */
+import type { ListedPlace, Recorded } from "./Apis.ts"
+import type { Crowd, Notes } from "./Crowd.ts"
+
+export interface Check {
+  readonly promise: string
+  readonly holds: boolean
+  /** The figures behind it. */
+  readonly detail: string
+}
+
+export interface Evidence {
+  readonly crowd: Crowd
+  readonly history: ReadonlyArray<Recorded>
+  readonly places: ReadonlyArray<ListedPlace>
+  readonly maxAdmissions: number
+}
+
+export const run = (evidence: Evidence): ReadonlyArray<Check> => [
+  nobodyLost(evidence),
+  recordsAgree(evidence),
+  nobodyAdmittedTwice(evidence),
+  grantsWithinStock(evidence),
+  orderKept(evidence),
+  nobodyOvertaken(evidence)
+]
+
+/** Each acknowledged entry is on record, at the instant the consumer was told. */
+const nobodyLost = ({ crowd, history }: Evidence): Check => {
+  const enteredAt = new Map<string, string>()
+  for (const { type, consumerId, at } of history) {
+    if (type === "Entered" && typeof consumerId === "string" && !enteredAt.has(consumerId))
+      enteredAt.set(consumerId, at)
+  }
+  const acknowledged = crowd.notes.filter((notes) => notes.enteredAt !== undefined)
+  const lost = acknowledged.filter((notes) => enteredAt.get(notes.consumerId) !== notes.enteredAt)
+  return {
+    promise: "nobody was lost",
+    holds: lost.length === 0 && acknowledged.length === crowd.notes.length,
+    detail: `${acknowledged.length} acknowledged entries, ${lost.length} missing from the record`
+  }
+}
+
+/** The last thing a consumer was told is what the record says. */
+const recordsAgree = ({ crowd, places }: Evidence): Check => {
+  const statuses = new Map(places.map(({ consumerId, status }) => [consumerId, status]))
+  const disagreeing = crowd.notes.filter((notes) => statuses.get(notes.consumerId) !== notes.status)
+  return {
+    promise: "every place is as its consumer was told",
+    holds: disagreeing.length === 0,
+    detail: `${crowd.notes.length} places, ${disagreeing.length} that differ`
+  }
+}
+
+/** Nobody in the demo enters twice, so nobody may be granted twice. */
+const nobodyAdmittedTwice = ({ crowd, history }: Evidence): Check => {
+  const grants = new Map<string, number>()
+  for (const { type, consumerId } of history) {
+    if (type === "Granted") grants.set(consumerId!, (grants.get(consumerId!) ?? 0) + 1)
+  }
+  const twice = [...grants.values()].filter((count) => count > 1).length
+  const seenTwice = crowd.notes.filter((notes) => notes.grants.length > 1).length
+  return {
+    promise: "nobody was admitted twice",
+    holds: twice === 0 && seenTwice === 0 && grants.size > 0,
+    detail: `${grants.size} consumers admitted, ${Math.max(twice, seenTwice)} of them more than once`
+  }
+}
+
+/** At no moment were more grants live or used than there were pairs; an expired or denied grant gives its pair back. */
+const grantsWithinStock = ({ history, maxAdmissions }: Evidence): Check => {
+  const granted = new Set<string>()
+  let taken = 0
+  let most = 0
+  for (const { type, consumerId } of history) {
+    if (type === "Granted") {
+      granted.add(consumerId!)
+      taken += 1
+    } else if ((type === "Expired" || type === "Denied") && granted.delete(consumerId!)) taken -= 1
+    most = Math.max(most, taken)
+  }
+  return {
+    promise: "never more admissions than pairs",
+    holds: most <= maxAdmissions && most > 0,
+    detail: `at most ${most} of ${maxAdmissions} pairs taken at once`
+  }
+}
+
+/** Whoever came after the opening is admitted in the order of the record, and after everyone from the lobby. */
+const orderKept = ({ history }: Evidence): Check => {
+  const waiting = new Set<string>()
+  const lobby = new Set<string>()
+  let inversions = 0
+  let admissions = 0
+  let opened = false
+  for (const { type, consumerId } of history) {
+    if (type === "Opened") opened = true
+    else if (type === "Entered") (opened ? waiting : lobby).add(consumerId!)
+    else if (type === "Granted") {
+      admissions += 1
+      const first = lobby.size > 0 ? undefined : waiting.values().next().value
+      const inOrder = first === undefined ? lobby.has(consumerId!) : first === consumerId
+      if (!inOrder) inversions += 1
+    }
+    if (type !== "Entered" && typeof consumerId === "string") {
+      lobby.delete(consumerId)
+      waiting.delete(consumerId)
+    }
+  }
+  return {
+    promise: "the order was kept",
+    holds: inversions === 0 && admissions > 0,
+    detail: `${admissions} admissions, ${inversions} out of order`
+  }
+}
+
+/** A position never grows, crash or not. */
+const nobodyOvertaken = ({ crowd }: Evidence): Check => {
+  const answers = crowd.notes.reduce((total, notes) => total + notes.positions.length, 0)
+  const overtaken = crowd.notes.filter(isOvertaken).length
+  return {
+    promise: "nobody was overtaken",
+    holds: overtaken === 0 && answers > 0,
+    detail: `${answers} positions seen, ${overtaken} consumers whose position grew`
+  }
+}
+
+const isOvertaken = ({ positions }: Notes): boolean =>
+  positions.some((position, index) => index > 0 && position > positions[index - 1]!)

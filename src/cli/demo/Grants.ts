@@ -1,0 +1,37 @@
+/**
+ * Checks grants the way any shop can: with plain `jose` and the published keys, offline.
+ */
+import { Effect } from "effect"
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose"
+import type { Check } from "./Checks.ts"
+import type { Notes } from "./Crowd.ts"
+import { DemoFailed } from "./DemoFailed.ts"
+
+/** Verifies each grant that was noted, as of the moment it was made: signature, and whom and what it is for. */
+export const check = Effect.fnUntraced(function* (
+  notes: ReadonlyArray<Notes>,
+  keySet: { readonly keys: ReadonlyArray<object> },
+  queueId: string
+) {
+  const keys = createLocalJWKSet(keySet as unknown as JSONWebKeySet)
+  let verified = 0
+  let wrong = 0
+  for (const { consumerId, grants } of notes) {
+    for (const { token, grantedAt } of grants) {
+      const { payload } = yield* Effect.tryPromise({
+        try: () => jwtVerify(token, keys, { algorithms: ["EdDSA"], currentDate: new Date(grantedAt) }),
+        catch: (cause) => new DemoFailed({ message: `A grant of ${consumerId} does not verify: ${String(cause)}` })
+      })
+      const isRight =
+        payload["type"] === "admission" && payload["consumerId"] === consumerId && payload["distributionId"] === queueId
+      if (isRight) verified += 1
+      else wrong += 1
+    }
+  }
+  const result: Check = {
+    promise: "every grant verifies with plain jose",
+    holds: wrong === 0 && verified > 0,
+    detail: `${verified} grants against the published keys, ${wrong} wrong`
+  }
+  return result
+})

@@ -1,0 +1,186 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted, Schedule } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { existsSync } from "node:fs"
+import * as TestDatabase from "../store/TestDatabase.ts"
+import * as Usher from "./usherProcess.ts"
+
+const keyNames = ["organizationId", "publishableKey", "secretKey", "testPublishableKey", "testSecretKey"]
+
+const anId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
+
+const create = (...more: ReadonlyArray<string>) => ["organizations", "create", "--name", "Atelier Nord", ...more]
+
+const connected = (url: string) => PgClient.make({ url: Redacted.make(url) }).pipe(Effect.provide(Reactivity.layer))
+
+describe("usher", () => {
+  for (const command of [
+    ["serve"],
+    ["migrate"],
+    ["organizations", "create"],
+    ["organizations", "list"],
+    ["keys", "list"],
+    ["keys", "rotate"],
+    ["signing-keys", "list"],
+    ["signing-keys", "rotate"],
+    ["signing-keys", "remove"]
+  ]) {
+    it.live(`${command.join(" ")} --help shows how it is used, with an example`, () =>
+      Effect.gen(function* () {
+        const { code, stdout, stderr } = yield* Usher.run([...command, "--help"])
+        assert.strictEqual(code, 0)
+        assert.include(stdout, "EXAMPLES")
+        assert.include(stdout, `usher ${command.join(" ")}`)
+        assert.strictEqual(stderr, "")
+      })
+    )
+  }
+
+  const invalid: ReadonlyArray<readonly [args: ReadonlyArray<string>, named: string]> = [
+    [["dance"], "dance"],
+    [["migrate", "--twice"], "--twice"],
+    [["organizations", "create", "--plan", "growth"], "--name"],
+    [create("--plan", "gold"), '"starter" | "growth" | "enterprise"'],
+    [["organizations", "create", "--name", " "], "1 to 200 printable characters"],
+    [["organizations", "create", "--name", "x".repeat(201)], "1 to 200 printable characters"],
+    [["keys", "list"], "--organization"],
+    [["keys", "list", "--organization", "Brand"], "--organization"],
+    [["keys", "rotate", "--organization", anId, "--kind", "secret"], "--mode"],
+    [["keys", "rotate", "--organization", anId, "--mode", "live", "--kind", "private"], '"publishable" | "secret"'],
+    [["signing-keys", "remove"], "--kid"]
+  ]
+  for (const [args, named] of invalid) {
+    it.live(`${args.join(" ").slice(0, 60)} is refused on standard error, naming ${named}`, () =>
+      Effect.gen(function* () {
+        const { code, stdout, stderr } = yield* Usher.run(args)
+        assert.strictEqual(code, 1)
+        assert.strictEqual(stdout, "")
+        assert.include(stderr, named)
+        assert.match(stderr, /Run `usher.* --help`/)
+      })
+    )
+  }
+
+  it.live("tells a wrong setting in one message, without a stack, and ends with code 1", () =>
+    Effect.gen(function* () {
+      const { code, stdout, stderr } = yield* Usher.run(["migrate"], { LOG_LEVEL: "loud" })
+      assert.strictEqual(code, 1)
+      assert.strictEqual(stdout, "")
+      assert.strictEqual(stderr.trim().split("\n").length, 1)
+      assert.match(stderr, /^usher: LOG_LEVEL must be one of all, .*, but it is "loud"\. Correct it/)
+    })
+  )
+
+  it.live("tells an unreachable database in one message, without the password", () =>
+    Effect.gen(function* () {
+      const { code, stdout, stderr } = yield* Usher.run(create("--json"), {
+        DATABASE_URL: "postgres://u:geheim@127.0.0.1:1/d"
+      })
+      assert.strictEqual(code, 1)
+      assert.strictEqual(stdout, "")
+      assert.strictEqual(stderr.trim().split("\n").length, 1)
+      assert.include(stderr, "DATABASE_URL (127.0.0.1, port 1")
+      assert.notInclude(stderr, "geheim")
+    })
+  )
+
+  it.live("makes organizations on the embedded database, readable for people and as one line for scripts", () =>
+    Effect.gen(function* () {
+      const { dataDir, pidFile } = yield* Usher.dataFolder
+      const settings = { DATA_DIR: dataDir, LOG_LEVEL: "all" }
+      const first = yield* Usher.run(create("--plan", "starter", "--json"), settings)
+      assert.strictEqual(first.code, 0)
+      assert.match(first.stdout, /^\{.*\}\n$/)
+      const keys = JSON.parse(first.stdout) as Record<string, string>
+      assert.deepStrictEqual(Object.keys(keys), keyNames)
+      assert.match(keys["publishableKey"]!, /^pk_live_/)
+      assert.match(keys["testSecretKey"]!, /^sk_test_/)
+      assert.notInclude(first.stderr, keys["secretKey"]!)
+      assert.include(first.stderr, "0001_foundation", "the log says what was done, elsewhere")
+
+      const second = yield* Usher.run(create(), { DATA_DIR: dataDir })
+      assert.strictEqual(second.code, 0)
+      for (const kind of ["pk_live_", "sk_live_", "pk_test_", "sk_test_"]) assert.include(second.stdout, kind)
+      assert.isFalse(existsSync(pidFile), "the embedded server has stopped")
+    })
+  )
+
+  describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("on a server named by DATABASE_URL"), () => {
+    it.live("migrates, and says the second time that there is nothing to do", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase.emptyDatabase
+        const first = yield* Usher.run(["migrate"], { DATABASE_URL: url })
+        assert.deepStrictEqual([first.code, first.stderr], [0, ""])
+        assert.match(first.stdout, /^Applied 0001_foundation/)
+        const second = yield* Usher.run(["migrate"], { DATABASE_URL: url })
+        assert.deepStrictEqual([second.code, second.stdout], [0, "The database's schema is up to date.\n"])
+      })
+    )
+
+    it.live(
+      "lists and rotates keys, and says which organization or key there is not, and what to do",
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* TestDatabase.emptyDatabase
+          const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
+          const made = JSON.parse((yield* Usher.run(create("--json"), settings)).stdout) as Record<string, string>
+          const organization = ["--organization", made["organizationId"]!.toUpperCase()]
+
+          const all = yield* Usher.run(["organizations", "list", "--json"], settings)
+          assert.deepStrictEqual(JSON.parse(all.stdout), [
+            { id: made["organizationId"], name: "Atelier Nord", plan: "growth" }
+          ])
+          const listed = yield* Usher.run(["keys", "list", ...organization], settings)
+          assert.deepStrictEqual([listed.code, listed.stdout.trim().split("\n").length], [0, 4])
+          assert.include(listed.stdout, `…${made["testSecretKey"]!.slice(-4)}`)
+          for (const name of keyNames.slice(1)) assert.notInclude(listed.stdout, made[name]!.slice(12))
+
+          const rotated = yield* Usher.run(
+            ["keys", "rotate", ...organization, "--kind", "secret", "--mode", "test"],
+            settings
+          )
+          assert.deepStrictEqual([rotated.code, rotated.stderr], [0, ""])
+          assert.match(rotated.stdout, /^ {2}sk_test_[\w-]{32,}$/m)
+          const again = yield* Usher.run(["keys", "list", ...organization], settings)
+          assert.notInclude(again.stdout, `…${made["testSecretKey"]!.slice(-4)}`)
+
+          for (const [args, remedy] of [
+            [["keys", "list", "--organization", anId], "usher organizations list"],
+            [
+              ["keys", "rotate", "--organization", anId, "--kind", "secret", "--mode", "live"],
+              "usher organizations list"
+            ],
+            [["signing-keys", "remove", "--kid", "none"], "usher signing-keys list"]
+          ] as const) {
+            const { code, stdout, stderr } = yield* Usher.run(args, settings)
+            assert.deepStrictEqual([code, stdout], [1, ""])
+            assert.strictEqual(stderr.trim().split("\n").length, 1)
+            assert.include(stderr, remedy)
+            assert.include(stderr, args[2], "it names the argument")
+          }
+        }),
+      { timeout: 60_000 }
+    )
+
+    it.live("ends a command that waits when it is interrupted, with the code that says so", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase.emptyDatabase
+        yield* Usher.run(["migrate"], { DATABASE_URL: url })
+        const sql = yield* connected(url)
+        yield* Effect.forkScoped(
+          sql.withTransaction(Effect.andThen(sql`lock table organizations in exclusive mode`, Effect.never))
+        )
+        const waiting = yield* Usher.start(create("--json"), { DATABASE_URL: url })
+        yield* sql<{ waits: boolean }>`
+          select exists (select 1 from pg_locks join pg_class c on c.oid = relation
+            where relname = 'organizations' and not granted) as waits`.pipe(
+          Effect.repeat({ until: (rows) => rows[0]?.waits === true, schedule: Schedule.spaced("50 millis") })
+        )
+        waiting.child.kill("SIGINT")
+        const { code, stdout } = yield* Usher.end(waiting)
+        assert.deepStrictEqual([code, stdout], [130, ""])
+      })
+    )
+  })
+})

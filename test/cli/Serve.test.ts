@@ -1,0 +1,219 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { existsSync, readFileSync } from "node:fs"
+import { connect, createServer } from "node:net"
+import * as Usher from "./usherProcess.ts"
+
+const anyPorts = { CONSUMER_PORT: "0", ADMIN_PORT: "0" }
+
+/** A serving process once it has said where it serves. */
+const serving = (settings: Record<string, string>) =>
+  Effect.gen(function* () {
+    const run = yield* Usher.start(["serve"], { ...anyPorts, ...settings })
+    yield* Usher.until(() => run.stdout().includes("Admin API") || run.child.exitCode !== null)
+    const [consumerUrl, adminUrl] = run.stdout().match(/http:\/\/[\d.]+:\d+(?=\/api )/g) ?? []
+    assert.isDefined(adminUrl, `it serves: ${run.stderr()}`)
+    return { ...run, consumerUrl: consumerUrl!, adminUrl }
+  })
+
+const get = (url: string, headers: Record<string, string> = {}) => Effect.promise(() => fetch(url, { headers }))
+
+/** A connection that has sent the beginning of a request, and goes on when asked to. */
+const halfRequest = (url: string) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly finish: Effect.Effect<string> }>((resume) => {
+      const { hostname, port } = new URL(url)
+      const socket = connect(Number(port), hostname)
+      let answer = ""
+      socket.on("error", () => {})
+      socket.on("data", (chunk) => (answer += chunk))
+      const finish = Effect.callback<string>((answered) => {
+        socket.once("close", () => answered(Effect.succeed(answer)))
+        socket.write("Host: localhost\r\n\r\n")
+      })
+      socket.once("connect", () => {
+        socket.write("GET /health HTTP/1.1\r\n", () => resume(Effect.succeed({ finish })))
+      })
+      return Effect.sync(() => socket.destroy())
+    }),
+    () => Effect.void
+  )
+
+describe("usher serve", () => {
+  it.live("makes an organization on an empty database, and shows its keys once with requests that work", () =>
+    Effect.gen(function* () {
+      const { dataDir } = yield* Usher.dataFolder
+      const first = yield* serving({ DATA_DIR: dataDir })
+      const secretKey = /sk_live_[\w-]+/.exec(first.stdout())![0]
+      const list = yield* get(`${first.adminUrl}/api/experiences`, { authorization: `Bearer ${secretKey}` })
+      assert.strictEqual(list.status, 200)
+
+      const commands = first
+        .stdout()
+        .replaceAll("\\\n", " ")
+        .match(/^ +curl .*$/gm)!
+      assert.strictEqual(commands.length, 2)
+      for (const command of commands) {
+        const { status, body } = yield* asCurl(command)
+        assert.include([200, 201], status, `${command}\n${body}`)
+      }
+
+      first.child.kill("SIGTERM")
+      assert.strictEqual((yield* Usher.end(first)).code, 0)
+      const second = yield* serving({ DATA_DIR: dataDir })
+      assert.notInclude(second.stdout(), "sk_live_")
+      const again = yield* get(`${second.adminUrl}/api/experiences`, { authorization: `Bearer ${secretKey}` })
+      assert.strictEqual(((yield* Effect.promise(() => again.json())) as { data: Array<unknown> }).data.length, 1)
+    })
+  )
+
+  it.live("answers what is under way when it is asked to end, then stops its database and ends with code 0", () =>
+    Effect.gen(function* () {
+      const { dataDir, pidFile } = yield* Usher.dataFolder
+      const process = yield* serving({ DATA_DIR: dataDir })
+      assert.strictEqual((yield* get(`${process.consumerUrl}/ready`)).status, 200)
+      const underWay = yield* halfRequest(process.consumerUrl)
+      process.child.kill("SIGTERM")
+      yield* Effect.sleep("300 millis")
+      assert.isNull(process.child.exitCode)
+      assert.match(yield* underWay.finish, /^HTTP\/1\.1 200 /)
+      const { code, stderr } = yield* Usher.end(process)
+      assert.strictEqual(code, 0, stderr)
+      assert.isFalse(existsSync(pidFile))
+    })
+  )
+
+  it.live("does not wait for ever for a request that does not come to its end", () =>
+    Effect.gen(function* () {
+      const { dataDir, pidFile } = yield* Usher.dataFolder
+      const process = yield* serving({ DATA_DIR: dataDir, SHUTDOWN_TIMEOUT_SECONDS: "2" })
+      yield* halfRequest(process.consumerUrl)
+      const asked = performance.now()
+      process.child.kill("SIGTERM")
+      const { code } = yield* Usher.end(process)
+      assert.strictEqual(code, 0)
+      assert.isBelow(performance.now() - asked, 4_000)
+      assert.isFalse(existsSync(pidFile))
+    })
+  )
+
+  it.live("ends at once, with code 1, when an orderly end takes longer than SHUTDOWN_TIMEOUT_SECONDS", () =>
+    Effect.gen(function* () {
+      const { dataDir, pidFile } = yield* Usher.dataFolder
+      const { child, ...run } = yield* serving({ DATA_DIR: dataDir, SHUTDOWN_TIMEOUT_SECONDS: "2" })
+      // A database server that stands still cannot be stopped in order.
+      process.kill(Number(readFileSync(pidFile, "utf8").split("\n")[0]), "SIGSTOP")
+      child.kill("SIGTERM")
+      const { code, stderr } = yield* Usher.end({ child, ...run })
+      assert.strictEqual(code, 1)
+      assert.include(stderr, "Not ended after 2 seconds (SHUTDOWN_TIMEOUT_SECONDS)")
+    })
+  )
+
+  it.live("takes two signals at the same moment for one, and ends at once on a later second one", () =>
+    Effect.gen(function* () {
+      const { dataDir } = yield* Usher.dataFolder
+      const process = yield* serving({ DATA_DIR: dataDir })
+      yield* halfRequest(process.consumerUrl)
+      process.child.kill("SIGINT")
+      yield* Effect.sleep("50 millis")
+      process.child.kill("SIGINT")
+      yield* Effect.sleep("1500 millis")
+      assert.isNull(process.child.exitCode)
+      process.child.kill("SIGINT")
+      const { code, stderr } = yield* Usher.end(process)
+      assert.strictEqual(code, 1)
+      assert.include(stderr, "ending at once")
+    })
+  )
+
+  it.live("comes back after it was killed, on the database server that it left behind", () =>
+    Effect.gen(function* () {
+      const { dataDir, pidFile } = yield* Usher.dataFolder
+      const first = yield* serving({ DATA_DIR: dataDir })
+      const secretKey = /sk_live_[\w-]+/.exec(first.stdout())![0]
+      const pid = readFileSync(pidFile, "utf8").split("\n")[0]
+      first.child.kill("SIGKILL")
+      yield* Usher.end(first)
+      const second = yield* serving({ DATA_DIR: dataDir })
+      assert.strictEqual(readFileSync(pidFile, "utf8").split("\n")[0], pid)
+      const list = yield* get(`${second.adminUrl}/api/experiences`, { authorization: `Bearer ${secretKey}` })
+      assert.strictEqual(list.status, 200)
+    })
+  )
+
+  it.live("shares its database with a second process, and organizations made beside it are known at once", () =>
+    Effect.gen(function* () {
+      const { dataDir, pidFile } = yield* Usher.dataFolder
+      const first = yield* serving({ DATA_DIR: dataDir })
+      const second = yield* serving({ DATA_DIR: dataDir })
+      const made = yield* Usher.run(["organizations", "create", "--name", "Zwei", "--json"], { DATA_DIR: dataDir })
+      const { secretKey } = JSON.parse(made.stdout) as { readonly secretKey: string }
+      for (const { adminUrl } of [first, second]) {
+        const answer = yield* get(`${adminUrl}/api/experiences`, { authorization: `Bearer ${secretKey}` })
+        assert.strictEqual(answer.status, 200)
+      }
+      first.child.kill("SIGTERM")
+      assert.strictEqual((yield* Usher.end(first)).code, 0)
+      assert.isTrue(existsSync(pidFile))
+      assert.strictEqual((yield* get(`${second.consumerUrl}/ready`)).status, 200)
+      second.child.kill("SIGTERM")
+      assert.strictEqual((yield* Usher.end(second)).code, 0)
+      assert.isFalse(existsSync(pidFile))
+    })
+  )
+
+  it.live("names the setting whose port is taken, and leaves no database server behind", () =>
+    Effect.gen(function* () {
+      const { dataDir, pidFile } = yield* Usher.dataFolder
+      const taken = yield* takenPort
+      for (const variable of ["CONSUMER_PORT", "ADMIN_PORT"]) {
+        const settings = { ...anyPorts, [variable]: `${taken}`, DATA_DIR: dataDir }
+        const { code, stderr } = yield* Usher.run(["serve"], settings)
+        assert.strictEqual(code, 1)
+        assert.include(stderr, `usher: ${variable}: port ${taken} of 127.0.0.1 is taken`)
+        assert.isFalse(existsSync(pidFile))
+      }
+    })
+  )
+
+  it.live("names HOST when it is not an address of this machine", () =>
+    Effect.gen(function* () {
+      const { dataDir } = yield* Usher.dataFolder
+      const { code, stderr } = yield* Usher.run(["serve"], { ...anyPorts, HOST: "192.0.2.1", DATA_DIR: dataDir })
+      assert.strictEqual(code, 1)
+      assert.include(stderr, "usher: HOST: 192.0.2.1 is not an address of this machine")
+    })
+  )
+})
+
+const takenPort = Effect.acquireRelease(
+  Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { readonly port: number }
+      resume(Effect.succeed({ port, close: () => server.close() }))
+    })
+  }),
+  ({ close }) => Effect.sync(close)
+).pipe(Effect.map(({ port }) => port))
+
+/** Sends what a curl command line of the welcome says. */
+const asCurl = (command: string) =>
+  Effect.promise(async () => {
+    const words = [...command.trim().matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+      (match) => match[1] ?? match[2] ?? match[3]!
+    )
+    const headers = words.flatMap((word, index) =>
+      words[index - 1] === "-H" ? [word.split(": ") as [string, string]] : []
+    )
+    const data = words[words.indexOf("-d") + 1]
+    const response = await fetch(
+      words.find((word) => word.startsWith("http"))!,
+      {
+        method: "POST",
+        headers,
+        ...(words.includes("-d") ? { body: data! } : {})
+      }
+    )
+    return { status: response.status, body: await response.text() }
+  })

@@ -1,0 +1,24 @@
+/** `usher serve` as a real process that has begun to serve. */
+import { Effect } from "effect"
+import * as Usher from "./usherProcess.ts"
+
+/** A serving process, on any free ports. */
+export const serving = Effect.fnUntraced(function* (settings: Record<string, string>) {
+  const run = yield* Usher.start(["serve"], { CONSUMER_PORT: "0", ADMIN_PORT: "0", ...settings })
+  yield* Usher.until(() => run.stdout().includes("Admin API") || run.child.exitCode !== null)
+  const [consumerUrl, adminUrl] = run.stdout().match(/http:\/\/[\d.]+:\d+(?=\/api )/g) ?? []
+  if (consumerUrl === undefined || adminUrl === undefined) throw new Error(`it does not serve: ${run.stderr()}`)
+  return { ...run, consumerUrl, adminUrl }
+})
+
+/** An organization without limits, made by the command line; its id and its keys. */
+export const organization = (settings: Record<string, string>) =>
+  Effect.map(
+    Usher.run(["organizations", "create", "--name", "Brand", "--plan", "enterprise", "--json"], settings),
+    ({ stdout, stderr }): Readonly<Record<OrganizationMember, string>> => {
+      if (stdout === "") throw new Error(stderr)
+      return JSON.parse(stdout)
+    }
+  )
+
+type OrganizationMember = "organizationId" | "publishableKey" | "secretKey" | "testPublishableKey" | "testSecretKey"
