@@ -1,0 +1,106 @@
+/**
+ * A few keep-alive connections to one listener, as light as a load needs them: no retries, no redirects, one answer.
+ */
+import { Agent, type OutgoingHttpHeaders, request } from "node:http"
+
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE"
+  readonly path: string
+  readonly headers?: OutgoingHttpHeaders
+  /** Sent as JSON. */
+  readonly body?: unknown
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: NodeJS.Dict<string | Array<string>>
+  readonly body: Body
+}
+
+/** What tests read of JSON bodies; an answer holds what belongs to it. */
+export interface Body {
+  readonly id?: string
+  readonly accessToken?: string
+  readonly session?: { readonly consumerId: string }
+  readonly status?: string
+  readonly position?: number
+  readonly enteredAt?: string
+  readonly grantedAt?: string
+  readonly completedAt?: string
+  readonly leftAt?: string
+  readonly live?: { readonly counts: { readonly [status: string]: number }; readonly lastSequence: number }
+  readonly data?: ReadonlyArray<{ readonly [field: string]: unknown }>
+  readonly pageInfo?: { readonly endCursor: string | null }
+}
+
+const timeoutMillis = 15_000
+
+export class HttpConnections {
+  private readonly base: URL
+  private readonly agent: Agent
+
+  constructor(baseUrl: string, connectionsMax: number) {
+    this.base = new URL(baseUrl)
+    this.agent = new Agent({ keepAlive: true, maxSockets: connectionsMax })
+  }
+
+  /** The answer; fails if the connection breaks before it is complete. */
+  send(message: HttpRequest): Promise<HttpAnswer> {
+    return new Promise((resolve, reject) => {
+      const sent = this.open(message)
+      sent.once("error", reject)
+      sent.once("response", (response) => {
+        let text = ""
+        response.setEncoding("utf8").on("data", (part: string) => (text += part))
+        response.once("error", reject)
+        response.once("close", () => {
+          if (!response.complete) return reject(new Error("the connection broke in the middle of the answer"))
+          resolve({ status: response.statusCode!, headers: response.headers, body: parsed(text) })
+        })
+      })
+    })
+  }
+
+  /** Sends the request and cuts the connection `afterMillis` later, whether or not an answer is on its way. */
+  sendAndCut(message: HttpRequest, afterMillis: number): Promise<void> {
+    return new Promise((resolve) => {
+      const sent = this.open(message)
+      sent.once("error", () => {})
+      sent.once("close", resolve)
+      sent.once("response", (response) => response.on("error", () => {}).resume())
+      sent.once("finish", () => setTimeout(() => sent.destroy(), afterMillis))
+    })
+  }
+
+  close(): void {
+    this.agent.destroy()
+  }
+
+  private open({ method, path, headers, body }: HttpRequest) {
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const sent = request({
+      host: this.base.hostname,
+      port: this.base.port,
+      agent: this.agent,
+      method,
+      path,
+      timeout: timeoutMillis,
+      headers:
+        text === undefined
+          ? headers
+          : { ...headers, "content-type": "application/json", "content-length": Buffer.byteLength(text) }
+    })
+    sent.once("timeout", () => sent.destroy(new Error(`no answer to ${method} ${path} within ${timeoutMillis} ms`)))
+    sent.end(text)
+    return sent
+  }
+}
+
+/** The JSON object, or nothing if it is not one. */
+function parsed(text: string): Body {
+  try {
+    return JSON.parse(text) as Body
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Real processes under test, each ended by its own id, whatever way the end comes.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { createServer } from "node:net"
+
+const logLinesMax = 200
+
+/** Everything that runs now; killed with this process, so that a failing test leaves nothing behind. */
+const alive = new Set<ChildProcess>()
+process.on("exit", () => {
+  for (const child of alive) child.kill("SIGKILL")
+})
+
+/** How a process ended. */
+export interface Ending {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** A started process and what it printed last. */
+export class Process {
+  readonly id: number
+  readonly ended: Promise<Ending>
+  ending: Ending | undefined
+  private readonly child: ChildProcess
+  private readonly lines: Array<string> = []
+
+  constructor(args: ReadonlyArray<string>, environment: NodeJS.ProcessEnv) {
+    this.child = spawn(process.execPath, args, { env: environment, stdio: ["ignore", "pipe", "pipe"] })
+    if (this.child.pid === undefined) throw new Error(`${args.join(" ")} could not be started`)
+    this.id = this.child.pid
+    alive.add(this.child)
+    for (const output of [this.child.stdout!, this.child.stderr!]) {
+      output.setEncoding("utf8").on("data", (text: string) => this.keep(text))
+    }
+    this.ended = new Promise((resolve) => {
+      this.child.once("exit", (code, signal) => {
+        alive.delete(this.child)
+        this.ending = { code, signal }
+        resolve(this.ending)
+      })
+    })
+  }
+
+  /** Sends the signal; waits for the end, at most `secondsMax`, after which SIGKILL follows and the wait fails. */
+  async end(signal: "SIGKILL" | "SIGTERM", secondsMax = 30): Promise<Ending> {
+    if (this.ending !== undefined) return this.ending
+    this.child.kill(signal)
+    const ending = await within(this.ended, secondsMax)
+    if (ending !== undefined) return ending
+    this.child.kill("SIGKILL")
+    await this.ended
+    throw new Error(`process ${this.id} did not end within ${secondsMax} s after ${signal}:\n${this.log()}`)
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal)
+  }
+
+  /** The last lines it printed. */
+  log(): string {
+    return this.lines.join("")
+  }
+
+  private keep(text: string): void {
+    this.lines.push(text)
+    if (this.lines.length > logLinesMax) this.lines.shift()
+  }
+}
+
+/** Runs a program to its end and answers what it printed on standard output; fails unless it ends with success in time. */
+export async function run(
+  args: ReadonlyArray<string>,
+  environment: NodeJS.ProcessEnv,
+  secondsMax = 30
+): Promise<string> {
+  const child = spawn(process.execPath, args, { env: environment, stdio: ["ignore", "pipe", "pipe"] })
+  alive.add(child)
+  let printed = ""
+  let complained = ""
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text))
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (complained += text))
+  const closed = new Promise<number | null>((resolve) => child.once("close", resolve))
+  const code = await within(closed, secondsMax)
+  if (code === undefined) child.kill("SIGKILL")
+  alive.delete(child)
+  if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code ?? "no end"}:\n${complained}${printed}`)
+  return printed
+}
+
+/** The value, or undefined if it is not there in time. */
+export async function within<A>(value: Promise<A>, secondsMax: number): Promise<A | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), secondsMax * 1000)
+  })
+  try {
+    return await Promise.race([value, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+export const pause = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
+
+/** A TCP port that is free on loopback at this moment. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const listener = createServer()
+    listener.once("error", reject)
+    listener.listen(0, "127.0.0.1", () => {
+      const address = listener.address()
+      listener.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+}

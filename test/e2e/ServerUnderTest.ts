@@ -1,0 +1,119 @@
+/**
+ * The real server as a process of its own, on a database of its own, to be killed, stopped and started again.
+ */
+import { randomBytes } from "node:crypto"
+import { fileURLToPath } from "node:url"
+import * as FreshDatabase from "./FreshDatabase.ts"
+import { HttpConnections } from "./HttpConnections.ts"
+import * as Processes from "./Processes.ts"
+
+/** An organization's credentials, as the command line prints them. */
+export interface Keys {
+  readonly organizationId: string
+  readonly publishableKey: string
+  readonly secretKey: string
+}
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+
+const readySecondsMax = 30
+
+export class ServerUnderTest {
+  readonly consumerUrl: string
+  readonly adminUrl: string
+  readonly database: FreshDatabase.FreshDatabase
+  private readonly environment: NodeJS.ProcessEnv
+  private readonly probes: HttpConnections
+  private process: Processes.Process | undefined
+
+  /** A server that is not running yet, on a fresh database. Its ports stay the same over restarts. */
+  static async make(): Promise<ServerUnderTest> {
+    const [consumerPort, adminPort] = await Promise.all([Processes.freePort(), Processes.freePort()])
+    return new ServerUnderTest(await FreshDatabase.make(), consumerPort, adminPort)
+  }
+
+  private constructor(database: FreshDatabase.FreshDatabase, consumerPort: number, adminPort: number) {
+    this.database = database
+    this.consumerUrl = `http://127.0.0.1:${consumerPort}`
+    this.adminUrl = `http://127.0.0.1:${adminPort}`
+    this.probes = new HttpConnections(this.adminUrl, 1)
+    this.environment = {
+      ...process.env,
+      HOST: "127.0.0.1",
+      CONSUMER_PORT: `${consumerPort}`,
+      ADMIN_PORT: `${adminPort}`,
+      REDIS_URL: "",
+      LOG_LEVEL: "warn",
+      LOG_FORMAT: "logfmt",
+      NODE_OPTIONS: "",
+      NODE_NAME: `test-${randomBytes(3).toString("hex")}`,
+      ...database.environment
+    }
+  }
+
+  /** Starts the process, the command line's `serve` if no other is named, and waits until it is ready; answers after how many milliseconds it was. */
+  async start(program: ReadonlyArray<string> = [main, "serve"]): Promise<number> {
+    const begun = performance.now()
+    const started = new Processes.Process(program, this.environment)
+    this.process = started
+    while (performance.now() - begun < readySecondsMax * 1000) {
+      if (started.ending !== undefined) throw new Error(`the server ended with ${endingText(started)}`)
+      if (await this.isReady()) return performance.now() - begun
+      await Processes.pause(20)
+    }
+    await started.end("SIGKILL")
+    throw new Error(`the server was not ready within ${readySecondsMax} s:\n${started.log()}`)
+  }
+
+  /** True if the process says that it is ready. */
+  async isReady(): Promise<boolean> {
+    const answer = await this.probes.send({ method: "GET", path: "/ready" }).catch(() => undefined)
+    return answer?.status === 200
+  }
+
+  /** SIGKILL. */
+  async kill(): Promise<void> {
+    await this.process?.end("SIGKILL")
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.process?.signal(signal)
+  }
+
+  /** SIGTERM; answers how it ended and after how many milliseconds. */
+  async terminate(secondsMax = 30): Promise<Processes.Ending & { readonly millis: number }> {
+    const begun = performance.now()
+    const ending = await this.process!.end("SIGTERM", secondsMax)
+    return { ...ending, millis: performance.now() - begun }
+  }
+
+  /** Waits until the process has ended by itself. */
+  async untilEnded(secondsMax: number): Promise<Processes.Ending | undefined> {
+    return Processes.within(this.process!.ended, secondsMax)
+  }
+
+  /** True if the process runs. */
+  get isRunning(): boolean {
+    return this.process !== undefined && this.process.ending === undefined
+  }
+
+  /** What the process printed last. */
+  get log(): string {
+    return this.process?.log() ?? ""
+  }
+
+  /** An organization without rate limits, made on the command line beside the running server. */
+  async createOrganization(): Promise<Keys> {
+    const args = [main, "organizations", "create", "--name", "Test", "--plan", "enterprise", "--json"]
+    return JSON.parse(await Processes.run(args, this.environment)) as Keys
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.probes.close()
+    await this.process?.end("SIGKILL")
+    await this.database[Symbol.asyncDispose]()
+  }
+}
+
+const endingText = (ended: Processes.Process): string =>
+  `${ended.ending?.signal ?? `code ${ended.ending?.code}`}:\n${ended.log()}`

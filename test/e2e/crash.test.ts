@@ -1,0 +1,28 @@
+import { assert, describe, it } from "@effect/vitest"
+import { crashProof } from "./CrashProof.ts"
+import { pause } from "./Processes.ts"
+
+const kills = 20
+const seed = 20_261_121
+
+describe("a server that is killed under load", () => {
+  it("has on record all that it acknowledged, and nothing that must not be", async () => {
+    const figures = await crashProof({
+      kills,
+      seed,
+      secondsMax: 180,
+      start: (server) => server.start(),
+      crash: async (server, dice) => {
+        await pause(dice.between(30, 500))
+        await server.kill()
+      }
+    })
+    assert.deepStrictEqual(figures.violations.slice(0, 10), [])
+    assert.strictEqual(figures.lost, 0)
+    assert.strictEqual(figures.inversions, 0)
+    assert.strictEqual(figures.kills, kills)
+    assert.isAbove(figures.acknowledged, kills * 10)
+    assert.isAbove(figures.grants, kills)
+    assert.isAbove(figures.retries, 0)
+  }, 240_000)
+})

@@ -1,0 +1,39 @@
+/**
+ * R1, R2, R4: the server is killed at random moments under load.
+ *
+ *     npm run prove:crash -- --kills 200 --seed 1
+ */
+import { crashProof } from "../e2e/CrashProof.ts"
+import { pause } from "../e2e/Processes.ts"
+import { conclude, options, spread } from "./Report.ts"
+
+const { kills, seed } = options({ kills: 200, seed: 1 })
+
+const figures = await crashProof({
+  kills,
+  seed,
+  start: (server) => server.start(),
+  crash: async (server, dice) => {
+    await pause(dice.between(30, 800))
+    await server.kill()
+  },
+  onRound: (round, { acknowledged, lost, violations }) =>
+    console.log(`kill ${round}: ${acknowledged} acknowledged, ${lost} lost, ${violations.length} violations`)
+})
+
+conclude(
+  "an answered write is durable, whenever the server is killed",
+  {
+    kills: figures.kills,
+    "acknowledged writes": figures.acknowledged,
+    lost: figures.lost,
+    "reads held against the record": figures.reads,
+    "events on record": figures.events,
+    grants: figures.grants,
+    "admissions out of order": figures.inversions,
+    "attempts that were repeated": figures.retries,
+    "from start to ready": spread(figures.restartMillis)
+  },
+  figures.violations,
+  figures.lost === 0 && figures.inversions === 0 && figures.kills === kills && figures.acknowledged > kills
+)

@@ -1,0 +1,105 @@
+/**
+ * R9: how long a process takes from its start to being ready, with as much to restore as a big day leaves behind: 1,000
+ * queues, in one of which 100,000 wait, then a million.
+ *
+ *     npm run prove:recovery -- --mechanisms 1000 --waiting 100000 --most 1000000 --runs 3
+ */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { Apis } from "../e2e/Apis.ts"
+import * as FreshDatabase from "../e2e/FreshDatabase.ts"
+import { pause } from "../e2e/Processes.ts"
+import { ServerUnderTest } from "../e2e/ServerUnderTest.ts"
+import { conclude, options, spread } from "./Report.ts"
+
+const { mechanisms, waiting, most, runs } = options({ mechanisms: 1_000, waiting: 100_000, most: 1_000_000, runs: 3 })
+
+const secondsMax = { waiting: 2, most: 5 }
+const violations: Array<string> = []
+
+await using server = await ServerUnderTest.make()
+if (server.database.url === undefined)
+  throw new Error("This proof fills a database by SQL: set DATABASE_URL to a Postgres server.")
+const { url } = server.database
+await server.start()
+using apis = new Apis(server, await server.createOrganization(), 16)
+
+const queueIds = await createQueues()
+const [queueId] = queueIds
+const empty = await restarts()
+await fill(waiting)
+const withWaiting = await restarts()
+await checkFirstAndLast(waiting)
+await fill(most - waiting)
+const withMost = await restarts()
+await checkFirstAndLast(most)
+
+conclude(
+  "recovery is quick",
+  {
+    queues: mechanisms,
+    "start to ready, nobody waiting": spread(empty),
+    [`start to ready, ${waiting} waiting`]: spread(withWaiting),
+    [`start to ready, ${most} waiting`]: spread(withMost),
+    targets: `${secondsMax.waiting} s and ${secondsMax.most} s`
+  },
+  violations,
+  Math.max(...withWaiting) < secondsMax.waiting * 1000 && Math.max(...withMost) < secondsMax.most * 1000
+)
+
+async function createQueues(): Promise<ReadonlyArray<string>> {
+  const sequenceId = await apis.createSequence()
+  const ids: Array<string> = []
+  const work = async (): Promise<void> => {
+    while (ids.length < mechanisms) {
+      const place = ids.push("") - 1
+      ids[place] = await apis.create("/queues", { sequenceId, name: `queue ${place}`, admitRate: 0 })
+    }
+  }
+  await Promise.all(Array.from({ length: 4 }, work))
+  return ids
+}
+
+/** Kills and starts the server a few times; answers the milliseconds from process start to ready. */
+async function restarts(): Promise<ReadonlyArray<number>> {
+  const millis: Array<number> = []
+  for (let run = 0; run < runs; run++) {
+    await server.kill()
+    await pause(500)
+    millis.push(await server.start())
+  }
+  return millis
+}
+
+/** Adds consumers to those who wait in the first queue, as their entries would have been recorded. */
+async function fill(count: number): Promise<void> {
+  await server.kill()
+  await FreshDatabase.query(url, (sql) => sql.withTransaction(entries(sql, count)))
+}
+
+function entries(sql: SqlClient.SqlClient, count: number) {
+  return Effect.gen(function* () {
+    yield* sql`
+      create temporary table arrivals on commit drop as
+      select sequence + number as sequence, lpad(to_hex(sequence + number), 32, '0')::uuid as consumer_id,
+        now()::timestamptz(3) as at
+      from mechanism_heads, generate_series(1, ${count}::int) as number where mechanism_id = ${queueId}`
+    yield* sql`
+      insert into journal (mechanism_id, sequence, at, type, consumer_id, data)
+      select ${queueId}, sequence, at, 'Entered', consumer_id, '{"isGuest": true}' from arrivals order by sequence`
+    yield* sql`
+      insert into places (mechanism_id, consumer_id, status, entered_at, updated_at)
+      select ${queueId}, consumer_id, 'QUEUED', at, at from arrivals`
+    yield* sql`update mechanism_heads set sequence = sequence + ${count}::int where mechanism_id = ${queueId}`
+  })
+}
+
+/** The restored queue knows who waits and who is last: the next one who comes stands behind all of them. */
+async function checkFirstAndLast(total: number): Promise<void> {
+  const { counts } = await apis.live(queueId!)
+  if (counts["QUEUED"] !== total) violations.push(`${counts["QUEUED"]} wait after the restart, not ${total}`)
+  const guest = await apis.guest()
+  const { body } = await apis.enter(queueId!, guest)
+  if (body.position !== total + 1) violations.push(`the next one stands at ${body.position}, not ${total + 1}`)
+  await apis.leave(queueId!, guest)
+}

@@ -1,0 +1,22 @@
+/**
+ * R3: connections are cut after the request was written, and the request is sent again.
+ *
+ *     npm run prove:retries -- --cuts 10000 --seed 1
+ */
+import { retryProof } from "../e2e/RetryProof.ts"
+import { conclude, options } from "./Report.ts"
+
+const { cuts, seed } = options({ cuts: 10_000, seed: 1 })
+
+const figures = await retryProof({ cuts, seed })
+
+conclude(
+  "retrying is safe",
+  {
+    "requests cut": figures.cut,
+    "had taken effect when sent again": figures.effective,
+    "effects that happened twice": figures.duplicates
+  },
+  figures.violations,
+  figures.duplicates === 0 && figures.cut >= cuts && figures.effective > 0
+)
