@@ -1,0 +1,113 @@
+/** The command line of the bench. */
+
+export const scenarioIds = ["P1", "P2", "P3", "P4", "P10"] as const
+export type ScenarioId = (typeof scenarioIds)[number]
+
+export const programNames = ["usher", "fastify-postgres", "fastify-postgres-tuned", "fastify-redis", "noop"] as const
+export type ProgramName = (typeof programNames)[number]
+
+export interface Arguments {
+  readonly scenarios: ReadonlyArray<ScenarioId>
+  readonly programs: ReadonlyArray<ProgramName>
+  /** Where the figures go. */
+  readonly json: string
+  /** Where the picture goes. */
+  readonly svg: string
+  /** Fewer and shorter runs: a smoke test, not a measurement. */
+  readonly quick: boolean
+  /** Whether to draw how the cost grows with queue length and connections. */
+  readonly curves: boolean
+  /** Whether no program has seen a consumer's token before it enters; else each consumer has asked for its status once. */
+  readonly unseenTokens: boolean
+  /** How often each program runs; absent: 5, or 1 if quick. */
+  readonly rounds?: number
+  readonly help: boolean
+}
+
+export const help = `Measures Usher against what one would build instead, in turns, on this machine.
+
+Usage: npm run bench -- [scenario …] [option …]
+
+Scenarios (default: all)
+  P1   durable queue entries a second, fresh consumers, 256 connections
+  P2   entries at half of that, open loop: latency
+  P3   status reads a second, and the SQL statements they cost
+  P4   one queue of a million waiting: entries, heap, positions, restart
+  P10  the whole arrival of a new consumer: session, entry, status
+
+Options
+  --json FILE      write the figures there          (default bench/out/bench.json)
+  --svg FILE       write the picture there          (default bench/out/bench.svg)
+  --programs LIST  only these, with commas between  (default ${programNames.join(",")})
+  --rounds N       runs of each program, 1 to 99    (default 5)
+  --unseen-tokens  no program has seen a consumer's token before it enters, so that each entry costs a signature
+                   check; without it each consumer has asked for its status once, and all programs remember tokens
+  --no-curves      leave out growth over queue length and connections
+  --quick          one short run each: shows that all works, measures little
+  --help           this text
+
+Postgres is the server at DATABASE_URL, else the embedded one; Redis is a redis-server on the path, else REDIS_URL.
+
+Example: npm run bench -- P1 P3 --json figures.json`
+
+/** Reads the arguments; the message of the error it throws names what is wrong and what would be right. */
+export function parseArguments(given: ReadonlyArray<string>): Arguments {
+  const scenarios = new Set<ScenarioId>()
+  const values = {
+    json: "bench/out/bench.json",
+    svg: "bench/out/bench.svg",
+    programs: programNames.join(","),
+    rounds: ""
+  }
+  const flags = { quick: false, help: false, "no-curves": false, "unseen-tokens": false }
+  for (let index = 0; index < given.length; index++) {
+    const argument = given[index]!
+    if (!argument.startsWith("-")) {
+      scenarios.add(oneOf("scenario", scenarioIds, argument.toUpperCase()))
+      continue
+    }
+    const [name, attached] = splitOption(argument)
+    if (name in flags && attached === undefined) {
+      flags[name as keyof typeof flags] = true
+    } else if (name in values) {
+      const value = attached ?? given[++index]
+      if (value === undefined || value === "")
+        throw new Error(`--${name} needs a value, as in --${name} ${exampleOf(name)}`)
+      values[name as keyof typeof values] = value
+    } else {
+      throw new Error(`Unknown option ${argument}; --help lists the options`)
+    }
+  }
+  const programs = new Set(values.programs.split(",").map((name) => oneOf("program", programNames, name.trim())))
+  if (values.rounds !== "" && !/^[1-9]\d?$/.test(values.rounds)) {
+    throw new Error(`--rounds must be a whole number from 1 to 99, not ${values.rounds}`)
+  }
+  return {
+    scenarios: scenarioIds.filter((id) => scenarios.size === 0 || scenarios.has(id)),
+    programs: programNames.filter((name) => programs.has(name)),
+    json: values.json,
+    svg: values.svg,
+    quick: flags.quick,
+    curves: !flags["no-curves"],
+    unseenTokens: flags["unseen-tokens"],
+    help: flags.help,
+    ...(values.rounds === "" ? {} : { rounds: Number(values.rounds) })
+  }
+}
+
+function splitOption(argument: string): readonly [string, string | undefined] {
+  if (argument === "-h") return ["help", undefined]
+  const equals = argument.indexOf("=")
+  const name = argument.slice(2, equals < 0 ? undefined : equals)
+  return [argument.startsWith("--") ? name : argument, equals < 0 ? undefined : argument.slice(equals + 1)]
+}
+
+function oneOf<const A extends string>(what: string, known: ReadonlyArray<A>, value: string): A {
+  const found = known.find((candidate) => candidate === value)
+  if (found === undefined) throw new Error(`Unknown ${what} "${value}"; known are ${known.join(", ")}`)
+  return found
+}
+
+function exampleOf(name: string): string {
+  return { json: "figures.json", svg: "picture.svg", programs: "usher,noop", rounds: "5" }[name] ?? "…"
+}

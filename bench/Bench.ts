@@ -1,0 +1,179 @@
+/** What scenarios measure with: the programs, the generator, the tokens, and one measured run. */
+import type { Arguments, ProgramName } from "./Arguments.ts"
+import type { Figures } from "./Figures.ts"
+import { figures } from "./Figures.ts"
+import type { Job, Outcome } from "./load/Job.ts"
+import { readResidentBytes } from "./load/Processor.ts"
+import type { LoadGenerator } from "./LoadGenerator.ts"
+import * as Progress from "./Progress.ts"
+import { type Ground, type Program, type Running, enterRequest, statusRequest } from "./programs/Program.ts"
+import type { Tokens } from "./Tokens.ts"
+
+export interface Bench {
+  readonly arguments: Arguments
+  readonly ground: Ground
+  readonly programs: ReadonlyArray<Program>
+  readonly generator: LoadGenerator
+  readonly tokens: Tokens
+  readonly rounds: number
+  /** Spans in seconds, and how many tokens a run of entries may use up. */
+  readonly spans: { readonly warmup: number; readonly measured: number; readonly tokens: number }
+  /** The same for a point of a growth curve. */
+  readonly pointSpans: { readonly warmup: number; readonly measured: number; readonly tokens: number }
+  /** Results that later scenarios build on, by scenario. */
+  readonly known: Map<string, number>
+}
+
+/** What a run measured, by figure name. */
+export type Measured = { readonly [figure: string]: number }
+
+/** Starts a program, lets `use` measure it, and stops it whatever happens. */
+export async function withProgram<A>(
+  program: Program,
+  waiting: number,
+  use: (running: Running) => Promise<A>
+): Promise<A> {
+  const running = await program.start(waiting)
+  try {
+    return await use(running)
+  } finally {
+    await running.stop()
+  }
+}
+
+/** Runs the programs in turns, `rounds` times each, and gathers each one's figures. A program that is missing is left out. */
+export async function inTurns(
+  bench: Bench,
+  what: string,
+  programs: ReadonlyArray<Program>,
+  measure: (program: Program, round: number) => Promise<Measured>
+): Promise<{ readonly [program: string]: Figures }> {
+  const measured = new Map<ProgramName, Array<Measured>>()
+  for (let round = 0; round < bench.rounds; round++) {
+    for (const program of programs) {
+      if (program.missing !== undefined) continue
+      Progress.show(`${what}: ${program.name}, run ${round + 1} of ${bench.rounds}`)
+      const result = await measure(program, round)
+      measured.set(program.name, [...(measured.get(program.name) ?? []), result])
+      const [name, value] = Object.entries(result)[0]!
+      Progress.say(
+        `${what}  ${program.name.padEnd(16)} run ${round + 1} of ${bench.rounds}  ${name} ${value.toFixed(1)}`
+      )
+    }
+  }
+  return Object.fromEntries([...measured].map(([name, runs]) => [name, figures(runs)]))
+}
+
+/** Why some programs did not run. */
+export function notRun(programs: ReadonlyArray<Program>): { readonly [program: string]: string } {
+  return Object.fromEntries(
+    programs.flatMap((program) => (program.missing === undefined ? [] : [[program.name, program.missing]]))
+  )
+}
+
+export interface EntriesOptions {
+  readonly connections: number
+  readonly waiting: number
+  readonly spans: Bench["spans"]
+  /** Arrivals a second; absent: closed loop. */
+  readonly perSecond?: number
+}
+
+/** One run of fresh consumers entering; every acknowledged entry must be in the program's store afterwards. */
+export async function measureEntries(bench: Bench, running: Running, options: EntriesOptions): Promise<Outcome> {
+  const { connections, spans, perSecond } = options
+  const common = {
+    host: "127.0.0.1",
+    port: running.port,
+    connections,
+    warmupSeconds: spans.warmup,
+    seconds: spans.measured,
+    watched: running.watched,
+    request: enterRequest(bench.ground.fixture)
+  }
+  const usable = bench.arguments.unseenTokens ? spans.tokens : await showTokens(bench, running, spans)
+  const job: Job =
+    perSecond === undefined
+      ? { ...common, mode: "closed", tokens: bench.tokens.range(usable), repeatTokens: false }
+      : {
+          ...common,
+          mode: "open",
+          perSecond,
+          seed: 1,
+          tokens: bench.tokens.range(Math.ceil(perSecond * (spans.warmup + spans.measured) * 1.05) + 1000)
+        }
+  const outcome = await bench.generator.run(job)
+  const acknowledged = options.waiting + (outcome.statuses["200"] ?? 0)
+  const kept = await running.countEntries()
+  if (kept !== undefined) {
+    if (kept < acknowledged || kept > acknowledged + outcome.unanswered) {
+      throw new Error(`${acknowledged} entries are acknowledged and ${kept} are in the store`)
+    }
+    checkPositions(outcome.samples, options.waiting, kept)
+  }
+  return outcome
+}
+
+/**
+ * Lets consumers ask for their status once, each, for half as long again as the run will last: a status costs less than
+ * an entry, so there are enough of them. Answers how many could.
+ */
+async function showTokens(bench: Bench, running: Running, spans: Bench["spans"]): Promise<number> {
+  const outcome = await bench.generator.run({
+    mode: "closed",
+    host: "127.0.0.1",
+    port: running.port,
+    connections: 256,
+    warmupSeconds: 0,
+    seconds: (spans.warmup + spans.measured) * 1.5,
+    watched: [],
+    request: statusRequest(bench.ground.fixture),
+    tokens: bench.tokens.range(spans.tokens),
+    repeatTokens: false
+  })
+  return outcome.statuses["200"] ?? 0
+}
+
+/**
+ * The figures of a run: rate, latency, memory, and processor time a request: of the program with its store
+ * (`processor…`) and of each process by itself.
+ */
+export function describe(outcome: Outcome, running: Running, request: string): Measured {
+  const resident = readResidentBytes(running.processId)
+  const per = `MicrosecondsPer${capital(request)}`
+  const spent = Object.entries(outcome.processorSeconds).map(([name, seconds]): [string, number] => [
+    `${name}${per}`,
+    (seconds / outcome.requests) * 1e6
+  ])
+  const ofProgram = spent.filter(([name]) => !name.startsWith("generator"))
+  const processor: ReadonlyArray<[string, number]> =
+    ofProgram.length === 0
+      ? spent
+      : [[`processor${per}`, ofProgram.reduce((sum, [, value]) => sum + value, 0)], ...spent]
+  return {
+    [`${plural(request)}PerSecond`]: outcome.perSecond,
+    latencyP50Milliseconds: outcome.latency.p50 / 1000,
+    latencyP99Milliseconds: outcome.latency.p99 / 1000,
+    latencyP999Milliseconds: outcome.latency.p999 / 1000,
+    ...Object.fromEntries(processor),
+    ...(resident === undefined ? {} : { serverResidentMegabytes: resident / 2 ** 20 })
+  }
+}
+
+function checkPositions(samples: ReadonlyArray<string>, waiting: number, kept: number): void {
+  for (const sample of samples) {
+    const place = JSON.parse(sample) as { readonly status?: string; readonly position?: number }
+    const { position } = place
+    if (place.status !== "QUEUED" || position === undefined || position <= waiting || position > kept) {
+      throw new Error(`Not the answer to an entry that ${waiting} were ahead of: ${sample}`)
+    }
+  }
+}
+
+function plural(request: string): string {
+  return request.endsWith("y") ? `${request.slice(0, -1)}ies` : `${request}s`
+}
+
+function capital(text: string): string {
+  return text[0]!.toUpperCase() + text.slice(1)
+}

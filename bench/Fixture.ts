@@ -1,0 +1,15 @@
+/** The one organization, key pair and queue that all programs of a run are set up with. */
+import type { JsonWebKey } from "node:crypto"
+import type { TokenIssuer } from "./Tokens.ts"
+
+export interface Fixture {
+  readonly organizationId: string
+  readonly publishableKey: string
+  readonly queueId: string
+  /** Per minute; 0, so that the line only grows and every program does the same work. */
+  readonly admitRate: number
+  readonly publicKey: JsonWebKey
+  readonly issuer: TokenIssuer
+  /** The database that each Usher is started on a copy of. */
+  readonly templateDatabase: string
+}

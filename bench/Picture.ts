@@ -1,0 +1,147 @@
+/** The figures as a picture: SVG by Vega, without a browser. */
+import { parse, View } from "vega"
+import { compile, type TopLevelSpec } from "vega-lite"
+import type { Curve, ScenarioResult } from "./Figures.ts"
+import type { Report } from "./Report.ts"
+
+/** What stands out in each scenario: figures drawn as bars, smaller ones better where they are latencies. */
+const headlines: { readonly [scenario: string]: ReadonlyArray<readonly [figure: string, title: string]> } = {
+  P1: [
+    ["entriesPerSecond", "P1  durable entries a second"],
+    ["serverMicrosecondsPerEntry", "P1  µs of processor an entry, server"]
+  ],
+  P2: [
+    ["latencyP50Milliseconds", "P2  median ms at the same rate"],
+    ["latencyP99Milliseconds", "P2  p99 ms at the same rate"]
+  ],
+  P3: [
+    ["readsPerSecond", "P3  status reads a second"],
+    ["serverMicrosecondsPerRead", "P3  µs of processor a read, server"]
+  ],
+  P4: [
+    ["entriesPerSecond", "P4  entries a second"],
+    ["secondsToReady", "P4  seconds from start to ready"]
+  ],
+  P10: [
+    ["arrivalsPerSecond", "P10  new consumers a second"],
+    ["entryP99Milliseconds", "P10  p99 ms of the entry"]
+  ]
+}
+
+const width = 380
+const resolve = { scale: { color: "independent" }, legend: { color: "independent" } }
+const programs = ["usher", "fastify-postgres", "fastify-postgres-tuned", "fastify-redis", "noop"]
+const colors = ["#d9480f", "#1971c2", "#2f9e44", "#868e96"]
+
+export async function toSvg(report: Report): Promise<string> {
+  const rows = Object.entries(report.scenarios).flatMap(([id, scenario]) => [
+    ...barRows(id, scenario),
+    ...curveRows(scenario)
+  ])
+  const specification = {
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
+    title: {
+      text: report.quick ? "Usher, a smoke test (not a measurement)" : "Usher against what one would build instead",
+      subtitle: `${report.machine.processors} × ${report.machine.processorModel}, Node ${report.machine.node}, ${report.machine.postgres}; bars are medians, whiskers the span of all runs`,
+      anchor: "start"
+    },
+    background: "white",
+    padding: 16,
+    vconcat: rows.map((row) => ({ hconcat: row, resolve })),
+    resolve,
+    config: {
+      font: "sans-serif",
+      view: { stroke: null },
+      concat: { spacing: 32 },
+      axis: { grid: true, gridColor: "#eee" }
+    }
+  }
+  const view = new View(parse(compile(specification as unknown as TopLevelSpec).spec), { renderer: "none" })
+  return view.toSVG()
+}
+
+function barRows(id: string, scenario: ScenarioResult): Array<Array<object>> {
+  const charts = (headlines[id] ?? []).flatMap(([name, title]) => {
+    const values = Object.entries(scenario.figures).flatMap(([program, figures]) => {
+      const found = figures[name]
+      return found === undefined ? [] : [{ program, median: found.median, min: found.min, max: found.max }]
+    })
+    return values.length === 0 ? [] : [bars(title, values)]
+  })
+  return charts.length === 0 ? [] : [charts]
+}
+
+function bars(title: string, values: ReadonlyArray<{ readonly max: number }>): object {
+  const y = { field: "program", type: "nominal", sort: null, title: null, axis: { labelLimit: 220 } }
+  // Room for the label of the longest bar.
+  const scale = { domain: [0, Math.max(...values.map(({ max }) => max)) * 1.2], nice: false }
+  const x = { field: "median", type: "quantitative", title: null, scale }
+  return {
+    title: { text: title, anchor: "start" },
+    width,
+    height: { step: 26 },
+    data: { values },
+    layer: [
+      { mark: { type: "bar", height: 16 }, encoding: { y, x, color: color(null) } },
+      {
+        mark: { type: "rule", strokeWidth: 1.5 },
+        encoding: { y, x: { field: "min", type: "quantitative" }, x2: { field: "max" } }
+      },
+      {
+        mark: { type: "text", align: "left", dx: 6 },
+        encoding: {
+          y,
+          x: { field: "max", type: "quantitative" },
+          text: { field: "median", type: "quantitative", format: ",.3~r" }
+        }
+      }
+    ]
+  }
+}
+
+/** For each curve its rate or cost, and the server's processor time, side by side. */
+function curveRows(scenario: ScenarioResult): Array<Array<object>> {
+  return scenario.curves
+    .map((curve) =>
+      [...new Set(curve.points.flatMap((point) => Object.keys(point.values)))]
+        .filter((name) => /^[a-z]+PerSecond$|^serverMicrosecondsPer|^microsecondsPer/.test(name))
+        .map((name) => lines(curve, name))
+    )
+    .filter((row) => row.length > 0)
+}
+
+function lines(curve: Curve, name: string): object {
+  const values = curve.points.flatMap((point) =>
+    point.values[name] === undefined ? [] : [{ program: point.program, x: point.x, y: point.values[name] }]
+  )
+  return {
+    title: { text: `${curve.title}: ${words(name)}`, anchor: "start" },
+    width,
+    height: 180,
+    data: { values },
+    mark: { type: "line", point: true },
+    encoding: {
+      x: {
+        field: "x",
+        type: "quantitative",
+        scale: { type: "log" },
+        title: curve.over,
+        axis: { format: "~s", tickCount: 5 }
+      },
+      y: { field: "y", type: "quantitative", title: null, scale: { zero: true } },
+      color: color({ title: null, orient: "top" })
+    }
+  }
+}
+
+function color(legend: object | null): object {
+  return { field: "program", type: "nominal", legend, scale: { domain: programs, range: colors } }
+}
+
+/** `serverMicrosecondsPerEntry` → "server µs per entry". */
+function words(name: string): string {
+  return name
+    .replace(/([A-Z])/g, " $1")
+    .toLowerCase()
+    .replace("microseconds", "µs")
+}

@@ -1,0 +1,138 @@
+/**
+ * Counts the statements that a program sends to Postgres, by standing between the two and reading the messages: exact,
+ * at once, and without any setting of the server. What passes through unread when nothing is sent costs nothing, so it
+ * can stay in place while reads are measured.
+ */
+import { connect, createServer, type Server, type Socket } from "node:net"
+
+export interface SqlTap {
+  /** The same database, by way of the tap. */
+  url(direct: string): string
+  /** How often each statement was executed so far, by its text. */
+  statements(): ReadonlyMap<string, number>
+  stop(): void
+}
+
+/** Opens a tap before the Postgres server of `target`. */
+export async function openSqlTap(target: string): Promise<SqlTap> {
+  const { hostname, port } = new URL(target)
+  const counts = new Map<string, number>()
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((program) => {
+    const database = connect({ host: hostname, port: Number(port || "5432"), noDelay: true })
+    program.setNoDelay(true)
+    const reader = new FrontendReader((text) => counts.set(text, (counts.get(text) ?? 0) + 1))
+    for (const [from, to] of [
+      [program, database],
+      [database, program]
+    ] as const) {
+      sockets.add(from)
+      from.on("data", (bytes: Buffer) => {
+        if (from === program) reader.read(bytes)
+        to.write(bytes)
+      })
+      from.on("error", () => to.destroy())
+      from.on("close", () => {
+        sockets.delete(from)
+        to.destroy()
+      })
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address() as { readonly port: number }
+  return {
+    url: (direct) => {
+      const tapped = new URL(direct)
+      tapped.hostname = "127.0.0.1"
+      tapped.port = String(address.port)
+      // An encrypted connection could not be read.
+      tapped.searchParams.set("sslmode", "disable")
+      return tapped.href
+    },
+    statements: () => new Map(counts),
+    stop: () => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    }
+  }
+}
+
+/**
+ * Statements of `during` that `idle`, as long a span of rest, does not explain. What a program does by itself now and
+ * then may fall into either span once or twice more often.
+ */
+export function beyondIdle(during: ReadonlyMap<string, number>, idle: ReadonlyMap<string, number>): number {
+  let beyond = 0
+  for (const [text, count] of during) {
+    const atRest = idle.get(text) ?? 0
+    beyond += atRest === 0 ? count : Math.max(0, count - atRest - 2)
+  }
+  return beyond
+}
+
+/** What was counted between two readings. */
+export function since(before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): Map<string, number> {
+  const difference = new Map<string, number>()
+  for (const [text, count] of now) {
+    const added = count - (before.get(text) ?? 0)
+    if (added > 0) difference.set(text, added)
+  }
+  return difference
+}
+
+export function total(counts: ReadonlyMap<string, number>): number {
+  let sum = 0
+  for (const count of counts.values()) sum += count
+  return sum
+}
+
+/** Follows one connection's messages to the server (Postgres protocol 3): simple queries, and executions of prepared ones. */
+class FrontendReader {
+  private pending: Buffer = Buffer.alloc(0)
+  private isStarted = false
+  private readonly prepared = new Map<string, string>()
+  private readonly portals = new Map<string, string>()
+  private readonly onStatement: (text: string) => void
+
+  constructor(onStatement: (text: string) => void) {
+    this.onStatement = onStatement
+  }
+
+  read(bytes: Buffer): void {
+    this.pending = this.pending.length === 0 ? bytes : Buffer.concat([this.pending, bytes])
+    for (;;) {
+      // The first message has no type byte.
+      const typeLength = this.isStarted ? 1 : 0
+      if (this.pending.length < typeLength + 4) return
+      const length = typeLength + this.pending.readInt32BE(typeLength)
+      if (this.pending.length < length) return
+      if (this.isStarted) this.message(this.pending[0]!, this.pending.subarray(5, length))
+      else this.isStarted = this.pending.readInt32BE(4) === 196_608
+      this.pending = this.pending.subarray(length)
+    }
+  }
+
+  private message(type: number, body: Buffer): void {
+    switch (String.fromCharCode(type)) {
+      case "Q":
+        return this.onStatement(textAt(body, 0).text)
+      case "P": {
+        const name = textAt(body, 0)
+        this.prepared.set(name.text, textAt(body, name.end).text)
+        return
+      }
+      case "B": {
+        const portal = textAt(body, 0)
+        this.portals.set(portal.text, this.prepared.get(textAt(body, portal.end).text) ?? "")
+        return
+      }
+      case "E":
+        return this.onStatement(this.portals.get(textAt(body, 0).text) ?? "")
+    }
+  }
+}
+
+function textAt(body: Buffer, from: number): { readonly text: string; readonly end: number } {
+  const end = body.indexOf(0, from)
+  return { text: body.toString("utf8", from, end), end: end + 1 }
+}

@@ -1,0 +1,103 @@
+/**
+ * Arrivals at a set rate, independent of the answers, as consumers arrive in life: a Poisson stream from a seed. An
+ * arrival that finds every connection busy waits for one, and its latency counts from when it was due. The timer ticks
+ * every millisecond, so up to a millisecond of each latency is the generator's own; a generator that spun instead would
+ * take a core from what it measures.
+ */
+import type { Connection } from "./Connection.ts"
+import type { OpenLoopJob } from "./Job.ts"
+import { makeRequests, type Requests } from "./Requests.ts"
+import { Run } from "./Run.ts"
+
+export class OpenLoop extends Run {
+  private readonly prepared: Requests
+  /** When each arrival is due, in milliseconds after the start. */
+  private readonly due: Float64Array
+  private readonly free: Array<Connection> = []
+  private readonly isAnswered: Uint8Array
+  private readonly measuredFromMilliseconds: number
+  private next = 0
+  private timer: NodeJS.Timeout | undefined
+  private lastTick = 0
+
+  constructor(job: OpenLoopJob) {
+    super(job)
+    this.due = arrivals(job.perSecond, job.warmupSeconds + job.seconds, job.seed)
+    this.prepared = makeRequests(job.request, job.tokens)
+    if (this.prepared.count < this.due.length) {
+      throw new Error(`${this.due.length} arrivals need as many tokens; there are ${this.prepared.count}`)
+    }
+    this.isAnswered = new Uint8Array(this.due.length)
+    this.measuredFromMilliseconds = job.warmupSeconds * 1000
+  }
+
+  protected start(): void {
+    this.free.push(...this.connections)
+    this.lastTick = this.startedAt
+    this.timer = setInterval(() => this.tick(), 1)
+  }
+
+  protected answered(connection: Connection, now: number): void {
+    this.isAnswered[connection.step] = 1
+    if (this.due[connection.step]! >= this.measuredFromMilliseconds) this.count(now - connection.startedAt)
+    this.free.push(connection)
+    if (!this.isStopping) this.sendDue(now)
+  }
+
+  /** What was never answered was slow at least until now; leaving it out would flatter an overloaded server. */
+  protected override settle(): void {
+    clearInterval(this.timer)
+    const answeredRequests = this.requests
+    const now = performance.now()
+    for (let index = 0; index < this.due.length; index++) {
+      if (this.isAnswered[index] === 1 || this.due[index]! < this.measuredFromMilliseconds) continue
+      this.count(now - this.startedAt - this.due[index]!)
+    }
+    this.requests = answeredRequests
+    this.unsent = this.due.length - this.next
+  }
+
+  /** What became due since the last tick still starts. */
+  protected override end(): void {
+    this.sendDue(performance.now())
+    super.end()
+  }
+
+  private tick(): void {
+    const now = performance.now()
+    if (this.isMeasuring) this.timerLagMax = Math.max(this.timerLagMax, now - this.lastTick - 1)
+    this.lastTick = now
+    if (!this.isStopping) this.sendDue(now)
+  }
+
+  private sendDue(now: number): void {
+    const elapsed = now - this.startedAt
+    while (this.next < this.due.length && this.due[this.next]! <= elapsed) {
+      const connection = this.free.pop()
+      if (connection === undefined) return
+      connection.step = this.next
+      this.send(connection, this.prepared.at(this.next), this.startedAt + this.due[this.next]!)
+      this.next++
+    }
+  }
+}
+
+/** When the arrivals of a Poisson stream are due, in milliseconds; the same for the same seed. */
+export function arrivals(perSecond: number, seconds: number, seed: number): Float64Array {
+  const random = uniform(seed)
+  const due: Array<number> = []
+  for (let at = 0; ;) {
+    at += (-Math.log(1 - random()) / perSecond) * 1000
+    if (at >= seconds * 1000) return Float64Array.from(due)
+    due.push(at)
+  }
+}
+
+/** Numbers in [0, 1) from a 32-bit linear congruential generator, upper bits first; chance of this quality suffices. */
+function uniform(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 0x1_0000_0000
+  }
+}

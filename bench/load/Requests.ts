@@ -1,0 +1,34 @@
+/**
+ * The requests of a run, made before it starts and laid end to end in one buffer, so that sending one is a view on it.
+ */
+import { readFileSync } from "node:fs"
+import type { RequestTemplate, TokenRange } from "./Job.ts"
+
+export interface Requests {
+  readonly count: number
+  at(index: number): Uint8Array
+}
+
+/** One request for each token of the range. */
+export function makeRequests(template: RequestTemplate, range: TokenRange): Requests {
+  const file = readFileSync(range.file)
+  const starts: Array<number> = [0]
+  for (let at = file.indexOf(10); at >= 0; at = file.indexOf(10, at + 1)) starts.push(at + 1)
+  const count = Math.min(range.count, starts.length - 1 - range.from)
+  if (count < 1) throw new Error(`The token file ${range.file} has no tokens from ${range.from} on`)
+
+  const head = Buffer.from(template.head, "latin1")
+  const tail = Buffer.from(template.tail, "latin1")
+  const tokenBytes = starts[range.from + count]! - starts[range.from]! - count
+  const all = Buffer.allocUnsafe(tokenBytes + count * (head.length + tail.length))
+  const offsets = new Float64Array(count + 1)
+  let length = 0
+  for (let index = 0; index < count; index++) {
+    offsets[index] = length
+    length += head.copy(all, length)
+    length += file.copy(all, length, starts[range.from + index], starts[range.from + index + 1]! - 1)
+    length += tail.copy(all, length)
+  }
+  offsets[count] = length
+  return { count, at: (index) => all.subarray(offsets[index], offsets[index + 1]) }
+}

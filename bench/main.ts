@@ -1,0 +1,140 @@
+/** `npm run bench`: measures, shows a table, writes the figures and a picture. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { type Arguments, help, parseArguments, type ScenarioId } from "./Arguments.ts"
+import type { Bench } from "./Bench.ts"
+import { openDatabaseServer } from "./Database.ts"
+import type { ScenarioResult } from "./Figures.ts"
+import { LoadGenerator } from "./LoadGenerator.ts"
+import { describeMachine, type Machine } from "./Machine.ts"
+import { toSvg } from "./Picture.ts"
+import { fastifyPostgres, fastifyPostgresTuned } from "./programs/FastifyPostgres.ts"
+import { fastifyRedis } from "./programs/FastifyRedis.ts"
+import { noop } from "./programs/Noop.ts"
+import type { Ground } from "./programs/Program.ts"
+import { usher } from "./programs/Usher.ts"
+import * as Progress from "./Progress.ts"
+import { openRedisServer } from "./Redis.ts"
+import { machineLines, type Report, toJson, toTable } from "./Report.ts"
+import { durableEntries } from "./scenarios/DurableEntries.ts"
+import { halfCapacity } from "./scenarios/HalfCapacity.ts"
+import { millionWaiting } from "./scenarios/MillionWaiting.ts"
+import { newConsumers } from "./scenarios/NewConsumers.ts"
+import { statusReads } from "./scenarios/StatusReads.ts"
+import { inventFixture, makeFixture } from "./Setup.ts"
+import { Tokens } from "./Tokens.ts"
+
+const scenarios: { readonly [id in ScenarioId]: (bench: Bench) => Promise<ScenarioResult> } = {
+  P1: durableEntries,
+  P2: halfCapacity,
+  P3: statusReads,
+  P4: millionWaiting,
+  P10: newConsumers
+}
+const programs = {
+  usher,
+  "fastify-postgres": fastifyPostgres,
+  "fastify-postgres-tuned": fastifyPostgresTuned,
+  "fastify-redis": fastifyRedis,
+  noop
+}
+const cleanups: Array<() => unknown> = []
+
+/** Undoes what was started, the last first, whatever fails on the way. */
+async function cleanUp(): Promise<void> {
+  for (const undo of cleanups.splice(0).toReversed()) {
+    try {
+      await undo()
+    } catch (error) {
+      Progress.say(`Cleaning up: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+}
+
+async function measure(chosen: Arguments): Promise<void> {
+  const workDirectory = mkdtempSync(join(tmpdir(), "usher-bench-"))
+  cleanups.push(() => rmSync(workDirectory, { recursive: true, force: true }))
+  Progress.show("starting Postgres and Redis")
+  const database = await openDatabaseServer(workDirectory)
+  cleanups.push(() => database.stop())
+  const redis = await openRedisServer(workDirectory)
+  if (!("missing" in redis)) cleanups.push(() => redis.stop())
+  const machine = describeMachine(workDirectory, database, redis)
+  process.stdout.write(`${machineLines(machine)}\n`)
+  Progress.show("setting up")
+  const needsUsher = chosen.programs.includes("usher") || chosen.programs.includes("noop")
+  const fixture = needsUsher ? await makeFixture(workDirectory, database) : inventFixture()
+  const generator = new LoadGenerator()
+  cleanups.push(() => generator.stop())
+  await runScenarios(chosen, machine, benchOf(chosen, { workDirectory, database, redis, fixture }, generator))
+}
+
+function benchOf(chosen: Arguments, ground: Ground, generator: LoadGenerator): Bench {
+  const { quick } = chosen
+  return {
+    arguments: chosen,
+    ground,
+    generator,
+    programs: chosen.programs.map((name) => programs[name](ground)),
+    tokens: new Tokens(ground.fixture.issuer, join(ground.workDirectory, "tokens")),
+    rounds: chosen.rounds ?? (quick ? 1 : 5),
+    spans: spansOf(
+      chosen,
+      quick ? { warmup: 2, measured: 3, tokens: 80_000 } : { warmup: 4, measured: 8, tokens: 250_000 }
+    ),
+    pointSpans: spansOf(
+      chosen,
+      quick ? { warmup: 1, measured: 1, tokens: 30_000 } : { warmup: 3, measured: 3, tokens: 120_000 }
+    ),
+    known: new Map()
+  }
+}
+
+/** Asking for a status warms a program up too; and no more tokens are used than all programs remember, 125,000. */
+function spansOf(chosen: Arguments, spans: Bench["spans"]): Bench["spans"] {
+  return chosen.unseenTokens ? spans : { ...spans, warmup: 1, tokens: Math.min(spans.tokens, 120_000) }
+}
+
+/** Writes what is known after each scenario, so that a long run that fails late has not been for nothing. */
+async function runScenarios(chosen: Arguments, machine: Machine, bench: Bench): Promise<void> {
+  const results: { [id: string]: ScenarioResult } = {}
+  for (const file of [chosen.json, chosen.svg]) mkdirSync(dirname(file), { recursive: true })
+  for (const id of chosen.scenarios) {
+    results[id] = await scenarios[id](bench)
+    Progress.show("")
+    process.stdout.write(`\n${toTable(results[id])}\n`)
+    const report: Report = { machine, quick: chosen.quick, scenarios: results }
+    writeFileSync(chosen.json, toJson(report))
+    writeFileSync(chosen.svg, await toSvg(report))
+  }
+  process.stdout.write(`Figures: ${chosen.json}\nPicture: ${chosen.svg}\n`)
+}
+
+async function main(): Promise<void> {
+  let chosen: Arguments
+  try {
+    chosen = parseArguments(process.argv.slice(2))
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    process.exitCode = 2
+    return
+  }
+  if (chosen.help) {
+    process.stdout.write(`${help}\n`)
+    return
+  }
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => void cleanUp().then(() => process.exit(130)))
+  }
+  try {
+    await measure(chosen)
+  } catch (error) {
+    Progress.say(`The bench failed: ${error instanceof Error ? error.message : String(error)}`)
+    process.exitCode = 1
+  } finally {
+    await cleanUp()
+  }
+}
+
+await main()

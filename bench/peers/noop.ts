@@ -1,0 +1,84 @@
+/**
+ * Usher's own server before an engine that answers from nothing: the same listeners, routes, credentials, schemas and
+ * process as `usher serve`, but no actor, no decision and no journal behind them. What it reaches is the ceiling of the
+ * transport.
+ */
+import { NodeCrypto, NodeServices } from "@effect/platform-node"
+import { Effect, Layer, Runtime } from "effect"
+import * as Auth from "../../src/auth/Auth.ts"
+import * as Environment from "../../src/cli/Environment.ts"
+import { stopRequested } from "../../src/cli/Signals.ts"
+import { Delivery } from "../../src/delivery/Delivery.ts"
+import { deciders } from "../../src/domain/Mechanism.ts"
+import type { View } from "../../src/domain/Queue.ts"
+import { Engine, type Inspection } from "../../src/engine/Engine.ts"
+import * as AdminRoutes from "../../src/http/admin/Routes.ts"
+import * as ConsumerRoutes from "../../src/http/consumer/Routes.ts"
+import { Readiness } from "../../src/http/Readiness.ts"
+import * as Server from "../../src/http/Server.ts"
+import * as JournalCodec from "../../src/store/JournalCodec.ts"
+import * as JournalSql from "../../src/store/JournalSql.ts"
+
+const tenant = { organizationId: "00000000-0000-7000-8000-000000000000", mode: "live" } as const
+const view: View = { status: "QUEUED", position: 1_000, positionDisplayMode: "precise", enteredAt: Date.now() }
+const inspection: Inspection<"queue"> = {
+  identity: { ...tenant, id: tenant.organizationId, kind: "queue", experienceId: "", sequenceId: "" },
+  configuration: {
+    name: "noop",
+    timeZone: "UTC",
+    supportsGuest: true,
+    admitRate: 0,
+    recycleExpiredAdmissions: false,
+    loyaltyBiasEnabled: false,
+    loyaltyHeadStartSeconds: 60
+  },
+  status: {
+    statusOverride: null,
+    statusOverrideAt: null,
+    statusOverrideBy: null,
+    teardownStatus: null,
+    archived: false
+  },
+  lifecycle: "open",
+  live: {
+    counts: {},
+    entriesPerMinute: 0,
+    grantsPerMinute: 0,
+    lastSequence: 0,
+    node: "noop",
+    restarts: 0,
+    parked: false
+  }
+}
+
+const answer = Effect.succeed(view)
+const engine = Layer.succeed(Engine, {
+  send: () => answer,
+  view: () => answer,
+  administer: () => Effect.succeed(inspection),
+  configuration: () => Effect.succeed(inspection.configuration),
+  inspect: () => Effect.succeed(inspection),
+  start: () => Effect.void,
+  unpark: () => Effect.void,
+  isRestored: Effect.succeed(true)
+} as unknown as Engine["Service"])
+
+const server = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.layer }).pipe(
+  Layer.provide(Readiness.layerConditions),
+  Layer.provide(Readiness.layer),
+  Layer.provide(Layer.merge(Auth.layer, Delivery.layer)),
+  Layer.provide(engine),
+  Layer.provide(JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })),
+  Layer.provide(Environment.withDatabase)
+)
+
+const run = Runtime.makeRunMain(({ fiber, teardown }) => {
+  fiber.addObserver((exit) => teardown(exit, (code) => process.exit(code)))
+})
+run(
+  Effect.never.pipe(
+    Effect.provide(server),
+    Effect.raceFirst(stopRequested),
+    Effect.provide(Layer.merge(NodeServices.layer, NodeCrypto.layer))
+  )
+)

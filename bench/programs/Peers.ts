@@ -1,0 +1,11 @@
+/** What both Fastify peers are told by the bench. */
+import type { Fixture } from "../Fixture.ts"
+
+export function peerEnvironment(fixture: Fixture): { readonly [name: string]: string } {
+  return {
+    PUBLISHABLE_KEY: fixture.publishableKey,
+    TOKEN_PUBLIC_KEY: JSON.stringify(fixture.publicKey),
+    TOKEN_ISSUER: fixture.issuer.issuer,
+    TOKEN_AUDIENCE: fixture.issuer.audience
+  }
+}

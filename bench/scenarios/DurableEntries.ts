@@ -1,0 +1,52 @@
+/** P1: durable queue entries a second, fresh consumers, 256 connections, closed loop. */
+import { type Bench, describe, inTurns, measureEntries, notRun, withProgram } from "../Bench.ts"
+import { allMet, atLeast, inverseRatios, ratios, type ScenarioResult } from "../Figures.ts"
+import { overConnections, overWaiting } from "../Growth.ts"
+
+export const connections = 256
+
+export async function durableEntries(bench: Bench): Promise<ScenarioResult> {
+  const { programs, spans, pointSpans } = bench
+  const figures = await inTurns(bench, "P1", programs, (program) =>
+    withProgram(program, 0, async (running) =>
+      describe(await measureEntries(bench, running, { connections, waiting: 0, spans }), running, "entry")
+    )
+  )
+  const capacity = figures["usher"]?.["entriesPerSecond"]?.median
+  if (capacity !== undefined) bench.known.set("P1", capacity)
+  const against = ratios(figures, "usher", "entriesPerSecond")
+  const targets = [
+    atLeast("entries a second ≥ 4 × fastify-postgres", against["fastify-postgres"], 4),
+    atLeast("entries a second ≥ 1.1 × fastify-redis", against["fastify-redis"], 1.1),
+    atLeast("entries a second ≥ 0.85 × noop", against["noop"], 0.85)
+  ]
+  const curves = [
+    await overConnections(bench, "P1 entries", (running, atConnections) =>
+      measureEntries(bench, running, { connections: atConnections, waiting: 0, spans: pointSpans }).then((outcome) =>
+        describe(outcome, running, "entry")
+      )
+    ),
+    await overWaiting(bench, "P1 entries", (running, waiting) =>
+      measureEntries(bench, running, { connections, waiting, spans: pointSpans }).then((outcome) =>
+        describe(outcome, running, "entry")
+      )
+    )
+  ]
+  return {
+    title: "P1  Durable queue entries a second, fresh consumers, 256 connections, closed loop",
+    figures,
+    ratios: against,
+    processorRatios: inverseRatios(figures, "usher", "processorMicrosecondsPerEntry"),
+    targets,
+    met: allMet(targets),
+    curves: curves.filter((curve) => curve.points.length > 0),
+    notRun: notRun(programs),
+    notes: [
+      "Closed loop: each connection enters its next consumer when the last was answered. Finds the capacity; its latencies hide queueing.",
+      bench.arguments.unseenTokens
+        ? "No program has seen a consumer's token before: each entry costs a signature check."
+        : "Each consumer has asked for its status once before it enters; every program remembers the tokens it has checked.",
+      "After each run the entries in the program's store are counted: every acknowledged one is there."
+    ]
+  }
+}

@@ -1,0 +1,92 @@
+/** P4: one queue of a million waiting: entries a second, heap, the cost of a position, restart. */
+import { fileURLToPath } from "node:url"
+import { type Bench, describe, type Measured, measureEntries, withProgram } from "../Bench.ts"
+import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../Figures.ts"
+import * as Processes from "../Processes.ts"
+import * as Progress from "../Progress.ts"
+import { type Inspectable, usher } from "../programs/Usher.ts"
+import { connections } from "./DurableEntries.ts"
+
+/** What `measure/positions.ts` prints for each length. */
+interface PositionCost {
+  readonly waiting: number
+  readonly microsecondsPerPosition: number
+}
+
+export async function millionWaiting(bench: Bench): Promise<ScenarioResult> {
+  const waiting = bench.arguments.quick ? 100_000 : 1_000_000
+  const full = `usher, ${waiting.toLocaleString("en")} waiting`
+  const empty = "usher, empty queue"
+  const program = usher(bench.ground)
+  const heap: { [variant: string]: Array<number> } = { [full]: [], [empty]: [] }
+  const measured: { [variant: string]: Array<Measured> } = { [full]: [], [empty]: [] }
+  for (let round = 0; round < bench.rounds; round++) {
+    for (const [variant, ahead] of [
+      [empty, 0],
+      [full, waiting]
+    ] as const) {
+      Progress.show(`P4: ${variant}, run ${round + 1} of ${bench.rounds}`)
+      const result = await withProgram(program, ahead, async (running) => {
+        const used = await (running as Inspectable).heapBytes()
+        heap[variant]!.push(used)
+        const outcome = await measureEntries(bench, running, { connections, waiting: ahead, spans: bench.spans })
+        const result: Measured = {
+          ...describe(outcome, running, "entry"),
+          heapMegabytesBeforeLoad: used / 2 ** 20,
+          secondsToFirstAnswer: (running as Inspectable).secondsToFirstAnswer,
+          secondsToReady: (running as Inspectable).secondsToReady
+        }
+        return result
+      })
+      measured[variant]!.push(result)
+      Progress.say(
+        `P4  ${variant.padEnd(28)} run ${round + 1} of ${bench.rounds}  entriesPerSecond ${result["entriesPerSecond"]!.toFixed(1)}`
+      )
+    }
+  }
+  const positions = await positionCosts(waiting)
+  const last = positions.at(-1)!
+  const perPlace = heap[full]!.map((bytes, run) => (bytes - heap[empty]![run]!) / waiting)
+  const ofFull = {
+    ...summarize(measured[full]!),
+    ...summarize(perPlace.map((heapBytesPerPlace) => ({ heapBytesPerPlace }))),
+    ...summarize([{ microsecondsPerPosition: last.microsecondsPerPosition }])
+  }
+  const figures = { [full]: ofFull, [empty]: summarize(measured[empty]!) }
+  const against = ratios(figures, full, "entriesPerSecond")
+  const targets = [
+    atLeast("entries a second ≥ 0.8 × an empty queue's", against[empty], 0.8),
+    atMost("≤ 300 B heap a place", ofFull["heapBytesPerPlace"]?.median, 300),
+    atMost("a position in ≤ 5 µs", last.microsecondsPerPosition, 5),
+    atMost("restart to ready ≤ 5 s", ofFull["secondsToReady"]?.median, 5)
+  ]
+  return {
+    title: `P4  One queue of ${waiting.toLocaleString("en")} waiting, against an empty one in turns`,
+    figures,
+    ratios: { "empty queue": against[empty]! },
+    processorRatios: {},
+    targets,
+    met: allMet(targets),
+    curves: [
+      {
+        title: "P4 cost of a position",
+        over: "places waiting",
+        points: positions.map(({ waiting: x, ...values }) => ({ program: "usher", x, values }))
+      }
+    ],
+    notRun: {},
+    notes: [
+      "Heap a place: the process's heap and buffers after a garbage collection, with the full queue less with the empty one.",
+      "A position: the queue's own view of one consumer after another, chosen at random, in a process of its own, after a tenth of the places have left.",
+      "Restart: from the start of the process, the journal read back from the database, until the queue is answered for, and until /ready answers 200, which looks once a second."
+    ]
+  }
+}
+
+async function positionCosts(waiting: number): Promise<ReadonlyArray<PositionCost>> {
+  Progress.show("P4: the cost of a position")
+  const lengths = [1_000, 10_000, 100_000, 1_000_000].filter((length) => length <= waiting)
+  const script = fileURLToPath(new URL("../measure/positions.ts", import.meta.url))
+  const printed = await Processes.run(process.execPath, [script, ...lengths.map(String)])
+  return JSON.parse(printed) as ReadonlyArray<PositionCost>
+}

@@ -1,0 +1,118 @@
+/** P3: status reads a second, as consumers that wait poll them, and the SQL statements they cost. */
+import { type Bench, describe, inTurns, type Measured, notRun, withProgram } from "../Bench.ts"
+import { allMet, atLeast, atMost, inverseRatios, ratios, type ScenarioResult } from "../Figures.ts"
+import { overConnections, overWaiting } from "../Growth.ts"
+import * as Progress from "../Progress.ts"
+import { enterRequest, type Running, statusRequest } from "../programs/Program.ts"
+import { usher } from "../programs/Usher.ts"
+import { beyondIdle, openSqlTap, since, total } from "../SqlTap.ts"
+
+const connections = 256
+/** Consumers that poll, each in its turn. */
+const polling = 5_000
+
+export async function statusReads(bench: Bench): Promise<ScenarioResult> {
+  const { programs, spans, pointSpans } = bench
+  const figures = await inTurns(bench, "P3", programs, (program) =>
+    withProgram(program, 0, (running) => measureReads(bench, running, connections, spans))
+  )
+  const statements = await countSqlStatements(bench)
+  const against = ratios(figures, "usher", "readsPerSecond")
+  const targets = [
+    atLeast("reads a second ≥ 0.9 × noop", against["noop"], 0.9),
+    atMost("0 SQL statements", statements?.ofReads, 0)
+  ]
+  const curves = [
+    await overConnections(bench, "P3 status reads", (running, at) => measureReads(bench, running, at, pointSpans)),
+    await overWaiting(bench, "P3 status reads", (running) => measureReads(bench, running, connections, pointSpans))
+  ]
+  return {
+    title: "P3  Status reads a second, 5,000 consumers that wait, 256 connections, closed loop",
+    figures,
+    ratios: against,
+    processorRatios: inverseRatios(figures, "usher", "processorMicrosecondsPerRead"),
+    targets,
+    met: allMet(targets),
+    curves: curves.filter((curve) => curve.points.length > 0),
+    notRun: notRun(programs),
+    notes: [
+      statements === undefined
+        ? "SQL statements were not counted: usher did not run."
+        : `SQL statements on the wire during ${statements.reads} reads: ${statements.during}; in as long a span without reads: ${statements.idle}.`
+    ]
+  }
+}
+
+/** Lets the consumers enter, then poll. */
+async function measureReads(
+  bench: Bench,
+  running: Running,
+  atConnections: number,
+  spans: Bench["spans"]
+): Promise<Measured> {
+  return describe(await pollStatus(bench, running, atConnections, spans), running, "read")
+}
+
+async function pollStatus(bench: Bench, running: Running, atConnections: number, spans: Bench["spans"]) {
+  await bench.generator.run({
+    mode: "closed",
+    host: "127.0.0.1",
+    port: running.port,
+    connections: 64,
+    warmupSeconds: 0,
+    seconds: 120,
+    watched: [],
+    request: enterRequest(bench.ground.fixture),
+    tokens: bench.tokens.range(polling),
+    repeatTokens: false
+  })
+  return poll(bench, running, atConnections, spans)
+}
+
+async function poll(bench: Bench, running: Running, atConnections: number, spans: Bench["spans"]) {
+  const outcome = await bench.generator.run({
+    mode: "closed",
+    host: "127.0.0.1",
+    port: running.port,
+    connections: atConnections,
+    warmupSeconds: spans.warmup,
+    seconds: spans.measured,
+    watched: running.watched,
+    request: statusRequest(bench.ground.fixture),
+    tokens: bench.tokens.range(polling),
+    repeatTokens: true
+  })
+  for (const sample of outcome.samples) {
+    if (!sample.includes('"status":"QUEUED"')) throw new Error(`Not the status of one who waits: ${sample}`)
+  }
+  return outcome
+}
+
+/** Usher's statements while it is polled, and in as long a span of rest: what it does by itself is not the reads'. */
+async function countSqlStatements(bench: Bench) {
+  if (!bench.arguments.programs.includes("usher")) return undefined
+  Progress.show("P3: counting SQL statements")
+  const { ground } = bench
+  const tap = await openSqlTap(ground.database.url("postgres"))
+  const database = { ...ground.database, url: (name: string) => tap.url(ground.database.url(name)) }
+  try {
+    return await withProgram(usher({ ...ground, database }), 0, async (running) => {
+      await pollStatus(bench, running, connections, { warmup: 0, measured: 1, tokens: 0 })
+      const before = tap.statements()
+      const from = performance.now()
+      const { requests } = await poll(bench, running, connections, {
+        warmup: 0,
+        measured: bench.spans.measured,
+        tokens: 0
+      })
+      const spanMilliseconds = performance.now() - from
+      const between = tap.statements()
+      await new Promise((resolve) => setTimeout(resolve, spanMilliseconds))
+      const during = since(before, between)
+      const idle = since(between, tap.statements())
+      return { reads: requests, during: total(during), idle: total(idle), ofReads: beyondIdle(during, idle) }
+    })
+  } finally {
+    tap.stop()
+  }
+}

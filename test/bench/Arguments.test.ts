@@ -1,0 +1,44 @@
+import { assert, describe, it } from "@effect/vitest"
+import { help, parseArguments, programNames, scenarioIds } from "../../bench/Arguments.ts"
+
+describe("the bench's command line", () => {
+  it("runs every scenario with every program when nothing is asked for", () => {
+    const { scenarios, programs, quick, curves } = parseArguments([])
+    assert.deepStrictEqual([...scenarios], [...scenarioIds])
+    assert.deepStrictEqual([...programs], [...programNames])
+    assert.isFalse(quick)
+    assert.isTrue(curves)
+  })
+
+  it("takes scenarios in any case and order, options with a blank or an equals sign", () => {
+    const parsed = parseArguments([
+      "p3",
+      "P1",
+      "--json",
+      "a.json",
+      "--svg=b.svg",
+      "--quick",
+      "--programs",
+      "noop,usher"
+    ])
+    assert.deepStrictEqual([...parsed.scenarios], ["P1", "P3"])
+    assert.deepStrictEqual([...parsed.programs], ["usher", "noop"])
+    assert.strictEqual(parsed.json, "a.json")
+    assert.strictEqual(parsed.svg, "b.svg")
+    assert.isTrue(parsed.quick)
+  })
+
+  it("names what is wrong and what would be right", () => {
+    assert.throws(() => parseArguments(["P99"]), /Unknown scenario "P99"; known are P1, P2, P3, P4, P10/)
+    assert.throws(() => parseArguments(["--speed"]), /Unknown option --speed/)
+    assert.throws(() => parseArguments(["--quick=yes"]), /Unknown option --quick=yes/)
+    assert.throws(() => parseArguments(["--json"]), /--json needs a value/)
+    assert.throws(() => parseArguments(["--programs", "usher,express"]), /Unknown program "express"/)
+    assert.throws(() => parseArguments(["--rounds", "0"]), /--rounds must be a whole number from 1 to 99/)
+  })
+
+  it("explains every scenario and shows an example", () => {
+    for (const id of scenarioIds) assert.include(help, `  ${id} `)
+    assert.include(help, "Example: npm run bench -- P1 P3 --json figures.json")
+  })
+})
