@@ -1,0 +1,296 @@
+/**
+ * Style that fails a test needs no reviewer. Every rule reads the tree, names file, line and remedy, and is itself
+ * shown a bad sample, so that a rule that can no longer fail is noticed.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { markdownTable } from "../src/Settings.ts"
+import { composeFindings } from "./tidy/compose.ts"
+import * as Dependencies from "./tidy/dependencies.ts"
+import { brokenLinks, staleSettingsTable, untrueLimits, withSettingsTable } from "./tidy/documents.ts"
+import { assertTidy, type Finding } from "./tidy/Finding.ts"
+import { importsPointingRight, impureImports } from "./tidy/imports.ts"
+import { strayTopLevel, untestedDomain, unwantedWords } from "./tidy/layout.ts"
+import { longerThanRecorded } from "./tidy/size.ts"
+import { bannedTokens, type Exception } from "./tidy/tokens.ts"
+import { readTree, type TextFile, topLevel, typescriptIn } from "./tidy/Tree.ts"
+
+/** Who may do what the others may not. */
+const exceptions: ReadonlyArray<Exception> = []
+
+/** The longest file and function, in lines. These numbers may fall. */
+const recorded = {
+  src: { file: 400, function: 156 },
+  test: { file: 400 },
+  bench: { file: 400, function: 120 }
+}
+
+const tree = readTree()
+const source = typescriptIn(tree, "src/")
+/** A migration is written once and never split: its length says nothing. */
+const grown = tree.filter((file) => !file.path.startsWith("src/store/migrations/"))
+const fileNamed = (path: string): TextFile => tree.find((file) => file.path === path) ?? { path, text: "" }
+const manifest: Dependencies.Manifest = JSON.parse(fileNamed("package.json").text)
+const lock: Dependencies.Lock = JSON.parse(fileNamed("package-lock.json").text)
+
+/** The findings in short, for samples. */
+const found = (findings: ReadonlyArray<Finding>): ReadonlyArray<string> =>
+  findings.map(({ path, line, problem }) => `${path}:${line} ${problem}`)
+
+describe("imports", () => {
+  it("only point left", () => assertTidy(importsPointingRight(source)))
+
+  it("that point right, sideways, out of src or from nowhere are found", () => {
+    const sample = [
+      {
+        path: "src/store/Journal.ts",
+        text: 'import { a } from "../domain/Ids.ts"\nimport { b } from "../engine/Engine.ts"'
+      },
+      {
+        path: "src/auth/Tokens.ts",
+        text: 'import { a } from "../Settings.ts"\nimport { b } from "../engine/Engine.ts"'
+      },
+      { path: "src/http/Server.ts", text: 'export * from "../main.ts"\nconst a = import("../../test/tidy/Tree.ts")' },
+      { path: "src/misc/Things.ts", text: 'import { a } from "../domain/Ids.ts"' }
+    ]
+    assert.deepStrictEqual(found(importsPointingRight(sample)), [
+      "src/store/Journal.ts:2 store imports engine (../engine/Engine.ts)",
+      "src/auth/Tokens.ts:2 auth imports engine (../engine/Engine.ts)",
+      "src/http/Server.ts:1 http imports main.ts (../main.ts)",
+      "src/http/Server.ts:2 http imports test/tidy/Tree.ts (../../test/tidy/Tree.ts)",
+      "src/misc/Things.ts:1 src/misc is in no ring"
+    ])
+  })
+
+  it("keep the domain pure", () => assertTidy(impureImports(source)))
+
+  it("of a runtime, a driver or Node into the domain are found", () => {
+    const text = [
+      'import { Effect, Schema, type Layer } from "effect"',
+      'import * as Option from "effect/Option"',
+      'import * as Clock from "effect/Clock"',
+      'import { SqlClient } from "effect/sql"',
+      'import { createHash } from "node:crypto"'
+    ].join("\n")
+    assert.deepStrictEqual(found(impureImports([{ path: "src/domain/Queue.ts", text }])), [
+      "src/domain/Queue.ts:1 domain imports Effect",
+      "src/domain/Queue.ts:3 domain imports effect/Clock",
+      "src/domain/Queue.ts:4 domain imports effect/sql",
+      "src/domain/Queue.ts:5 domain imports node:crypto"
+    ])
+  })
+})
+
+describe("the source", () => {
+  it("uses no banned token, and no exception is left over", () => assertTidy(bannedTokens(source, exceptions)))
+
+  it("that uses one is found", () => {
+    const statements = [
+      "async function a() {}",
+      "const b = async () => {}",
+      "function c() { try { b() } finally { c() } }",
+      "const d = Date.now()",
+      "const e = new Date()",
+      "const f = Math.random()",
+      "setTimeout(c, 1)",
+      'console.log("g")',
+      "const h = d as any",
+      'const i = process.env["HOME"]',
+      "// @ts-ignore"
+    ]
+    const sample = { path: "src/engine/Actor.ts", text: statements.join("\n") }
+    const tokens = ["async", "async", "try", "Date.now", "new Date()", "Math.random", "setTimeout", "console", "as any"]
+    assert.deepStrictEqual(
+      found(bannedTokens([sample], [])),
+      [...tokens, "process.env", "@ts-ignore"].map(
+        (token, index) => `${sample.path}:${index + 1} ${token} is banned in src`
+      )
+    )
+  })
+
+  it("may speak of them in comments and text, and make a date of a number", () => {
+    const text = '// try Date.now() and async\nconst a = "console.log"\nconst b = new Date(0)'
+    assert.deepStrictEqual(found(bannedTokens([{ path: "src/domain/Time.ts", text }], [])), [])
+  })
+
+  it("with an exception that is no longer used is found", () => {
+    const exception = { path: "src/main.ts", token: "console", reason: "a sample" }
+    const sample = { path: exception.path, text: 'console.log("a")' }
+    assert.deepStrictEqual(found(bannedTokens([sample], [exception])), [])
+    assert.deepStrictEqual(found(bannedTokens([{ ...sample, text: "" }], [exception])), [
+      "src/main.ts:1 does not use console, but has an exception for it"
+    ])
+  })
+
+  it("that grew longer than its longest file or function is found", () => {
+    const sample = { path: "src/main.ts", text: "const a = 1\nfunction b() {\n  return a\n}\n" }
+    assert.deepStrictEqual(found(longerThanRecorded([sample], { file: 4, function: 3 })), [])
+    assert.deepStrictEqual(found(longerThanRecorded([sample], { file: 3, function: 2 })), [
+      "src/main.ts:4 4 lines, the longest was 3",
+      "src/main.ts:2 a function of 3 lines, the longest was 2"
+    ])
+  })
+
+  for (const folder of ["src", "test", "bench"] as const) {
+    it(`of ${folder} is not longer than its recorded worst`, () =>
+      assertTidy(longerThanRecorded(typescriptIn(grown, `${folder}/`), recorded[folder])))
+  }
+})
+
+describe("the layout", () => {
+  it("has only the agreed names at the top", () => assertTidy(strayTopLevel(topLevel())))
+
+  it("with another name at the top is found", () => {
+    assert.deepStrictEqual(found(strayTopLevel(["src", "lib"])), ["lib:1 stands at the top level"])
+  })
+
+  it("has a test for every file of the domain", () => assertTidy(untestedDomain(tree)))
+
+  it("with a domain file that runs something and has no test is found", () => {
+    const sample = [
+      { path: "src/domain/Draw.ts", text: "export const a = 1" },
+      { path: "src/domain/Queue.ts", text: "export const a = 1" },
+      { path: "src/domain/Shape.ts", text: 'import type { A } from "./Queue.ts"\nexport interface B extends A {}' },
+      { path: "src/domain/Time.ts", text: "export const a = 1" },
+      { path: "src/domain/Refusals.ts", text: 'export class Full extends TaggedError("Full", {}) {}' },
+      { path: "src/domain/Amount.ts", text: "export class Amount { double() { return 2 } }" },
+      { path: "test/domain/queue/Entering.test.ts", text: "" },
+      { path: "test/domain/Time.test.ts", text: "" }
+    ]
+    assert.deepStrictEqual(found(untestedDomain(sample)), [
+      "src/domain/Draw.ts:1 has no test",
+      "src/domain/Amount.ts:1 has no test"
+    ])
+  })
+
+  it("holds no words for unfinished work and no path of one machine", () => assertTidy(unwantedWords(tree)))
+
+  it("with such a word in it is found", () => {
+    const word = "todo".toUpperCase()
+    const sample = { path: "src/main.ts", text: `const a = 1\n// ${word}: b` }
+    assert.deepStrictEqual(found(unwantedWords([sample])), [`src/main.ts:2 says ${word}`])
+  })
+})
+
+describe("the documents", () => {
+  it("link to what is there", () => assertTidy(brokenLinks(tree)))
+
+  it("with a broken link are found", () => {
+    const text =
+      "# A head\n[a](#a-head) [b](src) [c](src/main.ts) [d](https://example.com)\n[e](#b-head) [f](src/none.ts)"
+    const sample = [
+      { path: "README.md", text },
+      { path: "src/main.ts", text: "" }
+    ]
+    assert.deepStrictEqual(found(brokenLinks(sample)), [
+      "README.md:3 links to #b-head",
+      "README.md:3 links to src/none.ts"
+    ])
+  })
+
+  it("show every setting as the code has it", () =>
+    assertTidy(staleSettingsTable(fileNamed("README.md"), markdownTable())))
+
+  it("with an old table of settings are found, and are put right by the script", () => {
+    const text = "# Usher\n<!-- settings -->\n\n| old |\n\n<!-- /settings -->\nrest"
+    const problem = "README.md:2 the table of settings is not the one of src/Settings.ts"
+    assert.deepStrictEqual(found(staleSettingsTable({ path: "README.md", text }, "| new |")), [problem])
+    const updated = { path: "README.md", text: withSettingsTable(text, "| new |") }
+    assert.deepStrictEqual(found(staleSettingsTable(updated, "| new |")), [])
+    assert.isTrue(updated.text.endsWith("<!-- /settings -->\nrest"))
+  })
+})
+
+describe("the limits", () => {
+  it("are told as the source has them", () => assertTidy(untrueLimits(tree)))
+
+  it("that are told otherwise are found", () => {
+    const rows = ["| [`a`](A.ts) | 1,000 | |", "| [`b`](A.ts) | 5 | |", "| [`c`](A.ts) | 5 | |"]
+    const sample = [
+      { path: "src/ARCHITECTURE.md", text: rows.join("\n") },
+      { path: "src/A.ts", text: "const a = 1_000\nconst options = { b: 6 }" }
+    ]
+    assert.deepStrictEqual(found(untrueLimits(sample)), [
+      "src/ARCHITECTURE.md:2 b is 5 here and 6 in src/A.ts",
+      "src/ARCHITECTURE.md:3 c is 5 here and not a plain number in src/A.ts"
+    ])
+  })
+})
+
+describe("the dependencies", () => {
+  it("are pinned to one version each", () => assertTidy(Dependencies.looseVersions(manifest)))
+
+  it("that leave a choice are found", () => {
+    const loose = {
+      dependencies: { a: "1.2.3", b: "^1.2.3" },
+      devDependencies: { c: "latest", d: "1.0.0-rc.1" },
+      allowScripts: {}
+    }
+    assert.deepStrictEqual(found(Dependencies.looseVersions(loose)), [
+      'package.json:1 b is "^1.2.3"',
+      'package.json:1 c is "latest"'
+    ])
+  })
+
+  it("with install scripts are allowed by name", () => assertTidy(Dependencies.unapprovedScripts(manifest, lock)))
+
+  it("with an install script that nobody allowed are found", () => {
+    const sample = { packages: { "node_modules/@a/b": { hasInstallScript: true }, "node_modules/c": {} } }
+    assert.deepStrictEqual(found(Dependencies.unapprovedScripts({ ...manifest, allowScripts: {} }, sample)), [
+      "package.json:1 @a/b has an install script"
+    ])
+  })
+
+  it("come from any registry", () => assertTidy(Dependencies.namedHosts(lock)))
+
+  it("that name their registry are found", () => {
+    const sample = { packages: { "node_modules/a": { resolved: "https://registry.example.com/a/-/a-1.0.0.tgz" } } }
+    assert.deepStrictEqual(found(Dependencies.namedHosts(sample)), [
+      "package-lock.json:1 node_modules/a names the host it came from"
+    ])
+  })
+
+  it("are all in the lock, those for other platforms too", () => assertTidy(Dependencies.incompleteLock(lock)))
+
+  it("that are missing from the lock are found", () => {
+    const sample = {
+      packages: {
+        "node_modules/a": { optionalDependencies: { b: "1.0.0", c: "1.0.0", d: "1.0.0" } },
+        "node_modules/a/node_modules/b": {},
+        "node_modules/c": {}
+      }
+    }
+    assert.deepStrictEqual(found(Dependencies.incompleteLock(sample)), ["package-lock.json:1 d is missing"])
+  })
+})
+
+describe("docker-compose.yml", () => {
+  const compose = fileNamed("docker-compose.yml")
+
+  it("starts Usher, Postgres and Redis, each with a health check, open to this machine alone", () =>
+    assertTidy(composeFindings(compose, ["usher", "postgres", "redis"])))
+
+  it("without one of them, a health check, a wait, a user or a closed port is found", () => {
+    const text = `
+services:
+  usher:
+    build:
+      dockerfile_inline: |
+        FROM node:24
+    depends_on:
+      postgres:
+        condition: service_started
+    ports: ["4000:4000"]
+  postgres:
+    healthcheck:
+      test: ["CMD", "pg_isready"]
+`
+    assert.deepStrictEqual(found(composeFindings({ path: "docker-compose.yml", text }, ["usher", "redis"])), [
+      "docker-compose.yml:1 there is no service redis",
+      "docker-compose.yml:3 usher runs as root",
+      "docker-compose.yml:3 usher has no health check",
+      "docker-compose.yml:3 usher does not wait for postgres",
+      "docker-compose.yml:3 usher opens 4000:4000 to the network",
+      "docker-compose.yml:11 postgres has no image"
+    ])
+  })
+})

@@ -1,0 +1,48 @@
+/** docker-compose.yml, as far as reading it can tell. */
+import * as Yaml from "effect/encoding/Yaml"
+import type { Finding } from "./Finding.ts"
+import { lineAt, type TextFile } from "./Tree.ts"
+
+interface Service {
+  readonly build?: { readonly dockerfile_inline?: string }
+  readonly image?: string
+  readonly healthcheck?: { readonly test?: unknown }
+  readonly depends_on?: { readonly [service: string]: { readonly condition?: string } }
+  readonly ports?: ReadonlyArray<string>
+}
+
+/** Services without a health check, dependencies that are not waited for, ports open to the network, no user. */
+export function composeFindings(file: TextFile, expected: ReadonlyArray<string>): ReadonlyArray<Finding> {
+  const { services } = Yaml.parse(file.text) as { readonly services: { readonly [name: string]: Service } }
+  const finding = (name: string, problem: string, fix: string): Finding => {
+    return {
+      path: file.path,
+      line: lineAt(file, Math.max(0, file.text.search(new RegExp(`^  ${name}:`, "m")))),
+      problem,
+      fix
+    }
+  }
+  return [
+    ...expected
+      .filter((name) => services[name] === undefined)
+      .map((name) => finding(name, `there is no service ${name}`, "Add it.")),
+    ...Object.entries(services).flatMap(([name, service]) =>
+      problemsOf(service).map(([problem, fix]) => finding(name, `${name} ${problem}`, fix))
+    )
+  ]
+}
+
+function problemsOf(service: Service): ReadonlyArray<readonly [problem: string, fix: string]> {
+  const found: Array<readonly [string, string]> = []
+  const dockerfile = service.build?.dockerfile_inline
+  if (service.image === undefined && dockerfile === undefined) found.push(["has no image", "Name or build one."])
+  if (dockerfile !== undefined && !/^USER (?!root)/m.test(dockerfile)) found.push(["runs as root", "Add USER node."])
+  if (service.healthcheck?.test === undefined) found.push(["has no health check", "Add healthcheck.test."])
+  for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
+    if (condition !== "service_healthy") found.push([`does not wait for ${other}`, "Use condition: service_healthy."])
+  }
+  for (const port of service.ports ?? []) {
+    if (!port.startsWith("127.0.0.1:")) found.push([`opens ${port} to the network`, "Publish it on 127.0.0.1."])
+  }
+  return found
+}

@@ -1,0 +1,79 @@
+/** What is installed: exactly the same everywhere, from any registry. */
+import type { Finding } from "./Finding.ts"
+
+/** The parts of package.json that say what is installed. */
+export interface Manifest {
+  readonly dependencies: { readonly [name: string]: string }
+  readonly devDependencies: { readonly [name: string]: string }
+  readonly allowScripts: { readonly [name: string]: boolean }
+}
+
+export interface LockedPackage {
+  readonly version?: string
+  readonly resolved?: string
+  readonly dev?: boolean
+  readonly optional?: boolean
+  readonly hasInstallScript?: boolean
+  readonly optionalDependencies?: { readonly [name: string]: string }
+  readonly [field: string]: unknown
+}
+
+/** package-lock.json: each installed package by its folder. */
+export interface Lock {
+  readonly packages: { readonly [folder: string]: LockedPackage }
+}
+
+/** Versions in package.json that leave a choice. */
+export function looseVersions(manifest: Manifest): ReadonlyArray<Finding> {
+  const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
+  return versions
+    .filter(([, version]) => !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version))
+    .map(([name, version]) => inManifest(`${name} is "${version}"`, "Write the one exact version."))
+}
+
+/** Install scripts in the lock that package.json does not allow by name: a strict npm would refuse to install. */
+export function unapprovedScripts(manifest: Manifest, lock: Lock): ReadonlyArray<Finding> {
+  return Object.entries(lock.packages)
+    .filter(([folder, locked]) => locked.hasInstallScript === true && manifest.allowScripts[nameOf(folder)] !== true)
+    .map(([folder]) => inManifest(`${nameOf(folder)} has an install script`, "Allow it by name in allowScripts."))
+}
+
+/** Packages in the lock that name a registry's host. */
+export function namedHosts(lock: Lock): ReadonlyArray<Finding> {
+  return Object.entries(lock.packages)
+    .filter(([, locked]) => locked.resolved?.includes("://") === true)
+    .map(([folder]) => inLock(`${folder} names the host it came from`))
+}
+
+/** Optional packages that the lock names and does not hold: `npm ci` would refuse the lock. */
+export function missingOptional(lock: Lock) {
+  return Object.entries(lock.packages).flatMap(([folder, locked]) =>
+    Object.entries(locked.optionalDependencies ?? {})
+      .filter(([name]) => !holds(lock, folder, name))
+      .map(([name, version]) => ({ name, version, parent: locked }))
+  )
+}
+
+/** {@link missingOptional} as findings. */
+export function incompleteLock(lock: Lock): ReadonlyArray<Finding> {
+  return missingOptional(lock).map(({ name }) => inLock(`${name} is missing`))
+}
+
+/** True if the lock holds the package where Node would look for it, beginning inside the folder. */
+function holds(lock: Lock, folder: string, name: string): boolean {
+  if (lock.packages[folder === "" ? `node_modules/${name}` : `${folder}/node_modules/${name}`] !== undefined)
+    return true
+  return folder !== "" && holds(lock, folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/"))), name)
+}
+
+function nameOf(folder: string): string {
+  return folder.slice(folder.lastIndexOf("node_modules/") + "node_modules/".length)
+}
+
+function inManifest(problem: string, fix: string): Finding {
+  return { path: "package.json", line: 1, problem, fix }
+}
+
+function inLock(problem: string): Finding {
+  return { path: "package-lock.json", line: 1, problem, fix: "Run npm run lock." }
+}

@@ -1,0 +1,94 @@
+/**
+ * The straight line: every import inside `src` points left.
+ *
+ *     domain ← store ← engine, auth, delivery ← http ← cli, main
+ *
+ * Neighbours of one ring do not know each other: what both need belongs further left, and what joins them further
+ * right. `Settings.ts`, with its `SettingShapes.ts`, stands before all of them.
+ */
+import { posix } from "node:path"
+import type { Finding } from "./Finding.ts"
+import { isSyntaxNode, lineAt, syntaxOf, type SyntaxNode, type TextFile, walk } from "./Tree.ts"
+
+const rings: ReadonlyArray<ReadonlyArray<string>> = [
+  ["SettingShapes.ts"],
+  ["Settings.ts"],
+  ["domain"],
+  ["store"],
+  ["engine", "auth", "delivery"],
+  ["http"],
+  ["cli"],
+  ["main.ts"]
+]
+
+/** Parts of `effect` that act, and so have no place in the pure ring; its data types and `Schema` do. */
+const acting = new Set(
+  "Clock Config Console Context Deferred Effect Fiber Layer ManagedRuntime PubSub Queue Random Ref Runtime Schedule Scope Stream".split(
+    " "
+  )
+)
+
+/** Imports that point right, sideways, out of `src`, or at a folder that has no ring. */
+export function importsPointingRight(files: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
+  return files.flatMap((file) => {
+    const from = partOf(file.path)
+    if (ringOf(from) === undefined) {
+      const fix = "Move it into a ring, or give its folder one in test/tidy/imports.ts and src/ARCHITECTURE.md."
+      return [{ path: file.path, line: 1, problem: `src/${from} is in no ring`, fix }]
+    }
+    return importsOf(file).flatMap(({ source, line }) => {
+      if (!source.startsWith(".")) return []
+      const to = partOf(posix.join(posix.dirname(file.path), source))
+      if (to === from || isLeftOf(to, from)) return []
+      const fix = "Imports only point left: move what is shared to the left, or hand it in from the right."
+      return [{ path: file.path, line, problem: `${from} imports ${to} (${source})`, fix }]
+    })
+  })
+}
+
+/** Imports of `src/domain` that reach beyond pure data: the runtime of Effect, its SQL and HTTP, Node, libraries. */
+export function impureImports(files: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
+  return files
+    .filter((file) => file.path.startsWith("src/domain/"))
+    .flatMap((file) =>
+      importsOf(file).flatMap(({ source, names, line }) => {
+        if (source.startsWith(".")) return []
+        const module = source.startsWith("effect/") ? source.slice("effect/".length) : undefined
+        const isPure = module === undefined ? source === "effect" : /^[A-Z]/.test(module) && !acting.has(module)
+        const impure = isPure ? names.filter((name) => acting.has(name)) : [source]
+        const fix = "A mechanism only decides: let its caller bring the clock, dice and I/O in as arguments."
+        return impure.map((name) => ({ path: file.path, line, problem: `domain imports ${name}`, fix }))
+      })
+    )
+}
+
+/** `domain` for `src/domain/Queue.ts`; `main.ts` for `src/main.ts`; the path itself outside `src`. */
+function partOf(path: string): string {
+  return path.startsWith("src/") ? path.split("/")[1]! : path
+}
+
+function ringOf(part: string): number | undefined {
+  const ring = rings.findIndex((parts) => parts.includes(part))
+  return ring === -1 ? undefined : ring
+}
+
+function isLeftOf(part: string, other: string): boolean {
+  const ring = ringOf(part)
+  const otherRing = ringOf(other)
+  return ring !== undefined && otherRing !== undefined && ring < otherRing
+}
+
+/** Every module a file names, be it by an import, a re-export, or a call of `import`. */
+function importsOf(file: TextFile) {
+  const found: Array<{ readonly source: string; readonly names: ReadonlyArray<string>; readonly line: number }> = []
+  walk(syntaxOf(file), (node) => {
+    const isImport = ["ImportDeclaration", "ImportExpression", "ExportAllDeclaration", "ExportNamedDeclaration"]
+    if (!isImport.includes(node.type) || !isSyntaxNode(node["source"])) return
+    const specifiers = node["importKind"] === "type" ? [] : ((node["specifiers"] ?? []) as ReadonlyArray<SyntaxNode>)
+    const names = specifiers
+      .filter((specifier) => specifier["importKind"] !== "type" && isSyntaxNode(specifier["imported"]))
+      .map((specifier) => String((specifier["imported"] as SyntaxNode)["name"]))
+    found.push({ source: String(node["source"]["value"]), names, line: lineAt(file, node.start) })
+  })
+  return found
+}
