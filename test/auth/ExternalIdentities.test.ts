@@ -109,7 +109,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("An external ide
         assert.strictEqual(outcomes.filter((outcome) => typeof outcome === "object").length, 1)
         assert.strictEqual(outcomes.filter((outcome) => outcome === "invalid_exchange_code").length, 29)
         const late = yield* authorized(tenant)
-        yield* sql`update exchange_codes set expires_at = now() where used_at is null`
+        yield* sql`update exchange_codes set expires_at = now() - interval '1 second' where used_at is null`
         assert.strictEqual(yield* exchanged(tenant, late.code), "exchange_code_expired")
         for (const text of ["", "x", "x".repeat(100_000), "\u0000"]) {
           assert.strictEqual(yield* exchanged(tenant, text), "invalid_exchange_code")

@@ -12,7 +12,8 @@ const terminated = Effect.callback<void>((resume) => void process.once("SIGTERM"
 
 const hold = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`create table if not exists kept (holder int)`
+  // Postgres may refuse one of two that create it at the same moment; the second try finds it there.
+  yield* Effect.retry(sql`create table if not exists kept (holder int)`, { times: 5 })
   yield* sql`insert into kept (holder) values (${process.pid})`
   const [row] = yield* sql<{ port: number }>`select inet_server_port() as port`
   yield* Console.log(JSON.stringify({ port: row?.port }))
