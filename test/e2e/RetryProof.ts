@@ -13,8 +13,10 @@ export interface Figures {
   cut: number
   /** Of those, the ones that had taken effect when they were sent again. */
   effective: number
-  /** Effects on record that a retry repeated. */
+  /** Effects on record that a retry repeated: the same change of a place twice, with nothing between. */
   duplicates: number
+  /** Entries that were cut, lay somewhere, and came after their consumer had left: then it stands in the queue anew. */
+  late: number
   readonly violations: Array<string>
 }
 
@@ -29,7 +31,7 @@ export async function retryProof(options: { readonly cuts: number; readonly seed
   using apis = new Apis(server, await server.createOrganization(), workers)
   const sequenceId = await apis.createSequence()
   const queueId = await apis.create("/queues", { sequenceId, name: "retries", admitRate: 0 })
-  const figures: Figures = { cut: 0, effective: 0, duplicates: 0, violations: [] }
+  const figures: Figures = { cut: 0, effective: 0, duplicates: 0, late: 0, violations: [] }
   const sentAgain = new Map<string, number>()
 
   /** Sends a request, cuts it, up to three times; then sends it to the end. */
@@ -73,7 +75,7 @@ export async function retryProof(options: { readonly cuts: number; readonly seed
 
   const history = await apis.history(queueId)
   figures.violations.push(...read(history).violations)
-  figures.duplicates = duplicatesIn(history)
+  Object.assign(figures, repeatedIn(history))
   figures.effective = history.filter(
     ({ type, consumerId, at }) => at < (sentAgain.get(`${type} ${consumerId}`) ?? 0)
   ).length
@@ -81,13 +83,16 @@ export async function retryProof(options: { readonly cuts: number; readonly seed
 }
 
 /** Nobody here does anything twice on purpose. */
-function duplicatesIn(history: ReadonlyArray<Recorded>): number {
-  const seen = new Set<string>()
+function repeatedIn(history: ReadonlyArray<Recorded>): { readonly duplicates: number; readonly late: number } {
+  const last = new Map<string, string>()
   let duplicates = 0
+  let late = 0
   for (const { type, consumerId } of history) {
     if (consumerId === undefined) continue
-    if (seen.has(`${type} ${consumerId}`)) duplicates += 1
-    seen.add(`${type} ${consumerId}`)
+    const before = last.get(consumerId)
+    if (before === "Left" && type === "Entered") late += 1
+    else if (before === type || (before !== undefined && type === "Entered")) duplicates += 1
+    last.set(consumerId, type)
   }
-  return duplicates
+  return { duplicates, late }
 }

@@ -15,7 +15,8 @@ conclude(
   {
     "requests cut": figures.cut,
     "had taken effect when sent again": figures.effective,
-    "effects that happened twice": figures.duplicates
+    "effects that happened twice": figures.duplicates,
+    "entries that came after their consumer had left": figures.late
   },
   figures.violations,
   figures.duplicates === 0 && figures.cut >= cuts && figures.effective > 0

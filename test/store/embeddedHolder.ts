@@ -8,7 +8,8 @@ import { SqlClient } from "effect/sql"
 import { Settings } from "../../src/Settings.ts"
 import * as Database from "../../src/store/Database.ts"
 
-const terminated = Effect.callback<void>((resume) => void process.once("SIGTERM", () => resume(Effect.void)))
+// Heard from the very beginning: who reads the line may end this process at once.
+const terminated = new Promise<void>((resolve) => process.once("SIGTERM", () => resolve()))
 
 const hold = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -17,7 +18,7 @@ const hold = Effect.gen(function* () {
   yield* sql`insert into kept (holder) values (${process.pid})`
   const [row] = yield* sql<{ port: number }>`select inet_server_port() as port`
   yield* Console.log(JSON.stringify({ port: row?.port }))
-  yield* terminated
+  yield* Effect.promise(() => terminated)
 }).pipe(
   Effect.provide(Database.layer.pipe(Layer.provide(Settings.layer), Layer.provide(NodeServices.layer))),
   Effect.tapError((error) => Console.error(error.message))
