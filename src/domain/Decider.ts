@@ -80,7 +80,12 @@ export interface Decider<Configuration, State, C extends Command, E extends Even
   readonly event: Schema.Codec<E, unknown>
   /** The state before the first event; the first event is always `Configured`. */
   initial(): State
-  /** The earliest transition due at or before `now`, or undefined. Its `at` is when it was due, not when it was noticed. */
+  /**
+   * The earliest transition due at or before `now`, or undefined. Its `at` is when it was due, not when it was noticed.
+   * One that takes long to work out (a drawing among a million) is worked out in slices of a few milliseconds, in a memo
+   * beside the state: `due` then answers undefined though `wakeAt` lies in the past, and is asked again after others had
+   * their turn.
+   */
   due(state: State, moment: Moment): E | undefined
   /** The command's outcome: the events it leads to (none if it changes nothing), or a refusal. */
   decide(state: State, command: C, moment: Moment): ReadonlyArray<E> | R
@@ -97,6 +102,8 @@ export interface Decider<Configuration, State, C extends Command, E extends Even
   lifecycle(state: State, now: Millis): Lifecycle
   /** How many places stand in each status, for the live view; kept while evolving, not counted. */
   counts(state: State): { readonly [status: string]: number }
+  /** The events that count as an entry and as a grant in the live view's rates. */
+  readonly rated: { readonly entries: ReadonlyArray<E["_tag"]>; readonly grants: ReadonlyArray<E["_tag"]> }
 }
 
 /** A mechanism's unchanging identity, as stored beside its events. */

@@ -21,6 +21,12 @@ export const CurrencyCode = Schema.String.check(
   })
 ).annotate({ examples: ["EUR"] })
 
+/** Where a mechanism happens, and in what money: what it takes from its experience. */
+export interface Surroundings {
+  readonly timeZone: string
+  readonly currencyCode: string
+}
+
 /** Where neither the record nor its organization names a zone. */
 export const defaultTimeZone = "UTC"
 

@@ -3,6 +3,7 @@
  * `queue/`: what happened changes the state in Evolve, commands are judged in Decide, time is read in Due and Pacing.
  */
 import type { Decider } from "./Decider.ts"
+import { lifecycle, statusFields } from "./Life.ts"
 import { Configuration } from "./queue/Configuration.ts"
 import { decide } from "./queue/Decide.ts"
 import { due, wakeAt } from "./queue/Due.ts"
@@ -10,7 +11,7 @@ import { Event } from "./queue/Event.ts"
 import { evolve } from "./queue/Evolve.ts"
 import type { Command, Refusal, View } from "./queue/Protocol.ts"
 import { initial, type State } from "./queue/State.ts"
-import { lifecycle, place, statusFields, view } from "./queue/View.ts"
+import { place, view } from "./queue/View.ts"
 
 export { Configuration, configurationProblems } from "./queue/Configuration.ts"
 export { Event } from "./queue/Event.ts"
@@ -29,6 +30,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   place,
   configurationOf: (state) => state.configuration,
   statusFields,
-  lifecycle,
-  counts: (state) => ({ ...state.counts })
+  lifecycle: (state, now) => lifecycle(state, state.configuration, now),
+  counts: (state) => ({ ...state.counts }),
+  rated: { entries: ["Entered"], grants: ["Granted"] }
 }

@@ -135,8 +135,8 @@ export const make = Effect.fnUntraced(function* (
       configuration = decider.configurationOf(state)
     }
     for (const { _tag, at } of batch.events) {
-      if (_tag === "Entered") entries.add(at)
-      else if (_tag === "Granted") grants.add(at)
+      if (decider.rated.entries.includes(_tag)) entries.add(at)
+      else if (decider.rated.grants.includes(_tag)) grants.add(at)
     }
   }
 

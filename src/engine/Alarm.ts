@@ -6,7 +6,10 @@ import { Effect, FiberHandle } from "effect"
 import type { Millis } from "../domain/Time.ts"
 
 export interface Alarm {
-  /** Sets it for `at`, seen from `now`; for the past it rings at once. Undefined: there is nothing to wake for. */
+  /**
+   * Sets it for `at`, seen from `now`; for the past it rings as soon as whatever else waits for this process has had its
+   * turn. Undefined: there is nothing to wake for.
+   */
   readonly set: (at: Millis | undefined, now: Millis) => Effect.Effect<void>
 }
 
@@ -23,7 +26,7 @@ export const make = Effect.fnUntraced(function* (ring: () => void) {
   const set: Alarm["set"] = (at, now) =>
     Effect.suspend(() => {
       if (at === undefined) return Effect.void
-      if (at <= now) return Effect.sync(ring)
+      if (at <= now) return Effect.andThen(Effect.yieldNow, Effect.sync(ring))
       if (setFor !== undefined && setFor <= at) return Effect.void
       setFor = at
       return Effect.asVoid(FiberHandle.run(sleeper, Effect.andThen(Effect.sleep(at - now), ringOnce)))

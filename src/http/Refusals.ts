@@ -38,7 +38,7 @@ interface Refusals {
   readonly AdmissionsUsedUp: AdmissionsUsedUp
 }
 
-type Refusal = Refusals[keyof Refusals]
+export type Refusal = Refusals[keyof Refusals]
 
 type Answer<E> =
   | (E extends NotOpen ? NotOpenYet : never)
@@ -49,7 +49,7 @@ type Answer<E> =
   | (E extends { readonly _tag: "Unavailable" | "Overloaded" | "Parked" } ? ServiceUnavailable : never)
 
 /** How each kind is called in a sentence. */
-const labels: { readonly [K in Kind]: string } = {
+export const labels: { readonly [K in Kind]: string } = {
   queue: "Queue",
   draw: "Draw",
   auction: "Auction",

@@ -7,7 +7,7 @@ import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Experience, Settings } from "../domain/Experience.ts"
 import type { Tenant } from "../domain/Ids.ts"
-import { defaultCurrencyCode, defaultTimeZone } from "../domain/Locale.ts"
+import { defaultCurrencyCode, defaultTimeZone, type Surroundings } from "../domain/Locale.ts"
 import type { Unavailable } from "./Journal.ts"
 import type { MechanismName } from "./Mechanisms.ts"
 import {
@@ -22,12 +22,6 @@ import {
 } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { orUnavailable } from "./SqlFailure.ts"
-
-/** What an experience gets where its creator says nothing. */
-export interface Defaults {
-  readonly timeZone: string
-  readonly currencyCode: string
-}
 
 /** What archiving found: it is done, or these mechanisms must be archived first. */
 export type Archival<A> =
@@ -52,7 +46,7 @@ export class Experiences extends Context.Service<
   Experiences,
   {
     /** The organization's time zone and currency, for experiences that name none. */
-    defaults(tenant: Tenant): Effect.Effect<Defaults, Unavailable>
+    defaults(tenant: Tenant): Effect.Effect<Surroundings, Unavailable>
     create(tenant: Tenant, by: string, settings: Settings): Effect.Effect<Experience, Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<Experience, RecordNotFound | Unavailable>
     list(

@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Kind, MechanismIdentity, StatusFields } from "../domain/Decider.ts"
 import type { Mode, Tenant } from "../domain/Ids.ts"
-import { defaultTimeZone } from "../domain/Locale.ts"
+import { defaultCurrencyCode, defaultTimeZone, type Surroundings } from "../domain/Locale.ts"
 import type { Millis } from "../domain/Time.ts"
 import type { Unavailable } from "./Journal.ts"
 import {
@@ -77,8 +77,8 @@ export class Mechanisms extends Context.Service<
       query: PageQuery<keyof typeof shape.sorts>,
       filter: MechanismFilter
     ): Effect.Effect<Page<StoredMechanism>, PageRefused | Unavailable>
-    /** The time zone of the experience that a mechanism belongs to. */
-    parentTimeZone(tenant: Tenant, id: string): Effect.Effect<string, Unavailable>
+    /** What a mechanism takes from the experience it belongs to, where it says nothing itself. */
+    surroundings(tenant: Tenant, id: string): Effect.Effect<Surroundings, Unavailable>
     /** Counts a mechanism's places, by status, and its events: for when its actor cannot be asked. */
     tally(tenant: Tenant, id: string): Effect.Effect<Tally, Unavailable>
   }
@@ -116,11 +116,14 @@ export class Mechanisms extends Context.Service<
         return page(planned, rows, toStored)
       }, orUnavailable)
 
-      const parentTimeZone = Effect.fn("Mechanisms.parentTimeZone")(function* (tenant: Tenant, id: string) {
-        const rows = yield* sql<{ readonly time_zone: string }>`
-          select e.record ->> 'timeZone' as time_zone
+      const surroundings = Effect.fn("Mechanisms.surroundings")(function* (tenant: Tenant, id: string) {
+        const rows = yield* sql<{ readonly time_zone: string; readonly currency_code: string }>`
+          select e.record ->> 'timeZone' as time_zone, e.record ->> 'currencyCode' as currency_code
           from mechanisms m join experiences e on e.id = m.experience_id where m.id = ${id} and ${ofTenant(tenant)}`
-        return rows[0]?.time_zone ?? defaultTimeZone
+        return {
+          timeZone: rows[0]?.time_zone ?? defaultTimeZone,
+          currencyCode: rows[0]?.currency_code ?? defaultCurrencyCode
+        }
       }, orUnavailable)
 
       const tally = Effect.fn("Mechanisms.tally")(function* (tenant: Tenant, id: string) {
@@ -136,7 +139,7 @@ export class Mechanisms extends Context.Service<
         }
       }, orUnavailable)
 
-      return { find, list, parentTimeZone, tally }
+      return { find, list, surroundings, tally }
     })
   )
 }

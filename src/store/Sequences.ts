@@ -5,6 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Tenant } from "../domain/Ids.ts"
+import type { Surroundings } from "../domain/Locale.ts"
 import { type Sequence, Settings } from "../domain/Sequence.ts"
 import type { Archival } from "./Experiences.ts"
 import type { Unavailable } from "./Journal.ts"
@@ -23,11 +24,9 @@ import { RecordNotFound } from "./RecordNotFound.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 
 /** What a mechanism takes from what it is created below. */
-export interface Parents {
+export interface Parents extends Surroundings {
   readonly experienceId: string
   readonly sequenceId: string
-  /** The experience's. */
-  readonly timeZone: string
 }
 
 /** What a list of sequences can be narrowed to. */
@@ -182,14 +181,23 @@ export class Sequences extends Context.Service<
       const below = Effect.fnUntraced(
         function* <A, E, R>(tenant: Tenant, sequenceId: string, create: (parents: Parents) => Effect.Effect<A, E, R>) {
           // The experience first, as in archiving: two who lock in different orders wait for each other for ever.
-          const rows = yield* sql<{ readonly experience_id: string; readonly time_zone: string }>`
-            select s.experience_id, e.record ->> 'timeZone' as time_zone
+          const rows = yield* sql<{
+            readonly experience_id: string
+            readonly time_zone: string
+            readonly currency_code: string
+          }>`
+            select s.experience_id, e.record ->> 'timeZone' as time_zone, e.record ->> 'currencyCode' as currency_code
             from experiences e join sequences s on s.experience_id = e.id
             where s.id = ${sequenceId} and ${ofTenant(tenant)} and not s.archived and not e.archived
             for share`
           const row = rows[0]
           if (row === undefined) return yield* notFound
-          return yield* create({ experienceId: row.experience_id, sequenceId, timeZone: row.time_zone })
+          return yield* create({
+            experienceId: row.experience_id,
+            sequenceId,
+            timeZone: row.time_zone,
+            currencyCode: row.currency_code
+          })
         },
         sql.withTransaction,
         orUnavailable

@@ -72,7 +72,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences in Po
         const { id: experienceId } = yield* anExperience(tenant)
         const { id } = yield* sequences.create(tenant, "x", experienceId, { name: "All", priority: 0 })
         const parents = yield* sequences.below(tenant, id, Effect.succeed)
-        assert.deepStrictEqual(parents, { experienceId, sequenceId: id, timeZone: "Asia/Tokyo" })
+        assert.deepStrictEqual(parents, { experienceId, sequenceId: id, timeZone: "Asia/Tokyo", currencyCode: "JPY" })
 
         const failed = sequences.below(tenant, id, () =>
           sql`update sequences set name = 'half done' where id = ${id}`.pipe(Effect.andThen(Effect.fail("no" as const)))

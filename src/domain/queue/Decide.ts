@@ -4,6 +4,7 @@
  */
 import { Equal } from "effect"
 import type { Moment } from "../Decider.ts"
+import * as Life from "../Life.ts"
 import { AdmissionsUsedUp, Closed, ConfigurationFixed, Full, GuestsRefused, NotOpen, WrongStatus } from "../Refusals.ts"
 import type { Millis } from "../Time.ts"
 import type { Event } from "./Event.ts"
@@ -30,9 +31,9 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
     case "Configure":
       return configure(state, command, at)
     case "End":
-      return isClosed(state, at) ? unchanged : [{ _tag: "Ended", at, by: command.by }]
+      return Life.end(isClosed(state, at), command.by, at)
     case "Archive":
-      return archive(state, command, at)
+      return Life.archive(state, isClosed(state, at), command.by, at)
     case "Enter":
       return enter(state, command, at)
     case "Leave":
@@ -57,12 +58,6 @@ const configure = (state: State, { configuration, by }: CommandOf<"Configure">, 
     }
   }
   return Equal.equals(configuration, state.configuration) ? unchanged : [configured]
-}
-
-const archive = (state: State, { by }: CommandOf<"Archive">, at: Millis): Outcome => {
-  if (state.archived) return unchanged
-  const archived: Event = { _tag: "Archived", at, by }
-  return isClosed(state, at) ? [archived] : [{ _tag: "Ended", at, by }, archived]
 }
 
 const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome => {

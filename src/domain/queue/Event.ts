@@ -3,6 +3,7 @@
  * union. Keys that hold their default are left out, because most of what is stored are entries and grants.
  */
 import { Schema } from "effect"
+import { lifeEvents } from "../Life.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
 
@@ -28,12 +29,6 @@ export const Event = Schema.TaggedUnion({
   Denied: { at, consumerId, reason: DenialReason },
   Completed: { at, consumerId },
   Left: { at, consumerId },
-  /** Closed for good by an admin. */
-  Ended: { at, by: Schema.String },
-  Archived: { at, by: Schema.String },
-  /** `closeAt` has passed. */
-  Closed: { at },
-  /** Nobody waits any more and no grant is outstanding: the queue's work is over. */
-  TornDown: { at }
+  ...lifeEvents
 })
 export type Event = typeof Event.Type

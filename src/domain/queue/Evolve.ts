@@ -2,6 +2,7 @@
  * How each event changes a queue. An event is a fact: nothing is checked here, and a consumer that is not known is
  * passed over.
  */
+import { live } from "../Life.ts"
 import { seededRandom, shuffle } from "../SeededRandom.ts"
 import type { Millis } from "../Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -36,17 +37,8 @@ const apply = (state: State, event: Event): void => {
       return move(state, state.places.get(event.consumerId), "COMPLETED", event.at)
     case "Left":
       return move(state, state.places.get(event.consumerId), "LEFT", event.at)
-    case "Ended":
-      state.endedAt = event.at
-      state.endedBy = event.by
-      return close(state, event.at)
-    case "Closed":
-      return close(state, event.at)
-    case "Archived":
-      state.archived = true
-      return
-    case "TornDown":
-      state.tornDown = true
+    default:
+      return live(state, event)
   }
 }
 
@@ -116,8 +108,4 @@ const move = (state: State, place: Place | undefined, status: Status, at: Millis
   place.status = status
   place.since = at
   place.sequence = state.sequence
-}
-
-const close = (state: State, at: Millis): void => {
-  if (state.closedAt === Infinity) state.closedAt = at
 }

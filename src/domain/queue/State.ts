@@ -1,6 +1,7 @@
 /**
  * Everything a queue knows, and the questions about it that its rules share.
  */
+import * as Life from "../Life.ts"
 import { Line, type Chunk, type Member } from "../Line.ts"
 import type { Millis } from "../Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
@@ -42,7 +43,7 @@ export class Place implements Member<Place> {
   }
 }
 
-export interface State {
+export interface State extends Life.Life {
   /** How many events were applied. */
   sequence: number
   /** The last event's instant. */
@@ -65,12 +66,6 @@ export interface State {
   lastAdmittedAt: Millis
   /** Since when there is someone whom the rate may admit; Infinity: there is nobody. */
   admissibleSince: Millis
-  /** When the queue closed, at its time or by an admin; Infinity: it has not. */
-  closedAt: Millis
-  endedBy: string | undefined
-  endedAt: Millis
-  tornDown: boolean
-  archived: boolean
 }
 
 export const initial = (): State => ({
@@ -88,11 +83,7 @@ export const initial = (): State => ({
   admittedSinceAnchor: 0,
   lastAdmittedAt: -Infinity,
   admissibleSince: Infinity,
-  closedAt: Infinity,
-  endedBy: undefined,
-  endedAt: Infinity,
-  tornDown: false,
-  archived: false
+  ...Life.newLife()
 })
 
 /** Whether the QUEUED wait for their random order; then none has a position, and the rate admits none. */
@@ -100,12 +91,8 @@ export const isInLobby = ({ configuration, lobbyOpened }: State): boolean =>
   !lobbyOpened && configuration.lobbyOpenAt !== undefined && configuration.openAt !== undefined
 
 /** The closing as it stands at `now`, whether or not its event was applied yet; Infinity if the queue is not closed. */
-export const closedAsOf = ({ closedAt, configuration }: State, now: Millis): Millis =>
-  closedAt !== Infinity
-    ? closedAt
-    : configuration.closeAt !== undefined && configuration.closeAt <= now
-      ? configuration.closeAt
-      : Infinity
+export const closedAsOf = (state: State, now: Millis): Millis =>
+  Life.closedAsOf(state, state.configuration.closeAt, now)
 
 export const isClosed = (state: State, now: Millis): boolean => closedAsOf(state, now) !== Infinity
 

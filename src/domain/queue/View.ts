@@ -1,10 +1,10 @@
 /**
  * What others see of a queue: the consumer its place, an admin the whole.
  */
-import type { Lifecycle, PlaceRow, StatusFields } from "../Decider.ts"
+import type { PlaceRow } from "../Decider.ts"
 import { type Millis, toText } from "../Time.ts"
 import type { View } from "./Protocol.ts"
-import { closedAsOf, hasExpired, isClosed, isInLobby, type Place, type State } from "./State.ts"
+import { closedAsOf, hasExpired, isInLobby, type Place, type State } from "./State.ts"
 
 /** The consumer's view of its place at `now`, deadlines already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {
@@ -68,18 +68,4 @@ const fieldsOf = ({ status, since, order, reason }: Place): PlaceRow["fields"] =
     case "LEFT":
       return { leftAt: toText(since) }
   }
-}
-
-/** The status fields of the queue's record. */
-export const statusFields = ({ endedAt, endedBy, closedAt, tornDown, archived }: State): StatusFields => ({
-  statusOverride: endedBy === undefined ? null : "ended",
-  statusOverrideAt: endedBy === undefined ? null : endedAt,
-  statusOverrideBy: endedBy ?? null,
-  teardownStatus: tornDown ? "completed" : closedAt === Infinity ? null : "pending",
-  archived
-})
-
-export const lifecycle = (state: State, now: Millis): Lifecycle => {
-  if (isClosed(state, now)) return state.tornDown ? "closed" : "settling"
-  return (state.configuration.openAt ?? 0) > now ? "scheduled" : "open"
 }

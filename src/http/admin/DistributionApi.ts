@@ -5,13 +5,14 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/Ids.ts"
+import type { LiveKind } from "../../domain/Mechanism.ts"
 import { text } from "../../domain/Text.ts"
 import { Timestamp } from "../../domain/Time.ts"
 import * as History from "../../store/History.ts"
 import * as Places from "../../store/Places.ts"
 import { NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
-import { Queue } from "./QueueApi.ts"
+import { queueSchemas } from "./QueueApi.ts"
 
 const count = Schema.Int
 
@@ -26,13 +27,22 @@ export const Live = Schema.Struct({
   parked: Schema.Boolean.annotate({ description: "True if it failed too often and stands still." })
 }).annotate({ identifier: "Live" })
 
+const distributionOf = <const K extends LiveKind, F extends Schema.Struct.Fields>(
+  kind: K,
+  name: string,
+  record: Schema.Struct<F>
+) =>
+  Schema.Struct({
+    ...record.fields,
+    type: Schema.Literal(kind),
+    lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
+    live: Live
+  }).annotate({ identifier: `${name}Distribution` })
+
 /** A mechanism with what happens in it. */
-export const Distribution = Schema.Struct({
-  ...Queue.fields,
-  type: Schema.Literal("queue"),
-  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
-  live: Live
-}).annotate({ identifier: "QueueDistribution" })
+export const Distribution = Schema.Union([distributionOf("queue", "Queue", queueSchemas.Record)]).annotate({
+  identifier: "Distribution"
+})
 
 /** One consumer's standing; further fields are the status's own. */
 export const DistributionConsumer = Schema.StructWithRest(

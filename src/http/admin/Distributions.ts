@@ -6,7 +6,6 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { Lifecycle } from "../../domain/Decider.ts"
 import type { Tenant } from "../../domain/Ids.ts"
 import { isLiveKind, type LiveKind } from "../../domain/Mechanism.ts"
-import * as QueueRules from "../../domain/Queue.ts"
 import type { Millis } from "../../domain/Time.ts"
 import { Engine } from "../../engine/Engine.ts"
 import { History } from "../../store/History.ts"
@@ -18,8 +17,8 @@ import { orBusy } from "./Answers.ts"
 import { AdminApi } from "./Api.ts"
 import type { Distribution } from "./DistributionApi.ts"
 import { orInvalidPage } from "./Lists.ts"
+import { kinds } from "./Kinds.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
-import { settings as queueSettings } from "./QueueApi.ts"
 
 export const DistributionHandlers = HttpApiBuilder.group(
   AdminApi,
@@ -38,7 +37,7 @@ export const DistributionHandlers = HttpApiBuilder.group(
     /** What can be said of a mechanism whose actor stands still. */
     const parked = Effect.fnUntraced(function* (mechanism: StoredMechanism, restarts: number) {
       const { counts, lastSequence } = yield* mechanisms.tally(mechanism.identity, mechanism.identity.id)
-      const configuration = decodeQueue(mechanism.configuration)
+      const configuration = configurationOf(mechanism)
       return {
         configuration,
         status: mechanism.status,
@@ -59,7 +58,7 @@ export const DistributionHandlers = HttpApiBuilder.group(
             MechanismNotFound: () => notFound
           })
         )
-        const record = mechanismRecord(mechanism, configuration, status, queueSettings)
+        const record = mechanismRecord(mechanism, configuration, status, kinds[kind].settings)
         return { ...record, type: kind, lifecycle, live } as typeof Distribution.Type
       }, orBusy),
 
@@ -81,7 +80,8 @@ export const DistributionHandlers = HttpApiBuilder.group(
 
 const notFound = NotFound.of("Distribution")
 
-const decodeQueue = Schema.decodeUnknownSync(QueueRules.Configuration)
+const configurationOf = (mechanism: StoredMechanism) =>
+  Schema.decodeUnknownSync(kinds[liveKindOf(mechanism)].Configuration)(mechanism.configuration)
 
 /** Every mechanism was created as a kind that has rules. */
 const liveKindOf = ({ identity }: StoredMechanism): LiveKind => {

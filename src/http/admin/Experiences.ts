@@ -6,7 +6,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { isWindowEmpty, Settings } from "../../domain/Experience.ts"
 import { archiveWithMechanisms } from "../../engine/Archiving.ts"
 import { Engine } from "../../engine/Engine.ts"
-import { type Defaults, Experiences } from "../../store/Experiences.ts"
+import type { Surroundings } from "../../domain/Locale.ts"
+import { Experiences } from "../../store/Experiences.ts"
 import { CurrentTenant } from "../Credentials.ts"
 import type { ValidationError } from "../Errors.ts"
 import { orServiceUnavailable } from "../Refusals.ts"
@@ -72,7 +73,7 @@ export const ExperienceHandlers = HttpApiBuilder.group(
 const revised = (
   settings: Partial<Settings>,
   changes: typeof CreateExperience.Type | typeof ChangeExperience.Type,
-  defaults: Defaults
+  defaults: Surroundings
 ): Result.Result<Settings, ValidationError> => {
   // Every required setting is in the payload of a creation, in the defaults, or in what is there already.
   const next = withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings

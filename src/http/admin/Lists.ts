@@ -34,8 +34,11 @@ export const listQuery = <Sort extends string>(shape: ListShape<Sort>) => {
 }
 
 /** What the description says of a list; its page sizes are integers there, though they travel as text. */
-export const listAnnotations = (options: { readonly summary: string; readonly description: string }) =>
-  OpenApi.annotations({ ...options, transform: (operation) => withPageSizes(operation as Operation) })
+export const listAnnotations = (options: {
+  readonly identifier?: string
+  readonly summary: string
+  readonly description: string
+}) => OpenApi.annotations({ ...options, transform: (operation) => withPageSizes(operation as Operation) })
 
 interface Operation {
   readonly parameters: ReadonlyArray<{ readonly name: string; readonly schema: object }>

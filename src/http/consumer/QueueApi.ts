@@ -7,6 +7,7 @@ import { SentTimestamp } from "../../domain/Time.ts"
 import { ConsumerAction, PublicRead, ServerAction } from "../Credentials.ts"
 import { RateCategory } from "../limits/Limit.ts"
 import { answersTo } from "../Refusals.ts"
+import { Validity } from "./GrantAnswers.ts"
 
 /** A queue as anyone may see it. */
 export const PublicQueue = Schema.Struct({
@@ -61,12 +62,6 @@ export const QueueState = Schema.Union([
   Schema.Struct({ status: Schema.Literal("LEFT"), enteredAt: SentTimestamp, leftAt: SentTimestamp })
 ]).annotate({ identifier: "QueueState" })
 export type QueueState = typeof QueueState.Type
-
-/** The answer to a grant that was shown: `true`, or why it admits nobody. */
-export const Validity = Schema.Union([
-  Schema.Literal(true),
-  Schema.Struct({ valid: Schema.Literal(false), error: Schema.String, code: Schema.String })
-]).annotate({ identifier: "Validity" })
 
 const params = { queueId: Id }
 const consumerPayload = Schema.Struct({ consumerId: Id })

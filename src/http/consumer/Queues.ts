@@ -1,7 +1,6 @@
 /** The handlers of queues: each one expression around the engine. */
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { type GrantClaims, grantName, type GrantProblem, Grants } from "../../auth/Grants.ts"
 import type { Tenant } from "../../domain/Ids.ts"
 import type { ConsumerCommand, MechanismRef } from "../../domain/Mechanism.ts"
 import type { View } from "../../domain/Queue.ts"
@@ -9,8 +8,9 @@ import { Engine, type EngineError, type Inspection } from "../../engine/Engine.t
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { orAnswer } from "../Refusals.ts"
 import { ConsumerApi } from "./Api.ts"
+import * as GrantAnswers from "./GrantAnswers.ts"
 import * as Loyalty from "./Loyalty.ts"
-import type { PublicQueue, QueueState, Validity } from "./QueueApi.ts"
+import type { PublicQueue, QueueState } from "./QueueApi.ts"
 
 type QueueRef = MechanismRef<"queue">
 
@@ -20,18 +20,14 @@ export const layer = HttpApiBuilder.group(
   "queues",
   Effect.fnUntraced(function* (handlers) {
     const engine = yield* Engine
-    const grants = yield* Grants
+    const grants = yield* GrantAnswers.make
     const loyaltyScore = yield* Loyalty.make
 
     /** A consumer's view as it is sent: a grant comes with its token. */
     const sent = (queue: QueueRef, consumerId: string, view: View): Effect.Effect<QueueState, EngineError> => {
       if (view.status !== "GRANTED") return Effect.succeed(view)
       const { status, enteredAt, grantedAt, expiresAt } = view
-      const token = grants.token(
-        queue.id,
-        { consumerId, ...view },
-        Effect.map(engine.inspect(queue), ({ identity }) => identity)
-      )
+      const token = grants.token(queue, consumerId, view)
       return Effect.map(token, (admissionGrant) => ({
         status,
         admissionGrant,
@@ -81,13 +77,13 @@ export const layer = HttpApiBuilder.group(
       admit: ({ params, payload }) => changeByServer(params.queueId, { _tag: "Admit", ...payload }),
       deny: ({ params, payload }) => changeByServer(params.queueId, { _tag: "Deny", ...payload }),
       complete: ({ params, payload }) => changeByServer(params.queueId, { _tag: "Complete", ...payload }),
-      validate: ({ params: { queueId }, payload: { consumerId, token } }) =>
+      validate: ({ params: { queueId }, payload }) =>
         orQueueAnswer(
           Effect.gen(function* () {
             const { tenant } = yield* CurrentTenant
-            const view = yield* engine.view(queueOf(tenant, queueId), consumerId)
-            const grant = yield* grants.verify(token)
-            return validity(grant, { queueId, consumerId, tenant }, view)
+            const queue = queueOf(tenant, queueId)
+            const view = yield* engine.view(queue, payload.consumerId)
+            return yield* grants.validate(queue, payload, standingOf(view))
           })
         )
     })
@@ -121,29 +117,16 @@ const publicQueue = ({ identity, configuration, status, lifecycle }: Inspection<
   teardownStatus: status.teardownStatus
 })
 
-/** Whether the token is the grant that this consumer holds in this queue at this moment. */
-function validity(
-  grant: Result.Result<GrantClaims, GrantProblem>,
-  shown: { readonly queueId: string; readonly consumerId: string; readonly tenant: Tenant },
-  view: View
-): typeof Validity.Type {
-  if (Result.isFailure(grant)) return grant.failure === "GRANT_EXPIRED" ? expired : invalid
-  const { jti, distributionId, consumerId, organizationId } = grant.success
-  if (organizationId !== shown.tenant.organizationId) return invalid
-  if (distributionId !== shown.queueId) return no("WRONG_DISTRIBUTION", "The grant is for another distribution")
-  if (consumerId !== shown.consumerId) return no("WRONG_CONSUMER", "The grant is another consumer's")
+/** What became of the consumer's grant, if it had one. */
+function standingOf(view: View): GrantAnswers.Standing {
   switch (view.status) {
     case "GRANTED":
-      return jti === grantName(shown.queueId, view.grantSequence) || no("GRANT_REPLACED", "The grant has been replaced")
+      return view
     case "COMPLETED":
-      return no("GRANT_COMPLETED", "The grant has been used")
+      return "completed"
     case "DENIED":
-      return view.reason === "ADMISSION_EXPIRED" ? expired : no("GRANT_DENIED", "The grant has been denied")
+      return view.reason === "ADMISSION_EXPIRED" ? "expired" : "denied"
     default:
-      return no("NOT_GRANTED", "The consumer holds no grant")
+      return "none"
   }
 }
-
-const no = (code: string, error: string) => ({ valid: false, error, code }) as const
-const invalid = no("INVALID_TOKEN", "The token is not a grant")
-const expired = no("GRANT_EXPIRED", "The grant has expired")
