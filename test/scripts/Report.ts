@@ -39,6 +39,10 @@ export function conclude(
 
 /** Milliseconds as `median / longest`. */
 export function spread(millis: ReadonlyArray<number>): string {
-  const sorted = millis.toSorted((a, b) => a - b)
-  return `${sorted[sorted.length >> 1]?.toFixed(0)} / ${sorted.at(-1)?.toFixed(0)} ms (median / longest)`
+  return `${median(millis).toFixed(0)} / ${Math.max(...millis).toFixed(0)} ms (median / longest)`
+}
+
+/** The middle one; of two the greater. */
+export function median(values: ReadonlyArray<number>): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 }

@@ -10,7 +10,7 @@ import { Apis } from "../e2e/Apis.ts"
 import * as FreshDatabase from "../e2e/FreshDatabase.ts"
 import { pause } from "../e2e/Processes.ts"
 import { ServerUnderTest } from "../e2e/ServerUnderTest.ts"
-import { conclude, options, spread } from "./Report.ts"
+import { conclude, median, options, spread } from "./Report.ts"
 
 const { mechanisms, waiting, most, runs } = options({ mechanisms: 1_000, waiting: 100_000, most: 1_000_000, runs: 3 })
 
@@ -41,10 +41,10 @@ conclude(
     "start to ready, nobody waiting": spread(empty),
     [`start to ready, ${waiting} waiting`]: spread(withWaiting),
     [`start to ready, ${most} waiting`]: spread(withMost),
-    targets: `${secondsMax.waiting} s and ${secondsMax.most} s`
+    targets: `${secondsMax.waiting} s and ${secondsMax.most} s in the median, the machine being otherwise idle`
   },
   violations,
-  Math.max(...withWaiting) < secondsMax.waiting * 1000 && Math.max(...withMost) < secondsMax.most * 1000
+  median(withWaiting) < secondsMax.waiting * 1000 && median(withMost) < secondsMax.most * 1000
 )
 
 async function createQueues(): Promise<ReadonlyArray<string>> {
