@@ -30,8 +30,13 @@ const headlines: { readonly [scenario: string]: ReadonlyArray<readonly [figure: 
 
 const width = 380
 const resolve = { scale: { color: "independent" }, legend: { color: "independent" } }
-const programs = ["usher", "fastify-postgres", "fastify-postgres-tuned", "fastify-redis", "noop"]
-const colors = ["#d9480f", "#1971c2", "#2f9e44", "#868e96"]
+const colors = new Map([
+  ["usher", "#d9480f"],
+  ["fastify-postgres", "#1971c2"],
+  ["fastify-postgres-tuned", "#2f9e44"],
+  ["fastify-redis", "#868e96"],
+  ["noop", "#f4a261"]
+])
 
 export async function toSvg(report: Report): Promise<string> {
   const rows = Object.entries(report.scenarios).flatMap(([id, scenario]) => [
@@ -64,14 +69,16 @@ function barRows(id: string, scenario: ScenarioResult): Array<Array<object>> {
   const charts = (headlines[id] ?? []).flatMap(([name, title]) => {
     const values = Object.entries(scenario.figures).flatMap(([program, figures]) => {
       const found = figures[name]
-      return found === undefined ? [] : [{ program, median: found.median, min: found.min, max: found.max }]
+      return found === undefined
+        ? []
+        : [{ program, family: familyOf(program), median: found.median, min: found.min, max: found.max }]
     })
     return values.length === 0 ? [] : [bars(title, values)]
   })
   return charts.length === 0 ? [] : [charts]
 }
 
-function bars(title: string, values: ReadonlyArray<{ readonly max: number }>): object {
+function bars(title: string, values: ReadonlyArray<{ readonly family: string; readonly max: number }>): object {
   const y = { field: "program", type: "nominal", sort: null, title: null, axis: { labelLimit: 220 } }
   // Room for the label of the longest bar.
   const scale = { domain: [0, Math.max(...values.map(({ max }) => max)) * 1.2], nice: false }
@@ -82,7 +89,7 @@ function bars(title: string, values: ReadonlyArray<{ readonly max: number }>): o
     height: { step: 26 },
     data: { values },
     layer: [
-      { mark: { type: "bar", height: 16 }, encoding: { y, x, color: color(null) } },
+      { mark: { type: "bar", height: 16 }, encoding: { y, x, color: color(values, null) } },
       {
         mark: { type: "rule", strokeWidth: 1.5 },
         encoding: { y, x: { field: "min", type: "quantitative" }, x2: { field: "max" } }
@@ -112,7 +119,9 @@ function curveRows(scenario: ScenarioResult): Array<Array<object>> {
 
 function lines(curve: Curve, name: string): object {
   const values = curve.points.flatMap((point) =>
-    point.values[name] === undefined ? [] : [{ program: point.program, x: point.x, y: point.values[name] }]
+    point.values[name] === undefined
+      ? []
+      : [{ program: point.program, family: familyOf(point.program), x: point.x, y: point.values[name] }]
   )
   return {
     title: { text: `${curve.title}: ${words(name)}`, anchor: "start" },
@@ -129,13 +138,21 @@ function lines(curve: Curve, name: string): object {
         axis: { format: "~s", tickCount: 5 }
       },
       y: { field: "y", type: "quantitative", title: null, scale: { zero: true } },
-      color: color({ title: null, orient: "top" })
+      color: color(values, { title: null, orient: "top", labelLimit: 220 })
     }
   }
 }
 
-function color(legend: object | null): object {
-  return { field: "program", type: "nominal", legend, scale: { domain: programs, range: colors } }
+/** `usher, empty queue` is drawn as Usher is. */
+function familyOf(program: string): string {
+  return program.split(",", 1)[0]!
+}
+
+/** Each program in its own color, whichever others are in the chart. */
+function color(values: ReadonlyArray<{ readonly family: string }>, legend: object | null): object {
+  const shown = [...colors].filter(([name]) => values.some(({ family }) => family === name))
+  const scale = { domain: shown.map(([name]) => name), range: shown.map(([, shade]) => shade) }
+  return { field: "family", type: "nominal", legend, scale }
 }
 
 /** `serverMicrosecondsPerEntry` → "server µs per entry". */
