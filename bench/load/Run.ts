@@ -50,7 +50,10 @@ export abstract class Run implements ConnectionListener {
     await this.open()
     this.startedAt = performance.now()
     const end = new Promise<void>((resolve) => (this.ended = resolve))
-    const warm = setTimeout(() => this.measure(), this.job.warmupSeconds * 1000)
+    // Without a warm-up the first answer counts, however late a timer would be.
+    const { warmupSeconds } = this.job
+    if (warmupSeconds === 0) this.measure()
+    const warm = setTimeout(() => this.measure(), warmupSeconds * 1000)
     const over = setTimeout(() => this.end(), (this.job.warmupSeconds + this.job.seconds) * 1000)
     this.start()
     await end
