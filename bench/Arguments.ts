@@ -1,6 +1,6 @@
 /** The command line of the bench. */
 
-export const scenarioIds = ["P1", "P2", "P3", "P4", "P10"] as const
+export const scenarioIds = ["P1", "P2", "P3", "P4", "P8", "P10"] as const
 export type ScenarioId = (typeof scenarioIds)[number]
 
 export const programNames = ["usher", "fastify-postgres", "fastify-postgres-tuned", "fastify-redis", "noop"] as const
@@ -33,6 +33,7 @@ Scenarios (default: all)
   P2   entries at half of that, open loop: latency
   P3   status reads a second, and the SQL statements they cost
   P4   one queue of a million waiting: entries, heap, positions, restart
+  P8   10,000 queues on one process: idle cost, heap, entries spread over them
   P10  the whole arrival of a new consumer: session, entry, status
 
 Options

@@ -2,7 +2,7 @@
 import type { Arguments, ProgramName } from "./Arguments.ts"
 import type { Figures } from "./Figures.ts"
 import { figures } from "./Figures.ts"
-import type { Job, Outcome } from "./load/Job.ts"
+import type { Job, Outcome, RequestTemplate, RequestTemplates } from "./load/Job.ts"
 import { readResidentBytes } from "./load/Processor.ts"
 import type { LoadGenerator } from "./LoadGenerator.ts"
 import * as Progress from "./Progress.ts"
@@ -28,10 +28,10 @@ export interface Bench {
 export type Measured = { readonly [figure: string]: number }
 
 /** Starts a program, lets `use` measure it, and stops it whatever happens. */
-export async function withProgram<A>(
-  program: Program,
+export async function withProgram<A, R extends Running>(
+  program: { start(waiting: number): Promise<R> },
   waiting: number,
-  use: (running: Running) => Promise<A>
+  use: (running: R) => Promise<A>
 ): Promise<A> {
   const running = await program.start(waiting)
   try {
@@ -77,6 +77,8 @@ export interface EntriesOptions {
   readonly spans: Bench["spans"]
   /** Arrivals a second; absent: closed loop. */
   readonly perSecond?: number
+  /** What a consumer sends to enter; absent: an entry into the fixture's queue. */
+  readonly request?: RequestTemplate | RequestTemplates
 }
 
 /** One run of fresh consumers entering; every acknowledged entry must be in the program's store afterwards. */
@@ -89,7 +91,7 @@ export async function measureEntries(bench: Bench, running: Running, options: En
     warmupSeconds: spans.warmup,
     seconds: spans.measured,
     watched: running.watched,
-    request: enterRequest(bench.ground.fixture)
+    request: options.request ?? enterRequest(bench.ground.fixture)
   }
   const usable = bench.arguments.unseenTokens ? spans.tokens : await showTokens(bench, running, spans)
   const job: Job =

@@ -22,6 +22,10 @@ const headlines: { readonly [scenario: string]: ReadonlyArray<readonly [figure: 
     ["entriesPerSecond", "P4  entries a second"],
     ["secondsToReady", "P4  seconds from start to ready"]
   ],
+  P8: [
+    ["entriesPerSecond", "P8  entries a second"],
+    ["heapMegabytes", "P8  MB of heap"]
+  ],
   P10: [
     ["arrivalsPerSecond", "P10  new consumers a second"],
     ["entryP99Milliseconds", "P10  p99 ms of the entry"]

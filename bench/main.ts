@@ -19,6 +19,7 @@ import { openRedisServer } from "./Redis.ts"
 import { machineLines, type Report, toJson, toTable } from "./Report.ts"
 import { durableEntries } from "./scenarios/DurableEntries.ts"
 import { halfCapacity } from "./scenarios/HalfCapacity.ts"
+import { manyMechanisms } from "./scenarios/ManyMechanisms.ts"
 import { millionWaiting } from "./scenarios/MillionWaiting.ts"
 import { newConsumers } from "./scenarios/NewConsumers.ts"
 import { statusReads } from "./scenarios/StatusReads.ts"
@@ -30,6 +31,7 @@ const scenarios: { readonly [id in ScenarioId]: (bench: Bench) => Promise<Scenar
   P2: halfCapacity,
   P3: statusReads,
   P4: millionWaiting,
+  P8: manyMechanisms,
   P10: newConsumers
 }
 const programs = {

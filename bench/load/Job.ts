@@ -7,7 +7,13 @@
 export interface RequestTemplate {
   /** From the request line up to and including `Bearer `. */
   readonly head: string
-  /** What follows the token. */
+  /** What follows the token; `{number}` in it becomes a number of nine digits that grows with each request. */
+  readonly tail: string
+}
+
+/** Requests with several heads, which are taken in turns. */
+export interface RequestTemplates {
+  readonly heads: ReadonlyArray<string>
   readonly tail: string
 }
 
@@ -42,7 +48,7 @@ interface Common {
 /** Each connection sends its next request when the last one was answered: finds the capacity, hides queueing. */
 export interface ClosedLoopJob extends Common {
   readonly mode: "closed"
-  readonly request: RequestTemplate
+  readonly request: RequestTemplate | RequestTemplates
   readonly tokens: TokenRange
   /** Start over when the tokens are used up (polling); otherwise the run ends there. */
   readonly repeatTokens: boolean
@@ -51,7 +57,7 @@ export interface ClosedLoopJob extends Common {
 /** Requests start at a set rate whatever the answers do; latency counts from the intended start. */
 export interface OpenLoopJob extends Common {
   readonly mode: "open"
-  readonly request: RequestTemplate
+  readonly request: RequestTemplate | RequestTemplates
   readonly tokens: TokenRange
   readonly perSecond: number
   readonly seed: number

@@ -2,7 +2,10 @@
  * The requests of a run, made before it starts and laid end to end in one buffer, so that sending one is a view on it.
  */
 import { readFileSync } from "node:fs"
-import type { RequestTemplate, TokenRange } from "./Job.ts"
+import type { RequestTemplate, RequestTemplates, TokenRange } from "./Job.ts"
+
+const numberMark = "{number}"
+const firstNumber = 100_000_000
 
 export interface Requests {
   readonly count: number
@@ -10,24 +13,28 @@ export interface Requests {
 }
 
 /** One request for each token of the range. */
-export function makeRequests(template: RequestTemplate, range: TokenRange): Requests {
+export function makeRequests(template: RequestTemplate | RequestTemplates, range: TokenRange): Requests {
   const file = readFileSync(range.file)
   const starts: Array<number> = [0]
   for (let at = file.indexOf(10); at >= 0; at = file.indexOf(10, at + 1)) starts.push(at + 1)
   const count = Math.min(range.count, starts.length - 1 - range.from)
   if (count < 1) throw new Error(`The token file ${range.file} has no tokens from ${range.from} on`)
 
-  const head = Buffer.from(template.head, "latin1")
-  const tail = Buffer.from(template.tail, "latin1")
+  const heads = ("heads" in template ? template.heads : [template.head]).map((head) => Buffer.from(head, "latin1"))
+  const longestHead = Math.max(...heads.map((head) => head.length))
+  const isNumbered = template.tail.includes(numberMark)
+  const tail = Buffer.from(template.tail.replace(numberMark, String(firstNumber)), "latin1")
   const tokenBytes = starts[range.from + count]! - starts[range.from]! - count
-  const all = Buffer.allocUnsafe(tokenBytes + count * (head.length + tail.length))
+  const all = Buffer.allocUnsafe(tokenBytes + count * (longestHead + tail.length))
   const offsets = new Float64Array(count + 1)
   let length = 0
   for (let index = 0; index < count; index++) {
     offsets[index] = length
-    length += head.copy(all, length)
+    length += heads[index % heads.length]!.copy(all, length)
     length += file.copy(all, length, starts[range.from + index], starts[range.from + index + 1]! - 1)
-    length += tail.copy(all, length)
+    if (isNumbered)
+      length += all.write(template.tail.replace(numberMark, String(firstNumber + index)), length, "latin1")
+    else length += tail.copy(all, length)
   }
   offsets[count] = length
   return { count, at: (index) => all.subarray(offsets[index], offsets[index + 1]) }

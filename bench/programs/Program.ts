@@ -79,8 +79,8 @@ export async function answersWell(port: number, { path, headers = {} }: ServerOp
 }
 
 /** `POST /queues/{id}/enter` as every program takes it. */
-export function enterRequest(fixture: Fixture): RequestTemplate {
-  return request("POST", `/api/queues/${fixture.queueId}/enter`, fixture)
+export function enterRequest(fixture: Fixture, queueId = fixture.queueId): RequestTemplate {
+  return request("POST", `/api/queues/${queueId}/enter`, fixture)
 }
 
 /** `GET /queues/{id}/status` as every program takes it. */

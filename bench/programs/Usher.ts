@@ -1,5 +1,6 @@
 /** Runs Usher: `src/main.ts serve` on a copy of the template database. */
 import { fileURLToPath } from "node:url"
+import { createQueues } from "../CreateQueues.ts"
 import { fillQueue } from "../FillQueue.ts"
 import { heapBytes } from "../Heap.ts"
 import { freePort, untilReady } from "../Processes.ts"
@@ -10,6 +11,8 @@ export const mainScript = fileURLToPath(new URL("../../src/main.ts", import.meta
 
 /** A process whose heap can be looked at, and that says how long its start took. */
 export interface Inspectable extends Running {
+  /** All its queues, the fixture's first. */
+  readonly queueIds: ReadonlyArray<string>
   heapBytes(): Promise<number>
   /** From the start of the process until it answered for the queue. */
   readonly secondsToFirstAnswer: number
@@ -28,11 +31,13 @@ export async function usherEnvironment(url: string): Promise<{ readonly [name: s
   }
 }
 
-export function usher(ground: Ground): Program {
+/** Usher with its fixture's queue, and `queues` more of them. */
+export function usher(ground: Ground, queues = 0): Program & { start(waiting: number): Promise<Inspectable> } {
   return {
     name: "usher",
-    start: async (waiting): Promise<Inspectable> => {
-      await ground.database.create(database, await templateFor(ground, waiting))
+    start: async (waiting) => {
+      const { name: template, queueIds } = await templateFor(ground, waiting, queues)
+      await ground.database.create(database, template)
       await ground.database.checkpoint()
       const inspectorPort = await freePort()
       const from = performance.now()
@@ -53,13 +58,14 @@ export function usher(ground: Ground): Program {
       return {
         port,
         processId: server.processId,
+        queueIds,
         secondsToFirstAnswer,
         secondsToReady,
         heapBytes: () => heapBytes(server.processId, inspectorPort),
         watched: [{ name: "server", processId: server.processId, withChildren: false }, ...ground.database.watched],
         countEntries: async () => {
-          const counted = "select count(*)::int4 as count from places where mechanism_id = $1 and status = 'QUEUED'"
-          const rows = await ground.database.query<{ count: number }>(database, counted, [ground.fixture.queueId])
+          const counted = "select count(*)::int4 as count from places where status = 'QUEUED'"
+          const rows = await ground.database.query<{ count: number }>(database, counted)
           return rows[0]!.count
         },
         stop: async () => {
@@ -71,19 +77,26 @@ export function usher(ground: Ground): Program {
   }
 }
 
-const filled = new Set<string>()
+interface Template {
+  readonly name: string
+  readonly queueIds: ReadonlyArray<string>
+}
 
-/** The database to copy: the template, or one whose queue has been filled, made when it is first needed. */
-async function templateFor(ground: Ground, waiting: number): Promise<string> {
+const made = new Map<string, Template>()
+
+/** The database to copy: the fixture's, or one with more in it, made when it is first needed. */
+async function templateFor(ground: Ground, waiting: number, queues: number): Promise<Template> {
   const { fixture, database: server } = ground
-  if (waiting === 0) return fixture.templateDatabase
-  const name = `bench_usher_${waiting}`
-  if (!filled.has(name)) {
-    await server.create(name, fixture.templateDatabase)
-    // Directly, not through a tap that may stand before the program's own database.
-    await fillQueue(server.url(name), fixture.queueId, waiting)
-    await server.query(name, "vacuum analyze")
-    filled.add(name)
-  }
-  return name
+  if (waiting === 0 && queues === 0) return { name: fixture.templateDatabase, queueIds: [fixture.queueId] }
+  const name = `bench_usher_${waiting}_${queues}`
+  const known = made.get(name)
+  if (known !== undefined) return known
+  await server.create(name, fixture.templateDatabase)
+  // Directly, not through a tap that may stand before the program's own database.
+  await fillQueue(server.url(name), fixture.queueId, waiting)
+  const others = await createQueues(server.url(name), fixture.queueId, queues)
+  await server.query(name, "vacuum analyze")
+  const template = { name, queueIds: [fixture.queueId, ...others] }
+  made.set(name, template)
+  return template
 }

@@ -4,7 +4,7 @@ import { type Bench, describe, type Measured, measureEntries, withProgram } from
 import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../Figures.ts"
 import * as Processes from "../Processes.ts"
 import * as Progress from "../Progress.ts"
-import { type Inspectable, usher } from "../programs/Usher.ts"
+import { usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"
 
 /** What `measure/positions.ts` prints for each length. */
@@ -27,14 +27,14 @@ export async function millionWaiting(bench: Bench): Promise<ScenarioResult> {
     ] as const) {
       Progress.show(`P4: ${variant}, run ${round + 1} of ${bench.rounds}`)
       const result = await withProgram(program, ahead, async (running) => {
-        const used = await (running as Inspectable).heapBytes()
+        const used = await running.heapBytes()
         heap[variant]!.push(used)
         const outcome = await measureEntries(bench, running, { connections, waiting: ahead, spans: bench.spans })
         const result: Measured = {
           ...describe(outcome, running, "entry"),
           heapMegabytesBeforeLoad: used / 2 ** 20,
-          secondsToFirstAnswer: (running as Inspectable).secondsToFirstAnswer,
-          secondsToReady: (running as Inspectable).secondsToReady
+          secondsToFirstAnswer: running.secondsToFirstAnswer,
+          secondsToReady: running.secondsToReady
         }
         return result
       })

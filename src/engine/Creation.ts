@@ -69,7 +69,7 @@ export class Creation extends Context.Service<
 }
 
 /** What the rules make of the first configuration. */
-function creationOf<K extends LiveKind>(
+export function creationOf<K extends LiveKind>(
   identity: MechanismIdentity,
   configuration: ConfigurationOf<K>,
   by: string,

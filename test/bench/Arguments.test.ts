@@ -29,7 +29,7 @@ describe("the bench's command line", () => {
   })
 
   it("names what is wrong and what would be right", () => {
-    assert.throws(() => parseArguments(["P99"]), /Unknown scenario "P99"; known are P1, P2, P3, P4, P10/)
+    assert.throws(() => parseArguments(["P99"]), /Unknown scenario "P99"; known are P1, /)
     assert.throws(() => parseArguments(["--speed"]), /Unknown option --speed/)
     assert.throws(() => parseArguments(["--quick=yes"]), /Unknown option --quick=yes/)
     assert.throws(() => parseArguments(["--json"]), /--json needs a value/)

@@ -86,6 +86,26 @@ describe("the load generator", () => {
     )
   })
 
+  it("takes several heads in turns, and numbers the requests", async () => {
+    const server = await serve(() => ok("{}"))
+    const heads = ["a", "b"].map((path) => `POST /${path} HTTP/1.1\r\nAuthorization: Bearer `)
+    await generator.run({
+      ...closed(server.port, 4),
+      connections: 1,
+      request: { heads, tail: "\r\nX-Number: {number}\r\n\r\n" }
+    })
+    server.close()
+    assert.deepStrictEqual(
+      server.requests.map((text) => [/^POST (\S+)/.exec(text)?.[1], /X-Number: (\d+)/.exec(text)?.[1]]),
+      [
+        ["/a", "100000000"],
+        ["/b", "100000001"],
+        ["/a", "100000002"],
+        ["/b", "100000003"]
+      ]
+    )
+  })
+
   it("understands answers in pieces, header names in any case, chunked bodies and absent ones", async () => {
     const shapes = [
       ["HTTP/1.1 200 OK\r\ncontent-le", "ngth: 5\r\n\r\nhe", "llo"],

@@ -1,0 +1,82 @@
+/** P8: 10,000 queues on one process: what they cost while nobody comes, and entries spread over all of them. */
+import { type Bench, describe, type Measured, measureEntries, withProgram } from "../Bench.ts"
+import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../Figures.ts"
+import { readProcessorSeconds } from "../load/Processor.ts"
+import * as Progress from "../Progress.ts"
+import { enterRequest } from "../programs/Program.ts"
+import { type Inspectable, usher } from "../programs/Usher.ts"
+import { connections } from "./DurableEntries.ts"
+
+/** After the start there is still work to do (compiling, the first collections); idle begins after that. */
+const settleSeconds = 5
+
+export async function manyMechanisms(bench: Bench): Promise<ScenarioResult> {
+  const queues = bench.arguments.quick ? 1_000 : 10_000
+  const idleSeconds = bench.arguments.quick ? 5 : 30
+  const many = `usher, ${queues.toLocaleString("en")} queues`
+  const one = "usher, one queue"
+  const measured: { [variant: string]: Array<Measured> } = { [many]: [], [one]: [] }
+  for (let round = 0; round < bench.rounds; round++) {
+    for (const [variant, more] of [
+      [one, 0],
+      [many, queues - 1]
+    ] as const) {
+      Progress.show(`P8: ${variant}, run ${round + 1} of ${bench.rounds}`)
+      const result = await withProgram(usher(bench.ground, more), 0, async (running) => {
+        const heap = await running.heapBytes()
+        const idle = await idlePercent(running, idleSeconds)
+        const { tail } = enterRequest(bench.ground.fixture)
+        const heads = running.queueIds.map((id) => enterRequest(bench.ground.fixture, id).head)
+        const options = { connections, waiting: 0, spans: bench.spans, request: { heads, tail } }
+        const measuredRun: Measured = {
+          ...describe(await measureEntries(bench, running, options), running, "entry"),
+          heapMegabytes: heap / 2 ** 20,
+          idleProcessorPercent: idle,
+          secondsToReady: running.secondsToReady
+        }
+        return measuredRun
+      })
+      measured[variant]!.push(result)
+      const rate = result["entriesPerSecond"]!.toFixed(1)
+      Progress.say(`P8  ${variant.padEnd(24)} run ${round + 1} of ${bench.rounds}  entriesPerSecond ${rate}`)
+    }
+  }
+  const kilobytesPerMechanism = measured[many]!.map((run, round) => ({
+    heapKilobytesPerMechanism:
+      ((run["heapMegabytes"]! - measured[one]![round]!["heapMegabytes"]!) * 1024) / (queues - 1)
+  }))
+  const ofMany = { ...summarize(measured[many]!), ...summarize(kilobytesPerMechanism) }
+  const figures = { [many]: ofMany, [one]: summarize(measured[one]!) }
+  const against = ratios(figures, many, "entriesPerSecond")
+  const targets = [
+    atMost("idle cost ≤ 1 % of a core", ofMany["idleProcessorPercent"]?.median, 1),
+    atMost("≤ 20 KB a mechanism", ofMany["heapKilobytesPerMechanism"]?.median, 20),
+    atLeast("entries a second ≥ 0.7 × one queue's", against[one], 0.7)
+  ]
+  return {
+    title: `P8  ${queues.toLocaleString("en")} queues on one process, against one in turns`,
+    figures,
+    ratios: { "one queue": against[one]! },
+    processorRatios: {},
+    targets,
+    met: allMet(targets),
+    curves: [],
+    notRun: {},
+    notes: [
+      `Idle: processor time of the server over ${idleSeconds} s in which nobody asks anything.`,
+      "Heap a mechanism: heap and buffers after a garbage collection, with all queues less with one.",
+      "Entries go to all queues in turns, so that each commit holds entries of many."
+    ]
+  }
+}
+
+async function idlePercent({ watched }: Inspectable, seconds: number): Promise<number> {
+  const server = watched.filter(({ name }) => name === "server")
+  await pause(settleSeconds)
+  const before = readProcessorSeconds(server)["server"]
+  await pause(seconds)
+  const after = readProcessorSeconds(server)["server"]
+  return before === undefined || after === undefined ? Number.NaN : ((after - before) / seconds) * 100
+}
+
+const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
