@@ -110,6 +110,28 @@ export function url(
   }
 }
 
+/** Addresses of HTTP services of which one is as good as another; none holds a password. Without slashes at their ends. */
+export function relays(
+  variable: string,
+  options: { readonly fallback: ReadonlyArray<string>; readonly meaning: string }
+): Definition<ReadonlyArray<string>> {
+  return {
+    variable,
+    unit: "URLs",
+    default: options.fallback.map((address) => `\`${address}\``).join(", "),
+    shape: "`https:` or `http:` URLs without user and password, with commas between them",
+    meaning: options.meaning,
+    secret: true,
+    fallback: options.fallback,
+    parse: (value) => {
+      const all = value.split(",").map((text) => text.trim().replace(/\/+$/, ""))
+      return all.every((text) => /^https?:\/\/[^\s/?#@]+(\/[^\s?#@]*)?$/.test(text) && URL.canParse(text))
+        ? all
+        : undefined
+    }
+  }
+}
+
 /** The path of a file; undefined if absent. */
 export function file(
   variable: string,

@@ -12,6 +12,7 @@ import {
   file,
   networks,
   port,
+  relays,
   secret,
   type Setting,
   share,
@@ -156,6 +157,16 @@ const definitions = {
     fallback: "",
     default: "none",
     meaning: "Whom SMS come from, as the provider has given it."
+  }),
+  drandUrls: relays("DRAND_URLS", {
+    fallback: [
+      "https://api.drand.sh",
+      "https://api2.drand.sh",
+      "https://api3.drand.sh",
+      "https://drand.cloudflare.com"
+    ],
+    meaning:
+      "Relays that give the rounds of the public randomness beacon, for draws that name it. They need not be trusted."
   }),
   nodeName: text("NODE_NAME", {
     unit: "name",

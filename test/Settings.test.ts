@@ -133,6 +133,24 @@ describe("Settings", () => {
     })
   )
 
+  it.effect("relays of the beacon are several addresses, and none may hold a password", () =>
+    Effect.gen(function* () {
+      const { drandUrls } = yield* read({ DRAND_URLS: "https://relay.example/,http://127.0.0.1:8080/drand/" })
+      assert.deepStrictEqual(drandUrls, ["https://relay.example", "http://127.0.0.1:8080/drand"])
+      assert.strictEqual((yield* read({})).drandUrls.length, 4)
+      for (const value of [
+        "https://u:geheim@relay.example",
+        "relay.example",
+        "https://a.example,",
+        "https://a.example/?b"
+      ]) {
+        const message = yield* refusal({ DRAND_URLS: value })
+        assert.isTrue(message.startsWith("DRAND_URLS must be https: or http: URLs without user and password"), message)
+        assert.notInclude(message, "geheim")
+      }
+    })
+  )
+
   it.effect("a certificate goes with its key", () =>
     Effect.gen(function* () {
       assert.match(yield* refusal({ TLS_CERT_FILE: "a.pem" }), /^TLS_CERT_FILE and TLS_KEY_FILE go together/)

@@ -1,0 +1,139 @@
+/** Rounds over real HTTP, from relays in this process that are honest, false, slow or not there. */
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Fiber, Layer } from "effect"
+import { Beacon } from "../../src/beacon/Beacon.ts"
+import { verifyBeacon } from "../../src/beacon/Quicknet.ts"
+import { Settings } from "../../src/Settings.ts"
+import { type Answering, honest, published, relay, respondWith } from "./relay.ts"
+
+const [one, thousand] = published as [(typeof published)[number], (typeof published)[number]]
+
+/** Nobody listens there. */
+const nowhere = "http://127.0.0.1:1"
+
+const asking = <A, E, R>(
+  drandUrls: ReadonlyArray<string>,
+  use: (beacon: Beacon["Service"]) => Effect.Effect<A, E, R>
+) =>
+  Effect.flatMap(Beacon, use).pipe(Effect.provide(Beacon.layer.pipe(Layer.provide(Settings.layerTest({ drandUrls })))))
+
+describe("A round", () => {
+  it.live("is fetched from a relay as the network has signed it", () =>
+    Effect.gen(function* () {
+      const { url, asked } = yield* relay()
+      for (const round of published) {
+        assert.deepStrictEqual(yield* asking([url], (beacon) => beacon.round(round.round)), round)
+      }
+      assert.strictEqual(asked[1], "/52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971/public/1000")
+    })
+  )
+
+  it.live("costs whoever is served meanwhile next to nothing: it is checked on another thread", () =>
+    Effect.gen(function* () {
+      const { url } = yield* relay()
+      yield* asking([url], (beacon) =>
+        Effect.gen(function* () {
+          yield* beacon.round(1)
+          const before = process.threadCpuUsage()
+          for (let time = 0; time < 4; time++) yield* beacon.round(1)
+          const { user, system } = process.threadCpuUsage(before)
+          const startedAt = process.threadCpuUsage()
+          for (let time = 0; time < 4; time++) verifyBeacon(one)
+          const here = process.threadCpuUsage(startedAt)
+          assert.isBelow(user + system, (here.user + here.system) / 2)
+        })
+      )
+    })
+  )
+
+  const useless: ReadonlyArray<readonly [what: string, answering: Answering, reason: RegExp]> = [
+    ["a tampered signature", respondWith({ ...one, signature: thousand.signature }), /not signed/],
+    ["randomness of its own", respondWith({ ...one, randomness: thousand.randomness }), /not signed/],
+    ["another round", respondWith(thousand), /gave round 1000/],
+    ["another round under this one's number", respondWith({ ...thousand, round: 1 }), /not signed/],
+    ["half an answer", respondWith({ round: 1, randomness: one.randomness }), /SchemaError/],
+    ["no JSON", (_, response) => response.end("<html>"), /DecodeError/],
+    ["an answer without end", endless, /DecodeError/],
+    ["an answer that says it is too large", respondWith({ ...one, more: "x".repeat(10_000) }), /DecodeError/],
+    ["a redirection", (_, response) => response.writeHead(302, { location: nowhere }).end(), /HTTP 302/],
+    ["an error", (_, response) => response.writeHead(500).end(), /HTTP 500/],
+    ["nothing, and hangs up", (_, response) => response.destroy(), /TransportError/]
+  ]
+
+  it.live("is taken from the first relay that is of use", () =>
+    Effect.gen(function* () {
+      const bad = yield* Effect.forEach(useless, ([, answering]) => relay(answering))
+      const good = yield* relay()
+      const urls = [...bad, good].map(({ url }) => url)
+      assert.deepStrictEqual(yield* asking(urls, (beacon) => beacon.round(1)), one)
+      assert.deepStrictEqual(
+        useless.map(([what], index) => [what, bad[index]!.asked.length]),
+        useless.map(([what]) => [what, 1])
+      )
+    })
+  )
+
+  it.live("is not to be had while no relay is of use, with the reason of each, and is when one is again", () =>
+    Effect.gen(function* () {
+      const bad = yield* Effect.forEach(useless, ([, answering]) => relay(answering))
+      yield* asking([...bad.map(({ url }) => url), nowhere], (beacon) =>
+        Effect.gen(function* () {
+          const { round, reasons } = yield* Effect.flip(beacon.round(1))
+          assert.deepStrictEqual([round, reasons.length], [1, bad.length + 1])
+          for (const [index, [what, , reason]] of useless.entries()) {
+            assert.isTrue(reasons[index]!.startsWith(`${bad[index]!.url}: `), what)
+            assert.match(reasons[index]!, reason, what)
+            assert.strictEqual(bad[index]!.asked.length, 4, what)
+          }
+          bad[3]!.answering = honest
+          assert.deepStrictEqual(yield* beacon.round(1), one)
+        })
+      )
+    })
+  )
+
+  it.live("is taken from the next relay when the first does not answer in time", () =>
+    Effect.gen(function* () {
+      const silent = yield* relay(() => {})
+      const good = yield* relay()
+      const [taken, round] = yield* Effect.timed(asking([silent.url, good.url], (beacon) => beacon.round(1)))
+      assert.deepStrictEqual(round, one)
+      assert.isBelow(Duration.toMillis(taken), 6_000)
+    })
+  )
+
+  it.live("is taken from the next relay when nobody listens at the first, and the next round from there at once", () =>
+    Effect.gen(function* () {
+      const first = yield* relay((_, response) => response.destroy())
+      const good = yield* relay()
+      yield* asking([first.url, nowhere, good.url], (beacon) =>
+        Effect.gen(function* () {
+          assert.deepStrictEqual(yield* beacon.round(1), one)
+          assert.deepStrictEqual(yield* beacon.round(1_000), thousand)
+        })
+      )
+      assert.strictEqual(first.asked.length, 1)
+    })
+  )
+
+  it.live("that is not signed yet is asked for again, and given when it is", () =>
+    Effect.gen(function* () {
+      const late = yield* relay((_, response) => response.writeHead(404).end())
+      yield* asking([late.url], (beacon) =>
+        Effect.gen(function* () {
+          const waiting = yield* Effect.forkChild(beacon.round(1_000))
+          yield* Effect.sleep("300 millis")
+          assert.strictEqual(late.asked.length, 1)
+          late.answering = honest
+          assert.deepStrictEqual(yield* Fiber.join(waiting), thousand)
+        })
+      )
+    })
+  )
+})
+
+function endless(...[, response]: Parameters<Answering>): void {
+  response.writeHead(200, { "content-type": "application/json" })
+  const writing = setInterval(() => response.write(" ".repeat(1_000)), 1)
+  response.on("close", () => clearInterval(writing))
+}
