@@ -1,0 +1,62 @@
+/**
+ * What an admin sets on a draw (interface document 2.8; completions 3, "Draw", and 4, "draw").
+ */
+import { Schema } from "effect"
+import { Timestamp } from "../Time.ts"
+import { BeaconName } from "./Beacon.ts"
+
+/** Most consumers one draw ever knows, and so the longest list of entries a proof can have. */
+export const placesMax = 2_000_000
+
+const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
+
+/** What an admin sets. Absent keys mean what completions 4 ("draw") says they mean. */
+export const Configuration = Schema.Struct({
+  name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
+  timeZone: Schema.String,
+  openAt: Schema.optionalKey(Timestamp),
+  /** Entry ends, and the list of entries is fixed. */
+  closeAt: Timestamp,
+  drawAt: Timestamp,
+  supportsGuest: Schema.Boolean,
+  winnerCount: count(placesMax),
+  /** The most entries. */
+  capacity: Schema.optionalKey(count(placesMax)),
+  admissionExpirationSeconds: Schema.optionalKey(count(31_536_000)),
+  continueSelectingUntilCompleted: Schema.Boolean,
+  loyaltyBiasEnabled: Schema.Boolean,
+  /** The weight of an entry is 1 + loyaltyScore × loyaltyWeight. */
+  loyaltyWeight: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000 })),
+  beacon: Schema.optionalKey(BeaconName)
+})
+export type Configuration = typeof Configuration.Type
+
+/** A setting that makes no sense beside another one. */
+export interface ConfigurationProblem {
+  readonly field: "closeAt" | "drawAt"
+  readonly message: string
+}
+
+/** What is wrong between the settings, each of which is in range by itself; empty if nothing is. */
+export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
+  const { openAt, closeAt, drawAt } = configuration
+  const problems: Array<ConfigurationProblem> = []
+  if (openAt !== undefined && closeAt <= openAt) {
+    problems.push({ field: "closeAt", message: "closeAt must be after openAt" })
+  }
+  if (drawAt < closeAt) problems.push({ field: "drawAt", message: "drawAt must not be before closeAt" })
+  return problems
+}
+
+/** What stands before the first `Configured` event; it never closes, and draws nobody. */
+export const unconfigured: Configuration = {
+  name: "",
+  timeZone: "UTC",
+  closeAt: Infinity,
+  drawAt: Infinity,
+  supportsGuest: false,
+  winnerCount: 1,
+  continueSelectingUntilCompleted: false,
+  loyaltyBiasEnabled: false,
+  loyaltyWeight: 1
+}

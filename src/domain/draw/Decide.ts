@@ -1,0 +1,141 @@
+/**
+ * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
+ * whether or not their events were applied yet.
+ */
+import { Equal } from "effect"
+import type { Moment } from "../Decider.ts"
+import { sha256OfHex } from "../Digest.ts"
+import * as Life from "../Life.ts"
+import {
+  AlreadyGranted,
+  Closed,
+  ConfigurationFixed,
+  Full,
+  GuestsRefused,
+  NotEntered,
+  NotOpen,
+  WrongStatus
+} from "../Refusals.ts"
+import type { Millis } from "../Time.ts"
+import { placesMax } from "./Configuration.ts"
+import type { Event } from "./Event.ts"
+import type { Command, Refusal } from "./Protocol.ts"
+import { awaitsBeacon, isClosed, type State, statusAsOf } from "./State.ts"
+
+type Outcome = ReadonlyArray<Event> | Refusal
+type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
+
+const unchanged: ReadonlyArray<Event> = []
+
+/** When to ask again after a full draw: someone may withdraw, but nobody can know. */
+const retryAfterSeconds = 60
+
+/** What decides who wins, and so must be the same for all who enter. */
+const fixedByEntry = ["loyaltyBiasEnabled", "loyaltyWeight", "beacon"] as const
+
+export const decide = (state: State, command: Command, moment: Moment): Outcome => {
+  const at = Math.max(state.lastAt, moment.now)
+  switch (command._tag) {
+    case "Configure":
+      return configure(state, command, at, moment.entropy)
+    case "End":
+      return Life.end(isOver(state), command.by, at)
+    case "Archive":
+      return Life.archive(state, isOver(state), command.by, at)
+    case "ProvideBeacon":
+      return provideBeacon(state, command, at)
+    case "Enter":
+      return enter(state, command, at)
+    case "Leave":
+      return leave(state, command, at)
+    case "Deny":
+      return deny(state, command, at)
+    case "Complete":
+      return complete(state, command, at)
+  }
+}
+
+const configure = (
+  state: State,
+  { configuration, by }: CommandOf<"Configure">,
+  at: Millis,
+  entropy: () => string
+): Outcome => {
+  const configured: Event = { _tag: "Configured", at, configuration, by }
+  if (state.sequence === 0) return [configured, { _tag: "SeedDrawn", at, seed: entropy() + entropy(), salt: entropy() }]
+  if (isClosed(state, at)) return new Closed()
+  const hasEntries = state.places.size > 0
+  const isOpen = hasEntries || (state.configuration.openAt ?? 0) <= at
+  if (isOpen && configuration.openAt !== state.configuration.openAt)
+    return new ConfigurationFixed({ setting: "openAt" })
+  for (const setting of fixedByEntry) {
+    if (hasEntries && configuration[setting] !== state.configuration[setting])
+      return new ConfigurationFixed({ setting })
+  }
+  return Equal.equals(configuration, state.configuration) ? unchanged : [configured]
+}
+
+/** Nothing is left that ending could end. */
+const isOver = ({ overAt, endedBy, tornDown }: State): boolean =>
+  overAt !== Infinity || endedBy !== undefined || tornDown
+
+const provideBeacon = (
+  state: State,
+  { round, randomness, signature }: CommandOf<"ProvideBeacon">,
+  at: Millis
+): Outcome => {
+  if (round !== awaitsBeacon(state) || sha256OfHex(signature) !== randomness) return unchanged
+  return [{ _tag: "BeaconProvided", at, round, randomness, signature }]
+}
+
+const enter = (state: State, { consumerId, isGuest, loyaltyScore }: CommandOf<"Enter">, at: Millis): Outcome => {
+  const place = state.places.get(consumerId)
+  if (place !== undefined && place.status !== "LEFT") return unchanged
+  if (isClosed(state, at)) return new Closed()
+  const { supportsGuest, openAt, capacity } = state.configuration
+  if (isGuest && !supportsGuest) return new GuestsRefused()
+  if (openAt !== undefined && at < openAt) return new NotOpen({ opensAt: openAt })
+  if (state.counts.ENTERED >= (capacity ?? Infinity) || (place === undefined && state.places.size >= placesMax)) {
+    return new Full({ retryAfterSeconds })
+  }
+  const score = Math.round(Math.min(1, loyaltyScore) * 1_000_000) / 1_000_000
+  return [{ _tag: "Entered", at, consumerId, ...(score > 0 && { loyaltyScore: score }) }]
+}
+
+const leave = (state: State, { consumerId }: CommandOf<"Leave">, at: Millis): Outcome => {
+  const status = statusOf(state, consumerId, at)
+  switch (status) {
+    case "ENTERED":
+      return [{ _tag: "Left", at, consumerId }]
+    case "LEFT":
+    case "NOT_ENTERED":
+      return new NotEntered()
+    case "WON":
+    case "COMPLETED":
+      return new AlreadyGranted()
+    case "DENIED":
+      return new WrongStatus({ status })
+  }
+}
+
+const deny = (state: State, { consumerId, reason }: CommandOf<"Deny">, at: Millis): Outcome => {
+  const status = statusOf(state, consumerId, at)
+  if (status === "DENIED") return unchanged
+  if (status !== "ENTERED" && status !== "WON") return wrong(status)
+  return [{ _tag: "Denied", at, consumerId, reason }]
+}
+
+const complete = (state: State, { consumerId }: CommandOf<"Complete">, at: Millis): Outcome => {
+  const status = statusOf(state, consumerId, at)
+  if (status === "COMPLETED") return unchanged
+  return status === "WON" ? [{ _tag: "Completed", at, consumerId }] : wrong(status)
+}
+
+const statusOf = (state: State, consumerId: string, at: Millis) => {
+  const place = state.places.get(consumerId)
+  return place === undefined ? "NOT_ENTERED" : statusAsOf(state, place, at)
+}
+
+/** Whoever left is told what its status says. */
+const wrong = (status: ReturnType<typeof statusOf>): WrongStatus =>
+  new WrongStatus({ status: status === "LEFT" ? "NOT_ENTERED" : status })

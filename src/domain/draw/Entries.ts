@@ -1,0 +1,62 @@
+/**
+ * The list of entries as it stands when entry has closed. Its rows are kept in columns: a million entries take 46 MB, and
+ * hardly any work of the garbage collector.
+ */
+import { entriesDigest, idLength } from "./Algorithm.ts"
+import { sorted } from "./Sort.ts"
+import { entryIdOf, type Place, type State } from "./State.ts"
+
+/** Places that are looked at from one pause to the next. */
+const placesPerStep = 32
+
+/** Digits of an id that a double holds; they hardly ever leave two entries undecided. */
+const headLength = 13
+
+export interface Entries {
+  readonly size: number
+  /** SHA-256 of the list; see Algorithm. */
+  readonly digest: string
+  /** Whether there are different weights. */
+  readonly isWeighted: boolean
+  /** The place at a position of the list, from 0; the list is sorted by the entries' ids. */
+  readonly place: (position: number) => Place
+  readonly id: (position: number) => string
+}
+
+/** Lists the entries; pauses after each. */
+export function* listEntries(state: State): Generator<undefined, Entries> {
+  const places = yield* standing(state)
+  const heads = new Float64Array(places.length)
+  const ids = Buffer.alloc(places.length * idLength)
+  const idOf = (index: number): string => ids.toString("latin1", index * idLength, (index + 1) * idLength)
+  for (let index = 0; index < places.length; index++) {
+    const id = entryIdOf(state, places[index]!.entry)
+    ids.write(id, index * idLength, "latin1")
+    heads[index] = Number.parseInt(id.slice(0, headLength), 16)
+    yield
+  }
+  const byId = yield* sorted(places.length, (a, b) => heads[a]! - heads[b]! || (idOf(a) < idOf(b) ? -1 : 1))
+  const place = (position: number): Place => places[byId[position]!]!
+  const id = (position: number): string => idOf(byId[position]!)
+
+  const list = entriesDigest()
+  let isWeighted = false
+  for (let position = 0; position < places.length; position++) {
+    const { weight } = place(position)
+    list.add(id(position), weight)
+    isWeighted ||= weight !== place(0).weight
+    yield
+  }
+  return { size: places.length, digest: list.digest(), isWeighted, place, id }
+}
+
+/** The places whose entries stood when entry closed. */
+function* standing({ places }: State): Generator<undefined, ReadonlyArray<Place>> {
+  const found: Array<Place> = []
+  let lookedAt = 0
+  for (const place of places.values()) {
+    if (place.entry !== 0) found.push(place)
+    if (++lookedAt % placesPerStep === 0) yield
+  }
+  return found
+}

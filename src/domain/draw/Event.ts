@@ -1,0 +1,44 @@
+/**
+ * What happens to a draw. Every event ever stored must stay decodable: a shape that is no longer written stays in the
+ * union. Keys that hold their default are left out, because most of what is stored are entries and their ends.
+ */
+import { Schema } from "effect"
+import { lifeEvents } from "../Life.ts"
+import { Configuration } from "./Configuration.ts"
+import { DenialReason } from "./Protocol.ts"
+
+/** Milliseconds since the epoch; never less than the event's before it. */
+const at = Schema.Finite
+const consumerId = Schema.String
+
+export const Event = Schema.TaggedUnion({
+  /** The first event, and each change of the settings. */
+  Configured: { at, configuration: Configuration, by: Schema.String },
+  /**
+   * The draw's chance, from its creation on: `seed` (32 bytes in hex) stays secret until the drawing, `salt` (16 bytes in
+   * hex), from which the entries' ids are made, for ever.
+   */
+  SeedDrawn: { at, seed: Schema.String, salt: Schema.String },
+  Entered: {
+    at,
+    consumerId,
+    /** 0 to 1, in steps of a millionth; absent: 0. */
+    loyaltyScore: Schema.optionalKey(Schema.Finite)
+  },
+  /** Withdrawn before a win. */
+  Left: { at, consumerId },
+  /** The list of entries at the closing, by its digest, and the round of the beacon that the drawing waits for. */
+  EntriesFixed: { at, entriesDigest: Schema.String, beaconRound: Schema.optionalKey(Schema.Int) },
+  /** The awaited round, in hex. */
+  BeaconProvided: { at, round: Schema.Int, randomness: Schema.String, signature: Schema.String },
+  /** Came next in the drawn order. */
+  Won: { at, consumerId },
+  /** As many have won as were to be drawn, or everyone has. */
+  Drawn: { at },
+  /** The win was not used in time. */
+  Expired: { at, consumerId },
+  Denied: { at, consumerId, reason: DenialReason },
+  Completed: { at, consumerId },
+  ...lifeEvents
+})
+export type Event = typeof Event.Type

@@ -1,0 +1,126 @@
+/**
+ * How each event changes a draw. An event is a fact: nothing is checked here, and a consumer that is not known is
+ * passed over.
+ */
+import { live } from "../Life.ts"
+import type { Millis } from "../Time.ts"
+import type { Event } from "./Event.ts"
+import type { DenialReason } from "./Protocol.ts"
+import { isDrawing, Place, type State, type Status, weightOf } from "./State.ts"
+
+export const evolve = (state: State, event: Event): void => {
+  state.sequence++
+  state.lastAt = Math.max(state.lastAt, event.at)
+  switch (event._tag) {
+    case "Configured":
+      state.configuration = event.configuration
+      return
+    case "SeedDrawn":
+      state.seed = event.seed
+      state.salt = event.salt
+      return
+    case "Entered":
+      return enter(state, event.consumerId, event.at, event.loyaltyScore ?? 0)
+    case "Left":
+      return leave(state, event.consumerId, event.at)
+    case "EntriesFixed":
+      state.entriesDigest = event.entriesDigest
+      state.beaconRound = event.beaconRound
+      return
+    case "BeaconProvided":
+      state.beacon = { randomness: event.randomness, signature: event.signature }
+      return
+    case "Won":
+      return win(state, event.consumerId, event.at)
+    case "Drawn":
+      return finishDrawing(state, event.at)
+    case "Expired":
+      return deny(state, event.consumerId, event.at, "ADMISSION_EXPIRED")
+    case "Denied":
+      return deny(state, event.consumerId, event.at, event.reason)
+    case "Completed":
+      return complete(state, event.consumerId, event.at)
+    case "Ended":
+      live(state, event)
+      if (!isDrawing(state)) end(state, event.at)
+      return
+    default:
+      return live(state, event)
+  }
+}
+
+const enter = (state: State, consumerId: string, at: Millis, loyaltyScore: number): void => {
+  const known = state.places.get(consumerId)
+  const place = new Place(consumerId, at, state.sequence, weightOf(state, loyaltyScore))
+  if (known !== undefined) {
+    withdraw(state, known)
+    move(state, known, "LEFT", at)
+    state.counts.LEFT--
+  }
+  state.places.set(consumerId, place)
+  state.counts.ENTERED++
+}
+
+const leave = (state: State, consumerId: string, at: Millis): void => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return
+  withdraw(state, place)
+  move(state, place, "LEFT", at)
+}
+
+const win = (state: State, consumerId: string, at: Millis): void => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return
+  const { admissionExpirationSeconds } = state.configuration
+  move(state, place, "WON", at)
+  if (state.winsMade < state.configuration.winnerCount) state.winners.push(place.entry)
+  state.winsMade++
+  if (admissionExpirationSeconds === undefined) place.order = Infinity
+  else {
+    place.order = at + admissionExpirationSeconds * 1000
+    state.expiring.insert(place)
+  }
+}
+
+const finishDrawing = (state: State, at: Millis): void => {
+  state.drawnAt = at
+  const mayGoOn = state.configuration.continueSelectingUntilCompleted && state.endedBy === undefined
+  if (!mayGoOn || hasCompletedAll(state)) end(state, at)
+}
+
+const complete = (state: State, consumerId: string, at: Millis): void => {
+  move(state, state.places.get(consumerId), "COMPLETED", at)
+  if (state.drawnAt !== Infinity && hasCompletedAll(state)) end(state, at)
+}
+
+const hasCompletedAll = ({ counts, configuration }: State): boolean => counts.COMPLETED >= configuration.winnerCount
+
+const end = (state: State, at: Millis): void => {
+  state.overAt = Math.min(state.overAt, at)
+}
+
+const deny = (state: State, consumerId: string, at: Millis, reason: DenialReason): void => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return
+  withdraw(state, place)
+  // Whoever stood when the draw ended was denied by that, whenever it was recorded.
+  move(state, place, "DENIED", place.status === "ENTERED" ? Math.min(at, state.overAt) : at)
+  place.reason = reason
+}
+
+/** Before the closing an entry that goes is not in the list; from then until the drawing it is in the list and cannot win. */
+const withdraw = (state: State, place: Place): void => {
+  if (place.status !== "ENTERED" || state.overAt !== Infinity) return
+  if (state.closedAt === Infinity) place.entry = 0
+  else if (state.drawnAt === Infinity) state.withdrawn.push(place.entry)
+}
+
+const move = (state: State, place: Place | undefined, status: Status, at: Millis): void => {
+  if (place === undefined) return
+  if (place.status === "WON") state.expiring.remove(place)
+  state.counts[place.status]--
+  state.counts[status]++
+  place.status = status
+  place.since = at
+  place.sequence = state.sequence
+}

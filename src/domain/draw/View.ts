@@ -1,0 +1,93 @@
+/**
+ * What others see of a draw: the consumer its place, an admin the whole.
+ */
+import type { PlaceRow } from "../Decider.ts"
+import { type Millis, toText } from "../Time.ts"
+import { commitmentOf } from "./Algorithm.ts"
+import { type ProofText, proofText } from "./Proof.ts"
+import type { Published, View } from "./Protocol.ts"
+import { endReason, entryIdOf, hasExpired, type Place, type State } from "./State.ts"
+
+/** The consumer's view of its place at `now`, deadlines already applied. */
+export const view = (state: State, consumerId: string, now: Millis): View => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return { status: "NOT_ENTERED" }
+  const { enteredAt, since } = place
+  switch (place.status) {
+    case "ENTERED":
+      return state.overAt <= now
+        ? { status: "DENIED", enteredAt, ...named(state, place), reason: endReason(state), deniedAt: state.overAt }
+        : { status: "ENTERED", enteredAt, ...named(state, place) }
+    case "WON":
+      return viewWon(state, place, now)
+    case "COMPLETED":
+      return { status: "COMPLETED", enteredAt, ...named(state, place), completedAt: since }
+    case "DENIED":
+      return {
+        status: "DENIED",
+        enteredAt,
+        ...(place.entry !== 0 && named(state, place)),
+        reason: place.reason!,
+        deniedAt: since
+      }
+    case "LEFT":
+      return { status: "NOT_ENTERED", leftAt: since }
+  }
+}
+
+const named = (state: State, { entry }: Place) => ({ entryId: entryIdOf(state, entry) })
+
+const viewWon = (state: State, place: Place, now: Millis): View => {
+  const { enteredAt, since: wonAt, sequence: grantSequence, order: expiresAt } = place
+  const entry = named(state, place)
+  if (hasExpired(place, now)) {
+    return { status: "DENIED", enteredAt, ...entry, reason: "ADMISSION_EXPIRED", deniedAt: expiresAt }
+  }
+  if (expiresAt === Infinity) return { status: "WON", enteredAt, ...entry, wonAt, grantSequence }
+  return { status: "WON", enteredAt, ...entry, wonAt, expiresAt, grantSequence }
+}
+
+/** The consumer's row in the projection: the status as it was recorded, instants as text. */
+export const place = (state: State, consumerId: string): PlaceRow | undefined => {
+  const found = state.places.get(consumerId)
+  if (found === undefined) return undefined
+  const { status, enteredAt, since } = found
+  return { status, enteredAt, updatedAt: since, fields: fieldsOf(found) }
+}
+
+const noFields: PlaceRow["fields"] = {}
+
+const fieldsOf = ({ status, since, order, reason }: Place): PlaceRow["fields"] => {
+  switch (status) {
+    case "ENTERED":
+      return noFields
+    case "WON":
+      return order === Infinity ? { wonAt: toText(since) } : { wonAt: toText(since), expiresAt: toText(order) }
+    case "COMPLETED":
+      return { completedAt: toText(since) }
+    case "DENIED":
+      return { reason, deniedAt: toText(since) }
+    case "LEFT":
+      return { leftAt: toText(since) }
+  }
+}
+
+/** What is published of the draw by now. */
+export const published = ({ seed, entriesDigest, beaconRound, drawnAt }: State): Published => ({
+  seedCommitment: commitmentOf(seed),
+  ...(entriesDigest !== undefined && { entriesDigest }),
+  ...(beaconRound !== undefined && { beaconRound }),
+  ...(drawnAt !== Infinity && { drawnAt: toText(drawnAt) })
+})
+
+/** What anyone may know of the draw; the proof once it has been drawn. */
+export interface Facts {
+  readonly published: Published
+  /** Absent before the drawing. */
+  readonly proof?: (drawId: string) => ProofText
+}
+
+export const facts = (state: State): Facts => ({
+  published: published(state),
+  ...(state.drawnAt !== Infinity && { proof: (drawId: string) => proofText(state, drawId) })
+})

@@ -1,0 +1,184 @@
+/** The handlers of draws: each one expression around the engine. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Receipts } from "../../auth/Receipts.ts"
+import type { Published, View } from "../../domain/Draw.ts"
+import type { Tenant } from "../../domain/Ids.ts"
+import type { ConsumerCommand, MechanismRef } from "../../domain/Mechanism.ts"
+import { Engine, type EngineError, type Inspection } from "../../engine/Engine.ts"
+import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
+import { Conflict } from "../Errors.ts"
+import { orAnswer } from "../Refusals.ts"
+import { ConsumerApi } from "./Api.ts"
+import { DrawState, type PublicDraw, type Withdrawn } from "./DrawApi.ts"
+import * as DrawProofs from "./DrawProofs.ts"
+import * as GrantAnswers from "./GrantAnswers.ts"
+import * as LiveUpdates from "./LiveUpdates.ts"
+import * as Loyalty from "./Loyalty.ts"
+import * as Protection from "./Protection.ts"
+
+type DrawRef = MechanismRef<"draw">
+
+/** The handlers of the group `draws`; needs the engine, grants, receipts and consumers. */
+export const layer = HttpApiBuilder.group(
+  ConsumerApi,
+  "draws",
+  Effect.fnUntraced(function* (handlers) {
+    const engine = yield* Engine
+    const receipts = yield* Receipts
+    const grants = yield* GrantAnswers.make
+    const loyaltyScore = yield* Loyalty.make
+    const ifInvited = yield* Protection.make
+    const proofOf = DrawProofs.make()
+
+    /** A consumer's view as it is sent: a win comes with its grant. */
+    const sent = (draw: DrawRef, consumerId: string, view: View): Effect.Effect<DrawState, EngineError> => {
+      if (view.status === "NOT_ENTERED") return Effect.succeed({ status: "NOT_ENTERED" })
+      if (view.status !== "WON") return Effect.succeed(view)
+      const { grantSequence: _, ...won } = view
+      return Effect.map(grants.token(draw, consumerId, grantOf(view)), (admissionGrant) => ({ ...won, admissionGrant }))
+    }
+
+    const events = (yield* LiveUpdates.make)("draw", DrawState, sent)
+
+    /** The same with the receipt of the entry. */
+    const sentWithReceipt = (draw: DrawRef, consumerId: string, view: View): Effect.Effect<DrawState, EngineError> => {
+      if (view.status !== "ENTERED") return sent(draw, consumerId, view)
+      const drawOf = Effect.zipWith(engine.identity(draw), engine.facts(draw), (identity, { published }) => ({
+        identity,
+        seedCommitment: published.seedCommitment
+      }))
+      return Effect.map(receipts.receipt(view, drawOf), (entryReceipt) => ({ ...view, entryReceipt }))
+    }
+
+    /** What an organization's server does with a place of the consumer that it names. */
+    const changeByServer = (drawId: string, command: ConsumerCommand<"draw">) =>
+      orDrawAnswer(
+        Effect.flatMap(CurrentTenant, ({ tenant }) => {
+          const draw = drawOf(tenant, drawId)
+          return Effect.flatMap(engine.send(draw, command), (view) => sent(draw, command.consumerId, view))
+        })
+      )
+
+    return handlers.handleAll({
+      get: ({ params }) =>
+        orDrawAnswer(
+          Effect.flatMap(CurrentTenant, ({ tenant }) => {
+            const draw = drawOf(tenant, params.drawId)
+            return Effect.zipWith(engine.inspect(draw), engine.facts(draw), (inspection, { published }) =>
+              publicDraw(inspection, published)
+            )
+          })
+        ),
+      proof: Effect.fnUntraced(function* ({ params: { drawId } }) {
+        const { tenant } = yield* CurrentTenant
+        const { proof } = yield* orDrawAnswer(engine.facts(drawOf(tenant, drawId)))
+        return yield* proof === undefined ? notDrawn : proofOf(drawId, proof)
+      }),
+      enter: ({ params }) =>
+        orDrawAnswer(
+          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId, isGuest }) => {
+            const draw = drawOf(tenant, params.drawId)
+            const entry = Effect.flatMap(loyaltyScore(draw, consumerId), (score) =>
+              engine.send(draw, { _tag: "Enter", consumerId, isGuest, loyaltyScore: score })
+            )
+            return Effect.flatMap(ifInvited(draw, consumerId, entry), (view) => sentWithReceipt(draw, consumerId, view))
+          })
+        ),
+      leave: ({ params }) =>
+        orDrawAnswer(
+          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) =>
+            Effect.map(engine.send(drawOf(tenant, params.drawId), { _tag: "Leave", consumerId }), withdrawn)
+          )
+        ),
+      status: ({ params }) =>
+        orDrawAnswer(
+          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) => {
+            const draw = drawOf(tenant, params.drawId)
+            return Effect.flatMap(engine.view(draw, consumerId), (view) => sent(draw, consumerId, view))
+          })
+        ),
+      events: ({ params, headers }) => events(params.drawId, headers),
+      deny: ({ params, payload }) => changeByServer(params.drawId, { _tag: "Deny", ...payload }),
+      complete: ({ params, payload }) => changeByServer(params.drawId, { _tag: "Complete", ...payload }),
+      validate: ({ params: { drawId }, payload }) =>
+        orDrawAnswer(
+          Effect.gen(function* () {
+            const { tenant } = yield* CurrentTenant
+            const draw = drawOf(tenant, drawId)
+            const view = yield* engine.view(draw, payload.consumerId)
+            return yield* grants.validate(draw, payload, standingOf(view))
+          })
+        )
+    })
+  })
+)
+
+const orDrawAnswer = orAnswer("draw")
+
+const notDrawn = Effect.fail(new Conflict({ error: "Draw has not been drawn", code: "NOT_DRAWN" }))
+
+const drawOf = (tenant: Tenant, id: string): DrawRef => ({ kind: "draw", id, tenant })
+
+/** The answer to leaving: the status of the entry that was withdrawn. */
+const withdrawn = (view: View): typeof Withdrawn.Type => {
+  if (view.status !== "NOT_ENTERED" || view.leftAt === undefined) throw new Error(`left, and is ${view.status}`)
+  return { status: "ENTERED", leftAt: view.leftAt }
+}
+
+const grantOf = ({
+  grantSequence,
+  wonAt,
+  expiresAt
+}: Extract<View, { readonly status: "WON" }>): GrantAnswers.HeldGrant => ({
+  grantSequence,
+  grantedAt: wonAt,
+  ...(expiresAt !== undefined && { expiresAt })
+})
+
+/** The public view of a draw: what was set and is known is there, or null. */
+const publicDraw = (
+  { identity, configuration, status, lifecycle }: Inspection<"draw">,
+  published: Published
+): typeof PublicDraw.Type => ({
+  id: identity.id,
+  experienceId: identity.experienceId,
+  sequenceId: identity.sequenceId,
+  name: configuration.name,
+  timeZone: configuration.timeZone,
+  openAt: configuration.openAt ?? null,
+  closeAt: configuration.closeAt,
+  drawAt: configuration.drawAt,
+  winnerCount: configuration.winnerCount,
+  capacity: configuration.capacity ?? null,
+  admissionExpirationSeconds: configuration.admissionExpirationSeconds ?? null,
+  supportsGuest: configuration.supportsGuest,
+  continueSelectingUntilCompleted: configuration.continueSelectingUntilCompleted,
+  loyaltyBiasEnabled: configuration.loyaltyBiasEnabled,
+  loyaltyWeight: configuration.loyaltyWeight,
+  beacon: configuration.beacon ?? null,
+  seedCommitment: published.seedCommitment,
+  entriesDigest: published.entriesDigest ?? null,
+  beaconRound: published.beaconRound ?? null,
+  drawnAt: published.drawnAt ?? null,
+  lifecycle,
+  statusOverride: status.statusOverride,
+  statusOverrideAt: status.statusOverrideAt,
+  statusOverrideBy: status.statusOverrideBy,
+  teardownStatus: status.teardownStatus
+})
+
+/** What became of the consumer's win, if it had one. */
+function standingOf(view: View): GrantAnswers.Standing {
+  switch (view.status) {
+    case "WON":
+      return grantOf(view)
+    case "COMPLETED":
+      return "completed"
+    case "DENIED":
+      if (view.reason === "NOT_SELECTED" || view.reason === "DRAW_CLOSED") return "none"
+      return view.reason === "ADMISSION_EXPIRED" ? "expired" : "denied"
+    default:
+      return "none"
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * A large draw never holds others up: what is worked out between two looks at the clock is bounded, counted in digests and
+ * steps, since a machine's speed says nothing.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { vi } from "vitest"
+import { decider, type Event } from "../../../src/domain/Draw.ts"
+import { stepsPerSlice } from "../../../src/domain/draw/Task.ts"
+import { decodeProof, verify } from "../../../src/domain/draw/Verification.ts"
+import { at, configuration, dice, seed } from "./history.ts"
+import * as Naive from "./naive.ts"
+
+const digests = vi.hoisted(() => ({ made: 0 }))
+vi.mock("../../../src/domain/Digest.ts", async (original) => {
+  const digest = await original<typeof import("../../../src/domain/Digest.ts")>()
+  return {
+    ...digest,
+    sha256: (text: string) => {
+      digests.made++
+      return digest.sha256(text)
+    },
+    hmacSha256: (...given: Parameters<typeof digest.hmacSha256>) => {
+      const keyed = digest.hmacSha256(...given)
+      return (ending: string) => {
+        digests.made++
+        return keyed(ending)
+      }
+    }
+  }
+})
+
+const size = 200_000
+const winnerCount = 500
+
+/** A draw of 200,000 entries, of 200 weights. */
+const large = () => {
+  const state = decider.initial()
+  const settings = configuration({ winnerCount, loyaltyBiasEnabled: true })
+  const created = decider.decide(
+    state,
+    { _tag: "Configure", configuration: settings, by: "admin" },
+    { now: at(0), entropy: dice() }
+  ) as ReadonlyArray<Event>
+  for (const event of created) decider.evolve(state, event)
+  for (let index = 0; index < size; index++) {
+    const loyaltyScore = (index % 200) / 200
+    decider.evolve(state, { _tag: "Entered", at: at(1), consumerId: `consumer ${index}`, loyaltyScore })
+  }
+  return state
+}
+
+/** Asks for what is due at drawAt, until nothing is; what each look cost. */
+const looks = (state: ReturnType<typeof large>) => {
+  const events: Array<Event> = []
+  let most = 0
+  let empty = 0
+  while (decider.wakeAt(state) !== undefined) {
+    digests.made = 0
+    const event = decider.due(state, { now: at(200), entropy: () => "" })
+    most = Math.max(most, digests.made)
+    if (event === undefined) empty++
+    else {
+      decider.evolve(state, event)
+      events.push(event)
+    }
+  }
+  return { events, most, empty }
+}
+
+describe("a draw of 200,000 entries", () => {
+  const state = large()
+  const { events, most, empty } = looks(state)
+  const winners = events.flatMap((event) => (event._tag === "Won" ? [state.places.get(event.consumerId)!] : []))
+
+  it("is worked out in slices, each of which is short", () => {
+    // The end of one task and the beginning of the next may fall into one look.
+    assert.isAtMost(most, 2 * stepsPerSlice)
+    // Each entry has an id, a line of the list and a score, and is sorted twice.
+    assert.isAtLeast(empty, (3 * size) / stepsPerSlice)
+    assert.isAtMost(empty, (5 * size) / stepsPerSlice)
+  })
+
+  it("has one event for each place, and one each for the closing, the list and the drawing", () => {
+    const tags = Map.groupBy(events, ({ _tag }) => _tag)
+    assert.deepStrictEqual(
+      [...tags].map(([tag, { length }]) => [tag, length]),
+      [
+        ["Closed", 1],
+        ["EntriesFixed", 1],
+        ["Won", winnerCount],
+        ["Drawn", 1],
+        ["Denied", size - winnerCount]
+      ]
+    )
+  })
+
+  it("comes to what the naive algorithm finds at once, and its proof holds", { timeout: 120_000 }, () => {
+    let longest = 0
+    let text = ""
+    for (const piece of decider.facts!(state, at(200)).proof!("id")) {
+      longest = Math.max(longest, piece.length)
+      text += piece
+    }
+    assert.isAtMost(longest, 100_000)
+    const proof = Result.getOrThrow(decodeProof(JSON.parse(text)))
+    assert.lengthOf(proof.entries, size)
+    assert.strictEqual(proof.entriesDigest, Naive.digest(proof.entries))
+    const order = Naive.order({ seed, entriesDigest: proof.entriesDigest, beacon: "" }, proof.entries)
+    assert.deepStrictEqual(proof.winners, order.slice(0, winnerCount))
+    assert.lengthOf(winners, winnerCount)
+    const report = verify(proof)
+    assert.isTrue(report.isValid)
+    assert.isTrue(report.order.join() === order.join(), "the whole order is the same")
+  })
+
+  it("gives the same after a restart in the middle of its wins", { timeout: 120_000 }, () => {
+    const half = events.findIndex(({ _tag }) => _tag === "Won") + winnerCount / 2
+    const resumed = large()
+    for (const event of events.slice(0, half)) decider.evolve(resumed, event)
+    assert.isTrue(
+      JSON.stringify(looks(resumed).events) === JSON.stringify(events.slice(half)),
+      "the events are the same"
+    )
+  })
+})
