@@ -17,9 +17,12 @@ export interface Chunk<M> {
   readonly members: Array<M>
 }
 
-/** What can stand in a line; in one line at a time. `order` must not change while it stands there. */
+/**
+ * What can stand in a line; in one line at a time. `order` must not change while it stands there. Where a number is not
+ * exact enough it is a bigint, for all members of the line.
+ */
 export interface Member<M> {
-  readonly order: number
+  readonly order: number | bigint
   /** The line's own note; undefined while the member stands in no line. */
   chunk: Chunk<M> | undefined
 }
@@ -37,6 +40,20 @@ export class Line<M extends Member<M>> {
   /** Who stands at the head. */
   get first(): M | undefined {
     return this.#chunks[0]?.members[0]
+  }
+
+  /** Who stands at the end. */
+  get last(): M | undefined {
+    return this.#chunks.at(-1)?.members.at(-1)
+  }
+
+  /** The first `count` members, or all if they are fewer. */
+  head(count: number): Array<M> {
+    const members: Array<M> = []
+    for (let index = 0; index < this.#chunks.length && members.length < count; index++) {
+      members.push(...this.#chunks[index]!.members.slice(0, count - members.length))
+    }
+    return members
   }
 
   /** Puts a member behind everyone of its order or a smaller one. */
@@ -85,7 +102,7 @@ export class Line<M extends Member<M>> {
   }
 
   /** The chunk in which a newcomer of this order belongs: the last whose first member is not behind it. */
-  #chunkFor(order: number): Chunk<M> {
+  #chunkFor(order: M["order"]): Chunk<M> {
     const chunks = this.#chunks
     const last = chunks[chunks.length - 1]
     if (last === undefined) return this.#append()
@@ -136,7 +153,7 @@ export class Line<M extends Member<M>> {
 }
 
 /** The index of the first member whose order is greater. */
-function firstAfter<M extends Member<M>>(members: ReadonlyArray<M>, order: number): number {
+function firstAfter<M extends Member<M>>(members: ReadonlyArray<M>, order: M["order"]): number {
   let low = 0
   let high = members.length
   while (low < high) {

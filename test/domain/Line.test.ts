@@ -7,7 +7,7 @@ interface Standing extends Member<Standing> {
   readonly name: number
 }
 
-const standing = (name: number, order: number): Standing => ({
+const standing = (name: number, order: number | bigint): Standing => ({
   name,
   order,
   chunk: undefined as Chunk<Standing> | undefined
@@ -22,6 +22,8 @@ const insertInto = (members: Array<Standing>, member: Standing): void => {
 const assertSame = (line: Line<Standing>, members: ReadonlyArray<Standing>): void => {
   assert.strictEqual(line.size, members.length)
   assert.strictEqual(line.first, members[0])
+  assert.strictEqual(line.last, members.at(-1))
+  for (const count of [0, 1, 700]) assert.deepStrictEqual(line.head(count), members.slice(0, count))
   for (let index = 0; index < members.length; index++) {
     if (line.position(members[index]!) !== index + 1) assert.fail(`wrong position at ${index}`)
   }
@@ -69,6 +71,17 @@ describe("a line", () => {
     assert.deepStrictEqual(
       line.takeAll().map((member) => member.name),
       [3, 1, 2, 4]
+    )
+  })
+
+  it("tells orders apart that are one and the same floating point number", () => {
+    const line = new Line<Standing>()
+    const near = 10n ** 20n
+    const members = [3n, 1n, 2n].map((order, name) => standing(name, near + order))
+    for (const member of members) line.insert(member)
+    assert.deepStrictEqual(
+      line.takeAll().map(({ order }) => order),
+      [near + 1n, near + 2n, near + 3n]
     )
   })
 

@@ -1,0 +1,87 @@
+/**
+ * What a bid leads to. An english bid that is accepted leads at once, because it had to beat the lowest that led; a dutch one
+ * has its unit at once.
+ */
+import { type Amount, toText } from "../Amount.ts"
+import { AmountMissing, BidTooLow, Closed, Full, NotOpen, SoldOut, WrongStatus } from "../Refusals.ts"
+import type { Millis } from "../Time.ts"
+import type { Event } from "./Event.ts"
+import { dutchPrice, minimumBid } from "./Prices.ts"
+import type { Refusal } from "./Protocol.ts"
+import { biddersMax, isClosed, isPending, isSoldOut, type Place, type State, statusAsOf } from "./State.ts"
+
+/** A bid; `amount` as the command has it. */
+export interface Offer {
+  readonly consumerId: string
+  readonly amount?: Amount
+}
+
+/** A bid's outcome at `at`. Whoever has not entered enters with it. */
+export const bid = (state: State, offer: Offer, at: Millis): ReadonlyArray<Event> | Refusal => {
+  const place = state.places.get(offer.consumerId)
+  return state.configuration.auctionType === "dutch"
+    ? bidDutch(state, place, offer, at)
+    : bidEnglish(state, place, offer, at)
+}
+
+/** Why nobody may enter or bid at `at`; undefined if one may. */
+export const shut = (state: State, at: Millis): NotOpen | SoldOut | Closed | undefined => {
+  const { openAt } = state.configuration
+  if (isSoldOut(state)) return new SoldOut({})
+  if (isClosed(state, at)) return new Closed()
+  return openAt !== undefined && at < openAt ? new NotOpen({ opensAt: openAt }) : undefined
+}
+
+/** Why the consumer cannot have a place; undefined if it can. Places are never given back. */
+export const full = (state: State): Full | undefined =>
+  state.places.size >= biddersMax ? new Full({ retryAfterSeconds: 60 }) : undefined
+
+const bidEnglish = (
+  state: State,
+  place: Place | undefined,
+  { consumerId, amount }: Offer,
+  at: Millis
+): ReadonlyArray<Event> | Refusal => {
+  if (amount === undefined) return new AmountMissing()
+  const refusal = shut(state, at) ?? unfit(state, place, at)
+  if (refusal !== undefined) return refusal
+  const minimum = minimumBid(state, place)
+  if (amount < minimum) return new BidTooLow({ minimumBid: toText(minimum) })
+  const { quantity, autoExtendSeconds, closeAt } = state.configuration
+  const events = placed(place, consumerId, amount, at)
+  if (place?.status !== "WINNING" && state.leading.size >= quantity) {
+    events.push({ _tag: "Outbid", at, consumerId: state.leading.last!.consumerId })
+  }
+  const extendedTo = at + autoExtendSeconds * 1000
+  if (extendedTo > closeAt) events.push({ _tag: "Extended", at, closeAt: extendedTo })
+  return events
+}
+
+/** Who has a unit has it, however often it asks. */
+const bidDutch = (
+  state: State,
+  place: Place | undefined,
+  { consumerId, amount }: Offer,
+  at: Millis
+): ReadonlyArray<Event> | Refusal => {
+  if (place !== undefined && statusAsOf(state, place, at) === "WON") return []
+  const refusal = shut(state, at) ?? unfit(state, place, at)
+  if (refusal !== undefined) return refusal
+  const price = dutchPrice(state, at)
+  if (amount !== undefined && amount < price) return new BidTooLow({ minimumBid: toText(price) })
+  const events = placed(place, consumerId, price, at)
+  events.push({ _tag: "Won", at, consumerId })
+  if (state.winningBids.length + 1 >= state.configuration.quantity) events.push({ _tag: "Closed", at })
+  return events
+}
+
+/** Why this consumer may not bid; undefined if it may. */
+const unfit = (state: State, place: Place | undefined, at: Millis): WrongStatus | Full | undefined => {
+  if (place === undefined) return full(state)
+  return isPending(place) ? undefined : new WrongStatus({ status: statusAsOf(state, place, at) })
+}
+
+const placed = (place: Place | undefined, consumerId: string, amount: Amount, at: Millis): Array<Event> => {
+  const bidPlaced: Event = { _tag: "BidPlaced", at, consumerId, amount }
+  return place === undefined ? [{ _tag: "Entered", at, consumerId }, bidPlaced] : [bidPlaced]
+}

@@ -1,0 +1,90 @@
+/**
+ * What an admin sets on an auction (interface document 2.8; completions 3 and 4, "auction").
+ */
+import { Schema } from "effect"
+import { Amount, PositiveAmount, toText } from "../Amount.ts"
+import { CurrencyCode } from "../Locale.ts"
+import { Timestamp } from "../Time.ts"
+
+const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
+
+/** `english`: the highest bids win, and each pays what it bid. `dutch`: the price falls until somebody takes it. */
+export const AuctionType = Schema.Literals(["english", "dutch"])
+export type AuctionType = typeof AuctionType.Type
+
+/** What an admin sets. Absent keys mean what completions 4 ("auction") says they mean. */
+export const Configuration = Schema.Struct({
+  name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
+  timeZone: Schema.String,
+  openAt: Schema.optionalKey(Timestamp),
+  /** From this instant on no bid counts; late bids of an english auction move it. */
+  closeAt: Timestamp,
+  settleAt: Timestamp,
+  currencyCode: CurrencyCode,
+  auctionType: AuctionType,
+  /** Units, one for each winner. */
+  quantity: count(1_000_000),
+  /** 0: no bid moves the closing. */
+  autoExtendSeconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })),
+  startPrice: Amount,
+  /** A secret between the admin and the auction. */
+  reservePrice: Schema.optionalKey(Amount),
+  minBidIncrement: Schema.optionalKey(PositiveAmount),
+  floorPrice: Schema.optionalKey(Amount),
+  priceDropAmount: Schema.optionalKey(PositiveAmount),
+  priceDropIntervalSeconds: Schema.optionalKey(count(31_536_000)),
+  admissionExpirationSeconds: Schema.optionalKey(count(31_536_000))
+})
+export type Configuration = typeof Configuration.Type
+
+type Setting = keyof Configuration
+
+/** A setting that makes no sense beside another one. */
+export interface ConfigurationProblem {
+  readonly field: Setting
+  readonly message: string
+}
+
+const ofDutch = ["floorPrice", "priceDropAmount", "priceDropIntervalSeconds"] as const satisfies ReadonlyArray<Setting>
+const ofEnglish = ["reservePrice", "minBidIncrement", "autoExtendSeconds"] as const satisfies ReadonlyArray<Setting>
+
+/** What is wrong between the settings, each of which is in range by itself; empty if nothing is. */
+export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
+  const { auctionType, openAt, closeAt, settleAt, startPrice, floorPrice } = configuration
+  const problems: Array<ConfigurationProblem> = []
+  const isSet = (setting: Setting) => configuration[setting] !== undefined && configuration[setting] !== 0
+  const problem = (field: Setting, message: string) => problems.push({ field, message })
+  if (openAt !== undefined && closeAt <= openAt) problem("closeAt", "closeAt must be after openAt")
+  if (settleAt < closeAt) problem("settleAt", "settleAt must not be before closeAt")
+  if (auctionType === "dutch") {
+    for (const field of ofDutch) if (!isSet(field)) problem(field, `a dutch auction needs a ${field}`)
+    for (const field of ofEnglish) if (isSet(field)) problem(field, `a dutch auction has no ${field}`)
+    if (floorPrice !== undefined && floorPrice > startPrice) {
+      problem("floorPrice", `floorPrice must not be above the startPrice, which is ${toText(startPrice)}`)
+    }
+  } else {
+    for (const field of ofDutch) if (isSet(field)) problem(field, `an english auction has no ${field}`)
+  }
+  return problems
+}
+
+/** The settings that may change once bidders have come; all others they rely on. */
+const changeable = new Set<Setting>(["name", "timeZone", "admissionExpirationSeconds"])
+
+/** The settings on which bidders rely. */
+export const terms = (Object.keys(Configuration.fields) as ReadonlyArray<Setting>).filter(
+  (setting) => !changeable.has(setting)
+)
+
+/** What stands before the first `Configured` event; nobody can bid. */
+export const unconfigured: Configuration = {
+  name: "",
+  timeZone: "UTC",
+  closeAt: Infinity,
+  settleAt: Infinity,
+  currencyCode: "USD",
+  auctionType: "english",
+  quantity: 1,
+  autoExtendSeconds: 0,
+  startPrice: 0n
+}

@@ -1,0 +1,133 @@
+/**
+ * How each event changes an auction. An event is a fact: nothing is checked here, and a consumer that is not known is
+ * passed over.
+ */
+import type { Amount } from "../Amount.ts"
+import { sha256 } from "../Digest.ts"
+import { live } from "../Life.ts"
+import type { Millis } from "../Time.ts"
+import type { Event } from "./Event.ts"
+import { type Bid, bidsShownMax, type DenialReason } from "./Protocol.ts"
+import { orderOf, Place, type State, type Status } from "./State.ts"
+
+export const evolve = (state: State, event: Event): void => {
+  state.sequence++
+  state.lastAt = Math.max(state.lastAt, event.at)
+  switch (event._tag) {
+    case "Configured":
+      return configure(state, event)
+    case "Extended":
+      return extend(state, event.closeAt)
+    case "Entered":
+      return enter(state, event.consumerId, event.at)
+    case "Ended":
+    case "Archived":
+    case "Closed":
+    case "TornDown":
+      return live(state, event)
+    default: {
+      const place = state.places.get(event.consumerId)
+      if (place !== undefined) change(state, place, event)
+    }
+  }
+}
+
+const configure = (state: State, { at, configuration, handleSalt }: Extract<Event, { _tag: "Configured" }>): void => {
+  state.configured = configuration
+  state.configuration = configuration
+  if (handleSalt === undefined) return
+  state.createdAt = at
+  state.handleSalt = handleSalt
+}
+
+const enter = (state: State, consumerId: string, at: Millis): void => {
+  if (state.places.has(consumerId)) return
+  const place = new Place(consumerId, handleOf(state, consumerId), at, state.sequence)
+  state.places.set(consumerId, place)
+  state.counts.BIDDING++
+  state.behind.insert(place)
+}
+
+const extend = (state: State, closeAt: Millis): void => {
+  const settleAt = Math.max(state.configuration.settleAt, closeAt)
+  state.configuration = { ...state.configuration, closeAt, settleAt }
+}
+
+type Change = Exclude<Extract<Event, { readonly consumerId: string }>, { readonly _tag: "Entered" }>
+
+const change = (state: State, place: Place, event: Change): void => {
+  switch (event._tag) {
+    case "BidPlaced":
+      return placeBid(state, place, event.amount, event.at)
+    case "Lost":
+      return move(state, place, "LOST", event.at)
+    case "Expired":
+      return deny(state, place, event.at, "ADMISSION_EXPIRED")
+    case "Denied":
+      return deny(state, place, event.at, event.reason)
+    default:
+      // The others happen to bids.
+      if (place.bid !== undefined) changeBid(state, place, place.bid, event)
+  }
+}
+
+const changeBid = (
+  state: State,
+  place: Place,
+  bid: Bid,
+  { _tag, at }: Extract<Change, { readonly _tag: "Outbid" | "Reinstated" | "Won" | "Completed" }>
+): void => {
+  switch (_tag) {
+    case "Outbid":
+      move(state, place, "OUTBID", at)
+      return state.behind.insert(place)
+    case "Reinstated":
+      move(state, place, "WINNING", at)
+      return state.leading.insert(place)
+    case "Won":
+      return win(state, place, bid, at)
+    case "Completed":
+      return move(state, place, "COMPLETED", at)
+  }
+}
+
+const placeBid = (state: State, place: Place, amount: Amount, at: Millis): void => {
+  const bid = { bidderHandle: place.bidderHandle, amount, placedAt: at }
+  move(state, place, "WINNING", at)
+  place.bid = bid
+  place.bidCount++
+  place.order = orderOf(amount, state.sequence)
+  state.leading.insert(place)
+  state.latestBids.push(bid)
+  if (state.latestBids.length > bidsShownMax) state.latestBids.shift()
+}
+
+const win = (state: State, place: Place, bid: Bid, at: Millis): void => {
+  const { admissionExpirationSeconds } = state.configuration
+  move(state, place, "WON", at)
+  state.winningBids.push(bid)
+  if (admissionExpirationSeconds === undefined) return
+  place.expiresAt = at + admissionExpirationSeconds * 1000
+  place.order = BigInt(place.expiresAt)
+  state.expiring.insert(place)
+}
+
+const deny = (state: State, place: Place, at: Millis, reason: DenialReason): void => {
+  move(state, place, "DENIED", at)
+  place.reason = reason
+}
+
+/** Takes the place out of the line it stands in and gives it a new status. */
+const move = (state: State, place: Place, status: Status, at: Millis): void => {
+  if (place.status === "WINNING") state.leading.remove(place)
+  else if (place.status === "WON") state.expiring.remove(place)
+  else state.behind.remove(place)
+  state.counts[place.status]--
+  state.counts[status]++
+  place.status = status
+  place.since = at
+  place.sequence = state.sequence
+}
+
+/** The same for a consumer in all its bids here, another in every auction, and not to be guessed from outside. */
+const handleOf = ({ handleSalt }: State, consumerId: string): string => sha256(handleSalt + consumerId).slice(0, 16)

@@ -1,0 +1,120 @@
+/**
+ * Everything an auction knows, and the questions about it that its rules share.
+ */
+import type { Amount } from "../Amount.ts"
+import * as Life from "../Life.ts"
+import { type Chunk, Line, type Member } from "../Line.ts"
+import type { Millis } from "../Time.ts"
+import { type Configuration, unconfigured } from "./Configuration.ts"
+import type { Bid, DenialReason } from "./Protocol.ts"
+
+/** Most consumers one auction ever knows; whoever comes beyond is refused, rather than the process lost. */
+export const biddersMax = 1_000_000
+
+/** What a place can be in. */
+export type Status = "BIDDING" | "WINNING" | "OUTBID" | "WON" | "LOST" | "COMPLETED" | "DENIED"
+
+/** One consumer's standing; a field means what the status makes of it. */
+export class Place implements Member<Place> {
+  readonly consumerId: string
+  readonly bidderHandle: string
+  readonly enteredAt: Millis
+  status: Status = "BIDDING"
+  /** When the present status began. */
+  since: Millis
+  /** The sequence of the event that brought the present status. */
+  sequence: number
+  /** The last one; undefined before the first. */
+  bid: Bid | undefined = undefined
+  bidCount = 0
+  /** Read only while DENIED. */
+  reason: DenialReason | undefined = undefined
+  /** Read only while WON; Infinity: never. */
+  expiresAt: Millis = Infinity
+  /** By what the place is sorted in the line it stands in. */
+  order: bigint
+  chunk: Chunk<Place> | undefined = undefined
+
+  constructor(consumerId: string, bidderHandle: string, enteredAt: Millis, sequence: number) {
+    this.consumerId = consumerId
+    this.bidderHandle = bidderHandle
+    this.enteredAt = enteredAt
+    this.since = enteredAt
+    this.sequence = sequence
+    this.order = BigInt(sequence)
+  }
+}
+
+export interface State extends Life.Life {
+  /** How many events were applied. */
+  sequence: number
+  /** The last event's instant. */
+  lastAt: Millis
+  /** When the auction came into being: without an `openAt`, a dutch price falls from here. */
+  createdAt: Millis
+  handleSalt: string
+  /** As an admin set it last. */
+  configured: Configuration
+  /** The same with the times as bids have moved them. */
+  configuration: Configuration
+  readonly places: Map<string, Place>
+  readonly counts: { [S in Status]: number }
+  /** The WINNING places, the best bid first: at most `quantity`. */
+  readonly leading: Line<Place>
+  /** The OUTBID places, the best bid first, and behind them the BIDDING ones. */
+  readonly behind: Line<Place>
+  /** The WON places whose grants expire, the next to expire first. */
+  readonly expiring: Line<Place>
+  /** The bids that got a unit, the best first. */
+  readonly winningBids: Array<Bid>
+  /** The bids that were accepted last, the newest at the end. */
+  readonly latestBids: Array<Bid>
+}
+
+export const initial = (): State => ({
+  sequence: 0,
+  lastAt: 0,
+  createdAt: 0,
+  handleSalt: "",
+  configured: unconfigured,
+  configuration: unconfigured,
+  places: new Map(),
+  counts: { BIDDING: 0, WINNING: 0, OUTBID: 0, WON: 0, LOST: 0, COMPLETED: 0, DENIED: 0 },
+  leading: new Line(),
+  behind: new Line(),
+  expiring: new Line(),
+  winningBids: [],
+  latestBids: [],
+  ...Life.newLife()
+})
+
+/** The order of a bid among bids: the higher amount first, then the earlier one. All stand before whoever has not bid. */
+export const orderOf = (amount: Amount, sequence: number): bigint => BigInt(sequence) - ((amount + 1n) << 53n)
+
+/** The closing as it stands at `now`, whether or not its event was applied yet; Infinity if the auction is not closed. */
+export const closedAsOf = (state: State, now: Millis): Millis =>
+  Life.closedAsOf(state, state.configuration.closeAt, now)
+
+export const isClosed = (state: State, now: Millis): boolean => closedAsOf(state, now) !== Infinity
+
+/** Whether each unit of a dutch auction has been taken. */
+export const isSoldOut = ({ configuration, winningBids }: State): boolean =>
+  configuration.auctionType === "dutch" && winningBids.length >= configuration.quantity
+
+/** Whether an admin ended the auction before its time: nobody wins any more. */
+export const isCalledOff = (state: State): boolean => state.endedBy !== undefined
+
+/** When those who neither won nor were denied learn what became of them; Infinity while the auction is not closed. */
+export const settlesAt = (state: State): Millis =>
+  isCalledOff(state) || isSoldOut(state) ? state.closedAt : Math.max(state.closedAt, state.configuration.settleAt)
+
+/** Whether the place still waits for the outcome. */
+export const isPending = ({ status }: Place): boolean =>
+  status === "BIDDING" || status === "WINNING" || status === "OUTBID"
+
+/** Whether the place holds a grant whose time is over, without its event having been applied. */
+export const hasExpired = (place: Place, now: Millis): boolean => place.status === "WON" && place.expiresAt <= now
+
+/** The place's status at `now`, deadlines that nobody has noticed yet already applied. */
+export const statusAsOf = (state: State, place: Place, now: Millis): Status =>
+  (isPending(place) && isCalledOff(state)) || hasExpired(place, now) ? "DENIED" : place.status

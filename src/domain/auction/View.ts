@@ -1,0 +1,89 @@
+/**
+ * What others see of an auction: the consumer its place, everyone its facts, an admin the whole.
+ */
+import { toText as amountToText } from "../Amount.ts"
+import type { PlaceRow } from "../Decider.ts"
+import { type Millis, toText } from "../Time.ts"
+import { currentPrice } from "./Prices.ts"
+import { bidsShownMax, type Facts, type Participation, type View } from "./Protocol.ts"
+import { hasExpired, isCalledOff, isClosed, isPending, isSoldOut, type Place, type State } from "./State.ts"
+
+/** The consumer's view of its place at `now`, deadlines already applied. */
+export const view = (state: State, consumerId: string, now: Millis): View => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return { status: "NOT_BID", bidCount: 0 }
+  const participation = participationOf(place)
+  const { status, since, bid } = place
+  if (isPending(place) && isCalledOff(state)) {
+    return { status: "DENIED", ...participation, reason: "AUCTION_CLOSED", deniedAt: state.closedAt }
+  }
+  switch (status) {
+    case "BIDDING":
+    case "WINNING":
+    case "OUTBID":
+      return { status, ...participation }
+    case "WON":
+      return viewWon(place, participation, now)
+    case "LOST":
+      return { status, ...participation, lostAt: since }
+    case "COMPLETED":
+      return { status, ...participation, winningBidAmount: bid!.amount, completedAt: since }
+    case "DENIED":
+      return { status, ...participation, reason: place.reason!, deniedAt: since }
+  }
+}
+
+const participationOf = ({ enteredAt, bidderHandle, bidCount, bid }: Place): Participation =>
+  bid === undefined
+    ? { enteredAt, bidderHandle, bidCount }
+    : { enteredAt, bidderHandle, bidCount, lastBidAmount: bid.amount }
+
+const viewWon = (place: Place, participation: Participation, now: Millis): View => {
+  const { since: wonAt, sequence: grantSequence, expiresAt } = place
+  if (hasExpired(place, now)) {
+    return { status: "DENIED", ...participation, reason: "ADMISSION_EXPIRED", deniedAt: expiresAt }
+  }
+  const won = { status: "WON", ...participation, winningBidAmount: place.bid!.amount, wonAt, grantSequence } as const
+  return expiresAt === Infinity ? won : { ...won, expiresAt }
+}
+
+/** What anyone may know at `now`; the reserve is not among it. */
+export const facts = (state: State, now: Millis): Facts => {
+  const { configuration, leading, winningBids, latestBids } = state
+  const won = winningBids.slice(0, bidsShownMax)
+  return {
+    currentPrice: currentPrice(state, now),
+    remainingQuantity: configuration.quantity - winningBids.length,
+    auctionEnded: isSoldOut(state) || isClosed(state, now),
+    leadingBids: [...won, ...leading.head(bidsShownMax - won.length).map(({ bid }) => bid!)],
+    latestBids: latestBids.toReversed()
+  }
+}
+
+/** The consumer's row in the projection: the status as it was recorded, instants and amounts as text. */
+export const place = (state: State, consumerId: string): PlaceRow | undefined => {
+  const found = state.places.get(consumerId)
+  if (found === undefined) return undefined
+  const { status, enteredAt, since, bidderHandle, bidCount, bid } = found
+  const bids = bid === undefined ? { bidCount } : { bidCount, lastBidAmount: amountToText(bid.amount) }
+  return { status, enteredAt, updatedAt: since, fields: { bidderHandle, ...bids, ...fieldsOf(found) } }
+}
+
+const fieldsOf = ({ status, since, expiresAt, reason, bid }: Place): PlaceRow["fields"] => {
+  switch (status) {
+    case "BIDDING":
+    case "WINNING":
+    case "OUTBID":
+      return {}
+    case "WON": {
+      const won = { winningBidAmount: amountToText(bid!.amount), wonAt: toText(since) }
+      return expiresAt === Infinity ? won : { ...won, expiresAt: toText(expiresAt) }
+    }
+    case "LOST":
+      return { lostAt: toText(since) }
+    case "COMPLETED":
+      return { winningBidAmount: amountToText(bid!.amount), completedAt: toText(since) }
+    case "DENIED":
+      return { reason, deniedAt: toText(since) }
+  }
+}

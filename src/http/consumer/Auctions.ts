@@ -1,0 +1,158 @@
+/** The handlers of auctions: each one expression around the engine. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { Bid, Facts, View } from "../../domain/Auction.ts"
+import type { Tenant } from "../../domain/Ids.ts"
+import type { ConsumerCommand, MechanismRef } from "../../domain/Mechanism.ts"
+import { Engine, type EngineError, type Inspection } from "../../engine/Engine.ts"
+import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
+import { orAnswer } from "../Refusals.ts"
+import { ConsumerApi } from "./Api.ts"
+import { AuctionState, limitDefault, type PublicAuction } from "./AuctionApi.ts"
+import * as GrantAnswers from "./GrantAnswers.ts"
+import * as LiveUpdates from "./LiveUpdates.ts"
+import * as Protection from "./Protection.ts"
+
+type AuctionRef = MechanismRef<"auction">
+
+/** The handlers of the group `auctions`; needs the engine and grants. */
+export const layer = HttpApiBuilder.group(
+  ConsumerApi,
+  "auctions",
+  Effect.fnUntraced(function* (handlers) {
+    const engine = yield* Engine
+    const grants = yield* GrantAnswers.make
+    const ifInvited = yield* Protection.make
+
+    /** A consumer's view as it is sent: a grant comes with its token. */
+    const sent = (auction: AuctionRef, consumerId: string, view: View): Effect.Effect<AuctionState, EngineError> => {
+      if (view.status !== "WON") return Effect.succeed(view)
+      const { grantSequence: _, ...won } = view
+      const token = grants.token(auction, consumerId, { ...view, grantedAt: view.wonAt })
+      return Effect.map(token, (admissionGrant) => ({ ...won, admissionGrant }))
+    }
+
+    const events = (yield* LiveUpdates.make)("auction", AuctionState, sent)
+
+    /** Runs a consumer's command; answers its standing. */
+    const change = (auction: AuctionRef, command: ConsumerCommand<"auction">) =>
+      Effect.flatMap(engine.send(auction, command), (view) => sent(auction, command.consumerId, view))
+
+    /** The same for an organization's server, which names the consumer. */
+    const changeByServer = (auctionId: string, command: ConsumerCommand<"auction">) =>
+      orAuctionAnswer(Effect.flatMap(CurrentTenant, ({ tenant }) => change(auctionOf(tenant, auctionId), command)))
+
+    /** Something out of what anyone may know. */
+    const told = <A>(auctionId: string, tell: (facts: Facts) => A) =>
+      orAuctionAnswer(
+        Effect.flatMap(CurrentTenant, ({ tenant }) => Effect.map(engine.facts(auctionOf(tenant, auctionId)), tell))
+      )
+
+    return handlers.handleAll({
+      get: ({ params }) =>
+        orAuctionAnswer(
+          Effect.flatMap(CurrentTenant, ({ tenant }) =>
+            Effect.map(engine.inspect(auctionOf(tenant, params.auctionId)), publicAuction)
+          )
+        ),
+      enter: ({ params }) =>
+        orAuctionAnswer(
+          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) => {
+            const auction = auctionOf(tenant, params.auctionId)
+            return ifInvited(auction, consumerId, change(auction, { _tag: "Enter", consumerId }))
+          })
+        ),
+      bid: ({ params, payload }) =>
+        orAuctionAnswer(
+          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) => {
+            const auction = auctionOf(tenant, params.auctionId)
+            const amount = payload?.amount ?? undefined
+            const offer = amount === undefined ? {} : { amount }
+            return ifInvited(auction, consumerId, change(auction, { _tag: "Bid", consumerId, ...offer }))
+          })
+        ),
+      status: ({ params }) =>
+        orAuctionAnswer(
+          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) => {
+            const auction = auctionOf(tenant, params.auctionId)
+            return Effect.flatMap(engine.view(auction, consumerId), (view) => sent(auction, consumerId, view))
+          })
+        ),
+      events: ({ params, headers }) => events(params.auctionId, headers),
+      bids: ({ params, query }) =>
+        told(params.auctionId, ({ leadingBids }) => ({ data: firstOf(leadingBids, query.limit) })),
+      bidHistory: ({ params, query }) =>
+        told(params.auctionId, ({ latestBids }) => ({ data: firstOf(latestBids, query.limit) })),
+      highestBid: ({ params }) => told(params.auctionId, ({ leadingBids: [highestBid = null] }) => ({ highestBid })),
+      currentPrice: ({ params }) =>
+        told(params.auctionId, ({ currentPrice, remainingQuantity, auctionEnded }) => ({
+          currentPrice,
+          remainingQuantity,
+          auctionEnded
+        })),
+      deny: ({ params, payload }) => changeByServer(params.auctionId, { _tag: "Deny", ...payload }),
+      complete: ({ params, payload }) => changeByServer(params.auctionId, { _tag: "Complete", ...payload }),
+      validate: ({ params: { auctionId }, payload }) =>
+        orAuctionAnswer(
+          Effect.gen(function* () {
+            const { tenant } = yield* CurrentTenant
+            const auction = auctionOf(tenant, auctionId)
+            const view = yield* engine.view(auction, payload.consumerId)
+            return yield* grants.validate(auction, payload, standingOf(view))
+          })
+        )
+    })
+  })
+)
+
+const orAuctionAnswer = orAnswer("auction")
+
+const firstOf = (bids: ReadonlyArray<Bid>, limit = limitDefault): ReadonlyArray<Bid> => bids.slice(0, limit)
+
+const auctionOf = (tenant: Tenant, id: string): AuctionRef => ({ kind: "auction", id, tenant })
+
+/** The public view of an auction: what was set is there, or null; but not the reserve. */
+const publicAuction = ({
+  identity,
+  configuration,
+  status,
+  lifecycle
+}: Inspection<"auction">): typeof PublicAuction.Type => ({
+  id: identity.id,
+  experienceId: identity.experienceId,
+  sequenceId: identity.sequenceId,
+  name: configuration.name,
+  timeZone: configuration.timeZone,
+  openAt: configuration.openAt ?? null,
+  closeAt: configuration.closeAt,
+  settleAt: configuration.settleAt,
+  currencyCode: configuration.currencyCode,
+  auctionType: configuration.auctionType,
+  quantity: configuration.quantity,
+  autoExtendSeconds: configuration.autoExtendSeconds,
+  startPrice: configuration.startPrice,
+  minBidIncrement: configuration.minBidIncrement ?? null,
+  floorPrice: configuration.floorPrice ?? null,
+  priceDropAmount: configuration.priceDropAmount ?? null,
+  priceDropIntervalSeconds: configuration.priceDropIntervalSeconds ?? null,
+  admissionExpirationSeconds: configuration.admissionExpirationSeconds ?? null,
+  lifecycle,
+  statusOverride: status.statusOverride,
+  statusOverrideAt: status.statusOverrideAt,
+  statusOverrideBy: status.statusOverrideBy,
+  teardownStatus: status.teardownStatus
+})
+
+/** What became of the consumer's grant, if it had one. */
+function standingOf(view: View): GrantAnswers.Standing {
+  switch (view.status) {
+    case "WON":
+      return { ...view, grantedAt: view.wonAt }
+    case "COMPLETED":
+      return "completed"
+    case "DENIED":
+      return view.reason === "ADMISSION_EXPIRED" ? "expired" : "denied"
+    default:
+      return "none"
+  }
+}

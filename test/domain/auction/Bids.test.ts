@@ -1,0 +1,146 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ofText, toText } from "../../../src/domain/Amount.ts"
+import { type Bid, decider } from "../../../src/domain/Auction.ts"
+import { accepted, assertRefused, at, bid, denied, english, enter, entered, given, History, won } from "./history.ts"
+
+describe("what everyone sees of an auction", () => {
+  const amounts = (bids: ReadonlyArray<Bid>) => bids.map(({ amount }) => toText(amount))
+
+  it("is the leading bids, the best first, and every accepted one, the newest first", () => {
+    const auction = given(english({ quantity: 2 }))
+    auction.bids(1, ["ada", "10"], ["bob", "12"], ["ada", "13"], ["eve", "15"])
+    assert.deepStrictEqual(amounts(auction.facts(5).leadingBids), ["15", "13"])
+    assert.deepStrictEqual(amounts(auction.facts(5).latestBids), ["15", "13", "12", "10"])
+    assert.deepStrictEqual(auction.facts(5).leadingBids[0], {
+      bidderHandle: auction.handle("eve"),
+      amount: ofText("15"),
+      placedAt: at(4)
+    })
+  })
+
+  it("is at most a hundred of each", () => {
+    const auction = given(english({ quantity: 150 }))
+    for (let n = 0; n < 130; n++) auction.bids(n / 10, [`bidder ${n}`, `${10 + n}`])
+    assert.strictEqual(auction.facts(20).leadingBids.length, 100)
+    assert.deepStrictEqual(amounts(auction.facts(20).leadingBids).slice(0, 2), ["139", "138"])
+    assert.deepStrictEqual(amounts(auction.facts(20).latestBids), amounts(auction.facts(20).leadingBids))
+    auction.until(60)
+    assert.strictEqual(auction.facts(60).leadingBids.length, 100)
+    assert.deepStrictEqual(amounts(auction.facts(60).leadingBids).at(-1), "40")
+  })
+
+  it("is the start price until as many lead as there are units, then the lowest leading bid", () => {
+    const auction = given(english({ quantity: 2 }))
+    const price = (seconds: number) => toText(auction.facts(seconds).currentPrice)
+    assert.strictEqual(price(0), "10")
+    auction.bids(1, ["ada", "30"])
+    assert.strictEqual(price(1), "10")
+    auction.bids(2, ["bob", "20"])
+    assert.strictEqual(price(2), "20")
+    auction.until(60)
+    assert.strictEqual(price(60), "20")
+  })
+
+  it("is that it has ended from closeAt on, and which units are left once it is settled", () => {
+    const auction = given(english({ quantity: 2, closeAt: at(60), settleAt: at(90) }))
+    auction.bids(1, ["ada", "30"])
+    assert.deepInclude(auction.facts(59.999), { auctionEnded: false, remainingQuantity: 2 })
+    assert.deepInclude(auction.facts(60), { auctionEnded: true, remainingQuantity: 2 })
+    auction.until(90)
+    assert.deepInclude(auction.facts(90), { auctionEnded: true, remainingQuantity: 1 })
+  })
+
+  it("does not change in the hands of who asked", () => {
+    const auction = given()
+    auction.bids(1, ["ada", "10"])
+    const before = auction.facts(2)
+    const shown = structuredClone(before)
+    auction.bids(3, ["bob", "11"], ["ada", "12"])
+    auction.until(60)
+    assert.deepStrictEqual(before, shown)
+  })
+
+  it("does not tell who bid, but that it is the same one", () => {
+    const auction = given()
+    auction.bids(1, ["ada", "10"], ["bob", "11"], ["ada", "12"])
+    const [last, middle, first] = auction.facts(4).latestBids
+    assert.match(last!.bidderHandle, /^[0-9a-f]{16}$/)
+    assert.strictEqual(last!.bidderHandle, first!.bidderHandle)
+    assert.notStrictEqual(middle!.bidderHandle, first!.bidderHandle)
+    const elsewhere = new History()
+    elsewhere.apply({
+      _tag: "Configured",
+      at: at(0),
+      configuration: english(),
+      by: "admin",
+      handleSalt: "ff".repeat(16)
+    })
+    elsewhere.when(1, enter("ada"))
+    assert.notStrictEqual(elsewhere.handle("ada"), auction.handle("ada"))
+  })
+})
+
+describe("a bidder's row for search and lists", () => {
+  it("has what its status has, instants and amounts as text", () => {
+    const auction = given(english({ admissionExpirationSeconds: 10 }), [entered(1, "zoe")])
+    auction.bids(1, ["ada", "10.50"], ["bob", "12"])
+    const row = (consumerId: string) => decider.place(auction.state, consumerId)
+    assert.isUndefined(row("nobody"))
+    assert.deepStrictEqual(row("zoe"), {
+      status: "BIDDING",
+      enteredAt: at(1),
+      updatedAt: at(1),
+      fields: { bidderHandle: auction.handle("zoe"), bidCount: 0 }
+    })
+    assert.deepStrictEqual(row("ada"), {
+      status: "OUTBID",
+      enteredAt: at(1),
+      updatedAt: at(2),
+      fields: { bidderHandle: auction.handle("ada"), bidCount: 1, lastBidAmount: "10.5" }
+    })
+    auction.until(60)
+    assert.deepStrictEqual(row("bob")?.fields, {
+      bidderHandle: auction.handle("bob"),
+      bidCount: 1,
+      lastBidAmount: "12",
+      winningBidAmount: "12",
+      wonAt: "2026-11-21T18:01:00.000Z",
+      expiresAt: "2026-11-21T18:01:10.000Z"
+    })
+    assert.deepInclude(row("ada")?.fields, { lostAt: "2026-11-21T18:01:00.000Z" })
+    auction.when(65, { _tag: "Complete", consumerId: "bob" })
+    assert.deepInclude(row("bob")?.fields, { winningBidAmount: "12", completedAt: "2026-11-21T18:01:05.000Z" })
+    auction.apply(denied(66, "zoe"))
+    assert.deepInclude(row("zoe")?.fields, { reason: "FRAUD_DETECTED", deniedAt: "2026-11-21T18:01:06.000Z" })
+  })
+})
+
+describe("many bidders", () => {
+  it("are counted by status", () => {
+    const auction = given(english({ quantity: 2 }), [entered(1, "zoe")])
+    auction.bids(1, ["ada", "10"], ["bob", "11"], ["eve", "12"])
+    assert.deepInclude(decider.counts(auction.state), { BIDDING: 1, WINNING: 2, OUTBID: 1, WON: 0 })
+    auction.until(60)
+    assert.deepInclude(decider.counts(auction.state), { BIDDING: 0, WINNING: 0, OUTBID: 0, WON: 2, LOST: 2 })
+  })
+
+  it("cost no more a bid than few do: 50,000 of them, and 10,000 that raise, in a few seconds", () => {
+    const auction = given(english({ quantity: 1_000 }))
+    const began = performance.now()
+    for (let n = 0; n < 60_000; n++) {
+      const command = bid(`bidder ${n % 50_000}`, `${10 + n}`)
+      for (const event of accepted(auction.unnoticed(1, command))) decider.evolve(auction.state, event)
+    }
+    assert.isBelow(performance.now() - began, 10_000)
+    assert.deepInclude(decider.counts(auction.state), { WINNING: 1_000, OUTBID: 49_000 })
+    assert.deepStrictEqual(auction.until(60).slice(1, 3), [won(60, "bidder 9999"), won(60, "bidder 9998")])
+  })
+
+  it("beyond the most an auction can know are refused", () => {
+    const auction = given(english(), [entered(1, "ada")])
+    Object.defineProperty(auction.state.places, "size", { value: 1_000_000 })
+    for (const command of [enter("bob"), bid("bob", "10")]) assertRefused(auction.when(2, command), "Full")
+    assert.deepStrictEqual(auction.when(2, enter("ada")), [])
+    assert.lengthOf(accepted(auction.when(2, bid("ada", "10"))), 1)
+  })
+})

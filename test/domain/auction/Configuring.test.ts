@@ -1,0 +1,105 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ofText } from "../../../src/domain/Amount.ts"
+import { type Configuration, configurationProblems, decider } from "../../../src/domain/Auction.ts"
+import { assertRefused, at, configure, dutch, ended, english, extended, given, salt } from "./history.ts"
+
+describe("configuring an auction", () => {
+  it("first brings it into being, with the salt of its handles", () => {
+    const auction = given(english({ quantity: 3 }))
+    assert.deepStrictEqual(auction.events, [
+      { _tag: "Configured", at: at(0), configuration: english({ quantity: 3 }), by: "admin", handleSalt: salt }
+    ])
+  })
+
+  it("may change anything until it opens, and keeps the salt", () => {
+    const auction = given(english({ openAt: at(10) }))
+    const next = dutch({ openAt: at(20), settleAt: at(90) })
+    assert.deepStrictEqual(auction.when(9.999, configure(next)), [
+      { _tag: "Configured", at: at(9.999), configuration: next, by: "admin" }
+    ])
+    assert.strictEqual(auction.state.handleSalt, salt)
+  })
+
+  it("with the same settings changes nothing", () => {
+    assert.deepStrictEqual(given(english({ openAt: at(10) })).when(1, configure(english({ openAt: at(10) }))), [])
+    assert.deepStrictEqual(given().when(1, configure(english())), [])
+  })
+
+  it("may change what no bidder relies on at any time", () => {
+    const auction = given()
+    const change = { name: "Another", timeZone: "Europe/Berlin", admissionExpirationSeconds: 60 }
+    auction.when(1, configure(english(change)))
+    assert.deepInclude(decider.configurationOf(auction.state), change)
+  })
+
+  it("may change no term of it once it has opened, each refused by its name", () => {
+    const terms: Partial<Configuration> = {
+      openAt: at(1),
+      closeAt: at(61),
+      settleAt: at(99),
+      currencyCode: "USD",
+      auctionType: "dutch",
+      quantity: 2,
+      autoExtendSeconds: 1,
+      startPrice: 1n,
+      reservePrice: 1n,
+      minBidIncrement: 2n,
+      floorPrice: 1n,
+      priceDropAmount: 1n,
+      priceDropIntervalSeconds: 1
+    }
+    for (const [setting, value] of Object.entries(terms)) {
+      const changed = { ...english(), [setting]: value }
+      assertRefused(given().when(1, configure(changed)), "ConfigurationFixed", { setting })
+    }
+  })
+
+  it("passes over that bids have moved the closing meanwhile, and does not move it back", () => {
+    const soft = (settings: Partial<Configuration>) => english({ autoExtendSeconds: 20, ...settings })
+    const moved = () => given(soft({}), [extended(50, 70), extended(60, 80)])
+    for (const closeAt of [at(60), at(70), at(80)]) {
+      const auction = moved()
+      auction.when(61, configure(soft({ closeAt, settleAt: at(75), name: "Another" })))
+      const current = decider.configurationOf(auction.state)
+      assert.deepInclude(current, { name: "Another", closeAt: at(80), settleAt: at(80) })
+    }
+    const later = soft({ closeAt: at(81), settleAt: at(81) })
+    assertRefused(moved().when(61, configure(later)), "ConfigurationFixed", { setting: "closeAt" })
+    const earlier = soft({ closeAt: at(59), settleAt: at(80) })
+    assertRefused(moved().when(61, configure(earlier)), "ConfigurationFixed", { setting: "closeAt" })
+  })
+
+  it("is refused once it has closed", () => {
+    assertRefused(given(english(), [ended(1)]).when(2, configure(english({ name: "Another" }))), "Closed")
+    assertRefused(given().unnoticed(60, configure(english({ name: "Another" }))), "Closed")
+  })
+})
+
+describe("settings of an auction that make no sense together", () => {
+  const fields = (configuration: Configuration) => configurationProblems(configuration).map(({ field }) => field)
+
+  it("are a closing that is not after the opening, and a settlement before the closing", () => {
+    assert.deepStrictEqual(fields(english({ openAt: at(60) })), ["closeAt"])
+    assert.deepStrictEqual(fields(english({ openAt: at(59) })), [])
+    assert.deepStrictEqual(fields(english({ closeAt: at(60), settleAt: at(59) })), ["settleAt"])
+    assert.deepStrictEqual(fields(english({ closeAt: at(60), settleAt: at(60) })), [])
+  })
+
+  it("are a dutch auction without a floor, a drop or an interval", () => {
+    const { floorPrice: _, priceDropAmount: __, priceDropIntervalSeconds: ___, ...bare } = dutch()
+    assert.deepStrictEqual(fields(bare), ["floorPrice", "priceDropAmount", "priceDropIntervalSeconds"])
+    assert.deepStrictEqual(fields(dutch({ floorPrice: 0n })), [])
+  })
+
+  it("are a floor above the start", () => {
+    assert.deepStrictEqual(fields(dutch({ floorPrice: ofText("100.00000001") })), ["floorPrice"])
+    assert.deepStrictEqual(fields(dutch({ floorPrice: ofText("100") })), [])
+  })
+
+  it("are settings of the other type", () => {
+    const ofEnglish = { reservePrice: 1n, minBidIncrement: 1n, autoExtendSeconds: 1 }
+    assert.deepStrictEqual(fields(dutch(ofEnglish)), ["reservePrice", "minBidIncrement", "autoExtendSeconds"])
+    const ofDutch = { floorPrice: 1n, priceDropAmount: 1n, priceDropIntervalSeconds: 1 }
+    assert.deepStrictEqual(fields(english(ofDutch)), ["floorPrice", "priceDropAmount", "priceDropIntervalSeconds"])
+  })
+})

@@ -1,0 +1,319 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ofText } from "../../../src/domain/Amount.ts"
+import { decider } from "../../../src/domain/Auction.ts"
+import {
+  accepted,
+  assertRefused,
+  at,
+  bid,
+  closed,
+  complete,
+  denied,
+  deny,
+  english,
+  enter,
+  entered,
+  extended,
+  given,
+  lost,
+  outbid,
+  placed,
+  reinstated,
+  tornDown,
+  won
+} from "./history.ts"
+
+describe("entering an auction", () => {
+  it("is being there without a bid", () => {
+    const auction = given()
+    assert.deepStrictEqual(auction.view(0, "ada"), { status: "NOT_BID", bidCount: 0 })
+    assert.deepStrictEqual(auction.when(1, enter("ada")), [entered(1, "ada")])
+    assert.deepStrictEqual(auction.view(1, "ada"), {
+      status: "BIDDING",
+      enteredAt: at(1),
+      bidderHandle: auction.handle("ada"),
+      bidCount: 0
+    })
+  })
+
+  it("twice is entering once, whatever happened since", () => {
+    const auction = given(english(), [entered(1, "ada")])
+    assert.deepStrictEqual(auction.when(2, enter("ada")), [])
+    auction.bids(3, ["ada", "10"], ["bob", "11"])
+    assert.deepStrictEqual(auction.when(5, enter("ada")), [])
+    assert.deepStrictEqual(auction.when(70, enter("ada")), [])
+  })
+
+  it("is possible from openAt until closeAt, to the millisecond", () => {
+    const auction = given(english({ openAt: at(10) }))
+    assertRefused(auction.when(9.999, enter("ada")), "NotOpen", { opensAt: at(10) })
+    assert.deepStrictEqual(auction.when(10, enter("ada")), [entered(10, "ada")])
+    assert.deepStrictEqual(auction.when(59.999, enter("bob")), [entered(59.999, "bob")])
+    assertRefused(auction.when(60, enter("eve")), "Closed")
+  })
+})
+
+describe("an english bid", () => {
+  it("enters by itself, and leads", () => {
+    const auction = given()
+    assert.deepStrictEqual(auction.when(1, bid("ada", "10")), [entered(1, "ada"), placed(1, "ada", "10")])
+    assert.deepStrictEqual(auction.view(1, "ada"), {
+      status: "WINNING",
+      enteredAt: at(1),
+      bidderHandle: auction.handle("ada"),
+      bidCount: 1,
+      lastBidAmount: ofText("10")
+    })
+  })
+
+  it("needs an amount", () => {
+    assertRefused(given().when(1, bid("ada")), "AmountMissing")
+  })
+
+  it("must reach the start price, which is enough as long as there are units for all who lead", () => {
+    const auction = given(english({ quantity: 2 }))
+    assertRefused(auction.when(1, bid("ada", "9.99999999")), "BidTooLow", { minimumBid: "10" })
+    auction.bids(1, ["ada", "50"], ["bob", "10"])
+    assert.deepStrictEqual(auction.status(3, "ada", "bob"), ["WINNING", "WINNING"])
+  })
+
+  it("must beat the lowest leading bid by the increment once as many lead as there are units", () => {
+    const auction = given(english({ quantity: 2, minBidIncrement: ofText("2.5") }))
+    auction.bids(1, ["ada", "50"], ["bob", "10"])
+    assertRefused(auction.when(3, bid("eve", "12.49999999")), "BidTooLow", { minimumBid: "12.5" })
+    assert.deepStrictEqual(auction.when(3, bid("eve", "12.5")), [
+      entered(3, "eve"),
+      placed(3, "eve", "12.5"),
+      outbid(3, "bob")
+    ])
+    assert.deepStrictEqual(auction.status(3, "ada", "bob", "eve"), ["WINNING", "OUTBID", "WINNING"])
+  })
+
+  it("must exceed the bidder's own last one, by whatever little", () => {
+    const auction = given(english({ quantity: 3 }))
+    auction.bids(1, ["ada", "20"])
+    assertRefused(auction.when(2, bid("ada", "20")), "BidTooLow", { minimumBid: "20.00000001" })
+    assertRefused(auction.when(2, bid("ada", "19")), "BidTooLow", { minimumBid: "20.00000001" })
+    assert.deepStrictEqual(auction.when(2, bid("ada", "20.00000001")), [placed(2, "ada", "20.00000001")])
+  })
+
+  it("of a leader who raises its own is held to the increment like any other, and takes no second unit", () => {
+    const single = given()
+    single.bids(1, ["ada", "10"])
+    assertRefused(single.when(2, bid("ada", "10.5")), "BidTooLow", { minimumBid: "11" })
+    assert.deepStrictEqual(single.when(2, bid("ada", "11")), [placed(2, "ada", "11")])
+
+    const pair = given(english({ quantity: 2 }))
+    pair.bids(1, ["ada", "50"], ["bob", "10"])
+    assert.deepStrictEqual(pair.when(3, bid("ada", "50.1")), [placed(3, "ada", "50.1")])
+    assertRefused(pair.when(4, bid("bob", "10.5")), "BidTooLow", { minimumBid: "11" })
+    assert.deepStrictEqual(pair.when(4, bid("bob", "60")), [placed(4, "bob", "60")])
+    assert.deepStrictEqual(
+      pair.facts(4).leadingBids.map(({ amount }) => amount),
+      [ofText("60"), ofText("50.1")]
+    )
+  })
+
+  it("is beaten by the later of equal ones last: of those the later goes first", () => {
+    const auction = given(english({ quantity: 3 }))
+    auction.bids(1, ["ada", "10"], ["bob", "10"], ["eve", "10"])
+    assert.deepInclude(accepted(auction.when(4, bid("joe", "11"))), outbid(4, "eve"))
+    assert.deepInclude(accepted(auction.when(5, bid("kim", "11"))), outbid(5, "bob"))
+    assert.deepStrictEqual(
+      auction.facts(5).leadingBids.map(({ bidderHandle }) => bidderHandle),
+      ["joe", "kim", "ada"].map((bidder) => auction.handle(bidder))
+    )
+  })
+
+  it("that was outbid may be raised, and leads again", () => {
+    const auction = given()
+    auction.bids(1, ["ada", "10"], ["bob", "11"])
+    assert.deepStrictEqual(auction.when(3, bid("ada", "12")), [placed(3, "ada", "12"), outbid(3, "bob")])
+    assert.deepInclude(auction.view(3, "ada"), { status: "WINNING", bidCount: 2, lastBidAmount: ofText("12") })
+  })
+
+  it("is exact where a floating point number is not", () => {
+    const auction = given(english({ startPrice: ofText("999999999999.99999998"), minBidIncrement: 1n }))
+    auction.bids(1, ["ada", "999999999999.99999998"])
+    assertRefused(auction.when(2, bid("bob", "999999999999.99999998")), "BidTooLow", {
+      minimumBid: "999999999999.99999999"
+    })
+    auction.bids(2, ["bob", "999999999999.99999999"])
+    assertRefused(auction.when(3, bid("ada", "999999999999.99999999")), "BidTooLow", { minimumBid: "1000000000000" })
+  })
+
+  it("is too early before openAt and too late at closeAt, to the millisecond, noticed or not", () => {
+    const auction = given(english({ openAt: at(10) }))
+    assertRefused(auction.when(9.999, bid("ada", "10")), "NotOpen", { opensAt: at(10) })
+    auction.bids(10, ["ada", "10"])
+    assertRefused(auction.unnoticed(60, bid("bob", "99")), "Closed")
+    auction.bids(59.999, ["bob", "11"])
+    assertRefused(auction.when(60, bid("ada", "99")), "Closed")
+    assertRefused(auction.when(99, bid("ada", "99")), "Closed")
+  })
+
+  it("of one who was denied is refused", () => {
+    const auction = given(english(), [entered(1, "ada"), denied(2, "ada")])
+    assertRefused(auction.when(3, bid("ada", "10")), "WrongStatus", { status: "DENIED" })
+  })
+})
+
+describe("the soft close", () => {
+  const soft = english({ closeAt: at(60), settleAt: at(70), autoExtendSeconds: 20 })
+
+  it("lets a bid within autoExtendSeconds of closeAt move it to the bid's time plus autoExtendSeconds", () => {
+    const auction = given(soft)
+    assert.deepStrictEqual(auction.when(40, bid("ada", "10")), [entered(40, "ada"), placed(40, "ada", "10")])
+    assert.deepStrictEqual(auction.when(40.001, bid("bob", "11")), [
+      entered(40.001, "bob"),
+      placed(40.001, "bob", "11"),
+      outbid(40.001, "ada"),
+      extended(40.001, 60.001)
+    ])
+    assert.deepInclude(decider.configurationOf(auction.state), { closeAt: at(60.001), settleAt: at(70) })
+    assert.strictEqual(decider.wakeAt(auction.state), at(60.001))
+  })
+
+  it("happens as often as such bids come, and moves the settlement once it was before", () => {
+    const auction = given(soft)
+    auction.bids(59.999, ["ada", "10"])
+    assert.deepStrictEqual(accepted(auction.when(79.998, bid("bob", "11"))).at(-1), extended(79.998, 99.998))
+    assertRefused(auction.unnoticed(99.998, bid("ada", "12")), "Closed")
+    assert.deepInclude(decider.configurationOf(auction.state), { closeAt: at(99.998), settleAt: at(99.998) })
+    assert.deepStrictEqual(auction.until(200), [closed(99.998), won(99.998, "bob"), lost(99.998, "ada")])
+  })
+
+  it("does not happen twice in one millisecond, nor for a bid that was refused", () => {
+    const auction = given(soft)
+    auction.when(50, bid("ada", "10"))
+    assert.deepStrictEqual(auction.when(50, bid("bob", "11")), [
+      entered(50, "bob"),
+      placed(50, "bob", "11"),
+      outbid(50, "ada")
+    ])
+    assertRefused(auction.when(69, bid("eve", "11.5")), "BidTooLow")
+    assert.strictEqual(decider.configurationOf(auction.state).closeAt, at(70))
+  })
+})
+
+describe("the settlement", () => {
+  it("gives the leaders their units at settleAt, the best bid first, and all others nothing", () => {
+    const auction = given(english({ closeAt: at(60), settleAt: at(90), quantity: 2, admissionExpirationSeconds: 30 }))
+    auction.bids(1, ["ada", "10"], ["bob", "12"], ["eve", "11"])
+    auction.when(5, enter("joe"))
+    assert.deepStrictEqual(auction.until(89.999), [closed(60)])
+    assert.deepStrictEqual(auction.status(89.999, "ada", "bob", "eve", "joe"), [
+      "OUTBID",
+      "WINNING",
+      "WINNING",
+      "BIDDING"
+    ])
+    assert.deepStrictEqual(auction.until(90), [won(90, "bob"), won(90, "eve"), lost(90, "ada"), lost(90, "joe")])
+    assert.deepStrictEqual(auction.view(90, "bob"), {
+      status: "WON",
+      enteredAt: at(2),
+      bidderHandle: auction.handle("bob"),
+      bidCount: 1,
+      lastBidAmount: ofText("12"),
+      winningBidAmount: ofText("12"),
+      wonAt: at(90),
+      expiresAt: at(120),
+      grantSequence: auction.events.findIndex((event) => event._tag === "Won") + 1
+    })
+    assert.deepStrictEqual(auction.view(90, "joe"), {
+      status: "LOST",
+      enteredAt: at(5),
+      bidderHandle: auction.handle("joe"),
+      bidCount: 0,
+      lostAt: at(90)
+    })
+    assert.deepStrictEqual(
+      auction.facts(90).leadingBids.map(({ amount }) => amount),
+      [ofText("12"), ofText("11")]
+    )
+    assert.strictEqual(auction.facts(90).remainingQuantity, 0)
+  })
+
+  it("gives nothing to a leader below the reserve, and everything to one at it", () => {
+    const auction = given(english({ quantity: 3, reservePrice: ofText("20") }))
+    auction.bids(1, ["ada", "19.99999999"], ["bob", "20"], ["eve", "30"])
+    assert.deepStrictEqual(auction.status(5, "ada"), ["WINNING"])
+    assert.deepStrictEqual(auction.until(60), [closed(60), won(60, "eve"), won(60, "bob"), lost(60, "ada")])
+    assert.strictEqual(auction.facts(60).remainingQuantity, 1)
+  })
+
+  it("says nothing of the reserve to anyone but the admin", () => {
+    const auction = given(english({ reservePrice: ofText("77.77") }))
+    auction.bids(1, ["ada", "10"])
+    const told = [auction.view(2, "ada"), auction.facts(2), decider.place(auction.state, "ada")]
+    for (const text of told.map((answer) => JSON.stringify(answer, (_, value) => `${value}`))) {
+      assert.notInclude(text, "77")
+      assert.notInclude(text, "eserve")
+    }
+  })
+
+  it("of an auction nobody came to is its end", () => {
+    const auction = given(english({ closeAt: at(60), settleAt: at(90) }))
+    assert.deepStrictEqual(auction.until(1000), [closed(60), tornDown(90)])
+  })
+
+  it("is not asked for grants before it", () => {
+    const auction = given(english({ closeAt: at(60), settleAt: at(90) }))
+    auction.bids(1, ["ada", "10"])
+    assertRefused(auction.when(70, complete("ada")), "WrongStatus", { status: "WINNING" })
+  })
+})
+
+describe("denying a bidder", () => {
+  it("who leads lets the next best bid lead again", () => {
+    const auction = given(english({ quantity: 2 }))
+    auction.bids(1, ["ada", "10"], ["bob", "11"], ["eve", "12"], ["joe", "13"])
+    assert.deepStrictEqual(auction.when(5, deny("joe")), [denied(5, "joe"), reinstated(5, "bob")])
+    assert.deepStrictEqual(auction.status(5, "ada", "bob", "eve", "joe"), ["OUTBID", "WINNING", "WINNING", "DENIED"])
+    assertRefused(auction.when(6, bid("kim", "11.5")), "BidTooLow", { minimumBid: "12" })
+  })
+
+  it("who leads alone makes the start price enough again, though one has entered", () => {
+    const auction = given(english(), [entered(1, "ada")])
+    auction.bids(2, ["bob", "50"])
+    assert.deepStrictEqual(auction.when(3, deny("bob")), [denied(3, "bob")])
+    assert.deepStrictEqual(auction.when(4, bid("ada", "10")), [placed(4, "ada", "10")])
+  })
+
+  it("who does not lead changes nobody else", () => {
+    const auction = given(english(), [entered(1, "joe")])
+    auction.bids(1, ["ada", "10"], ["bob", "11"])
+    assert.deepStrictEqual(auction.when(3, deny("ada")), [denied(3, "ada")])
+    assert.deepStrictEqual(auction.when(4, deny("joe")), [denied(4, "joe")])
+    assert.deepStrictEqual(auction.view(4, "ada"), {
+      status: "DENIED",
+      enteredAt: at(1),
+      bidderHandle: auction.handle("ada"),
+      bidCount: 1,
+      lastBidAmount: ofText("10"),
+      reason: "FRAUD_DETECTED",
+      deniedAt: at(3)
+    })
+  })
+
+  it("between closing and settlement gives the unit to the next best", () => {
+    const auction = given(english({ closeAt: at(60), settleAt: at(90) }))
+    auction.bids(1, ["ada", "10"], ["bob", "11"])
+    auction.when(70, deny("bob"))
+    assert.deepStrictEqual(auction.until(90), [won(90, "ada")])
+  })
+
+  it("twice is denying once", () => {
+    assert.deepStrictEqual(given(english(), [entered(1, "ada"), denied(2, "ada")]).when(3, deny("ada")), [])
+  })
+
+  it("who never came, lost or completed is refused", () => {
+    const auction = given(english())
+    auction.bids(1, ["ada", "10"], ["bob", "11"])
+    assertRefused(auction.when(2, deny("zoe")), "WrongStatus", { status: "NOT_BID" })
+    auction.until(60)
+    assertRefused(auction.when(60, deny("ada")), "WrongStatus", { status: "LOST" })
+    auction.when(61, complete("bob"))
+    assertRefused(auction.when(62, deny("bob")), "WrongStatus", { status: "COMPLETED" })
+  })
+})

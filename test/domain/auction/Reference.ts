@@ -1,0 +1,283 @@
+/**
+ * The auction once more, told as plainly as possible: lists of bids, and every question answered by going through all of
+ * them and sorting. It shares nothing with the auction but its types.
+ */
+import type { Command, Configuration, Facts, View } from "../../../src/domain/Auction.ts"
+
+/** A refusal's name with its fields. */
+export interface Refused {
+  readonly refused: string
+  readonly [name: string]: unknown
+}
+
+interface Offer {
+  readonly consumerId: string
+  readonly amount: bigint
+  readonly placedAt: number
+}
+
+interface Bidder {
+  readonly enteredAt: number
+  status: "PENDING" | "WON" | "LOST" | "COMPLETED" | "DENIED"
+  since: number
+  reason: string
+}
+
+const smallest = 1n
+
+export class Reference {
+  readonly configuration: Configuration
+  readonly #createdAt: number
+  readonly #bidders = new Map<string, Bidder>()
+  readonly #offers: Array<Offer> = []
+  readonly #won: Array<Offer> = []
+  #closeAt: number
+  #closedAt = Infinity
+  #isEnded = false
+  #isSettled = false
+
+  constructor(configuration: Configuration, createdAt: number) {
+    this.configuration = configuration
+    this.#createdAt = createdAt
+    this.#closeAt = configuration.closeAt
+  }
+
+  /** What time brings until `now`. */
+  notice(now: number): void {
+    if (this.#closedAt === Infinity && this.#closeAt <= now) this.#closedAt = this.#closeAt
+    if (!this.#isSettled && this.#settlesAt <= now) this.#settle(this.#settlesAt)
+    const { admissionExpirationSeconds = Infinity } = this.configuration
+    for (const bidder of this.#bidders.values()) {
+      const expiresAt = bidder.since + admissionExpirationSeconds * 1000
+      if (bidder.status === "WON" && expiresAt <= now) become(bidder, "DENIED", expiresAt, "ADMISSION_EXPIRED")
+    }
+  }
+
+  /** The refusal, or undefined if the command was carried out. */
+  command(command: Command, now: number): Refused | undefined {
+    this.notice(now)
+    switch (command._tag) {
+      case "Enter":
+        return this.#bidders.has(command.consumerId)
+          ? undefined
+          : (this.#shut(now) ?? this.#enter(command.consumerId, now))
+      case "Bid":
+        return this.configuration.auctionType === "dutch"
+          ? this.#bidDutch(command.consumerId, command.amount, now)
+          : this.#bidEnglish(command.consumerId, command.amount, now)
+      case "Deny":
+        return this.#finish(command.consumerId, "DENIED", ["BIDDING", "WINNING", "OUTBID", "WON"], now, command.reason)
+      case "Complete":
+        return this.#finish(command.consumerId, "COMPLETED", ["WON"], now)
+      case "End":
+        if (this.#closedAt === Infinity) {
+          this.#isEnded = true
+          this.#closedAt = now
+          this.notice(now)
+        }
+        return undefined
+      case "Archive":
+      case "Configure":
+        throw new Error("not known here")
+    }
+  }
+
+  /** The consumer's view, without its handle and the number of its grant. */
+  view(consumerId: string): unknown {
+    const bidder = this.#bidders.get(consumerId)
+    if (bidder === undefined) return { status: "NOT_BID", bidCount: 0 }
+    const own = this.#offers.filter((offer) => offer.consumerId === consumerId)
+    const lastBidAmount = own.at(-1)?.amount
+    const winningBidAmount = lastBidAmount
+    const { admissionExpirationSeconds } = this.configuration
+    const { since, reason } = bidder
+    const fields = {
+      PENDING: {},
+      WON: {
+        winningBidAmount,
+        wonAt: since,
+        ...(admissionExpirationSeconds !== undefined && { expiresAt: since + admissionExpirationSeconds * 1000 })
+      },
+      LOST: { lostAt: since },
+      COMPLETED: { winningBidAmount, completedAt: since },
+      DENIED: { reason, deniedAt: since }
+    }
+    return {
+      status: this.#statusOf(consumerId),
+      enteredAt: bidder.enteredAt,
+      bidCount: own.length,
+      ...(lastBidAmount !== undefined && { lastBidAmount }),
+      ...fields[bidder.status]
+    }
+  }
+
+  /** What anyone may know, with consumers in place of handles. */
+  facts(now: number): { readonly [K in keyof Facts]: unknown } {
+    const { quantity, auctionType, startPrice } = this.configuration
+    const leadingBids = [...this.#won, ...this.#leading()]
+    const english = leadingBids.length >= quantity ? leadingBids.at(-1)!.amount : startPrice
+    return {
+      currentPrice: auctionType === "dutch" ? this.#price(now) : english,
+      remainingQuantity: quantity - this.#won.length,
+      auctionEnded: this.#closedAt <= now,
+      leadingBids,
+      latestBids: this.#offers.toReversed()
+    }
+  }
+
+  get closeAt(): number {
+    return this.#closeAt
+  }
+
+  /** The least that this bidder's english bid would have to be; its price in a dutch auction. */
+  minimum(consumerId: string, now: number): bigint {
+    if (this.configuration.auctionType === "dutch") return this.#price(now)
+    const { quantity, startPrice, minBidIncrement = smallest } = this.configuration
+    const leading = this.#leading()
+    const own = this.#offers.findLast((offer) => offer.consumerId === consumerId)
+    const bounds = [startPrice]
+    if (leading.length >= quantity) bounds.push(leading.at(-1)!.amount + minBidIncrement)
+    if (own !== undefined) bounds.push(own.amount + smallest)
+    return bounds.reduce((a, b) => (a > b ? a : b))
+  }
+
+  get #settlesAt(): number {
+    const { auctionType, quantity, settleAt } = this.configuration
+    const isSoldOut = auctionType === "dutch" && this.#won.length === quantity
+    return this.#isEnded || isSoldOut ? this.#closedAt : Math.max(this.#closedAt, settleAt)
+  }
+
+  /** The last bids of those who still wait, the best first. */
+  #ranked(): Array<Offer> {
+    return this.#offers
+      .filter((offer, index) => !this.#offers.slice(index + 1).some((later) => later.consumerId === offer.consumerId))
+      .filter(({ consumerId }) => this.#bidders.get(consumerId)!.status === "PENDING")
+      .map((offer) => ({ offer, index: this.#offers.indexOf(offer) }))
+      .toSorted((a, b) =>
+        a.offer.amount === b.offer.amount ? a.index - b.index : a.offer.amount > b.offer.amount ? -1 : 1
+      )
+      .map(({ offer }) => offer)
+  }
+
+  #leading(): Array<Offer> {
+    return this.#ranked().slice(0, this.configuration.quantity)
+  }
+
+  #settle(at: number): void {
+    this.#isSettled = true
+    const { reservePrice = 0n } = this.configuration
+    const winners = this.#isEnded ? [] : this.#leading().filter(({ amount }) => amount >= reservePrice)
+    for (const [consumerId, bidder] of this.#bidders) {
+      if (bidder.status !== "PENDING") continue
+      if (this.#isEnded) become(bidder, "DENIED", at, "AUCTION_CLOSED")
+      else become(bidder, winners.some((winner) => winner.consumerId === consumerId) ? "WON" : "LOST", at)
+    }
+    this.#won.push(...winners)
+  }
+
+  #statusOf(consumerId: string): View["status"] {
+    const bidder = this.#bidders.get(consumerId)
+    if (bidder === undefined) return "NOT_BID"
+    if (bidder.status !== "PENDING") return bidder.status
+    if (!this.#offers.some((offer) => offer.consumerId === consumerId)) return "BIDDING"
+    return this.#leading().some((offer) => offer.consumerId === consumerId) ? "WINNING" : "OUTBID"
+  }
+
+  #shut(now: number): Refused | undefined {
+    const { auctionType, quantity, openAt = 0 } = this.configuration
+    if (auctionType === "dutch" && this.#won.length === quantity) return { refused: "SoldOut" }
+    if (this.#closedAt !== Infinity) return { refused: "Closed" }
+    return now < openAt ? { refused: "NotOpen", opensAt: openAt } : undefined
+  }
+
+  #enter(consumerId: string, now: number): undefined {
+    if (this.#bidders.has(consumerId)) return
+    this.#bidders.set(consumerId, { enteredAt: now, status: "PENDING", since: now, reason: "" })
+  }
+
+  #unfit(consumerId: string): Refused | undefined {
+    const bidder = this.#bidders.get(consumerId)
+    return bidder === undefined || bidder.status === "PENDING"
+      ? undefined
+      : { refused: "WrongStatus", status: bidder.status }
+  }
+
+  #bidEnglish(consumerId: string, amount: bigint | undefined, now: number): Refused | undefined {
+    if (amount === undefined) return { refused: "AmountMissing" }
+    const refused = this.#shut(now) ?? this.#unfit(consumerId)
+    if (refused !== undefined) return refused
+    const minimum = this.minimum(consumerId, now)
+    if (amount < minimum) return { refused: "BidTooLow", minimumBid: textOf(minimum) }
+    this.#enter(consumerId, now)
+    this.#offers.push({ consumerId, amount, placedAt: now })
+    this.#closeAt = Math.max(this.#closeAt, now + this.configuration.autoExtendSeconds * 1000)
+    return undefined
+  }
+
+  #bidDutch(consumerId: string, amount: bigint | undefined, now: number): Refused | undefined {
+    if (this.#bidders.get(consumerId)?.status === "WON") return undefined
+    const refused = this.#shut(now) ?? this.#unfit(consumerId)
+    if (refused !== undefined) return refused
+    const price = this.#price(now)
+    if (amount !== undefined && amount < price) return { refused: "BidTooLow", minimumBid: textOf(price) }
+    this.#enter(consumerId, now)
+    const offer = { consumerId, amount: price, placedAt: now }
+    this.#offers.push(offer)
+    this.#won.push(offer)
+    become(this.#bidders.get(consumerId)!, "WON", now)
+    if (this.#won.length === this.configuration.quantity) {
+      this.#closedAt = now
+      this.notice(now)
+    }
+    return undefined
+  }
+
+  /** Counts the intervals one by one. */
+  #price(now: number): bigint {
+    const {
+      openAt = this.#createdAt,
+      startPrice,
+      floorPrice,
+      priceDropAmount,
+      priceDropIntervalSeconds
+    } = this.configuration
+    let price = startPrice
+    const until = Math.min(now, this.#closedAt)
+    for (
+      let dropAt = openAt + priceDropIntervalSeconds! * 1000;
+      dropAt <= until;
+      dropAt += priceDropIntervalSeconds! * 1000
+    ) {
+      price -= priceDropAmount!
+      if (price < floorPrice!) return floorPrice!
+    }
+    return price
+  }
+
+  #finish(
+    consumerId: string,
+    to: "DENIED" | "COMPLETED",
+    from: ReadonlyArray<string>,
+    now: number,
+    reason = ""
+  ): Refused | undefined {
+    const status = this.#statusOf(consumerId)
+    if (status === to) return undefined
+    if (!from.includes(status)) return { refused: "WrongStatus", status }
+    become(this.#bidders.get(consumerId)!, to, now, reason)
+    return undefined
+  }
+}
+
+const become = (bidder: Bidder, status: Bidder["status"], since: number, reason = ""): void => {
+  bidder.status = status
+  bidder.since = since
+  bidder.reason = reason
+}
+
+/** Digit by digit: eight after the point, without the zeros that say nothing. */
+const textOf = (amount: bigint): string => {
+  const digits = `${amount}`.padStart(9, "0")
+  const text = `${digits.slice(0, -8)}.${digits.slice(-8)}`
+  return text.replace(/\.?0+$/, "")
+}

@@ -1,0 +1,211 @@
+/**
+ * Histories: given these events, when this command, then these events. Instants are written as seconds from `start`,
+ * amounts as text.
+ */
+import { assert } from "@effect/vitest"
+import { ofText } from "../../../src/domain/Amount.ts"
+import {
+  type Command,
+  type Configuration,
+  decider,
+  type DenialReason,
+  type Event,
+  type Facts,
+  type Refusal,
+  type View
+} from "../../../src/domain/Auction.ts"
+
+export const start = Date.parse("2026-11-21T18:00:00.000Z")
+
+/** The instant `seconds` after the start. */
+export const at = (seconds: number): number => Math.round(start + seconds * 1000)
+
+export const salt = "00112233445566778899aabbccddeeff"
+
+/** One unit, from 10 up by 1, open until second 60 and settled then, unless the test says otherwise. */
+export const english = (settings: Partial<Configuration> = {}): Configuration => {
+  const settleAt = settings.settleAt ?? settings.closeAt ?? at(60)
+  return {
+    name: "Lot",
+    timeZone: "UTC",
+    closeAt: settleAt,
+    settleAt,
+    currencyCode: "EUR",
+    auctionType: "english",
+    quantity: 1,
+    autoExtendSeconds: 0,
+    startPrice: ofText("10"),
+    minBidIncrement: ofText("1"),
+    ...settings
+  }
+}
+
+/** Two units, from 100 down to 40 by 15 every 10 seconds, unless the test says otherwise. */
+export const dutch = (settings: Partial<Configuration> = {}): Configuration => {
+  const { minBidIncrement: _, ...rest } = english(settings)
+  return {
+    ...rest,
+    auctionType: "dutch",
+    quantity: 2,
+    startPrice: ofText("100"),
+    floorPrice: ofText("40"),
+    priceDropAmount: ofText("15"),
+    priceDropIntervalSeconds: 10,
+    ...settings
+  }
+}
+
+/** One auction and all that happened to it. */
+export class History {
+  readonly state = decider.initial()
+  readonly events: Array<Event> = []
+
+  /** What time brings until `seconds`, applied by a timer that is never late. */
+  until(seconds: number): ReadonlyArray<Event> {
+    const brought: Array<Event> = []
+    for (let wake = this.wake(); wake <= at(seconds); wake = this.wake()) {
+      const events = this.noticed((wake - start) / 1000)
+      assert.isNotEmpty(events, "the auction wakes for nothing")
+      brought.push(...events)
+    }
+    return brought
+  }
+
+  /** What time brings until `seconds`, applied by someone who looks only then. */
+  noticed(seconds: number): ReadonlyArray<Event> {
+    const brought: Array<Event> = []
+    const moment = momentAt(seconds)
+    for (let event = decider.due(this.state, moment); event !== undefined; event = decider.due(this.state, moment)) {
+      this.apply(event)
+      brought.push(event)
+    }
+    return brought
+  }
+
+  /** When a timer that is never late fires next; Infinity if it does not. */
+  wake(): number {
+    return Math.max(this.state.lastAt, decider.wakeAt(this.state) ?? Infinity)
+  }
+
+  /** The command's outcome at `seconds`, applied; what time brought until then has been applied before. */
+  when(seconds: number, command: Command): ReadonlyArray<Event> | Refusal {
+    this.until(seconds)
+    const outcome = this.unnoticed(seconds, command)
+    if (isEvents(outcome)) for (const event of outcome) this.apply(event)
+    return outcome
+  }
+
+  /** What the command would lead to at `seconds`, if what time brought had not been applied; not applied either. */
+  unnoticed(seconds: number, command: Command): ReadonlyArray<Event> | Refusal {
+    return decider.decide(this.state, command, momentAt(seconds))
+  }
+
+  /** Bids that must be accepted, each a second after the other. */
+  bids(seconds: number, ...offers: ReadonlyArray<readonly [consumerId: string, amount: string]>): void {
+    for (const [index, [consumerId, amount]] of offers.entries()) {
+      accepted(this.when(seconds + index, bid(consumerId, amount)))
+    }
+  }
+
+  apply(event: Event): void {
+    decider.evolve(this.state, event)
+    this.events.push(event)
+  }
+
+  view(seconds: number, consumerId: string): View {
+    return decider.view(this.state, consumerId, at(seconds))
+  }
+
+  status(seconds: number, ...consumerIds: ReadonlyArray<string>): ReadonlyArray<string> {
+    return consumerIds.map((consumerId) => this.view(seconds, consumerId).status)
+  }
+
+  facts(seconds: number): Facts {
+    return decider.facts!(this.state, at(seconds))
+  }
+
+  /** As what the others see the consumer. */
+  handle(consumerId: string): string {
+    const view = this.view(0, consumerId)
+    assert(view.status !== "NOT_BID", `${consumerId} has not entered`)
+    return view.bidderHandle
+  }
+}
+
+/** An auction of these settings, created at `seconds`, to which these events happened. */
+export const given = (
+  configuration: Configuration = english(),
+  events: ReadonlyArray<Event> = [],
+  seconds = 0
+): History => {
+  const history = new History()
+  history.when(seconds, configure(configuration))
+  for (const event of events) history.apply(event)
+  return history
+}
+
+export const enter = (consumerId: string): Command => ({ _tag: "Enter", consumerId })
+export const bid = (consumerId: string, amount?: string): Command =>
+  amount === undefined ? { _tag: "Bid", consumerId } : { _tag: "Bid", consumerId, amount: ofText(amount) }
+export const complete = (consumerId: string): Command => ({ _tag: "Complete", consumerId })
+export const deny = (consumerId: string): Command => ({ _tag: "Deny", consumerId, reason: "FRAUD_DETECTED" })
+export const end: Command = { _tag: "End", by: "admin" }
+export const archive: Command = { _tag: "Archive", by: "admin" }
+export const configure = (configuration: Configuration): Command => ({ _tag: "Configure", configuration, by: "admin" })
+
+type ConsumerEvent = "Entered" | "Outbid" | "Reinstated" | "Won" | "Lost" | "Expired" | "Completed"
+
+const happened =
+  <Tag extends ConsumerEvent>(_tag: Tag) =>
+  (seconds: number, consumerId: string): Event => ({ _tag, at: at(seconds), consumerId })
+
+export const entered = happened("Entered")
+export const outbid = happened("Outbid")
+export const reinstated = happened("Reinstated")
+export const won = happened("Won")
+export const lost = happened("Lost")
+export const expired = happened("Expired")
+export const completed = happened("Completed")
+export const placed = (seconds: number, consumerId: string, amount: string): Event => ({
+  _tag: "BidPlaced",
+  at: at(seconds),
+  consumerId,
+  amount: ofText(amount)
+})
+export const denied = (seconds: number, consumerId: string, reason: DenialReason = "FRAUD_DETECTED"): Event => ({
+  _tag: "Denied",
+  at: at(seconds),
+  consumerId,
+  reason
+})
+export const extended = (seconds: number, closeAt: number): Event => ({
+  _tag: "Extended",
+  at: at(seconds),
+  closeAt: at(closeAt)
+})
+export const ended = (seconds: number): Event => ({ _tag: "Ended", at: at(seconds), by: "admin" })
+export const archived = (seconds: number): Event => ({ _tag: "Archived", at: at(seconds), by: "admin" })
+export const closed = (seconds: number): Event => ({ _tag: "Closed", at: at(seconds) })
+export const tornDown = (seconds: number): Event => ({ _tag: "TornDown", at: at(seconds) })
+
+/** Asserts that the outcome is events, and gives them. */
+export const accepted = (outcome: ReadonlyArray<Event> | Refusal): ReadonlyArray<Event> => {
+  if (isEvents(outcome)) return outcome
+  return assert.fail(`refused: ${outcome._tag}`)
+}
+
+/** Asserts that the outcome is this refusal, with these fields. */
+export const assertRefused = (
+  outcome: ReadonlyArray<Event> | Refusal,
+  tag: Refusal["_tag"],
+  fields: { readonly [name: string]: unknown } = {}
+): void => {
+  if (isEvents(outcome)) return assert.fail(`not refused: ${outcome.map(({ _tag }) => _tag).join(", ")}`)
+  assert.strictEqual(outcome._tag, tag)
+  assert.deepStrictEqual({ ...outcome, ...fields }, { ...outcome })
+}
+
+export const isEvents = (outcome: ReadonlyArray<Event> | Refusal): outcome is ReadonlyArray<Event> =>
+  Array.isArray(outcome)
+
+const momentAt = (seconds: number) => ({ now: at(seconds), entropy: () => salt })
