@@ -1,0 +1,28 @@
+/**
+ * What happens to a timed release. Every event ever stored must stay decodable: a shape that is no longer written stays
+ * in the union. Keys that hold their default are left out.
+ */
+import { Schema } from "effect"
+import { lifeEvents } from "../Life.ts"
+import { Configuration } from "./Configuration.ts"
+import { DenialReason } from "./Protocol.ts"
+
+/** Milliseconds since the epoch; never less than the event's before it. */
+const at = Schema.Finite
+const consumerId = Schema.String
+
+export const Event = Schema.TaggedUnion({
+  /** The first event, and each change of the settings. */
+  Configured: { at, configuration: Configuration, by: Schema.String },
+  /** Entered, and granted with it; without `variantId` nothing is selected yet. */
+  Entered: { at, consumerId, variantId: Schema.optionalKey(Schema.String) },
+  /** Another variant was chosen; the grant stays what it is. */
+  Selected: { at, consumerId, variantId: Schema.String },
+  /** The grant was not used in time. */
+  Expired: { at, consumerId },
+  Denied: { at, consumerId, reason: DenialReason },
+  Completed: { at, consumerId },
+  Left: { at, consumerId },
+  ...lifeEvents
+})
+export type Event = typeof Event.Type

@@ -1,0 +1,85 @@
+/**
+ * How each event changes a timed release. An event is a fact: nothing is checked here, and a consumer that is not known
+ * is passed over.
+ */
+import { live } from "../Life.ts"
+import type { Millis } from "../Time.ts"
+import type { Configuration } from "./Configuration.ts"
+import type { Event } from "./Event.ts"
+import type { DenialReason } from "./Protocol.ts"
+import { Place, type State, type Status } from "./State.ts"
+
+export const evolve = (state: State, event: Event): void => {
+  state.sequence++
+  state.lastAt = Math.max(state.lastAt, event.at)
+  switch (event._tag) {
+    case "Configured":
+      return configure(state, event.configuration)
+    case "Entered":
+      return enter(state, event.consumerId, event.variantId, event.at)
+    case "Selected":
+      return select(state.places.get(event.consumerId), event.variantId, event.at)
+    case "Expired":
+      return expire(state, event.consumerId, event.at)
+    case "Denied":
+      return deny(state, event.consumerId, event.reason, event.at)
+    case "Completed":
+      return move(state, state.places.get(event.consumerId), "COMPLETED", event.at)
+    case "Left":
+      return move(state, state.places.get(event.consumerId), "LEFT", event.at)
+    default:
+      return live(state, event)
+  }
+}
+
+const configure = (state: State, configuration: Configuration): void => {
+  state.configuration = configuration
+  state.offered = configuration.variantIds && new Set(configuration.variantIds)
+}
+
+const enter = (state: State, consumerId: string, variantId: string | undefined, at: Millis): void => {
+  const { admissionExpirationSeconds } = state.configuration
+  let place = state.places.get(consumerId)
+  if (place === undefined) {
+    place = new Place(consumerId, at)
+    state.places.set(consumerId, place)
+    state.counts.ENTERED++
+  } else {
+    move(state, place, "ENTERED", at)
+    place.enteredAt = at
+  }
+  place.variantId = variantId
+  place.grantSequence = state.sequence
+  place.order = admissionExpirationSeconds === undefined ? Infinity : at + admissionExpirationSeconds * 1000
+  if (place.order !== Infinity) state.expiring.insert(place)
+}
+
+const select = (place: Place | undefined, variantId: string, at: Millis): void => {
+  if (place === undefined) return
+  place.variantId = variantId
+  place.since = at
+}
+
+const expire = (state: State, consumerId: string, at: Millis): void => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return
+  move(state, place, "EXPIRED", at)
+  place.order = Math.min(place.order, at)
+}
+
+const deny = (state: State, consumerId: string, reason: DenialReason, at: Millis): void => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return
+  move(state, place, "DENIED", at)
+  place.reason = reason
+}
+
+/** Takes the place out of the line it may stand in and gives it a new status. */
+const move = (state: State, place: Place | undefined, status: Status, at: Millis): void => {
+  if (place === undefined) return
+  state.expiring.remove(place)
+  state.counts[place.status]--
+  state.counts[status]++
+  place.status = status
+  place.since = at
+}

@@ -1,0 +1,76 @@
+/**
+ * Everything a timed release knows, and the questions about it that its rules share.
+ */
+import * as Life from "../Life.ts"
+import { type Chunk, Line, type Member } from "../Line.ts"
+import type { Millis } from "../Time.ts"
+import { type Configuration, unconfigured } from "./Configuration.ts"
+import type { DenialReason } from "./Protocol.ts"
+
+/** Most consumers one timed release ever knows; whoever comes beyond is refused as if everything were sold. */
+export const placesMax = 10_000_000
+
+/** What a place can be in. */
+export type Status = "ENTERED" | "COMPLETED" | "DENIED" | "EXPIRED" | "LEFT"
+
+/** One consumer's standing. There may be millions of them, so nothing is kept that no status shows. */
+export class Place implements Member<Place> {
+  readonly consumerId: string
+  status: Status = "ENTERED"
+  /** Read only while DENIED. */
+  reason: DenialReason | undefined = undefined
+  /** What is selected. */
+  variantId: string | undefined = undefined
+  enteredAt: Millis
+  /** When it last changed. */
+  since: Millis
+  /** The sequence of the entry's event. */
+  grantSequence = 0
+  /** When the grant expires or did; Infinity: never. */
+  order = Infinity
+  chunk: Chunk<Place> | undefined = undefined
+
+  constructor(consumerId: string, enteredAt: Millis) {
+    this.consumerId = consumerId
+    this.enteredAt = enteredAt
+    this.since = enteredAt
+  }
+}
+
+export interface State extends Life.Life {
+  /** How many events were applied. */
+  sequence: number
+  /** The last event's instant. */
+  lastAt: Millis
+  configuration: Configuration
+  /** The variants of the configuration; undefined: any. */
+  offered: ReadonlySet<string> | undefined
+  readonly places: Map<string, Place>
+  readonly counts: { [S in Status]: number }
+  /** The ENTERED places that expire, the next to expire first. */
+  readonly expiring: Line<Place>
+}
+
+export const initial = (): State => ({
+  sequence: 0,
+  lastAt: 0,
+  configuration: unconfigured,
+  offered: undefined,
+  places: new Map(),
+  counts: { ENTERED: 0, COMPLETED: 0, DENIED: 0, EXPIRED: 0, LEFT: 0 },
+  expiring: new Line(),
+  ...Life.newLife()
+})
+
+export const isClosed = (state: State, now: Millis): boolean =>
+  Life.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
+
+/** Units that nobody holds or has taken; grants whose expiry was not applied yet still hold theirs. */
+export const unitsLeft = ({ configuration, counts }: State): number =>
+  (configuration.capacity ?? Infinity) - counts.ENTERED - counts.COMPLETED
+
+/** The place's status at `now`, an expiry that nobody has noticed yet already applied. */
+export const statusAsOf = (place: Place, now: Millis): Status => (hasExpired(place, now) ? "EXPIRED" : place.status)
+
+/** Whether the place holds a grant whose time is over, without its event having been applied. */
+export const hasExpired = (place: Place, now: Millis): boolean => place.status === "ENTERED" && place.order <= now

@@ -1,0 +1,53 @@
+/**
+ * What others see of a timed release: the consumer its place, an admin the whole.
+ */
+import type { PlaceRow } from "../Decider.ts"
+import { type Millis, toText } from "../Time.ts"
+import type { View } from "./Protocol.ts"
+import { type Place, type State, statusAsOf } from "./State.ts"
+
+/** The consumer's view of its place at `now`, deadlines already applied. */
+export const view = (state: State, consumerId: string, now: Millis): View => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return { status: "NOT_ENTERED" }
+  const { enteredAt, since, order: expiresAt, grantSequence } = place
+  const status = statusAsOf(place, now)
+  switch (status) {
+    case "ENTERED":
+      return { status, enteredAt, ...(expiresAt !== Infinity && { expiresAt }), ...selectionOf(place), grantSequence }
+    case "COMPLETED":
+      return { status, enteredAt, completedAt: since, ...selectionOf(place) }
+    case "LEFT":
+      return { status, enteredAt, leftAt: since }
+    case "DENIED":
+      return { status, enteredAt }
+    case "EXPIRED":
+      return { status, enteredAt, expiresAt }
+  }
+}
+
+/** The consumer's row in the projection: the status as it was recorded, instants as text. */
+export const place = (state: State, consumerId: string): PlaceRow | undefined => {
+  const found = state.places.get(consumerId)
+  if (found === undefined) return undefined
+  const { status, enteredAt, since } = found
+  return { status, enteredAt, updatedAt: since, fields: fieldsOf(found) }
+}
+
+const fieldsOf = (place: Place): PlaceRow["fields"] => {
+  const { status, since, order, reason } = place
+  switch (status) {
+    case "ENTERED":
+      return { ...(order !== Infinity && { expiresAt: toText(order) }), ...selectionOf(place) }
+    case "COMPLETED":
+      return { completedAt: toText(since), ...selectionOf(place) }
+    case "LEFT":
+      return { leftAt: toText(since) }
+    case "DENIED":
+      return { reason, deniedAt: toText(since) }
+    case "EXPIRED":
+      return { expiresAt: toText(order) }
+  }
+}
+
+const selectionOf = ({ variantId }: Place) => (variantId === undefined ? {} : { selectedVariantId: variantId })

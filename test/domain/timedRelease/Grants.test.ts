@@ -1,0 +1,148 @@
+import { assert, describe, it } from "@effect/vitest"
+import { decider, type Event } from "../../../src/domain/TimedRelease.ts"
+import {
+  assertRefused,
+  at,
+  complete,
+  completed,
+  denied,
+  deny,
+  end,
+  entered,
+  expired,
+  given,
+  leave,
+  left,
+  selected,
+  text
+} from "./history.ts"
+
+/** A place in every status: ada holds a grant, the others' have ended. */
+const everyStatus = () =>
+  given({ admissionExpirationSeconds: 60 }, [
+    entered(0, "eve"),
+    entered(0, "bob"),
+    completed(1, "bob"),
+    entered(1, "joe"),
+    left(2, "joe"),
+    entered(2, "kim"),
+    denied(3, "kim"),
+    entered(3, "ada"),
+    expired(60, "eve")
+  ])
+
+describe("a grant of a timed release", () => {
+  it("is given up by leaving", () => {
+    const release = everyStatus()
+    assert.deepStrictEqual(release.when(61, leave("ada")), [left(61, "ada")])
+    assert.deepStrictEqual(release.view(61, "ada"), { status: "LEFT", enteredAt: at(3), leftAt: at(61) })
+  })
+
+  it("is used by completing, and keeps the selection", () => {
+    const release = given({}, [entered(1, "ada", "red")])
+    assert.deepStrictEqual(release.when(2, complete("ada")), [completed(2, "ada")])
+    assert.deepStrictEqual(release.view(2, "ada"), {
+      status: "COMPLETED",
+      enteredAt: at(1),
+      completedAt: at(2),
+      selectedVariantId: "red"
+    })
+  })
+
+  it("is taken away by a denial", () => {
+    const release = everyStatus()
+    assert.deepStrictEqual(release.when(61, deny("ada", "BOT_DETECTED")), [denied(61, "ada", "BOT_DETECTED")])
+    assert.deepStrictEqual(release.view(61, "ada"), { status: "DENIED", enteredAt: at(3) })
+  })
+
+  it("expires at its time, noticed or not, and not after it was used", () => {
+    const release = given({ admissionExpirationSeconds: 60 }, [entered(1, "ada"), entered(2, "bob")])
+    release.when(3, complete("bob"))
+    const over = { status: "EXPIRED", enteredAt: at(1), expiresAt: at(61) } as const
+    assert.strictEqual(release.status(60.999, "ada"), "ENTERED")
+    assert.deepStrictEqual(release.view(61, "ada"), over)
+    assert.deepStrictEqual(release.noticed(100), [expired(61, "ada")])
+    assert.deepStrictEqual(release.view(100, "ada"), over)
+    assert.isUndefined(decider.wakeAt(release.state))
+  })
+
+  it("ends once: doing the same again changes nothing", () => {
+    const release = everyStatus()
+    assert.deepStrictEqual(release.when(61, leave("joe")), [])
+    assert.deepStrictEqual(release.when(61, complete("bob")), [])
+    assert.deepStrictEqual(release.when(61, deny("kim", "ADMIN_ACTION")), [])
+    assert.deepInclude(decider.place(release.state, "kim")!.fields, { reason: "FRAUD_DETECTED" })
+  })
+
+  it("that there is not, or that has ended, cannot be left, completed or denied", () => {
+    const status = { ada: "ENTERED", bob: "COMPLETED", joe: "LEFT", kim: "DENIED", eve: "EXPIRED", zoe: "NOT_ENTERED" }
+    const may: { readonly [command: string]: ReadonlyArray<string> } = {
+      Leave: ["ENTERED", "LEFT"],
+      Complete: ["ENTERED", "COMPLETED"],
+      Deny: ["ENTERED", "DENIED"]
+    }
+    for (const [consumerId, is] of Object.entries(status)) {
+      const release = everyStatus()
+      assert.strictEqual(release.status(61, consumerId), is)
+      for (const command of [leave(consumerId), complete(consumerId), deny(consumerId)]) {
+        const outcome = release.unnoticed(61, command)
+        if (may[command._tag]!.includes(is)) assert.isArray(outcome, `${command._tag} ${is}`)
+        else assertRefused(outcome, "WrongStatus", { status: is })
+      }
+    }
+  })
+
+  it("whose time is over is as good as expired before anyone has noticed", () => {
+    const release = given({ admissionExpirationSeconds: 10 }, [entered(1, "ada")])
+    for (const command of [leave("ada"), complete("ada"), deny("ada")]) {
+      assert.isArray(release.unnoticed(10.999, command))
+      assertRefused(release.unnoticed(11, command), "WrongStatus", { status: "EXPIRED" })
+    }
+  })
+
+  it("can be used after the closing, while it lives", () => {
+    const release = given({}, [entered(1, "ada"), entered(1, "bob"), entered(1, "eve")])
+    release.when(2, end)
+    assert.deepStrictEqual(release.when(3, complete("ada")), [completed(3, "ada")])
+    assert.deepStrictEqual(release.when(3, leave("bob")), [left(3, "bob")])
+    assert.deepStrictEqual(release.when(3, deny("eve")), [denied(3, "eve")])
+  })
+})
+
+describe("the row for search and lists", () => {
+  const row = (...events: ReadonlyArray<Event>) =>
+    decider.place(given({ admissionExpirationSeconds: 10 }, events).state, "ada")
+
+  it("is absent for someone who never entered", () => {
+    assert.isUndefined(row())
+  })
+
+  it("carries the fields of the status as they go out", () => {
+    const entry = entered(1, "ada", "red")
+    assert.deepStrictEqual(row(entry), {
+      status: "ENTERED",
+      enteredAt: at(1),
+      updatedAt: at(1),
+      fields: { expiresAt: text(11), selectedVariantId: "red" }
+    })
+    assert.deepStrictEqual(row(entry, selected(2, "ada", "blue")), {
+      status: "ENTERED",
+      enteredAt: at(1),
+      updatedAt: at(2),
+      fields: { expiresAt: text(11), selectedVariantId: "blue" }
+    })
+    assert.deepStrictEqual(row(entry, completed(3, "ada")), {
+      status: "COMPLETED",
+      enteredAt: at(1),
+      updatedAt: at(3),
+      fields: { completedAt: text(3), selectedVariantId: "red" }
+    })
+    assert.deepStrictEqual(row(entry, left(3, "ada"))?.fields, { leftAt: text(3) })
+    assert.deepStrictEqual(row(entry, denied(3, "ada"))?.fields, { reason: "FRAUD_DETECTED", deniedAt: text(3) })
+    assert.deepStrictEqual(row(entry, expired(11, "ada"))?.fields, { expiresAt: text(11) })
+  })
+
+  it("of a grant that never expires, with nothing selected, has no further fields", () => {
+    assert.deepStrictEqual(decider.place(given({}, [entered(1, "ada")]).state, "ada")?.fields, {})
+  })
+})

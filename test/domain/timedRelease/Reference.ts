@@ -1,0 +1,176 @@
+/**
+ * The timed release once more, told as plainly as possible: it keeps nothing but its events, and answers every question by
+ * going through all of them.
+ */
+import type { Command, Configuration, Event, View } from "../../../src/domain/TimedRelease.ts"
+
+type Draft = { readonly _tag: Event["_tag"]; readonly [name: string]: unknown }
+
+/** A refusal's name with its fields. */
+export interface Refused {
+  readonly refused: string
+  readonly [name: string]: unknown
+}
+
+const statuses = { Expired: "EXPIRED", Denied: "DENIED", Completed: "COMPLETED", Left: "LEFT" } as const
+
+export class Reference {
+  readonly events: Array<Event> = []
+
+  /** What time brings until `now`, applied. */
+  notice(now: number): ReadonlyArray<Event> {
+    const brought: Array<Event> = []
+    for (let next = this.#next(now); next !== undefined; next = this.#next(now)) brought.push(this.#apply(next))
+    return brought
+  }
+
+  command(command: Command, now: number): ReadonlyArray<Event> | Refused {
+    const outcome = this.#decide(command, now)
+    return "refused" in outcome ? outcome : outcome.map((draft) => this.#apply({ at: now, ...draft }))
+  }
+
+  view(consumerId: string): View {
+    const entry = this.#entryOf(consumerId)
+    if (entry === undefined) return { status: "NOT_ENTERED" }
+    const { enteredAt, expiresAt, variantId, last, sequence } = entry
+    const selection = variantId === undefined ? {} : { selectedVariantId: variantId }
+    switch (last._tag) {
+      case "Left":
+        return { status: "LEFT", enteredAt, leftAt: last.at }
+      case "Completed":
+        return { status: "COMPLETED", enteredAt, completedAt: last.at, ...selection }
+      case "Denied":
+        return { status: "DENIED", enteredAt }
+      case "Expired":
+        return { status: "EXPIRED", enteredAt, expiresAt: last.at }
+      default: {
+        const expiry = expiresAt === Infinity ? {} : { expiresAt }
+        return { status: "ENTERED", enteredAt, ...expiry, ...selection, grantSequence: sequence }
+      }
+    }
+  }
+
+  counts(): { [status: string]: number } {
+    const counts: { [status: string]: number } = { ENTERED: 0, COMPLETED: 0, DENIED: 0, EXPIRED: 0, LEFT: 0 }
+    for (const consumerId of this.#consumers) counts[this.view(consumerId).status]!++
+    return counts
+  }
+
+  get configuration(): Configuration {
+    return this.events.findLast((event) => event._tag === "Configured")!.configuration
+  }
+
+  get closed(): boolean {
+    return this.events.some((event) => event._tag === "Ended" || event._tag === "Closed")
+  }
+
+  get #consumers(): ReadonlyArray<string> {
+    return [...new Set(this.events.flatMap((event) => ("consumerId" in event ? [event.consumerId] : [])))]
+  }
+
+  /** The consumer's last entry, with what it has selected since, when it ends, and the last that happened to it. */
+  #entryOf(consumerId: string) {
+    const of = (event: Event) => "consumerId" in event && event.consumerId === consumerId
+    const index = this.events.findLastIndex((event) => event._tag === "Entered" && of(event))
+    if (index === -1) return undefined
+    const since = this.events.slice(index).filter(of)
+    const configured = this.events.slice(0, index).findLast((event) => event._tag === "Configured")!
+    const seconds = configured.configuration.admissionExpirationSeconds ?? Infinity
+    const enteredAt = since[0]!.at
+    const variantId = since.flatMap((event) => ("variantId" in event ? [event.variantId] : [])).at(-1)
+    const last = since.findLast((event) => event._tag !== "Selected")!
+    return { enteredAt, variantId, expiresAt: enteredAt + seconds * 1000, last, sequence: index + 1 }
+  }
+
+  /** Those who hold a grant, the next to expire first. */
+  get #holding() {
+    return this.#consumers
+      .filter((consumerId) => this.view(consumerId).status === "ENTERED")
+      .map((consumerId) => ({ consumerId, ...this.#entryOf(consumerId)! }))
+      .toSorted((a, b) => a.expiresAt - b.expiresAt || a.sequence - b.sequence)
+  }
+
+  #next(now: number): Draft | undefined {
+    const [expiring] = this.#holding
+    const lastAt = this.events.at(-1)!.at
+    const isOver = this.closed && expiring === undefined
+    const isTornDown = this.events.some((event) => event._tag === "TornDown")
+    const candidates: ReadonlyArray<[number, Draft]> = [
+      [this.closed ? Infinity : (this.configuration.closeAt ?? Infinity), { _tag: "Closed" }],
+      [expiring?.expiresAt ?? Infinity, { _tag: "Expired", consumerId: expiring?.consumerId }],
+      [isOver && !isTornDown ? lastAt : Infinity, { _tag: "TornDown" }]
+    ]
+    const [at, draft] = candidates.reduce((a, b) => (b[0] < a[0] ? b : a))
+    return at <= now ? { at: Math.max(lastAt, at), ...draft } : undefined
+  }
+
+  #apply(draft: Draft): Event {
+    const event = draft as Event
+    this.events.push(event)
+    return event
+  }
+
+  #decide(command: Command, now: number): ReadonlyArray<Draft> | Refused {
+    switch (command._tag) {
+      case "Configure":
+        return this.#configure(command.configuration, command.by, now)
+      case "End":
+        return this.closed ? [] : [{ _tag: "Ended", by: command.by }]
+      case "Archive": {
+        if (this.events.some((event) => event._tag === "Archived")) return []
+        const archived: Draft = { _tag: "Archived", by: command.by }
+        return this.closed ? [archived] : [{ _tag: "Ended", by: command.by }, archived]
+      }
+      case "Enter":
+        return this.#enter(command, now)
+      default: {
+        const { consumerId } = command
+        const tag = ({ Leave: "Left", Complete: "Completed", Deny: "Denied" } as const)[command._tag]
+        const { status } = this.view(consumerId)
+        if (status === statuses[tag]) return []
+        if (status !== "ENTERED") return { refused: "WrongStatus", status }
+        return [{ _tag: tag, consumerId, ...("reason" in command && { reason: command.reason }) }]
+      }
+    }
+  }
+
+  #configure(configuration: Configuration, by: string, now: number): ReadonlyArray<Draft> | Refused {
+    if (this.events.length > 0) {
+      if (this.closed) return { refused: "Closed" }
+      const hasOpened = this.#consumers.length > 0 || now >= (this.configuration.openAt ?? 0)
+      if (hasOpened && configuration.openAt !== this.configuration.openAt) {
+        return { refused: "ConfigurationFixed", setting: "openAt" }
+      }
+      const sorted = (settings: Configuration) =>
+        JSON.stringify(Object.entries(settings).toSorted(([a], [b]) => a.localeCompare(b)))
+      if (sorted(configuration) === sorted(this.configuration)) return []
+    }
+    return [{ _tag: "Configured", configuration, by }]
+  }
+
+  #enter(
+    { consumerId, isGuest, variantId }: Extract<Command, { _tag: "Enter" }>,
+    now: number
+  ): ReadonlyArray<Draft> | Refused {
+    const view = this.view(consumerId)
+    const { supportsGuest, openAt = 0, closeAt = Infinity, capacity = Infinity, variantIds } = this.configuration
+    const isUnknown = variantId !== undefined && variantIds !== undefined && !variantIds.includes(variantId)
+    const selected = variantId === undefined ? {} : { variantId }
+    if (view.status === "ENTERED") {
+      if (variantId === undefined || variantId === view.selectedVariantId) return []
+      return isUnknown ? { refused: "UnknownVariant" } : [{ _tag: "Selected", consumerId, ...selected }]
+    }
+    if (view.status === "COMPLETED" || view.status === "DENIED") return []
+    if (this.closed) return view.status === "NOT_ENTERED" ? { refused: "Closed" } : []
+    if (isGuest && !supportsGuest) return { refused: "GuestsRefused" }
+    if (now < openAt) return { refused: "NotOpen", opensAt: openAt }
+    if (isUnknown) return { refused: "UnknownVariant" }
+    const { ENTERED, COMPLETED } = this.counts() as { ENTERED: number; COMPLETED: number }
+    if (ENTERED + COMPLETED >= capacity) {
+      const freeAt = this.#holding[0]?.expiresAt ?? Infinity
+      const mayComeBack = freeAt !== Infinity && freeAt < closeAt
+      return { refused: "SoldOut", ...(mayComeBack && { retryAfterSeconds: Math.ceil((freeAt - now) / 1000) }) }
+    }
+    return [{ _tag: "Entered", consumerId, ...selected }]
+  }
+}
