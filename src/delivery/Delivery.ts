@@ -1,12 +1,12 @@
 /**
- * Messages to consumers. Whoever sends does not wait: how long a mail server takes, or that it refuses, would tell a caller
- * something about the address. A message is tried three times; what cannot be delivered is logged, without its text, and
- * so is what is left at the end of the process.
+ * Messages to consumers. Whoever sends for a caller does not wait: how long a mail server takes, or that it refuses, would
+ * tell the caller something about the address. A message is tried three times; what cannot be delivered is logged, without
+ * its text, and so is what is left at the end of the process.
  *
  * A channel without a provider delivers to the outbox, and says so at start.
  */
 import { NodeHttpClient } from "@effect/platform-node"
-import { Context, Duration, Effect, Layer, Option, Queue as Mailbox, Schedule } from "effect"
+import { Context, Deferred, Duration, Effect, Layer, Option, Queue as Mailbox, Schedule } from "effect"
 import type { Tenant } from "../domain/Ids.ts"
 import { Settings } from "../Settings.ts"
 import * as Email from "./Email.ts"
@@ -18,7 +18,7 @@ import * as Sms from "./Sms.ts"
 const waitingMax = 10_000
 
 /** Messages under way at once, for each channel. */
-const senders = 8
+export const senders = 8
 
 /** A message is given up after so long, tries and pauses included. */
 const deliverySeconds = 45
@@ -32,11 +32,22 @@ const retries = Schedule.max([Schedule.exponential("500 millis", 4), Schedule.re
 type Channel = Message["channel"]
 type Send = (message: Outgoing) => Effect.Effect<void, Email.NotDelivered>
 
+interface Waiting {
+  readonly message: Outgoing
+  /** Whom to tell what became of it. */
+  readonly outcome: Deferred.Deferred<Outcome> | undefined
+}
+
+/** What became of a message: `undeliverable` for good, or `failed` though a later try may succeed. */
+export type Outcome = "delivered" | "undeliverable" | "failed"
+
 export class Delivery extends Context.Service<
   Delivery,
   {
     /** Takes the message over; false if too many are waiting. */
     readonly send: (message: Outgoing) => Effect.Effect<boolean>
+    /** The same for who acts for nobody else and so may wait: answers what became of the message. */
+    readonly deliver: (message: Outgoing) => Effect.Effect<Outcome>
     /** What has landed in the outbox; undefined if every channel has a provider, and so there is no outbox. */
     readonly outbox: ((tenant: Tenant, to: string | undefined) => ReadonlyArray<Kept>) | undefined
   }
@@ -59,6 +70,11 @@ export class Delivery extends Context.Service<
       }
       return {
         send: (message) => post[message.channel](message),
+        deliver: Effect.fnUntraced(function* (message) {
+          const outcome = yield* Deferred.make<Outcome>()
+          const isTaken = yield* post[message.channel](message, outcome)
+          return isTaken ? yield* Deferred.await(outcome) : "failed"
+        }),
         outbox: missing.length > 0 ? (tenant, to) => outbox.read(tenant, to) : undefined
       }
     })
@@ -83,18 +99,20 @@ const makeProviders = Effect.gen(function* () {
 /** What takes messages over, with the fibers that send them. */
 const makePost = Effect.fnUntraced(function* (send: Send) {
   const { shutdownTimeoutSeconds } = yield* Settings
-  const waiting = yield* Mailbox.dropping<Outgoing>(waitingMax)
+  const waiting = yield* Mailbox.dropping<Waiting>(waitingMax)
   let unfinished = 0
 
-  const deliver = (message: Outgoing) =>
+  const deliver = ({ message, outcome }: Waiting) =>
     send(message).pipe(
       Effect.retry({ schedule: retries, while: ({ isTemporary }) => isTemporary }),
       Effect.timeoutOrElse({
         duration: deliverySeconds * 1000,
         orElse: () => Effect.fail(new Email.NotDelivered({ reason: "no answer", isTemporary: true }))
       }),
-      Effect.catch(({ reason }) => lost(message, reason)),
-      Effect.catchDefect(() => lost(message, "defect")),
+      Effect.as<Outcome>("delivered"),
+      Effect.catch(({ reason, isTemporary }) => lost(message, reason, isTemporary ? "failed" : "undeliverable")),
+      Effect.catchDefect(() => lost(message, "defect", "undeliverable")),
+      Effect.tap((became) => (outcome === undefined ? Effect.void : Deferred.succeed(outcome, became))),
       Effect.ensuring(Effect.sync(() => void unfinished--))
     )
 
@@ -111,9 +129,9 @@ const makePost = Effect.fnUntraced(function* (send: Send) {
   )
   yield* Effect.addFinalizer(() => drain)
 
-  return (message: Outgoing) =>
+  return (message: Outgoing, outcome?: Deferred.Deferred<Outcome>) =>
     Effect.suspend(() => {
-      if (!Mailbox.offerUnsafe(waiting, message)) {
+      if (!Mailbox.offerUnsafe(waiting, { message, outcome })) {
         return Effect.as(Effect.logError("Too many messages are waiting to be sent; one was refused"), false)
       }
       unfinished++
@@ -121,5 +139,8 @@ const makePost = Effect.fnUntraced(function* (send: Send) {
     })
 })
 
-const lost = ({ channel, to }: Outgoing, reason: string) =>
-  Effect.logError("A message could not be delivered").pipe(Effect.annotateLogs({ channel, to: masked(to), reason }))
+const lost = ({ channel, to }: Outgoing, reason: string, outcome: Outcome) =>
+  Effect.logError("A message could not be delivered").pipe(
+    Effect.annotateLogs({ channel, to: masked(to), reason }),
+    Effect.as(outcome)
+  )

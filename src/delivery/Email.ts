@@ -19,6 +19,7 @@ export class NotDelivered extends Data.TaggedError("NotDelivered")<{
 /** Sends through the server of the URL, from the given address, over a few connections that are kept. */
 export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: string) {
   const { protocol, username, hostname } = new URL(Redacted.value(url))
+  const domain = /@([^@>\s]+)/.exec(from)?.[1] ?? hostname
   const transport = yield* Effect.acquireRelease(
     Effect.sync(() =>
       createTransport({
@@ -36,9 +37,16 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: s
     ),
     (open) => Effect.sync(() => open.close())
   )
-  return ({ to, subject, text }: Message): Effect.Effect<void, NotDelivered> =>
+  return ({ id, to, subject, text }: Message): Effect.Effect<void, NotDelivered> =>
     Effect.tryPromise({
-      try: () => transport.sendMail({ from, to: { name: "", address: to }, subject, text }),
+      try: () =>
+        transport.sendMail({
+          from,
+          to: { name: "", address: to },
+          subject,
+          text,
+          ...(id !== undefined && { messageId: `<${id}@${domain}>` })
+        }),
       catch: (error) => {
         const { code = "EUNKNOWN", responseCode } = error as { readonly code?: string; readonly responseCode?: number }
         // Servers like to repeat in words what they were told; the codes do not.

@@ -3,6 +3,8 @@ import type { Tenant } from "../domain/Ids.ts"
 
 /** One message to one person. */
 export interface Message {
+  /** Names the message for ever: sent twice under one name, it is one message. Absent: no two messages are the same. */
+  readonly id?: string
   readonly channel: "email" | "phone"
   /** An email address, or a phone number in E.164. */
   readonly to: string
@@ -31,6 +33,24 @@ export const oneTimeCode = (options: {
         "If you did not ask for it, you need not do anything: without the code nobody can sign in.\n"
       : `${code} is your code to sign in, good for ${minutes} minutes.`
   return { tenant, channel, to, subject: `${code} is your code`, text }
+}
+
+/** The message that tells a waitlist's member that what it waits for is open. */
+export const opening = (options: {
+  readonly tenant: Tenant
+  readonly id: string
+  readonly channel: "email" | "phone"
+  readonly to: string
+  /** The name of what is open. */
+  readonly experience: string
+}): Outgoing => {
+  const { experience, ...rest } = options
+  const subject = `${experience.replace(/\s+/g, " ")} is open`
+  const text =
+    rest.channel === "email"
+      ? `${subject} now.\n\nYou asked to be told when it opens. This is the only message about it.\n`
+      : `${subject} now. You asked to be told.`
+  return { ...rest, subject, text }
 }
 
 /** An address as it may stand in a log: enough to find one's own mistake, too little to write to. */

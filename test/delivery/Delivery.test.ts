@@ -5,7 +5,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { SMTPServer, type SMTPServerOptions } from "smtp-server"
 import { Delivery } from "../../src/delivery/Delivery.ts"
-import { masked, oneTimeCode } from "../../src/delivery/Message.ts"
+import { masked, oneTimeCode, opening } from "../../src/delivery/Message.ts"
 import { Settings } from "../../src/Settings.ts"
 import { mailServer } from "./mailServer.ts"
 
@@ -96,6 +96,49 @@ describe("Delivery of email", () => {
         })
       )
       assert.strictEqual(new Set(mails.map(({ to }) => to[0])).size, 40)
+    })
+  )
+
+  it.live("is known by its name each time it is sent, where it has one", () =>
+    Effect.gen(function* () {
+      const { port, mails } = yield* mailServer()
+      const named = opening({ tenant, id: "list.ada", channel: "email", to: "ada@example.com", experience: "A\n drop" })
+      yield* delivering(smtp(port), ({ deliver, send }) =>
+        Effect.gen(function* () {
+          assert.strictEqual(yield* deliver(named), "delivered")
+          assert.strictEqual(yield* deliver(named), "delivered")
+          yield* send(message("email", "ann@example.com"))
+        })
+      )
+      const ids = mails.map(({ text }) => /^Message-ID: (.*?)\r?$/m.exec(text)![1])
+      assert.deepStrictEqual(ids.slice(0, 2), ["<list.ada@example.com>", "<list.ada@example.com>"])
+      assert.notInclude(ids[2], "list.ada")
+      assert.match(mails[0]!.text, /^Subject: A drop is open\r?$/m)
+    })
+  )
+
+  it.live("tells who waits for it what became of it", () =>
+    Effect.gen(function* () {
+      const { port, mails } = yield* mailServer({ refusals: [550, 451] })
+      const ann = message("email", "ann@example.com")
+      yield* delivering(smtp(port), ({ deliver }) =>
+        Effect.gen(function* () {
+          assert.strictEqual(yield* deliver(ann), "undeliverable")
+          assert.strictEqual(yield* deliver(ann), "delivered")
+        })
+      )
+      assert.lengthOf(mails, 1)
+      yield* delivering(smtp(1), ({ deliver }) =>
+        Effect.gen(function* () {
+          assert.strictEqual(yield* deliver(ann), "failed")
+        })
+      )
+      yield* delivering({}, ({ deliver, outbox }) =>
+        Effect.gen(function* () {
+          assert.strictEqual(yield* deliver(ann), "delivered")
+          assert.lengthOf(outbox!(tenant, undefined), 1)
+        })
+      )
     })
   )
 

@@ -1,0 +1,87 @@
+/**
+ * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
+ * whether or not their events were applied yet.
+ */
+import { Equal } from "effect"
+import type { Moment } from "../Decider.ts"
+import * as Life from "../Life.ts"
+import { Closed, ConfigurationFixed, Full, NotOpen, WrongStatus } from "../Refusals.ts"
+import type { Millis } from "../Time.ts"
+import type { Event } from "./Event.ts"
+import type { Command, Refusal } from "./Protocol.ts"
+import { isClosed, isEnded, placesMax, type State, statusOf } from "./State.ts"
+
+type Outcome = ReadonlyArray<Event> | Refusal
+type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
+
+const unchanged: ReadonlyArray<Event> = []
+
+/** When to ask again at a full waitlist: a member may leave, but nobody can know. */
+const retryAfterSeconds = 60
+
+export const decide = (state: State, command: Command, { now }: Moment): Outcome => {
+  const at = Math.max(state.lastAt, now)
+  switch (command._tag) {
+    case "Configure":
+      return configure(state, command, at)
+    case "End":
+      return Life.end(isSettled(state, at), command.by, at)
+    case "Archive":
+      return Life.archive(state, isSettled(state, at), command.by, at)
+    case "Enter":
+      return enter(state, command, at)
+    case "Leave":
+      return leave(state, command, at)
+    case "ScheduleNotice":
+      return scheduleNotice(state, command, at)
+    case "MarkNotified":
+      return markNotified(state, command, at)
+  }
+}
+
+const configure = (state: State, { configuration, by }: CommandOf<"Configure">, at: Millis): Outcome => {
+  const configured: Event = { _tag: "Configured", at, configuration, by }
+  if (state.sequence === 0) return [configured]
+  if (isClosed(state, at)) return new Closed()
+  const hasOpened = state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
+  if (hasOpened && configuration.openAt !== state.configuration.openAt) {
+    return new ConfigurationFixed({ setting: "openAt" })
+  }
+  return Equal.equals(configuration, state.configuration) ? unchanged : [configured]
+}
+
+const enter = (state: State, { consumerId }: CommandOf<"Enter">, at: Millis): Outcome => {
+  const place = state.places.get(consumerId)
+  if (place !== undefined && statusOf(state, place) !== "LEFT") return unchanged
+  if (isClosed(state, at)) return place === undefined ? new Closed() : unchanged
+  const { openAt, capacity } = state.configuration
+  if (openAt !== undefined && at < openAt) return new NotOpen({ opensAt: openAt })
+  if (state.members.size >= (capacity ?? Infinity) || (place === undefined && state.places.size >= placesMax)) {
+    return new Full({ retryAfterSeconds })
+  }
+  return [{ _tag: "Entered", at, consumerId }]
+}
+
+const leave = (state: State, { consumerId }: CommandOf<"Leave">, at: Millis): Outcome => {
+  const place = state.places.get(consumerId)
+  const status = place === undefined ? "NOT_ENTERED" : statusOf(state, place)
+  if (status === "LEFT") return unchanged
+  return status === "ENTERED" || status === "NOTIFIED"
+    ? [{ _tag: "Left", at, consumerId }]
+    : new WrongStatus({ status })
+}
+
+const scheduleNotice = (state: State, { at: noticeAt }: CommandOf<"ScheduleNotice">, at: Millis): Outcome => {
+  if (isEnded(state) || state.tornDown || (noticeAt ?? Infinity) === state.noticeAt) return unchanged
+  return [{ _tag: "NoticeScheduled", at, ...(noticeAt !== undefined && { noticeAt }) }]
+}
+
+const markNotified = (state: State, { consumerId, channel }: CommandOf<"MarkNotified">, at: Millis): Outcome => {
+  const place = state.places.get(consumerId)
+  if (place === undefined || statusOf(state, place) !== "ENTERED") return unchanged
+  return [{ _tag: "Notified", at, consumerId, ...(channel !== undefined && { channel }) }]
+}
+
+/** Whether there is nothing left to end: closed at its time it can still be ended, so that nobody is notified. */
+const isSettled = (state: State, at: Millis): boolean =>
+  isEnded(state) || (isClosed(state, at) && state.waiting.size === 0)

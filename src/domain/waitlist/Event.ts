@@ -1,0 +1,30 @@
+/**
+ * What happens to a waitlist. Every event ever stored must stay decodable: a shape that is no longer written stays in the
+ * union. Keys that hold their default are left out.
+ */
+import { Schema } from "effect"
+import { lifeEvents } from "../Life.ts"
+import { Timestamp } from "../Time.ts"
+import { Configuration } from "./Configuration.ts"
+import { Channel } from "./Protocol.ts"
+
+/** Milliseconds since the epoch; never less than the event's before it. */
+const at = Schema.Finite
+const consumerId = Schema.String
+
+export const Event = Schema.TaggedUnion({
+  /** The first event, and each change of the settings. */
+  Configured: { at, configuration: Configuration, by: Schema.String },
+  Entered: { at, consumerId },
+  Left: { at, consumerId },
+  /** The waitlist ended before the member could be notified. */
+  Denied: { at, consumerId },
+  /** When the sequence opens, and so the members are to be notified; absent: it is not known to open. */
+  NoticeScheduled: { at, noticeAt: Schema.optionalKey(Timestamp) },
+  /** The sequence has opened. */
+  NoticeDue: { at },
+  /** The member was told that the sequence is open; `channel` is absent if no message could be brought to it. */
+  Notified: { at, consumerId, channel: Schema.optionalKey(Channel) },
+  ...lifeEvents
+})
+export type Event = typeof Event.Type

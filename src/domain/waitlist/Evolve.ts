@@ -1,0 +1,84 @@
+/**
+ * How each event changes a waitlist. An event is a fact: nothing is checked here, and a consumer that is not known is
+ * passed over.
+ */
+import { live } from "../Life.ts"
+import type { Millis } from "../Time.ts"
+import type { Event } from "./Event.ts"
+import type { Channel } from "./Protocol.ts"
+import { Place, type State, type Status, Wait } from "./State.ts"
+
+export const evolve = (state: State, event: Event): void => {
+  state.sequence++
+  state.lastAt = Math.max(state.lastAt, event.at)
+  switch (event._tag) {
+    case "Configured":
+      state.configuration = event.configuration
+      return
+    case "Entered":
+      return enter(state, event.consumerId, event.at)
+    case "Left":
+      return takeOut(state, state.places.get(event.consumerId), "LEFT", event.at)
+    case "Denied":
+      return takeOut(state, state.places.get(event.consumerId), "DENIED", event.at)
+    case "NoticeScheduled":
+      state.noticeAt = event.noticeAt ?? Infinity
+      state.isNoticeDue = false
+      return
+    case "NoticeDue":
+      state.isNoticeDue = true
+      return
+    case "Notified":
+      return notify(state, state.places.get(event.consumerId), event.channel, event.at)
+    default:
+      return live(state, event)
+  }
+}
+
+/** Whoever was notified before is not notified again, however often it comes back. */
+const enter = (state: State, consumerId: string, at: Millis): void => {
+  let place = state.places.get(consumerId)
+  if (place === undefined) {
+    place = new Place(consumerId, at)
+    state.places.set(consumerId, place)
+    state.counts.ENTERED++
+  } else {
+    takeOut(state, place, place.notifiedAt === Infinity ? "ENTERED" : "NOTIFIED", at)
+    place.order = at
+  }
+  state.members.insert(place)
+  if (place.notifiedAt === Infinity) startWaiting(state, place)
+}
+
+const startWaiting = (state: State, place: Place): void => {
+  place.wait = new Wait(place)
+  state.waiting.insert(place.wait)
+}
+
+const notify = (state: State, place: Place | undefined, channel: Channel | undefined, at: Millis): void => {
+  if (place === undefined) return
+  place.notifiedAt = at
+  place.channel = channel
+  stopWaiting(state, place)
+  if (place.status === "ENTERED") move(state, place, "NOTIFIED", at)
+}
+
+/** Takes the place out of the lines it stands in and gives it a new status. */
+const takeOut = (state: State, place: Place | undefined, status: Status, at: Millis): void => {
+  if (place === undefined) return
+  state.members.remove(place)
+  stopWaiting(state, place)
+  move(state, place, status, at)
+}
+
+const stopWaiting = (state: State, place: Place): void => {
+  if (place.wait !== undefined) state.waiting.remove(place.wait)
+  place.wait = undefined
+}
+
+const move = (state: State, place: Place, status: Status, at: Millis): void => {
+  state.counts[place.status]--
+  state.counts[status]++
+  place.status = status
+  place.since = at
+}

@@ -1,0 +1,115 @@
+/**
+ * Everything a waitlist knows, and the questions about it that its rules share.
+ *
+ * A member stands in two lines: among all members, which gives its position, and among those that are still to be
+ * notified, with a {@link Wait} of its own.
+ */
+import * as Life from "../Life.ts"
+import { type Chunk, Line, type Member } from "../Line.ts"
+import type { Millis } from "../Time.ts"
+import { type Configuration, unconfigured } from "./Configuration.ts"
+import type { Channel } from "./Protocol.ts"
+
+/** Most consumers one waitlist ever knows; whoever comes beyond is refused as in a full one. */
+export const placesMax = 10_000_000
+
+/** What a place can be in. ENTERED and NOTIFIED are members. */
+export type Status = "ENTERED" | "NOTIFIED" | "LEFT" | "DENIED"
+
+/** One consumer's standing. */
+export class Place implements Member<Place> {
+  readonly consumerId: string
+  status: Status = "ENTERED"
+  /** When it last entered; by this the members are sorted. */
+  order: Millis
+  /** When the present status began. */
+  since: Millis
+  /** When it was told that the sequence is open; Infinity: never. */
+  notifiedAt = Infinity
+  /** How it was told; undefined if no message could be brought to it. */
+  channel: Channel | undefined = undefined
+  /** Its place among those that are to be notified; undefined if it is none of them. */
+  wait: Wait | undefined = undefined
+  chunk: Chunk<Place> | undefined = undefined
+
+  constructor(consumerId: string, enteredAt: Millis) {
+    this.consumerId = consumerId
+    this.order = enteredAt
+    this.since = enteredAt
+  }
+}
+
+/** A member's place among those that are still to be notified. */
+export class Wait implements Member<Wait> {
+  readonly place: Place
+  readonly order: Millis
+  chunk: Chunk<Wait> | undefined = undefined
+
+  constructor(place: Place) {
+    this.place = place
+    this.order = place.order
+  }
+}
+
+export interface State extends Life.Life {
+  /** How many events were applied. */
+  sequence: number
+  /** The last event's instant. */
+  lastAt: Millis
+  configuration: Configuration
+  readonly places: Map<string, Place>
+  readonly counts: { [S in Status]: number }
+  /** All members, in the order they entered. */
+  readonly members: Line<Place>
+  /** The members that are still to be notified, in the same order. */
+  readonly waiting: Line<Wait>
+  /** When the sequence opens; Infinity: it is not known to. */
+  noticeAt: Millis
+  /** Whether that time has come. */
+  isNoticeDue: boolean
+}
+
+export const initial = (): State => ({
+  sequence: 0,
+  lastAt: 0,
+  configuration: unconfigured,
+  places: new Map(),
+  counts: { ENTERED: 0, NOTIFIED: 0, LEFT: 0, DENIED: 0 },
+  members: new Line(),
+  waiting: new Line(),
+  noticeAt: Infinity,
+  isNoticeDue: false,
+  ...Life.newLife()
+})
+
+export const isClosed = (state: State, now: Millis): boolean =>
+  Life.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
+
+/** Whether an admin has ended it; then nobody is notified any more. Closed at its time, it still waits for the opening. */
+export const isEnded = ({ endedAt }: State): boolean => endedAt !== Infinity
+
+/** The place's status, a denial that was not applied yet included. */
+export const statusOf = (state: State, place: Place): Status =>
+  place.status === "ENTERED" && isEnded(state) ? "DENIED" : place.status
+
+/** A member that is to be notified. */
+export interface Awaiting {
+  readonly consumerId: string
+  /** Since when it could have been notified. */
+  readonly since: Millis
+}
+
+/** Of the members that are to be notified now the first `count` that are not among `except`; undefined if there are none. */
+export const awaitingNotice = (
+  state: State,
+  count: number,
+  except: ReadonlySet<string>
+): ReadonlyArray<Awaiting> | undefined => {
+  if (!state.isNoticeDue || isEnded(state)) return undefined
+  const awaiting = state.waiting
+    .head(count + except.size)
+    .filter(({ place }) => !except.has(place.consumerId))
+    .slice(0, count)
+    .map(({ place, order }) => ({ consumerId: place.consumerId, since: Math.max(state.noticeAt, order) }))
+  return awaiting.length === 0 ? undefined : awaiting
+}

@@ -1,0 +1,47 @@
+/**
+ * What others see of a waitlist: the consumer its place, an admin the whole.
+ */
+import type { PlaceRow } from "../Decider.ts"
+import { toText } from "../Time.ts"
+import { denialReason, type View } from "./Protocol.ts"
+import { type Place, type State, statusOf } from "./State.ts"
+
+/** The consumer's view of its place, an end already applied. */
+export const view = (state: State, consumerId: string): View => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return { status: "NOT_ENTERED" }
+  const { order: enteredAt, since } = place
+  const status = statusOf(state, place)
+  switch (status) {
+    case "ENTERED":
+    case "NOTIFIED":
+      return { status, enteredAt, position: state.members.position(place) }
+    case "LEFT":
+      return { status, enteredAt, leftAt: since }
+    case "DENIED":
+      return { status, enteredAt, deniedAt: place.status === "DENIED" ? since : state.endedAt }
+  }
+}
+
+/** The consumer's row in the projection: the status as it was recorded, instants as text. */
+export const place = (state: State, consumerId: string): PlaceRow | undefined => {
+  const found = state.places.get(consumerId)
+  if (found === undefined) return undefined
+  const { status, order: enteredAt, since } = found
+  return { status, enteredAt, updatedAt: since, fields: fieldsOf(found) }
+}
+
+const noFields: PlaceRow["fields"] = {}
+
+const fieldsOf = ({ status, since, notifiedAt, channel }: Place): PlaceRow["fields"] => {
+  switch (status) {
+    case "ENTERED":
+      return noFields
+    case "NOTIFIED":
+      return { notifiedAt: toText(notifiedAt), ...(channel !== undefined && { channel }) }
+    case "LEFT":
+      return { leftAt: toText(since) }
+    case "DENIED":
+      return { reason: denialReason, deniedAt: toText(since) }
+  }
+}

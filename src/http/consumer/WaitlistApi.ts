@@ -1,0 +1,62 @@
+/** Waitlists, as the Consumer API declares them (interface document 2.8; completions 3, "Waitlist"). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Id } from "../../domain/Ids.ts"
+import { SentTimestamp } from "../../domain/Time.ts"
+import { ConsumerAction, ConsumerStream, PublicRead } from "../Credentials.ts"
+import { answersTo } from "../Refusals.ts"
+import { eventsOf } from "./LiveApi.ts"
+
+/** A waitlist as anyone may see it. */
+export const PublicWaitlist = Schema.Struct({
+  id: Id,
+  experienceId: Id,
+  sequenceId: Id,
+  name: Schema.String,
+  timeZone: Schema.String,
+  openAt: Schema.NullOr(SentTimestamp),
+  closeAt: Schema.NullOr(SentTimestamp),
+  capacity: Schema.NullOr(Schema.Int),
+  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
+  statusOverride: Schema.NullOr(Schema.Literal("ended")),
+  statusOverrideAt: Schema.NullOr(SentTimestamp),
+  statusOverrideBy: Schema.NullOr(Schema.String),
+  teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
+}).annotate({ identifier: "Waitlist" })
+
+/** A consumer's own standing in a waitlist. */
+export const WaitlistState = Schema.Struct({
+  waitlistId: Id,
+  isEntered: Schema.Boolean,
+  /** Null for who is no member. */
+  enteredAt: Schema.NullOr(SentTimestamp),
+  /** 1 + the members that entered before; null for who is no member. */
+  position: Schema.NullOr(Schema.Int)
+}).annotate({ identifier: "WaitlistState" })
+export type WaitlistState = typeof WaitlistState.Type
+
+const params = { waitlistId: Id }
+const change = { params, success: WaitlistState, error: answersTo.change }
+
+export class WaitlistsGroup extends HttpApiGroup.make("waitlists").add(
+  HttpApiEndpoint.get("get", "/waitlists/:waitlistId", {
+    params,
+    success: PublicWaitlist,
+    error: answersTo.read
+  }).middleware(PublicRead),
+  HttpApiEndpoint.post("enter", "/waitlists/:waitlistId/enter", {
+    params,
+    success: WaitlistState,
+    error: answersTo.entry
+  }).middleware(ConsumerAction),
+  HttpApiEndpoint.post("leave", "/waitlists/:waitlistId/leave", change).middleware(ConsumerAction),
+  HttpApiEndpoint.delete("leaveByDelete", "/waitlists/:waitlistId/leave", change).middleware(ConsumerAction),
+  HttpApiEndpoint.get("status", "/waitlists/:waitlistId/status", {
+    params,
+    success: WaitlistState,
+    error: answersTo.read
+  }).middleware(ConsumerAction),
+  HttpApiEndpoint.get("events", "/waitlists/:waitlistId/events", { params, ...eventsOf(WaitlistState) }).middleware(
+    ConsumerStream
+  )
+) {}

@@ -1,0 +1,96 @@
+/** The handlers of waitlists: each one expression around the engine. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { Tenant } from "../../domain/Ids.ts"
+import type { ConsumerCommand, MechanismRef } from "../../domain/Mechanism.ts"
+import type { View } from "../../domain/Waitlist.ts"
+import { Engine, type Inspection } from "../../engine/Engine.ts"
+import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
+import { orAnswer } from "../Refusals.ts"
+import { ConsumerApi } from "./Api.ts"
+import * as LiveUpdates from "./LiveUpdates.ts"
+import * as Protection from "./Protection.ts"
+import { type PublicWaitlist, WaitlistState } from "./WaitlistApi.ts"
+
+type WaitlistRef = MechanismRef<"waitlist">
+
+/** The handlers of the group `waitlists`; needs the engine. */
+export const layer = HttpApiBuilder.group(
+  ConsumerApi,
+  "waitlists",
+  Effect.fnUntraced(function* (handlers) {
+    const engine = yield* Engine
+    const ifInvited = yield* Protection.make
+    const events = (yield* LiveUpdates.make)("waitlist", WaitlistState, (waitlist, _, view) =>
+      Effect.succeed(stateOf(waitlist, view))
+    )
+
+    /** Runs a consumer's command; answers its standing. */
+    const change = (waitlist: WaitlistRef, command: ConsumerCommand<"waitlist">) =>
+      Effect.map(engine.send(waitlist, command), (view) => stateOf(waitlist, view))
+
+    const leave = (waitlistId: string) =>
+      orWaitlistAnswer(
+        Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) =>
+          change(waitlistOf(tenant, waitlistId), { _tag: "Leave", consumerId })
+        )
+      )
+
+    return handlers.handleAll({
+      get: ({ params }) =>
+        orWaitlistAnswer(
+          Effect.flatMap(CurrentTenant, ({ tenant }) =>
+            Effect.map(engine.inspect(waitlistOf(tenant, params.waitlistId)), publicWaitlist)
+          )
+        ),
+      enter: ({ params }) =>
+        orWaitlistAnswer(
+          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) => {
+            const waitlist = waitlistOf(tenant, params.waitlistId)
+            return ifInvited(waitlist, consumerId, change(waitlist, { _tag: "Enter", consumerId }))
+          })
+        ),
+      leave: ({ params }) => leave(params.waitlistId),
+      leaveByDelete: ({ params }) => leave(params.waitlistId),
+      status: ({ params }) =>
+        orWaitlistAnswer(
+          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) => {
+            const waitlist = waitlistOf(tenant, params.waitlistId)
+            return Effect.map(engine.view(waitlist, consumerId), (view) => stateOf(waitlist, view))
+          })
+        ),
+      events: ({ params, headers }) => events(params.waitlistId, headers)
+    })
+  })
+)
+
+const orWaitlistAnswer = orAnswer("waitlist")
+
+const waitlistOf = (tenant: Tenant, id: string): WaitlistRef => ({ kind: "waitlist", id, tenant })
+
+const stateOf = ({ id: waitlistId }: WaitlistRef, view: View): WaitlistState =>
+  view.status === "ENTERED" || view.status === "NOTIFIED"
+    ? { waitlistId, isEntered: true, enteredAt: view.enteredAt, position: view.position }
+    : { waitlistId, isEntered: false, enteredAt: null, position: null }
+
+/** The public view of a waitlist: what was set is there, or null. */
+const publicWaitlist = ({
+  identity,
+  configuration,
+  status,
+  lifecycle
+}: Inspection<"waitlist">): typeof PublicWaitlist.Type => ({
+  id: identity.id,
+  experienceId: identity.experienceId,
+  sequenceId: identity.sequenceId,
+  name: configuration.name,
+  timeZone: configuration.timeZone,
+  openAt: configuration.openAt ?? null,
+  closeAt: configuration.closeAt ?? null,
+  capacity: configuration.capacity ?? null,
+  lifecycle,
+  statusOverride: status.statusOverride,
+  statusOverrideAt: status.statusOverrideAt,
+  statusOverrideBy: status.statusOverrideBy,
+  teardownStatus: status.teardownStatus
+})

@@ -1,0 +1,160 @@
+/**
+ * Histories: given these events, when this command, then these events. Instants are written as seconds from `start`.
+ */
+import { assert } from "@effect/vitest"
+import {
+  type Channel,
+  type Command,
+  type Configuration,
+  decider,
+  type Event,
+  type Refusal,
+  type View
+} from "../../../src/domain/Waitlist.ts"
+
+export const start = Date.parse("2026-11-21T18:00:00.000Z")
+
+/** The instant `seconds` after the start. */
+export const at = (seconds: number): number => Math.round(start + seconds * 1000)
+
+export const text = (seconds: number): string => new Date(at(seconds)).toISOString()
+
+/** A waitlist that is open, without limits, unless the test says otherwise. */
+export const configuration = (settings: Partial<Configuration> = {}): Configuration => ({
+  name: "Waitlist",
+  timeZone: "UTC",
+  ...settings
+})
+
+/** One waitlist and all that happened to it. */
+export class History {
+  readonly state = decider.initial()
+  readonly events: Array<Event> = []
+
+  /** What time brings until `seconds`, applied by a timer that is never late. */
+  until(seconds: number): ReadonlyArray<Event> {
+    const brought: Array<Event> = []
+    for (let wake = this.wake(); wake <= at(seconds); wake = this.wake()) {
+      const events = this.noticed((wake - start) / 1000)
+      assert.isNotEmpty(events, "the waitlist wakes for nothing")
+      brought.push(...events)
+    }
+    return brought
+  }
+
+  /** What time brings until `seconds`, applied by someone who looks only then. */
+  noticed(seconds: number): ReadonlyArray<Event> {
+    const brought: Array<Event> = []
+    const moment = momentAt(seconds)
+    for (let event = decider.due(this.state, moment); event !== undefined; event = decider.due(this.state, moment)) {
+      this.apply(event)
+      brought.push(event)
+    }
+    return brought
+  }
+
+  /** When a timer that is never late fires next; Infinity if it does not. */
+  wake(): number {
+    return Math.max(this.state.lastAt, decider.wakeAt(this.state) ?? Infinity)
+  }
+
+  /** The command's outcome at `seconds`, applied; what time brought until then has been applied before. */
+  when(seconds: number, command: Command): ReadonlyArray<Event> | Refusal {
+    this.until(seconds)
+    const outcome = this.unnoticed(seconds, command)
+    if (isEvents(outcome)) for (const event of outcome) this.apply(event)
+    return outcome
+  }
+
+  /** What the command would lead to at `seconds`, if what time brought had not been applied; not applied either. */
+  unnoticed(seconds: number, command: Command): ReadonlyArray<Event> | Refusal {
+    return decider.decide(this.state, command, momentAt(seconds))
+  }
+
+  apply(event: Event): void {
+    decider.evolve(this.state, event)
+    this.events.push(event)
+  }
+
+  view(consumerId: string): View {
+    return decider.view(this.state, consumerId, this.state.lastAt)
+  }
+
+  /** The consumers' positions; undefined for who is no member. */
+  positions(...consumerIds: ReadonlyArray<string>): ReadonlyArray<number | undefined> {
+    return consumerIds.map((consumerId) => {
+      const view = this.view(consumerId)
+      return "position" in view ? view.position : undefined
+    })
+  }
+}
+
+const momentAt = (seconds: number) => ({
+  now: at(seconds),
+  entropy: () => assert.fail("nothing here is left to chance")
+})
+
+/** A waitlist so configured at the start, to which these events happened. */
+export const given = (settings: Partial<Configuration> = {}, events: ReadonlyArray<Event> = []): History => {
+  const history = new History()
+  history.when(0, configure(settings))
+  for (const event of events) history.apply(event)
+  return history
+}
+
+export const enter = (consumerId: string): Command => ({ _tag: "Enter", consumerId })
+export const leave = (consumerId: string): Command => ({ _tag: "Leave", consumerId })
+export const markNotified = (consumerId: string, channel?: Channel): Command => ({
+  _tag: "MarkNotified",
+  consumerId,
+  ...(channel !== undefined && { channel })
+})
+/** Seconds; undefined: it is not known to open. */
+export const scheduleNotice = (seconds?: number): Command => ({
+  _tag: "ScheduleNotice",
+  ...(seconds !== undefined && { at: at(seconds) })
+})
+export const end: Command = { _tag: "End", by: "admin" }
+export const archive: Command = { _tag: "Archive", by: "admin" }
+export const configure = (settings: Partial<Configuration>): Command => ({
+  _tag: "Configure",
+  configuration: configuration(settings),
+  by: "admin"
+})
+
+export const entered = (seconds: number, consumerId: string): Event => ({
+  _tag: "Entered",
+  at: at(seconds),
+  consumerId
+})
+export const left = (seconds: number, consumerId: string): Event => ({ _tag: "Left", at: at(seconds), consumerId })
+export const denied = (seconds: number, consumerId: string): Event => ({ _tag: "Denied", at: at(seconds), consumerId })
+export const notified = (seconds: number, consumerId: string, channel?: Channel): Event => ({
+  _tag: "Notified",
+  at: at(seconds),
+  consumerId,
+  ...(channel !== undefined && { channel })
+})
+export const noticeScheduled = (seconds: number, noticeSeconds?: number): Event => ({
+  _tag: "NoticeScheduled",
+  at: at(seconds),
+  ...(noticeSeconds !== undefined && { noticeAt: at(noticeSeconds) })
+})
+export const noticeDue = (seconds: number): Event => ({ _tag: "NoticeDue", at: at(seconds) })
+export const ended = (seconds: number): Event => ({ _tag: "Ended", at: at(seconds), by: "admin" })
+export const archived = (seconds: number): Event => ({ _tag: "Archived", at: at(seconds), by: "admin" })
+export const closed = (seconds: number): Event => ({ _tag: "Closed", at: at(seconds) })
+export const tornDown = (seconds: number): Event => ({ _tag: "TornDown", at: at(seconds) })
+
+/** Asserts that the outcome is this refusal, with exactly these fields. */
+export const assertRefused = (
+  outcome: ReadonlyArray<Event> | Refusal,
+  tag: Refusal["_tag"],
+  fields: { readonly [name: string]: unknown } = {}
+): void => {
+  assert(!isEvents(outcome), `not refused but ${JSON.stringify(outcome)}`)
+  assert.deepStrictEqual<object>({ ...outcome }, { _tag: tag, ...fields })
+}
+
+export const isEvents = (outcome: ReadonlyArray<Event> | Refusal): outcome is ReadonlyArray<Event> =>
+  Array.isArray(outcome)
