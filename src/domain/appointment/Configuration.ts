@@ -1,0 +1,64 @@
+/**
+ * What an admin sets on an appointment (interface document 2.8; completions 4, "appointment").
+ */
+import { Schema } from "effect"
+import { Id } from "../Ids.ts"
+import { Timestamp } from "../Time.ts"
+import { dayMillis } from "../WallClock.ts"
+import { Hours, hoursProblem } from "./Hours.ts"
+
+/** Days from `slotsFrom` to `slotsUntil` at most: ten years. */
+export const slotsDaysMax = 3_660
+
+const minutes = (minimum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum: 1_440 }))
+
+/** What an admin sets. Absent keys mean what completions 4 ("appointment") says they mean. */
+export const Configuration = Schema.Struct({
+  name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
+  timeZone: Schema.String,
+  /** When consumers may book, as in every mechanism; the appointments themselves are between `slotsFrom` and `slotsUntil`. */
+  openAt: Schema.optionalKey(Timestamp),
+  closeAt: Schema.optionalKey(Timestamp),
+  slotsFrom: Timestamp,
+  slotsUntil: Timestamp,
+  hours: Hours,
+  slotDurationMinutes: minutes(1),
+  bufferMinutes: minutes(0),
+  maxCapacityPerSlot: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 })),
+  locationId: Schema.optionalKey(Id)
+})
+export type Configuration = typeof Configuration.Type
+
+/** A setting that makes no sense beside another one, or in itself. */
+export interface ConfigurationProblem {
+  readonly field: "closeAt" | "slotsUntil" | "hours"
+  readonly message: string
+}
+
+/** What is wrong between the settings, each of which is in range by itself; empty if nothing is. */
+export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
+  const { openAt, closeAt, slotsFrom, slotsUntil, hours, slotDurationMinutes } = configuration
+  const problems: Array<ConfigurationProblem> = []
+  if (openAt !== undefined && closeAt !== undefined && closeAt <= openAt) {
+    problems.push({ field: "closeAt", message: "closeAt must be after openAt" })
+  }
+  if (slotsUntil <= slotsFrom) problems.push({ field: "slotsUntil", message: "slotsUntil must be after slotsFrom" })
+  if (slotsUntil - slotsFrom > slotsDaysMax * dayMillis) {
+    problems.push({ field: "slotsUntil", message: `slotsUntil must be at most ${slotsDaysMax} days after slotsFrom` })
+  }
+  const message = hoursProblem(hours, slotDurationMinutes)
+  if (message !== undefined) problems.push({ field: "hours", message })
+  return problems
+}
+
+/** What stands before the first `Configured` event; it has no slots. */
+export const unconfigured: Configuration = {
+  name: "",
+  timeZone: "UTC",
+  slotsFrom: 0,
+  slotsUntil: 0,
+  hours: {},
+  slotDurationMinutes: 1,
+  bufferMinutes: 0,
+  maxCapacityPerSlot: 1
+}

@@ -1,0 +1,174 @@
+/**
+ * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
+ * whether or not their events were applied yet.
+ */
+import { Equal, HashMap } from "effect"
+import type { Moment } from "../Decider.ts"
+import * as Life from "../Life.ts"
+import {
+  AlreadyBooked,
+  Closed,
+  ConfigurationFixed,
+  Full,
+  NotOpen,
+  SlotFull,
+  SlotNotBegun,
+  SlotPast,
+  UnknownLocation,
+  UnknownSlot,
+  WrongStatus
+} from "../Refusals.ts"
+import type { Millis } from "../Time.ts"
+import type { Configuration } from "./Configuration.ts"
+import type { Event } from "./Event.ts"
+import { bookingName } from "./Names.ts"
+import type { Command, Refusal, Status } from "./Protocol.ts"
+import { type Booking, isClosed, placesMax, placesTaken, type State, statusAsOf } from "./State.ts"
+import { type Slot, slotAt, slotsOverlapping, timetableOf } from "./Timetable.ts"
+
+type Outcome = ReadonlyArray<Event> | Refusal
+type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
+
+const unchanged: ReadonlyArray<Event> = []
+
+export const decide = (state: State, command: Command, { now, entropy }: Moment): Outcome => {
+  const at = Math.max(state.lastAt, now)
+  switch (command._tag) {
+    case "Configure":
+      return configure(state, command, at)
+    case "End":
+      return Life.end(isClosed(state, at), command.by, at)
+    case "Archive":
+      return Life.archive(state, isClosed(state, at), command.by, at)
+    case "Book":
+      return book(state, command, at, entropy)
+    case "Reschedule":
+      return reschedule(state, command, at)
+    case "Cancel":
+      return cancel(state, command.consumerId, at)
+    case "CheckIn":
+      return checkIn(state, command.consumerId, at)
+    case "Complete":
+      return complete(state, command.consumerId, at)
+    case "Miss":
+      return miss(state, command.consumerId, at)
+  }
+}
+
+const configure = (state: State, { configuration, by }: CommandOf<"Configure">, at: Millis): Outcome => {
+  const configured: Event = { _tag: "Configured", at, configuration, by }
+  if (state.sequence === 0) return [configured]
+  if (isClosed(state, at)) return new Closed()
+  const setting = fixedSetting(state, configuration, at)
+  if (setting !== undefined) return new ConfigurationFixed({ setting })
+  return Equal.equals(configuration, state.configuration) ? unchanged : [configured]
+}
+
+/** What makes slots; when they change it is for one of these. */
+const slotSettings = [
+  "timeZone",
+  "hours",
+  "slotDurationMinutes",
+  "bufferMinutes",
+  "slotsFrom",
+  "slotsUntil"
+] as const satisfies ReadonlyArray<keyof Configuration>
+
+/** The setting that must stay as it is: the opening that has been, or what a booking relies on. */
+const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
+  const current = state.configuration
+  const hasOpened = state.bookings.size > 0 || (current.openAt ?? 0) <= at
+  if (hasOpened && next.openAt !== current.openAt) return "openAt"
+  if (state.standing.size > 0 && next.locationId !== current.locationId) return "locationId"
+  const changed = slotSettings.find((setting) => !Equal.equals(next[setting], current[setting]))
+  return changed !== undefined && wouldOverlap(state, next, at) ? changed : undefined
+}
+
+/**
+ * Whether a slot would come to overlap one that is booked and not over, without being the same. A booked slot that there
+ * would be no more is no harm: its bookings keep their times.
+ */
+const wouldOverlap = (state: State, next: Configuration, at: Millis): boolean => {
+  const timetable = timetableOf(next)
+  for (const [startTime, { endTime }] of HashMap.entries(state.taken)) {
+    if (endTime <= at) continue
+    for (const slot of slotsOverlapping(timetable, { startTime, endTime })) {
+      if (slot.startTime !== startTime || slot.endTime !== endTime) return true
+    }
+  }
+  return false
+}
+
+const book = (state: State, command: CommandOf<"Book">, at: Millis, entropy: () => string): Outcome => {
+  const { consumerId, startTime, locationId } = command
+  const { bookings, configuration } = state
+  if (locationId !== undefined && locationId !== configuration.locationId) return new UnknownLocation()
+  const booking = bookings.get(consumerId)
+  if (booking !== undefined && booking.status !== "CANCELLED") {
+    return booking.startTime === startTime ? unchanged : new AlreadyBooked()
+  }
+  const slot = freeSlot(state, startTime, at)
+  if ("_tag" in slot) return slot
+  if (booking === undefined && bookings.size >= placesMax) return new Full({ retryAfterSeconds: 60 })
+  return [{ _tag: "Booked", at, consumerId, ...slot, ...bookingName(at, entropy()) }]
+}
+
+/** One event gives up the old slot and takes the new one. */
+const reschedule = (state: State, { consumerId, startTime }: CommandOf<"Reschedule">, at: Millis): Outcome => {
+  const booking = state.bookings.get(consumerId)
+  const status = statusOf(booking, at)
+  if (booking === undefined || status !== "BOOKED") return new WrongStatus({ status })
+  if (booking.startTime === startTime) return unchanged
+  if (booking.startTime <= at) return new SlotPast()
+  const slot = freeSlot(state, startTime, at)
+  return "_tag" in slot ? slot : [{ _tag: "Rescheduled", at, consumerId, ...slot }]
+}
+
+/** The slot that begins then, if it can be had now. */
+const freeSlot = (
+  state: State,
+  startTime: Millis | undefined,
+  at: Millis
+): Slot | UnknownSlot | Closed | NotOpen | SlotPast | SlotFull => {
+  const { openAt, maxCapacityPerSlot } = state.configuration
+  const slot = startTime === undefined ? undefined : slotAt(state.timetable, startTime)
+  if (slot === undefined) return new UnknownSlot()
+  if (isClosed(state, at)) return new Closed()
+  if (openAt !== undefined && at < openAt) return new NotOpen({ opensAt: openAt })
+  if (slot.startTime <= at) return new SlotPast()
+  return placesTaken(state.taken, slot.startTime) < maxCapacityPerSlot ? slot : new SlotFull()
+}
+
+const cancel = (state: State, consumerId: string, at: Millis): Outcome => {
+  const booking = state.bookings.get(consumerId)
+  const status = statusOf(booking, at)
+  if (status === "CANCELLED") return unchanged
+  if (booking === undefined || status !== "BOOKED") return new WrongStatus({ status })
+  return booking.startTime <= at ? new SlotPast() : [{ _tag: "Cancelled", at, consumerId }]
+}
+
+const checkIn = (state: State, consumerId: string, at: Millis): Outcome => {
+  const booking = state.bookings.get(consumerId)
+  const status = statusOf(booking, at)
+  if (status === "CHECKED_IN") return unchanged
+  const isLate = status === "NO_SHOW" && booking !== undefined && at < booking.endTime
+  return status === "BOOKED" || isLate ? [{ _tag: "CheckedIn", at, consumerId }] : new WrongStatus({ status })
+}
+
+const complete = (state: State, consumerId: string, at: Millis): Outcome => {
+  const status = statusOf(state.bookings.get(consumerId), at)
+  if (status === "COMPLETED") return unchanged
+  if (status === "NOT_BOOKED" || status === "CANCELLED") return new WrongStatus({ status })
+  return [{ _tag: "Completed", at, consumerId, by: "operator" }]
+}
+
+const miss = (state: State, consumerId: string, at: Millis): Outcome => {
+  const booking = state.bookings.get(consumerId)
+  const status = statusOf(booking, at)
+  if (status === "NO_SHOW") return unchanged
+  if (booking === undefined || (status !== "BOOKED" && status !== "CHECKED_IN")) return new WrongStatus({ status })
+  return booking.startTime > at ? new SlotNotBegun() : [{ _tag: "Missed", at, consumerId, by: "operator" }]
+}
+
+const statusOf = (booking: Booking | undefined, at: Millis): Status | "NOT_BOOKED" =>
+  booking === undefined ? "NOT_BOOKED" : statusAsOf(booking, at)

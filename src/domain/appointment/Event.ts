@@ -1,0 +1,34 @@
+/**
+ * What happens to an appointment. Every event ever stored must stay decodable: a shape that is no longer written stays in
+ * the union.
+ */
+import { Schema } from "effect"
+import { lifeEvents } from "../Life.ts"
+import { Configuration } from "./Configuration.ts"
+
+/** Milliseconds since the epoch; never less than the event's before it. */
+const at = Schema.Finite
+const consumerId = Schema.String
+
+/** The slot, for good: whatever becomes of the hours, or of a country's clocks, a booking keeps its times. */
+const slot = { startTime: Schema.Finite, endTime: Schema.Finite }
+
+/** Absent if time brought it. */
+const by = Schema.optionalKey(Schema.Literal("operator"))
+
+export const Event = Schema.TaggedUnion({
+  /** The first event, and each change of the settings. */
+  Configured: { at, configuration: Configuration, by: Schema.String },
+  /** A new booking, also for a consumer that cancelled one before. */
+  Booked: { at, consumerId, ...slot, bookingId: Schema.String, confirmationCode: Schema.String },
+  /** The booking is for another slot now. */
+  Rescheduled: { at, consumerId, ...slot },
+  CheckedIn: { at, consumerId },
+  /** The appointment took place: by time, at the end of the slot of one who was checked in. */
+  Completed: { at, consumerId, by },
+  Cancelled: { at, consumerId },
+  /** The consumer did not come: by time, at the end of the slot. */
+  Missed: { at, consumerId, by },
+  ...lifeEvents
+})
+export type Event = typeof Event.Type

@@ -1,0 +1,87 @@
+/**
+ * How each event changes an appointment. An event is a fact: nothing is checked here, and a consumer that is not known is
+ * passed over.
+ */
+import { HashMap } from "effect"
+import { live } from "../Life.ts"
+import type { Millis } from "../Time.ts"
+import type { Event } from "./Event.ts"
+import type { Status } from "./Protocol.ts"
+import { Booking, placesTaken, type State } from "./State.ts"
+import { type Slot, timetableOf } from "./Timetable.ts"
+
+type EventOf<Tag extends Event["_tag"]> = Extract<Event, { readonly _tag: Tag }>
+
+export const evolve = (state: State, event: Event): void => {
+  state.sequence++
+  state.lastAt = Math.max(state.lastAt, event.at)
+  switch (event._tag) {
+    case "Configured":
+      state.configuration = event.configuration
+      state.timetable = timetableOf(event.configuration)
+      return
+    case "Booked":
+      return book(state, event)
+    case "Rescheduled":
+      return reschedule(state, event)
+    case "CheckedIn":
+      return move(state, event, "CHECKED_IN")
+    case "Completed":
+      return move(state, event, "COMPLETED")
+    case "Cancelled":
+      return move(state, event, "CANCELLED")
+    case "Missed":
+      return move(state, event, "NO_SHOW")
+    default:
+      return live(state, event)
+  }
+}
+
+const book = (state: State, event: EventOf<"Booked">): void => {
+  const former = state.bookings.get(event.consumerId)
+  if (former !== undefined) remove(state, former)
+  const booking = new Booking(event.consumerId, event.at, event, event)
+  state.bookings.set(event.consumerId, booking)
+  insert(state, booking)
+}
+
+const reschedule = (state: State, { at, consumerId, startTime, endTime }: EventOf<"Rescheduled">): void =>
+  change(state, consumerId, at, (booking) => {
+    booking.startTime = startTime
+    booking.endTime = endTime
+  })
+
+const move = (state: State, event: { readonly consumerId: string; readonly at: Millis }, status: Status): void =>
+  change(state, event.consumerId, event.at, (booking) => {
+    booking.status = status
+  })
+
+const change = (state: State, consumerId: string, at: Millis, how: (booking: Booking) => void): void => {
+  const booking = state.bookings.get(consumerId)
+  if (booking === undefined) return
+  remove(state, booking)
+  how(booking)
+  booking.since = at
+  insert(state, booking)
+}
+
+/** Puts a booking where its status and its slot belong. */
+const insert = (state: State, booking: Booking): void => {
+  const { status } = booking
+  state.counts[status]++
+  if (status === "BOOKED" || status === "CHECKED_IN") state.standing.insert(booking)
+  if (status !== "CANCELLED") take(state, booking, 1)
+}
+
+/** Undoes {@link insert}. */
+const remove = (state: State, booking: Booking): void => {
+  state.counts[booking.status]--
+  state.standing.remove(booking)
+  if (booking.status !== "CANCELLED") take(state, booking, -1)
+}
+
+const take = (state: State, { startTime, endTime }: Slot, more: 1 | -1): void => {
+  const places = placesTaken(state.taken, startTime) + more
+  state.taken =
+    places === 0 ? HashMap.remove(state.taken, startTime) : HashMap.set(state.taken, startTime, { endTime, places })
+}

@@ -1,0 +1,84 @@
+/**
+ * Everything an appointment knows, and the questions about it that its rules share.
+ */
+import { HashMap, Option } from "effect"
+import * as Life from "../Life.ts"
+import { type Chunk, Line, type Member } from "../Line.ts"
+import type { Millis } from "../Time.ts"
+import { type Configuration, unconfigured } from "./Configuration.ts"
+import type { BookingName } from "./Names.ts"
+import type { Status, TakenSlots } from "./Protocol.ts"
+import { type Slot, type Timetable, timetableOf } from "./Timetable.ts"
+
+/** Most consumers one appointment ever knows; whoever comes beyond is refused as by a full one. */
+export const placesMax = 1_000_000
+
+/** A consumer's latest booking. */
+export class Booking implements Member<Booking>, Slot, BookingName {
+  readonly consumerId: string
+  readonly bookingId: string
+  readonly confirmationCode: string
+  readonly createdAt: Millis
+  startTime: Millis
+  endTime: Millis
+  status: Status = "BOOKED"
+  /** When it last changed. */
+  since: Millis
+  chunk: Chunk<Booking> | undefined = undefined
+
+  constructor(consumerId: string, createdAt: Millis, slot: Slot, name: BookingName) {
+    this.consumerId = consumerId
+    this.bookingId = name.bookingId
+    this.confirmationCode = name.confirmationCode
+    this.createdAt = createdAt
+    this.startTime = slot.startTime
+    this.endTime = slot.endTime
+    this.since = createdAt
+  }
+
+  /** Standing bookings are sorted by the end of their slots. */
+  get order(): Millis {
+    return this.endTime
+  }
+}
+
+export interface State extends Life.Life {
+  /** How many events were applied. */
+  sequence: number
+  /** The last event's instant. */
+  lastAt: Millis
+  configuration: Configuration
+  /** The slots that the configuration makes. */
+  timetable: Timetable
+  readonly bookings: Map<string, Booking>
+  readonly counts: { [S in Status]: number }
+  /** The BOOKED and CHECKED_IN, whom the end of their slots will settle; the next to end first. */
+  readonly standing: Line<Booking>
+  /** What all bookings but the CANCELLED take. */
+  taken: TakenSlots
+}
+
+export const initial = (): State => ({
+  sequence: 0,
+  lastAt: 0,
+  configuration: unconfigured,
+  timetable: timetableOf(unconfigured),
+  bookings: new Map(),
+  counts: { BOOKED: 0, CHECKED_IN: 0, COMPLETED: 0, CANCELLED: 0, NO_SHOW: 0 },
+  standing: new Line(),
+  taken: HashMap.empty(),
+  ...Life.newLife()
+})
+
+export const isClosed = (state: State, now: Millis): boolean =>
+  Life.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
+
+/** How many places of a slot are taken. */
+export const placesTaken = (taken: TakenSlots, startTime: Millis): number =>
+  Option.match(HashMap.get(taken, startTime), { onNone: () => 0, onSome: ({ places }) => places })
+
+/** The booking's status at `now`, the end of its slot already applied. */
+export const statusAsOf = ({ status, endTime }: Booking, now: Millis): Status => {
+  if (endTime > now) return status
+  return status === "BOOKED" ? "NO_SHOW" : status === "CHECKED_IN" ? "COMPLETED" : status
+}

@@ -1,0 +1,86 @@
+/**
+ * The slots of an appointment, cut from its opening hours (completions 3, "Appointment").
+ *
+ * An opening lasts from the first instant at which the clock on the wall shows its beginning to the first at which it shows
+ * its end. So on a day whose clock is put forward it may be shorter than it looks, or nothing, and on one whose clock is
+ * put back longer; openings that follow each other never overlap. Its first slot begins with it; slots and the buffers
+ * between them are so many real minutes, and the last slot ends within the opening.
+ *
+ * Slots are never listed beforehand: whether one begins at an instant is worked out from that day and the next.
+ */
+import type { Millis } from "../Time.ts"
+import { dayMillis, dayOf, firstAt, readingAt, type WallClock, wallClock } from "../WallClock.ts"
+import { type Configuration, slotsDaysMax } from "./Configuration.ts"
+import { type OpenMinutes, weekOf } from "./Hours.ts"
+
+const minuteMillis = 60_000
+
+/** The last instant for which there is text. */
+const latest = 253_402_300_799_999
+
+export interface Slot {
+  readonly startTime: Millis
+  readonly endTime: Millis
+}
+
+export interface Timetable {
+  readonly clock: WallClock
+  /** By day of the week, as `weekOf` gives them. */
+  readonly week: ReadonlyArray<ReadonlyArray<OpenMinutes>>
+  readonly durationMillis: number
+  /** From the beginning of a slot to that of the next. */
+  readonly stepMillis: number
+  /** No slot begins before, or ends after. */
+  readonly from: Millis
+  readonly until: Millis
+}
+
+/** The timetable that these settings make. Settings that were never in range make one too. */
+export const timetableOf = (configuration: Configuration): Timetable => {
+  const { timeZone, hours, slotDurationMinutes, bufferMinutes, slotsFrom, slotsUntil } = configuration
+  const from = Math.min(Math.max(0, Math.ceil(slotsFrom)), latest)
+  const until = Math.min(Math.max(from, Math.floor(slotsUntil)), from + slotsDaysMax * dayMillis, latest)
+  return {
+    clock: wallClock(timeZone, from - 2 * dayMillis, until + 2 * dayMillis),
+    week: weekOf(hours),
+    durationMillis: slotDurationMinutes * minuteMillis,
+    stepMillis: (slotDurationMinutes + bufferMinutes) * minuteMillis,
+    from,
+    until
+  }
+}
+
+/** The slot that begins at this instant; undefined if none does. */
+export const slotAt = (timetable: Timetable, startTime: Millis): Slot | undefined =>
+  slotsBetween(timetable, startTime, startTime + 1).next().value
+
+/** The slots that overlap another span of time. */
+export const slotsOverlapping = (timetable: Timetable, { startTime, endTime }: Slot): Iterable<Slot> =>
+  slotsBetween(timetable, startTime - timetable.durationMillis + 1, endTime)
+
+/** The slots that begin at or after the one instant and before the other, in their order. */
+export function* slotsBetween(timetable: Timetable, after: Millis, before: Millis): Generator<Slot, undefined> {
+  const { clock, durationMillis, stepMillis, from, until } = timetable
+  const first = Math.max(after, from)
+  const end = Math.min(before, until - durationMillis + 1)
+  if (!(first < end)) return
+  // A clock that is put back over midnight shows the day before once more, when the next one has begun.
+  const lastDay = dayOf(readingAt(clock, end)) + dayMillis
+  for (let day = dayOf(readingAt(clock, first)); day <= lastDay; day += dayMillis) {
+    for (const opening of openingsOf(timetable, day)) {
+      const opensAt = firstAt(clock, day + opening.from * minuteMillis)
+      const closesAt = firstAt(clock, day + opening.to * minuteMillis)
+      const skipped = Math.max(0, Math.ceil((first - opensAt) / stepMillis))
+      for (let startTime = opensAt + skipped * stepMillis; startTime < end; startTime += stepMillis) {
+        const endTime = startTime + durationMillis
+        if (endTime > closesAt) break
+        yield { startTime, endTime }
+      }
+    }
+  }
+}
+
+const openingsOf = ({ week }: Timetable, day: Millis): ReadonlyArray<OpenMinutes> => {
+  const weekday = (((day / dayMillis) % 7) + 7) % 7
+  return week[weekday]!
+}

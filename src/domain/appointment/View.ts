@@ -1,0 +1,52 @@
+/**
+ * What others see of an appointment: the consumer its booking, anyone what is left of the slots, an admin the whole.
+ */
+import type { PlaceRow } from "../Decider.ts"
+import { type Millis, toText } from "../Time.ts"
+import type { Facts, View } from "./Protocol.ts"
+import { isClosed, placesTaken, type State, statusAsOf } from "./State.ts"
+import { type Slot, slotsBetween } from "./Timetable.ts"
+
+/** The consumer's view of its booking at `now`, the end of its slot already applied. */
+export const view = (state: State, consumerId: string, now: Millis): View => {
+  const booking = state.bookings.get(consumerId)
+  if (booking === undefined) return { status: "NOT_BOOKED" }
+  const { bookingId, startTime, endTime, confirmationCode, createdAt } = booking
+  return { status: statusAsOf(booking, now), bookingId, startTime, endTime, confirmationCode, createdAt }
+}
+
+/** The consumer's row in the projection: the status as it was recorded, instants as text. */
+export const place = (state: State, consumerId: string): PlaceRow | undefined => {
+  const booking = state.bookings.get(consumerId)
+  if (booking === undefined) return undefined
+  const { status, createdAt, since, bookingId, startTime, endTime, confirmationCode } = booking
+  const fields = { bookingId, startTime: toText(startTime), endTime: toText(endTime), confirmationCode }
+  return { status, enteredAt: createdAt, updatedAt: since, fields }
+}
+
+/** What anyone may know at `now`. */
+export const facts = (state: State, now: Millis): Facts => ({
+  now,
+  timeZone: state.configuration.timeZone,
+  locationId: state.configuration.locationId,
+  timetable: state.timetable,
+  capacity: state.configuration.maxCapacityPerSlot,
+  isOpenStill: !isClosed(state, now),
+  taken: state.taken
+})
+
+/** A slot with how many may still book it. */
+export interface OfferedSlot extends Slot {
+  readonly available: number
+}
+
+/** The slots that have not begun and begin within a span of time, in their order. After the closing none can be had. */
+export function* offeredSlots(
+  { now, timetable, capacity, isOpenStill, taken }: Facts,
+  span: { readonly from: Millis; readonly to: Millis }
+): Generator<OfferedSlot> {
+  for (const { startTime, endTime } of slotsBetween(timetable, Math.max(span.from, now + 1), span.to)) {
+    const available = isOpenStill ? Math.max(0, capacity - placesTaken(taken, startTime)) : 0
+    yield { startTime, endTime, available }
+  }
+}

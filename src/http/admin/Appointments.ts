@@ -1,0 +1,53 @@
+/** Appointments on the Admin API: what is special about them. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Configuration, configurationProblems, defaultHours } from "../../domain/Appointment.ts"
+import { Engine } from "../../engine/Engine.ts"
+import { bookingState } from "../Bookings.ts"
+import { CurrentTenant } from "../Credentials.ts"
+import { orAnswer } from "../Refusals.ts"
+import { AdminApi } from "./Api.ts"
+import { appointmentSchemas } from "./AppointmentApi.ts"
+import { type KindOfMechanism, makeHandlers } from "./MechanismHandlers.ts"
+
+/** Completions 4, "appointment". */
+export const appointments: KindOfMechanism<"appointment"> = {
+  kind: "appointment",
+  Configuration,
+  settings: appointmentSchemas.settings,
+  defaults: () => ({ bufferMinutes: 0, maxCapacityPerSlot: 1, hours: defaultHours }),
+  problems: configurationProblems
+}
+
+export const AppointmentHandlers = HttpApiBuilder.group(
+  AdminApi,
+  "appointments",
+  Effect.fnUntraced(function* (handlers) {
+    const engine = yield* Engine
+    const shared = yield* makeHandlers<"appointment", typeof appointmentSchemas.Record.Type>(appointments)
+
+    /** What becomes of a consumer's booking. */
+    const settle =
+      (_tag: "CheckIn" | "Complete" | "Miss") =>
+      ({ params: { id }, payload: { consumerId } }: OfConsumer) =>
+        orAnswer("appointment")(
+          Effect.flatMap(CurrentTenant, ({ tenant }) =>
+            Effect.map(engine.send({ kind: "appointment", id, tenant }, { _tag, consumerId }), (view) =>
+              bookingState(id, consumerId, view)
+            )
+          )
+        )
+
+    return handlers.handleAll({
+      ...shared,
+      checkIn: settle("CheckIn"),
+      complete: settle("Complete"),
+      noShow: settle("Miss")
+    })
+  })
+)
+
+interface OfConsumer {
+  readonly params: { readonly id: string }
+  readonly payload: { readonly consumerId: string }
+}

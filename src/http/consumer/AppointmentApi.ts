@@ -1,0 +1,104 @@
+/** Appointments, as the Consumer API declares them (interface document 2.8; completions 3, "Appointment"). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Hours } from "../../domain/Appointment.ts"
+import { Id } from "../../domain/Ids.ts"
+import { TimeZone } from "../../domain/Locale.ts"
+import { SentTimestamp } from "../../domain/Time.ts"
+import { CalendarDay } from "../../domain/WallClock.ts"
+import { BookingState } from "../Bookings.ts"
+import { ConsumerAction, ConsumerStream, PublicRead } from "../Credentials.ts"
+import { answersTo } from "../Refusals.ts"
+import { eventsOf } from "./LiveApi.ts"
+
+/** An appointment as anyone may see it. */
+export const PublicAppointment = Schema.Struct({
+  id: Id,
+  experienceId: Id,
+  sequenceId: Id,
+  name: Schema.String,
+  timeZone: Schema.String,
+  openAt: Schema.NullOr(SentTimestamp),
+  closeAt: Schema.NullOr(SentTimestamp),
+  slotsFrom: SentTimestamp,
+  slotsUntil: SentTimestamp,
+  hours: Hours,
+  slotDurationMinutes: Schema.Int,
+  bufferMinutes: Schema.Int,
+  maxCapacityPerSlot: Schema.Int,
+  locationId: Schema.NullOr(Id),
+  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
+  statusOverride: Schema.NullOr(Schema.Literal("ended")),
+  statusOverrideAt: Schema.NullOr(SentTimestamp),
+  statusOverrideBy: Schema.NullOr(Schema.String),
+  teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
+}).annotate({ identifier: "Appointment" })
+
+/** The slots that begin on some days, but for those that have begun already. */
+export const Slots = Schema.Struct({
+  timeZone: Schema.String.annotate({ description: "Whose days `startDate` and `endDate` are." }),
+  startDate: CalendarDay,
+  endDate: CalendarDay,
+  data: Schema.Array(
+    Schema.Struct({
+      id: Id,
+      startTime: SentTimestamp,
+      endTime: SentTimestamp,
+      capacity: Schema.Int,
+      /** Places that can still be booked; none when the appointment has closed. */
+      available: Schema.Int,
+      locationId: Schema.NullOr(Id)
+    })
+  )
+}).annotate({ identifier: "Slots" })
+
+const params = { appointmentId: Id }
+
+/** The body of a booking. */
+const wish = Schema.Struct({ slotId: Id, locationId: Schema.optionalKey(Schema.NullOr(Id)) })
+
+export class AppointmentsGroup extends HttpApiGroup.make("appointments").add(
+  HttpApiEndpoint.get("get", "/appointments/:appointmentId", {
+    params,
+    success: PublicAppointment,
+    error: answersTo.read
+  }).middleware(PublicRead),
+  HttpApiEndpoint.get("slots", "/appointments/:appointmentId/slots", {
+    params,
+    query: {
+      startDate: Schema.optionalKey(CalendarDay.annotate({ description: "The first day; default today." })),
+      endDate: Schema.optionalKey(
+        CalendarDay.annotate({ description: "The last day; default a week with the first, at most 62 days." })
+      ),
+      timezone: Schema.optionalKey(TimeZone.annotate({ description: "Whose days; default the appointment's." }))
+    },
+    success: Slots,
+    error: answersTo.read
+  }).middleware(PublicRead),
+  HttpApiEndpoint.post("book", "/appointments/:appointmentId/book", {
+    params,
+    payload: wish,
+    success: BookingState,
+    error: answersTo.entry
+  }).middleware(ConsumerAction),
+  HttpApiEndpoint.get("me", "/appointments/:appointmentId/me", {
+    params,
+    success: BookingState,
+    error: answersTo.read
+  }).middleware(ConsumerAction),
+  HttpApiEndpoint.post("cancel", "/appointments/:appointmentId/cancel", {
+    params,
+    success: BookingState,
+    error: answersTo.change
+  }).middleware(ConsumerAction),
+  HttpApiEndpoint.post("reschedule", "/appointments/:appointmentId/reschedule", {
+    params,
+    payload: Schema.Struct({ newSlotId: Id }),
+    success: BookingState,
+    error: answersTo.entry
+  }).middleware(ConsumerAction),
+  HttpApiEndpoint.get("events", "/appointments/:appointmentId/events", {
+    params,
+    ...eventsOf(BookingState)
+  }).middleware(ConsumerStream)
+) {}

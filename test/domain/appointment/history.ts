@@ -1,0 +1,194 @@
+/**
+ * Histories: given these events, when this command, then these events. Instants are minutes from `start`, a Monday at
+ * 08:00. The slots of that day last from 09:00 to 17:00, half an hour each: slot 0 from minute 60, slot 1 from minute 90.
+ */
+import { assert } from "@effect/vitest"
+import {
+  type Command,
+  type Configuration,
+  decider,
+  defaultHours,
+  type Event,
+  type Facts,
+  offeredSlots,
+  type Refusal,
+  type View
+} from "../../../src/domain/Appointment.ts"
+
+export const start = Date.parse("2026-11-23T08:00:00.000Z")
+
+/** The instant so many minutes after the start. */
+export const at = (minutes: number): number => Math.round(start + minutes * 60_000)
+
+/** When the slot begins and ends, in minutes. */
+export const begin = (slot: number): number => 60 + slot * 30
+export const end = (slot: number): number => begin(slot) + 30
+
+const times = (slot: number) => ({ startTime: at(begin(slot)), endTime: at(end(slot)) })
+
+/** A week of fittings, one consumer in each slot, open at once and until it is ended, unless the test says otherwise. */
+export const configuration = (settings: Partial<Configuration> = {}): Configuration => ({
+  name: "Fitting",
+  timeZone: "UTC",
+  slotsFrom: start,
+  slotsUntil: start + 7 * 86_400_000,
+  hours: defaultHours,
+  slotDurationMinutes: 30,
+  bufferMinutes: 0,
+  maxCapacityPerSlot: 1,
+  ...settings
+})
+
+export const entropy = "00112233445566778899aabbccddeeff"
+
+/** One appointment and all that happened to it. */
+export class History {
+  readonly state = decider.initial()
+  readonly events: Array<Event> = []
+
+  /** What time brings until `minutes`, applied by a timer that is never late. */
+  until(minutes: number): ReadonlyArray<Event> {
+    const brought: Array<Event> = []
+    for (let wake = this.wake(); wake <= at(minutes); wake = this.wake()) {
+      const events = this.noticed((wake - start) / 60_000)
+      assert.isNotEmpty(events, "the appointment wakes for nothing")
+      brought.push(...events)
+    }
+    return brought
+  }
+
+  /** What time brings until `minutes`, applied by someone who looks only then. */
+  noticed(minutes: number): ReadonlyArray<Event> {
+    const brought: Array<Event> = []
+    const moment = { now: at(minutes), entropy: () => entropy }
+    for (let event = decider.due(this.state, moment); event !== undefined; event = decider.due(this.state, moment)) {
+      this.apply(event)
+      brought.push(event)
+    }
+    return brought
+  }
+
+  /** When a timer that is never late fires next; Infinity if it does not. */
+  wake(): number {
+    return Math.max(this.state.lastAt, decider.wakeAt(this.state) ?? Infinity)
+  }
+
+  /** The command's outcome, applied; what time brought until then has been applied before. */
+  when(minutes: number, command: Command): ReadonlyArray<Event> | Refusal {
+    this.until(minutes)
+    const outcome = this.unnoticed(minutes, command)
+    if (isEvents(outcome)) for (const event of outcome) this.apply(event)
+    return outcome
+  }
+
+  /** What the command would lead to, if what time brought had not been applied; not applied either. */
+  unnoticed(minutes: number, command: Command): ReadonlyArray<Event> | Refusal {
+    return decider.decide(this.state, command, { now: at(minutes), entropy: () => entropy })
+  }
+
+  apply(event: Event): void {
+    decider.evolve(this.state, event)
+    this.events.push(event)
+  }
+
+  view(minutes: number, consumerId: string): View {
+    return decider.view(this.state, consumerId, at(minutes))
+  }
+
+  status(minutes: number, consumerId: string): string {
+    return this.view(minutes, consumerId).status
+  }
+
+  facts(minutes: number): Facts {
+    return decider.facts!(this.state, at(minutes))
+  }
+
+  /** How many places of a slot can be booked; undefined if the slot is not shown. */
+  available(minutes: number, slot: number): number | undefined {
+    const { startTime } = times(slot)
+    return [...offeredSlots(this.facts(minutes), { from: startTime, to: startTime + 1 })][0]?.available
+  }
+}
+
+/** An appointment so configured at the start, to which these events happened. */
+export const given = (settings: Partial<Configuration> = {}, events: ReadonlyArray<Event> = []): History => {
+  const history = new History()
+  history.when(0, configure(settings))
+  for (const event of events) history.apply(event)
+  return history
+}
+
+export const book = (consumerId: string, slot: number, locationId?: string): Command => ({
+  _tag: "Book",
+  consumerId,
+  startTime: at(begin(slot)),
+  locationId
+})
+export const reschedule = (consumerId: string, slot: number): Command => ({
+  _tag: "Reschedule",
+  consumerId,
+  startTime: at(begin(slot))
+})
+export const cancel = (consumerId: string): Command => ({ _tag: "Cancel", consumerId })
+export const checkIn = (consumerId: string): Command => ({ _tag: "CheckIn", consumerId })
+export const complete = (consumerId: string): Command => ({ _tag: "Complete", consumerId })
+export const miss = (consumerId: string): Command => ({ _tag: "Miss", consumerId })
+export const endNow: Command = { _tag: "End", by: "admin" }
+export const archive: Command = { _tag: "Archive", by: "admin" }
+export const configure = (settings: Partial<Configuration>): Command => ({
+  _tag: "Configure",
+  configuration: configuration(settings),
+  by: "admin"
+})
+
+/** With the name that {@link entropy} gives it. */
+export const booked = (minutes: number, consumerId: string, slot: number): Event => ({
+  _tag: "Booked",
+  at: at(minutes),
+  consumerId,
+  ...times(slot),
+  bookingId: `${at(minutes).toString(16).padStart(12, "0").replace(/^.{8}/, "$&-")}-7001-9223-344556677889`,
+  confirmationCode: "YGMTVPCM"
+})
+export const rescheduled = (minutes: number, consumerId: string, slot: number): Event => ({
+  _tag: "Rescheduled",
+  at: at(minutes),
+  consumerId,
+  ...times(slot)
+})
+export const cancelled = (minutes: number, consumerId: string): Event => ({
+  _tag: "Cancelled",
+  at: at(minutes),
+  consumerId
+})
+export const checkedIn = (minutes: number, consumerId: string): Event => ({
+  _tag: "CheckedIn",
+  at: at(minutes),
+  consumerId
+})
+/** By time. */
+export const completed = (minutes: number, consumerId: string): Event => ({
+  _tag: "Completed",
+  at: at(minutes),
+  consumerId
+})
+export const missed = (minutes: number, consumerId: string): Event => ({ _tag: "Missed", at: at(minutes), consumerId })
+export const byOperator = (event: Event): Event => ({ ...event, by: "operator" }) as Event
+export const ended = (minutes: number): Event => ({ _tag: "Ended", at: at(minutes), by: "admin" })
+export const archived = (minutes: number): Event => ({ _tag: "Archived", at: at(minutes), by: "admin" })
+export const closed = (minutes: number): Event => ({ _tag: "Closed", at: at(minutes) })
+export const tornDown = (minutes: number): Event => ({ _tag: "TornDown", at: at(minutes) })
+
+/** Asserts that the outcome is this refusal, with these fields. */
+export const assertRefused = (
+  outcome: ReadonlyArray<Event> | Refusal,
+  tag: Refusal["_tag"],
+  fields: { readonly [name: string]: unknown } = {}
+): void => {
+  assert(!isEvents(outcome), `not refused but ${JSON.stringify(outcome)}`)
+  assert.strictEqual(outcome._tag, tag)
+  assert.deepStrictEqual({ ...outcome, ...fields }, { ...outcome })
+}
+
+export const isEvents = (outcome: ReadonlyArray<Event> | Refusal): outcome is ReadonlyArray<Event> =>
+  Array.isArray(outcome)
