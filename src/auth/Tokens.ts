@@ -69,6 +69,8 @@ export class Tokens extends Context.Service<
      * the database only while memory may have missed the end of a session.
      */
     verifyAccess(token: string): Effect.Effect<VerifiedAccess | undefined, Unavailable>
+    /** Whether a token that was verified has expired since, or its session is known here to have ended. Costs next to nothing. */
+    hasEnded(access: VerifiedAccess, now: Millis): boolean
     /** Whom the token names; undefined if it is not a refresh token of ours, or has expired. Whether it has been used, the session knows. */
     verifyRefresh(token: string): Effect.Effect<VerifiedRefresh | undefined>
   }
@@ -151,6 +153,7 @@ export class Tokens extends Context.Service<
             remembered().delete(digest)
             return undefinedExit
           }),
+        hasEnded: ({ expiresAt, sessionId }, now) => expiresAt <= now || revocations.isRevoked(sessionId),
         verifyRefresh: Effect.fnUntraced(function* (token) {
           if (token.length > lengthMax) return undefined
           const now = yield* Clock.currentTimeMillis

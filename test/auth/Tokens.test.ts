@@ -61,6 +61,19 @@ describe("An access token", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("that was verified has ended once it expires, or its session ends", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      const revocations = yield* Revocations
+      const { token, expiresAt } = yield* tokens.issueAccess(subject)
+      const access = (yield* tokens.verifyAccess(token))!
+      assert.isFalse(tokens.hasEnded(access, expiresAt - 1))
+      assert.isTrue(tokens.hasEnded(access, expiresAt))
+      revocations.add(subject.sessionId, expiresAt)
+      assert.isTrue(tokens.hasEnded(access, expiresAt - 1))
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("of another process is checked, then remembered: the second time without its key", () =>
     Effect.gen(function* () {
       const { token } = yield* Effect.flatMap(Tokens, (tokens) => tokens.issueAccess(subject))

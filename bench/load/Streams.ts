@@ -1,0 +1,179 @@
+/**
+ * Many consumers that wait in one line, each with a stream of Server-Sent Events of its own, while the line moves: those
+ * ahead of all of them leave, one after the other, as a Poisson stream from a seed. For each stream and each move it is
+ * taken down how long the stream was not told of it, from when the move was meant to begin. A stream need not be told of
+ * each move by itself: a position tells of all that came before.
+ */
+import { connect, type Socket } from "node:net"
+import { Connection } from "./Connection.ts"
+import { makeHistogram, record, summarize } from "./Histogram.ts"
+import type { Outcome, StreamsJob } from "./Job.ts"
+import { arrivals } from "./OpenLoop.ts"
+import { readProcessorSeconds } from "./Processor.ts"
+import { makeRequests, type Requests } from "./Requests.ts"
+
+const openSecondsMax = 60
+const drainSecondsDefault = 10
+const samplesMax = 4
+
+/** Streams that are opened at the same time. */
+const burst = 100
+
+/** One stream, and how many moves it has been told of. */
+class Stream {
+  told = 0
+  private firstPosition = 0
+  private rest = ""
+  private readonly socket: Socket
+  private readonly run: Streams
+
+  constructor(run: Streams, host: string, port: number, request: Uint8Array) {
+    this.run = run
+    this.socket = connect({ host, port, noDelay: true })
+    this.socket.setEncoding("latin1")
+    this.socket.on("data", (text: string) => this.read(text))
+    this.socket.on("error", () => run.lost())
+    this.socket.on("close", () => run.lost())
+    this.socket.write(request)
+  }
+
+  close(): void {
+    this.socket.removeAllListeners("close")
+    this.socket.destroy()
+  }
+
+  private read(text: string): void {
+    const all = this.rest + text
+    const end = all.lastIndexOf("\n\n") + 2
+    this.rest = all.slice(end)
+    for (const [block, position] of all.slice(0, end).matchAll(/event: state\ndata: .*?"position":(\d+).*\n\n/g)) {
+      if (this.firstPosition === 0) {
+        this.firstPosition = Number(position)
+        this.run.opened(block)
+      } else this.run.toldOf(this, this.firstPosition - Number(position))
+    }
+    if (this.firstPosition === 0 && all.startsWith("HTTP/1.1 ") && !all.startsWith("HTTP/1.1 200"))
+      this.run.refused(all)
+  }
+}
+
+export class Streams {
+  private readonly job: StreamsJob
+  private readonly prepared: Requests
+  private readonly moves: Requests
+  /** When each move is due, in milliseconds after the start. */
+  private readonly due: Float64Array
+  private readonly streams: Array<Stream> = []
+  private readonly latencies = makeHistogram()
+  private readonly samples: Array<string> = []
+  private startedAt = 0
+  private open = 0
+  private events = 0
+  private failure: Error | undefined
+
+  /** Waits with all streams open when everything has been told, so that someone may look at the server. */
+  private readonly held: () => Promise<void>
+
+  constructor(job: StreamsJob, held: () => Promise<void>) {
+    this.job = job
+    this.held = held
+    this.due = arrivals(job.movesPerSecond, job.seconds, job.seed)
+    this.prepared = makeRequests(job.request, job.tokens)
+    this.moves = makeRequests(job.move, job.movers)
+    if (this.moves.count < this.due.length) {
+      throw new Error(`${this.due.length} moves need as many tokens; there are ${this.moves.count}`)
+    }
+  }
+
+  async outcome(): Promise<Outcome> {
+    await this.openAll()
+    await pause(this.job.warmupSeconds * 1000)
+    const processorBefore = this.readProcessor()
+    this.startedAt = performance.now()
+    await this.move()
+    await this.until(() => this.streams.every(({ told }) => told === this.due.length), this.job.drainSecondsMax)
+    const seconds = (performance.now() - this.startedAt) / 1000
+    const processorAfter = this.readProcessor()
+    await this.held()
+    for (const stream of this.streams) stream.close()
+    if (this.failure !== undefined) throw this.failure
+    return {
+      requests: this.events,
+      seconds,
+      perSecond: this.events / seconds,
+      latency: summarize(this.latencies),
+      steps: [],
+      statuses: { 200: this.open },
+      connectionErrors: 0,
+      unanswered: this.streams.filter(({ told }) => told < this.due.length).length,
+      unsent: 0,
+      timerLagMax: 0,
+      processorSeconds: Object.fromEntries(
+        Object.entries(processorAfter).map(([name, after]) => [name, after - (processorBefore[name] ?? after)])
+      ),
+      samples: this.samples
+    }
+  }
+
+  opened(event: string): void {
+    this.open++
+    if (this.samples.length < samplesMax) this.samples.push(event)
+  }
+
+  /** A stream was told of all moves up to a number of them. */
+  toldOf(stream: Stream, moves: number): void {
+    const now = performance.now()
+    this.events++
+    for (; stream.told < moves; stream.told++) record(this.latencies, now - this.startedAt - this.due[stream.told]!)
+  }
+
+  refused(answer: string): void {
+    this.failure ??= new Error(`A stream was refused: ${answer}`)
+  }
+
+  lost(): void {
+    this.failure ??= new Error("A stream was cut")
+  }
+
+  private async openAll(): Promise<void> {
+    const { connections, host, port } = this.job
+    for (let from = 0; from < connections; from += burst) {
+      const upTo = Math.min(from + burst, connections)
+      for (let n = from; n < upTo; n++) this.streams.push(new Stream(this, host, port, this.prepared.at(n)))
+      await this.until(() => this.open === upTo, openSecondsMax)
+      if (this.failure === undefined && this.open < upTo) throw new Error(`Only ${this.open} streams could be opened`)
+    }
+  }
+
+  /** One move after the other, each when it is due or as soon as the one before it was answered. */
+  private async move(): Promise<void> {
+    let answered: (() => void) | undefined
+    const connection = new Connection(this.job.host, this.job.port, {
+      onReady: () => answered?.(),
+      onAnswer: () => answered?.(),
+      onLost: () => this.lost()
+    })
+    await new Promise<void>((resolve) => (answered = resolve))
+    this.startedAt = performance.now()
+    for (const [index, due] of this.due.entries()) {
+      await pause(this.startedAt + due - performance.now())
+      const answer = new Promise<void>((resolve) => (answered = resolve))
+      connection.send(this.moves.at(index), performance.now())
+      await answer
+      if (connection.status !== 200) throw new Error(`The line could not be moved: ${connection.body()}`)
+    }
+    connection.close()
+  }
+
+  private readProcessor(): { readonly [name: string]: number } {
+    const own = process.cpuUsage()
+    return { ...readProcessorSeconds(this.job.watched), generator: (own.user + own.system) / 1e6 }
+  }
+
+  private async until(isSo: () => boolean, secondsMax = drainSecondsDefault): Promise<void> {
+    const deadline = performance.now() + secondsMax * 1000
+    while (!isSo() && this.failure === undefined && performance.now() < deadline) await pause(5)
+  }
+}
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, milliseconds)))

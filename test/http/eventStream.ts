@@ -1,0 +1,84 @@
+/** A stream of Server-Sent Events as a client reads it. */
+import { Deferred, Effect, Queue as Mailbox } from "effect"
+import { get, type IncomingMessage } from "node:http"
+
+/** An event, its data as it is and, where it is JSON, read. */
+export interface Told {
+  readonly id: string | undefined
+  readonly event: string
+  readonly data: any
+}
+
+export interface OpenStream {
+  readonly status: number
+  readonly headers: { readonly [name: string]: string | undefined }
+  /** The next event that has not been taken. */
+  readonly next: Effect.Effect<Told>
+  /** Those that have arrived and have not been taken. */
+  readonly arrived: Effect.Effect<ReadonlyArray<Told>>
+  /** How many comments have arrived. */
+  readonly comments: () => number
+  /** What it said about coming back, in milliseconds. */
+  readonly retry: () => number | undefined
+  /** Returns when the stream is over: whether its end was orderly. */
+  readonly over: Effect.Effect<"ended" | "cut">
+  /** Reads no more, or goes on reading. */
+  readonly pause: () => void
+  readonly resume: () => void
+  /** Goes away. */
+  readonly leave: Effect.Effect<void>
+}
+
+/** Opens a stream; what is refused has a status other than 200 and ends with its body. */
+export const openStream = (url: string, path: string, headers: { readonly [name: string]: string }) =>
+  Effect.callback<OpenStream>((resume) => {
+    const outgoing = get(new URL(path, url), { agent: false, headers }, (response) =>
+      resume(Effect.succeed(read(response, () => outgoing.destroy())))
+    )
+    outgoing.on("error", (error) => resume(Effect.die(error)))
+  })
+
+function read(response: IncomingMessage, leave: () => void): OpenStream {
+  const events = Effect.runSync(Mailbox.unbounded<Told>())
+  const over = Deferred.makeUnsafe<"ended" | "cut">()
+  let comments = 0
+  let retry: number | undefined
+  let text = ""
+  const note = (block: string) => {
+    const fields = new Map(block.split("\n").map((line) => splitAt(line, line.indexOf(":"))))
+    if (fields.has("")) comments += 1
+    if (fields.has("retry")) retry = Number(fields.get("retry"))
+    const data = fields.get("data")
+    if (data === undefined) return
+    Mailbox.offerUnsafe(events, { id: fields.get("id"), event: fields.get("event") ?? "message", data: parsed(data) })
+  }
+  response.setEncoding("utf8")
+  response.on("data", (chunk: string) => {
+    text += chunk
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      note(text.slice(0, end))
+      text = text.slice(end + 2)
+    }
+  })
+  response.on("error", () => {})
+  response.on("close", () => Deferred.doneUnsafe(over, Effect.succeed(response.complete ? "ended" : "cut")))
+  return {
+    status: response.statusCode!,
+    headers: response.headers as OpenStream["headers"],
+    next: Mailbox.take(events).pipe(Effect.timeout("20 seconds"), Effect.orDie),
+    arrived: Effect.map(Mailbox.clear(events), (all) => all),
+    comments: () => comments,
+    retry: () => retry,
+    over: Deferred.await(over).pipe(Effect.timeout("20 seconds"), Effect.orDie),
+    pause: () => void response.pause(),
+    resume: () => void response.resume(),
+    leave: Effect.sync(leave)
+  }
+}
+
+const splitAt = (line: string, colon: number): readonly [string, string] => [
+  line.slice(0, colon),
+  line.slice(colon + 1).trimStart()
+]
+
+const parsed = (data: string): unknown => (/^[{["]/.test(data) ? JSON.parse(data) : data)
