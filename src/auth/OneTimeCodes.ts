@@ -6,12 +6,12 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
-import { SqlSchema } from "effect/sql"
 import { createHmac, randomInt } from "node:crypto"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
 import { Invalidations, notification } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
+import { serverSecret } from "../store/ServerSecrets.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
 import type { Address } from "./Addresses.ts"
 import { ConsumerAccounts } from "./ConsumerAccounts.ts"
@@ -65,7 +65,7 @@ export class OneTimeCodes extends Context.Service<
       const sessions = yield* Sessions
       const revocations = yield* Revocations
       const invalidations = yield* Invalidations
-      const secret = yield* loadSecret
+      const secret = yield* serverSecret("one_time_codes")
 
       const hashOf = ({ organizationId, mode }: Tenant, { channel, value }: Address, code: string) =>
         createHmac("sha256", secret)
@@ -145,13 +145,3 @@ export class OneTimeCodes extends Context.Service<
     })
   )
 }
-
-const loadSecret = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
-  const select = SqlSchema.findOne({
-    Request: Schema.Void,
-    Result: Schema.Struct({ secret: Schema.Uint8Array }),
-    execute: () => sql`select secret from server_secrets where name = 'one_time_codes'`
-  })
-  return (yield* select()).secret
-}).pipe(Effect.catchTag(["SchemaError", "NoSuchElementError"], Effect.die), orUnavailable)

@@ -4,16 +4,20 @@
 import { Schema } from "effect"
 import { stampFields } from "./Experience.ts"
 import { Id } from "./Ids.ts"
-import { Name } from "./Text.ts"
+import { Name, text } from "./Text.ts"
 
 /** Who picks the product: the consumer, or the weights of the sequence's products. */
 export const ProductSelectionMode = Schema.Literals(["USER_SELECTED", "SYSTEM_ASSIGNED"])
 
-/** What an admin sets. Higher priority comes first. */
+/** Opens a sequence to whoever knows it. It is never shown again: only a hash of it is kept. */
+export const AccessCode = text({ minLength: 1, maxLength: 200 })
+
+/** What an admin sets. Higher priority comes first; with an audience the sequence is for its members alone. */
 export const Settings = Schema.Struct({
   name: Name,
   priority: Schema.Int.check(Schema.isBetween({ minimum: -1_000_000, maximum: 1_000_000 })),
-  productSelectionMode: Schema.optionalKey(ProductSelectionMode)
+  productSelectionMode: Schema.optionalKey(ProductSelectionMode),
+  audienceId: Schema.optionalKey(Id)
 })
 export type Settings = typeof Settings.Type
 
@@ -26,6 +30,7 @@ export const Sequence = Schema.Struct({
   priority: Schema.Int,
   productSelectionMode: Schema.NullOr(ProductSelectionMode),
   audienceId: Schema.NullOr(Id),
+  hasAccessCode: Schema.Boolean,
   ...stampFields
 }).annotate({ identifier: "Sequence" })
 export type Sequence = typeof Sequence.Type

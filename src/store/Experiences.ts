@@ -5,6 +5,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
 import { type Experience, Settings } from "../domain/Experience.ts"
 import type { Tenant } from "../domain/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type Surroundings } from "../domain/Locale.ts"
@@ -21,6 +23,7 @@ import {
   plan
 } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
+import { tellProtection } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 
 /** What archiving found: it is done, or these mechanisms must be archived first. */
@@ -70,19 +73,9 @@ export class Experiences extends Context.Service<
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom
 
-      // `w` is the window of the mechanisms, looked up by index for the rows of the page; a mechanism without a bound
-      // (open at once, open until ended) leaves the window without it.
       const select = (tenant: Tenant, columns = sql``) => sql`
         select e.*, w.open_at, w.close_at ${columns}
-        from experiences e
-        cross join lateral (
-          select
-            case when bool_and(configuration ? 'openAt')
-              then min((configuration ->> 'openAt')::timestamptz) end as open_at,
-            case when bool_and(configuration ? 'closeAt')
-              then max((configuration ->> 'closeAt')::timestamptz) end as close_at
-          from mechanisms where experience_id = e.id and not archived
-        ) w
+        from experiences e ${withWindow(sql)}
         where e.organization_id = ${tenant.organizationId} and e.mode = ${tenant.mode}`
 
       const byId = (tenant: Tenant, id: string) =>
@@ -155,6 +148,7 @@ export class Experiences extends Context.Service<
           yield* sql`
             update sequences set archived = true, updated_at = ${now}, updated_by = ${by}
             where experience_id = ${id} and not archived`
+          yield* tellProtection(sql, sql`s.experience_id = ${id}`)
           yield* sql`update experiences set archived = true, updated_at = ${now}, updated_by = ${by} where id = ${id}`
           return { _tag: "Archived" as const, record: toExperience((yield* byId(tenant, id))!) }
         },
@@ -179,7 +173,20 @@ export class Experiences extends Context.Service<
 
 const notFound = Effect.fail(new RecordNotFound({ record: "Experience" }))
 
-interface Row {
+/**
+ * Joins to experiences `e` the window `w` of their mechanisms, looked up by index; a mechanism without a bound (open at
+ * once, open until ended) leaves the window without it.
+ */
+export const withWindow = (sql: SqlClient.SqlClient): Fragment => sql`
+  cross join lateral (
+    select
+      case when bool_and(configuration ? 'openAt') then min((configuration ->> 'openAt')::timestamptz) end as open_at,
+      case when bool_and(configuration ? 'closeAt') then max((configuration ->> 'closeAt')::timestamptz) end as close_at
+    from mechanisms where experience_id = e.id and not archived
+  ) w`
+
+/** A row of `experiences` and its window. */
+export interface Row {
   readonly id: string
   readonly organization_id: string
   readonly name: string
@@ -199,7 +206,8 @@ const decode = Schema.decodeUnknownSync(Settings)
 const settingsOf = ({ name, record }: { readonly name: string; readonly record: unknown }): Settings =>
   decode({ ...(record as object), name })
 
-const toExperience = (row: Row): Experience => {
+/** The experience of a row. */
+export const toExperience = (row: Row): Experience => {
   const settings = settingsOf(row)
   return {
     id: row.id,

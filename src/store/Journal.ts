@@ -31,7 +31,7 @@ export interface Commit {
 
 /** The mechanism's record as the `mechanisms` table keeps it beside the journal, for reads that need no actor. */
 export interface MechanismRecord {
-  /** The configuration as sent: `Decider.configuration` encoded. */
+  /** The configuration as sent: `Decider.configuration` encoded; and with it what `Decider.published` says. */
   readonly configuration: { readonly [name: string]: unknown }
   readonly status: {
     readonly statusOverride: "ended" | null

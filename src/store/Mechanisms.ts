@@ -4,7 +4,9 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
-import type { Kind, MechanismIdentity, StatusFields } from "../domain/Decider.ts"
+import type { SqlClient } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
+import type { Kind, Lifecycle, MechanismIdentity, StatusFields } from "../domain/Decider.ts"
 import type { Mode, Tenant } from "../domain/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type Surroundings } from "../domain/Locale.ts"
 import type { Millis } from "../domain/Time.ts"
@@ -17,6 +19,7 @@ import {
   type Page,
   type PageQuery,
   type PageRefused,
+  type Plan,
   plan
 } from "./Pagination.ts"
 import { orUnavailable } from "./SqlFailure.ts"
@@ -30,7 +33,7 @@ export interface MechanismName {
 /** A mechanism's record as it was last committed. */
 export interface StoredMechanism {
   readonly identity: MechanismIdentity
-  /** The configuration as sent, not decoded. */
+  /** The configuration as sent, not decoded, and what the mechanism has published. */
   readonly configuration: { readonly [name: string]: unknown }
   readonly status: StatusFields
   readonly createdAt: Millis
@@ -51,6 +54,13 @@ export interface MechanismFilter {
   readonly sequenceId?: string | undefined
 }
 
+/** What a list of mechanisms of all kinds can be narrowed to. */
+export interface DistributionFilter {
+  readonly type?: Kind | undefined
+  readonly lifecycle?: Lifecycle | undefined
+  readonly experienceId?: string | undefined
+}
+
 /** The list of the mechanisms of one kind. Sorted by `openAt`, those without one (open at once) come first. */
 export const shape = {
   name: "mechanisms",
@@ -65,6 +75,9 @@ export const shape = {
   id: { expression: "m.id", type: "uuid" }
 } as const satisfies ListShape<"createdAt" | "name" | "openAt">
 
+/** The list of the mechanisms of all kinds. */
+export const distributionShape = { ...shape, name: "distributions" } as const
+
 export class Mechanisms extends Context.Service<
   Mechanisms,
   {
@@ -76,6 +89,12 @@ export class Mechanisms extends Context.Service<
       kind: Kind,
       query: PageQuery<keyof typeof shape.sorts>,
       filter: MechanismFilter
+    ): Effect.Effect<Page<StoredMechanism>, PageRefused | Unavailable>
+    /** The tenant's mechanisms of all kinds that are not archived. */
+    listDistributions(
+      tenant: Tenant,
+      query: PageQuery<keyof typeof shape.sorts>,
+      filter: DistributionFilter
     ): Effect.Effect<Page<StoredMechanism>, PageRefused | Unavailable>
     /** What a mechanism takes from the experience it belongs to, where it says nothing itself. */
     surroundings(tenant: Tenant, id: string): Effect.Effect<Surroundings, Unavailable>
@@ -95,6 +114,19 @@ export class Mechanisms extends Context.Service<
         return rows[0] === undefined ? undefined : toStored(rows[0])
       }, orUnavailable)
 
+      const listed = Effect.fnUntraced(function* (
+        planned: Plan,
+        search: string | undefined,
+        conditions: ReadonlyArray<Fragment>
+      ) {
+        const { columns, condition, order } = keyset(sql, planned)
+        const all = [...conditions, sql`not m.archived`, condition]
+        if (search !== undefined) all.push(sql`m.configuration ->> 'name' ilike ${containing(search)}`)
+        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
+          select m.*, ${columns} from mechanisms m where ${sql.and(all)} ${order}`
+        return page(planned, rows, toStored)
+      })
+
       const list = Effect.fn("Mechanisms.list")(function* (
         tenant: Tenant,
         kind: Kind,
@@ -104,16 +136,25 @@ export class Mechanisms extends Context.Service<
         const now = yield* Clock.currentTimeMillis
         const filter = { kind, experienceId, sequenceId }
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter }, now))
-        const { columns, condition, order } = keyset(sql, planned)
-        const conditions = [ofTenant(tenant), sql`m.kind = ${kind}`, sql`not m.archived`, condition]
+        const conditions = [ofTenant(tenant), sql`m.kind = ${kind}`]
         if (experienceId !== undefined) conditions.push(sql`m.experience_id = ${experienceId}`)
         if (sequenceId !== undefined) conditions.push(sql`m.sequence_id = ${sequenceId}`)
-        if (query.search !== undefined) {
-          conditions.push(sql`m.configuration ->> 'name' ilike ${containing(query.search)}`)
-        }
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          select m.*, ${columns} from mechanisms m where ${sql.and(conditions)} ${order}`
-        return page(planned, rows, toStored)
+        return yield* listed(planned, query.search, conditions)
+      }, orUnavailable)
+
+      const listDistributions = Effect.fn("Mechanisms.listDistributions")(function* (
+        tenant: Tenant,
+        query: PageQuery<keyof typeof shape.sorts>,
+        { type, lifecycle, experienceId }: DistributionFilter
+      ) {
+        const now = yield* Clock.currentTimeMillis
+        const filter = { type, lifecycle, experienceId }
+        const planned = yield* Effect.fromResult(plan(distributionShape, query, { tenant, filter }, now))
+        const conditions = [ofTenant(tenant)]
+        if (type !== undefined) conditions.push(sql`m.kind = ${type}`)
+        if (experienceId !== undefined) conditions.push(sql`m.experience_id = ${experienceId}`)
+        if (lifecycle !== undefined) conditions.push(sql`${lifecycleAt(sql, now)} = ${lifecycle}`)
+        return yield* listed(planned, query.search, conditions)
       }, orUnavailable)
 
       const surroundings = Effect.fn("Mechanisms.surroundings")(function* (tenant: Tenant, id: string) {
@@ -139,9 +180,37 @@ export class Mechanisms extends Context.Service<
         }
       }, orUnavailable)
 
-      return { find, list, surroundings, tally }
+      return { find, list, listDistributions, surroundings, tally }
     })
   )
+}
+
+/** Where a mechanism stands as far as its record tells. */
+export const lifecycleOf = (
+  {
+    configuration,
+    status
+  }: Pick<StoredMechanism, "configuration"> & {
+    readonly status: Pick<StatusFields, "teardownStatus">
+  },
+  now: Millis
+): Lifecycle => {
+  const at = (name: "openAt" | "closeAt") => Date.parse((configuration[name] ?? "") as string)
+  if (status.teardownStatus === "completed") return "closed"
+  if (status.teardownStatus === "pending" || at("closeAt") <= now) return "settling"
+  return at("openAt") > now ? "scheduled" : "open"
+}
+
+/** The same in SQL, of a mechanism `m`. */
+const lifecycleAt = (sql: SqlClient.SqlClient, now: Millis): Fragment => {
+  const at = sql`${new Date(now)}::timestamptz`
+  return sql`
+    case
+      when m.teardown_status = 'completed' then 'closed'
+      when m.teardown_status = 'pending' or (m.configuration ->> 'closeAt')::timestamptz <= ${at} then 'settling'
+      when (m.configuration ->> 'openAt')::timestamptz > ${at} then 'scheduled'
+      else 'open'
+    end`
 }
 
 interface Row {

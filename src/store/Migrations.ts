@@ -10,10 +10,12 @@ import { Migrator, SqlClient } from "effect/sql"
 import { StartRefused } from "../Settings.ts"
 import foundation from "./migrations/0001_foundation.ts"
 import sessions from "./migrations/0002_sessions.ts"
+import audiences from "./migrations/0003_audiences.ts"
 
 const steps = {
   "0001_foundation": foundation,
-  "0002_sessions": sessions
+  "0002_sessions": sessions,
+  "0003_audiences": audiences
 }
 
 /** Names the lock in the database. Any fixed number does. */

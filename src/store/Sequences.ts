@@ -1,5 +1,6 @@
 /**
- * The sequences. Each is a row with its settings as one JSON value, below an experience.
+ * The sequences. Each is a row with its settings as one JSON value, below an experience. Whoever keeps in memory for whom
+ * they are is told of each change.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
@@ -21,6 +22,7 @@ import {
   plan
 } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
+import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 
 /** What a mechanism takes from what it is created below. */
@@ -48,11 +50,13 @@ export const shape = {
 export class Sequences extends Context.Service<
   Sequences,
   {
+    /** An access code that is absent or null is none. */
     create(
       tenant: Tenant,
       by: string,
       experienceId: string,
-      settings: Settings
+      settings: Settings,
+      accessCode?: string | null
     ): Effect.Effect<Sequence, RecordNotFound | Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<Sequence, RecordNotFound | Unavailable>
     list(
@@ -60,12 +64,16 @@ export class Sequences extends Context.Service<
       query: PageQuery<keyof typeof shape.sorts>,
       filter: SequenceFilter
     ): Effect.Effect<Page<Sequence>, PageRefused | Unavailable>
-    /** Replaces the settings by what `revise` makes of them, unless it refuses; nobody else changes them meanwhile. */
+    /**
+     * Replaces the settings by what `revise` makes of them, unless it refuses; nobody else changes them meanwhile. An
+     * access code that is absent stays, null takes it away; who has shown an earlier one need not show the new one.
+     */
     change<E>(
       tenant: Tenant,
       id: string,
       by: string,
-      revise: (settings: Settings) => Result.Result<Settings, E>
+      revise: (settings: Settings) => Result.Result<Settings, E>,
+      accessCode?: string | null
     ): Effect.Effect<Sequence, E | RecordNotFound | Unavailable>
     /** Archives the sequence, if none of its mechanisms is left. */
     archive(tenant: Tenant, id: string, by: string): Effect.Effect<Archival<Sequence>, RecordNotFound | Unavailable>
@@ -82,6 +90,7 @@ export class Sequences extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom
+      const hashOf = yield* makeAccessCodeHash
 
       const ofTenant = (tenant: Tenant) => sql`s.organization_id = ${tenant.organizationId} and s.mode = ${tenant.mode}`
 
@@ -97,8 +106,25 @@ export class Sequences extends Context.Service<
           Effect.flatMap(([row]) => (row === undefined ? notFound : Effect.succeed(row)))
         )
 
+      /** Keeps the audience, if one is named, from being archived until the transaction ends. */
+      const heldAudience = Effect.fnUntraced(function* (tenant: Tenant, audienceId: string | null) {
+        if (audienceId === null) return
+        const held = yield* sql`
+          select id from audiences
+          where id = ${audienceId} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode}
+            and not archived
+          for share`
+        if (held.length === 0) return yield* new RecordNotFound({ record: "Audience" })
+      })
+
       const create = Effect.fn("Sequences.create")(
-        function* (tenant: Tenant, by: string, experienceId: string, settings: Settings) {
+        function* (
+          tenant: Tenant,
+          by: string,
+          experienceId: string,
+          settings: Settings,
+          accessCode: string | null = null
+        ) {
           const parents = yield* sql`
             select id from experiences
             where id = ${experienceId} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode}
@@ -107,14 +133,18 @@ export class Sequences extends Context.Service<
           if (parents.length === 0) return yield* new RecordNotFound({ record: "Experience" })
           const id = yield* random.uuidV7()
           const now = new Date(yield* Clock.currentTimeMillis)
-          const { name, ...record } = encode(settings)
+          const { name, audienceId = null, ...record } = encode(settings)
+          yield* heldAudience(tenant, audienceId)
           const rows = yield* sql<Row>`
             insert into sequences
-              (id, organization_id, mode, experience_id, name, record, created_at, created_by, updated_at, updated_by)
+              (id, organization_id, mode, experience_id, name, record, audience_id, access_code_hash,
+                created_at, created_by, updated_at, updated_by)
             values
               (${id}, ${tenant.organizationId}, ${tenant.mode}, ${experienceId}, ${name}, ${sql.json(record)},
+                ${audienceId}, ${accessCode === null ? null : hashOf(experienceId, accessCode)},
                 ${now}, ${by}, ${now}, ${by})
             returning *`
+          yield* tellProtection(sql, sql`s.id = ${id}`)
           return toSequence(rows[0]!)
         },
         sql.withTransaction,
@@ -147,15 +177,21 @@ export class Sequences extends Context.Service<
           tenant: Tenant,
           id: string,
           by: string,
-          revise: (settings: Settings) => Result.Result<Settings, E>
+          revise: (settings: Settings) => Result.Result<Settings, E>,
+          accessCode?: string | null
         ) {
           const row = yield* locked(tenant, id)
-          const { name, ...record } = encode(yield* Effect.fromResult(revise(settingsOf(row))))
+          const { name, audienceId = null, ...record } = encode(yield* Effect.fromResult(revise(settingsOf(row))))
+          yield* heldAudience(tenant, audienceId)
           const now = new Date(yield* Clock.currentTimeMillis)
+          const hash = typeof accessCode === "string" ? hashOf(row.experience_id, accessCode) : null
           const rows = yield* sql<Row>`
             update sequences
-            set name = ${name}, record = ${sql.json(record)}, updated_at = ${now}, updated_by = ${by}
+            set name = ${name}, record = ${sql.json(record)}, audience_id = ${audienceId},
+              access_code_hash = ${accessCode === undefined ? sql`access_code_hash` : sql`${hash}`},
+              updated_at = ${now}, updated_by = ${by}
             where id = ${id} returning *`
+          yield* tellProtection(sql, sql`s.id = ${id}`)
           return toSequence(rows[0]!)
         },
         sql.withTransaction,
@@ -172,6 +208,7 @@ export class Sequences extends Context.Service<
           const rows = yield* sql<Row>`
             update sequences set archived = true, updated_at = ${now}, updated_by = ${by}
             where id = ${id} returning *`
+          yield* tellProtection(sql, sql`s.id = ${id}`)
           return { _tag: "Archived" as const, record: toSequence(rows[0]!) }
         },
         sql.withTransaction,
@@ -216,6 +253,8 @@ interface Row {
   readonly experience_id: string
   readonly name: string
   readonly record: unknown
+  readonly audience_id: string | null
+  readonly access_code_hash: Uint8Array | null
   readonly created_at: Date
   readonly created_by: string
   readonly updated_at: Date
@@ -226,7 +265,8 @@ interface Row {
 const encode = Schema.encodeSync(Settings)
 const decode = Schema.decodeUnknownSync(Settings)
 
-const settingsOf = ({ name, record }: Row): Settings => decode({ ...(record as object), name })
+const settingsOf = ({ name, record, audience_id }: Row): Settings =>
+  decode({ ...(record as object), name, ...(audience_id !== null && { audienceId: audience_id }) })
 
 const toSequence = (row: Row): Sequence => {
   const settings = settingsOf(row)
@@ -237,7 +277,8 @@ const toSequence = (row: Row): Sequence => {
     name: settings.name,
     priority: settings.priority,
     productSelectionMode: settings.productSelectionMode ?? null,
-    audienceId: null,
+    audienceId: settings.audienceId ?? null,
+    hasAccessCode: row.access_code_hash !== null,
     createdAt: row.created_at.getTime(),
     createdBy: row.created_by,
     updatedAt: row.updated_at.getTime(),

@@ -9,6 +9,10 @@ import type { PlaceRow } from "../../src/domain/Decider.ts"
 import type { Tenant } from "../../src/domain/Ids.ts"
 import { deciders } from "../../src/domain/Mechanism.ts"
 import type * as Queue from "../../src/domain/Queue.ts"
+import { AudienceMembers } from "../../src/store/AudienceMembers.ts"
+import { Audiences } from "../../src/store/Audiences.ts"
+import { ExperienceEntries } from "../../src/store/ExperienceEntries.ts"
+import { ExperienceViews } from "../../src/store/ExperienceViews.ts"
 import { Experiences } from "../../src/store/Experiences.ts"
 import { History } from "../../src/store/History.ts"
 import { Journal } from "../../src/store/Journal.ts"
@@ -17,6 +21,8 @@ import * as JournalSql from "../../src/store/JournalSql.ts"
 import { Mechanisms } from "../../src/store/Mechanisms.ts"
 import type { Page, PageQuery } from "../../src/store/Pagination.ts"
 import { Places } from "../../src/store/Places.ts"
+import { Profiles } from "../../src/store/Profiles.ts"
+import { SequenceAccess } from "../../src/store/SequenceAccess.ts"
 import { Sequences } from "../../src/store/Sequences.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
@@ -27,6 +33,12 @@ export const layer = Layer.mergeAll(
   Mechanisms.layer,
   Places.layer,
   History.layer,
+  Audiences.layer,
+  AudienceMembers.layer,
+  SequenceAccess.layer,
+  ExperienceViews.layer,
+  ExperienceEntries.layer,
+  Profiles.layer,
   JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
 ).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto), Layer.provideMerge(TestDatabase.layer))
 
@@ -42,6 +54,18 @@ export const aTenant = Effect.fnUntraced(function* (settings: object = {}) {
 
 /** The same organization in test mode. */
 export const inTestMode = (tenant: Tenant): Tenant => ({ ...tenant, mode: "test" })
+
+/** A new consumer of the tenant; answers its id. */
+export const aConsumer = Effect.fnUntraced(function* (
+  { organizationId, mode }: Tenant,
+  row: { readonly type?: "guest" | "authenticated"; readonly [column: string]: unknown } = {}
+) {
+  const sql = yield* SqlClient.SqlClient
+  const id = randomUUID()
+  const consumer = { id, organization_id: organizationId, mode, type: "guest", created_at: new Date(1_000), ...row }
+  yield* sql`insert into consumers ${sql.insert(consumer)}`
+  return id
+})
 
 /** An open queue that admits by hand. */
 export const byHand: Queue.Configuration = {
@@ -60,6 +84,7 @@ export const aQueue = Effect.fnUntraced(function* (
   options: {
     readonly configuration?: Partial<Queue.Configuration>
     readonly experienceId?: string
+    readonly sequenceId?: string
     readonly places?: ReadonlyArray<PlaceRow & { readonly consumerId: string }>
   } = {}
 ) {
@@ -70,12 +95,13 @@ export const aQueue = Effect.fnUntraced(function* (
   const experienceId =
     options.experienceId ??
     (yield* experiences.create(tenant, "test", { name: "Drop", timeZone: "UTC", currencyCode: "USD" })).id
-  const sequence = yield* sequences.create(tenant, "test", experienceId, { name: "Sale", priority: 0 })
+  const sequenceId =
+    options.sequenceId ?? (yield* sequences.create(tenant, "test", experienceId, { name: "Sale", priority: 0 })).id
   const configuration = { ...byHand, ...options.configuration }
   const places = options.places ?? []
   yield* journal.create([
     {
-      identity: { ...tenant, id, kind: "queue", experienceId, sequenceId: sequence.id },
+      identity: { ...tenant, id, kind: "queue", experienceId, sequenceId },
       createdBy: "test",
       commit: {
         mechanismId: id,
@@ -104,7 +130,7 @@ export const aQueue = Effect.fnUntraced(function* (
       wakeAt: null
     })
   }
-  return { id, experienceId, sequenceId: sequence.id }
+  return { id, experienceId, sequenceId }
 })
 
 const encodeConfiguration = (configuration: Queue.Configuration) =>

@@ -4,15 +4,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/Ids.ts"
-import { Sequence, Settings } from "../../domain/Sequence.ts"
+import { AccessCode, Sequence, Settings } from "../../domain/Sequence.ts"
 import * as Sequences from "../../store/Sequences.ts"
 import { NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { changeFields, createFields, notAvailableYet } from "./Payloads.ts"
 
 const later = notAvailableYet([
-  "accessCode",
-  "audienceId",
   "orderLimitPerConsumer",
   "sequenceProducts",
   "queues",
@@ -23,17 +21,29 @@ const later = notAvailableYet([
   "waitlist"
 ])
 
+const accessCode = Schema.optionalKey(
+  Schema.NullOr(
+    AccessCode.annotate({
+      description:
+        "Opens the sequence to consumers who show it when they enter the experience. Never shown again. How often one may be tried, the rate limits alone say: choose one that cannot be guessed."
+    })
+  )
+)
+
 /** The body of `POST /sequences`. */
 export const CreateSequence = Schema.Struct({
   experienceId: Id,
   ...createFields(Settings.fields, ["name"]),
+  accessCode,
   ...later
 }).annotate({ identifier: "CreateSequence" })
 
 /** The body of `PUT /sequences/{id}`. */
-export const ChangeSequence = Schema.Struct({ ...changeFields(Settings.fields, ["name"]), ...later }).annotate({
-  identifier: "ChangeSequence"
-})
+export const ChangeSequence = Schema.Struct({
+  ...changeFields(Settings.fields, ["name"]),
+  accessCode,
+  ...later
+}).annotate({ identifier: "ChangeSequence" })
 
 export class SequenceApi extends HttpApiGroup.make("sequences")
   .add(
@@ -44,7 +54,8 @@ export class SequenceApi extends HttpApiGroup.make("sequences")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create a sequence",
-        description: "`priority` defaults to 0; a sequence of higher priority comes first."
+        description:
+          "`priority` defaults to 0; a sequence of higher priority comes first. With an `audienceId` it is for the audience's members alone, with an `accessCode` for consumers who have shown it once; with both, for members who have. Others do not see it, and get a 403 when they enter one of its mechanisms."
       })
     ),
     HttpApiEndpoint.get("listSequences", "/sequences", {
@@ -69,7 +80,7 @@ export class SequenceApi extends HttpApiGroup.make("sequences")
       OpenApi.annotations({
         summary: "Change a sequence",
         description:
-          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default."
+          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default. Consumers who have shown an earlier access code need not show a new one."
       })
     ),
     HttpApiEndpoint.delete("archiveSequence", "/sequences/:id", {

@@ -3,13 +3,14 @@
  */
 import { Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Settings } from "../../domain/Sequence.ts"
+import { Protection } from "../../auth/Protection.ts"
+import { type Sequence, Settings } from "../../domain/Sequence.ts"
 import { archiveWithMechanisms } from "../../engine/Archiving.ts"
 import { Engine } from "../../engine/Engine.ts"
 import { Sequences } from "../../store/Sequences.ts"
 import { CurrentTenant } from "../Credentials.ts"
-import { orServiceUnavailable } from "../Refusals.ts"
-import { orBusy, orNotFound } from "./Answers.ts"
+import { orNotFound, orServiceUnavailable } from "../Refusals.ts"
+import { orBusy } from "./Answers.ts"
 import { AdminApi } from "./Api.ts"
 import { orInvalidPage } from "./Lists.ts"
 import { withChanges } from "./Payloads.ts"
@@ -23,12 +24,20 @@ export const SequenceHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const sequences = yield* Sequences
     const engine = yield* Engine
+    const protection = yield* Protection
+
+    /** Answers only when no process lets in whom the sequence is not for. */
+    const protectedNow = ({ id, audienceId, hasAccessCode }: Sequence) =>
+      protection.changed(audienceId !== null || hasAccessCode ? id : undefined)
 
     return handlers.handleAll({
       createSequence: Effect.fnUntraced(
         function* ({ payload }) {
           const { tenant, by } = yield* CurrentTenant
-          return yield* sequences.create(tenant, by, payload.experienceId, revised(defaults, payload))
+          const { experienceId, accessCode } = payload
+          return yield* sequences
+            .create(tenant, by, experienceId, revised(defaults, payload), accessCode)
+            .pipe(Effect.tap(protectedNow))
         },
         orNotFound,
         orServiceUnavailable
@@ -51,9 +60,10 @@ export const SequenceHandlers = HttpApiBuilder.group(
       changeSequence: Effect.fnUntraced(
         function* ({ params, payload }) {
           const { tenant, by } = yield* CurrentTenant
-          return yield* sequences.change(tenant, params.id, by, (settings) =>
-            Result.succeed(revised(settings, payload))
-          )
+          const revise = (settings: Settings) => Result.succeed(revised(settings, payload))
+          return yield* sequences
+            .change(tenant, params.id, by, revise, payload.accessCode)
+            .pipe(Effect.tap(protectedNow))
         },
         orNotFound,
         orServiceUnavailable

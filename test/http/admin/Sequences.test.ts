@@ -24,6 +24,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences on th
           priority: 0,
           productSelectionMode: null,
           audienceId: null,
+          hasAccessCode: false,
           archived: false
         })
         assert.deepStrictEqual([updatedAt, updatedBy], [createdAt, createdBy])
@@ -59,8 +60,10 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences on th
           [{ priority: 1e9 }, ["priority: max_value"]],
           [{ priority: -1e9 }, ["priority: min_value"]],
           [{ productSelectionMode: "RANDOM" }, ["productSelectionMode: picklist"]],
-          [{ audienceId: unknown }, ["audienceId: picklist"]],
-          [{ accessCode: "abc" }, ["accessCode: picklist"]],
+          [{ audienceId: "friends" }, ["audienceId: uuid"]],
+          [{ accessCode: "" }, ["accessCode: min_length"]],
+          [{ accessCode: "x".repeat(201) }, ["accessCode: max_length"]],
+          [{ accessCode: 1234 }, ["accessCode: string"]],
           [{ orderLimitPerConsumer: 1 }, ["orderLimitPerConsumer: picklist"]],
           [{ sequenceProducts: [{ productId: unknown }] }, ["sequenceProducts: picklist"]],
           [{ queues: [{ name: "q", admitRate: 1 }] }, ["queues: picklist"]]
@@ -77,6 +80,45 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences on th
         ])
         assert.strictEqual((yield* call("GET", `/sequences/${id}`)).text, before)
         assert.lengthOf((yield* call("GET", `/sequences?experienceId=${experienceId}`)).body.data, 1)
+      })
+    )
+
+    it.effect("take an audience and an access code, which they never show, and give them up again", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { id: audienceId } = (yield* call("POST", "/audiences", { name: "Friends" })).body
+        const { id: experienceId } = yield* anExperience()
+        const accessCode = "open sesame"
+        const created = yield* call("POST", "/sequences", { experienceId, name: "VIP", audienceId, accessCode })
+        assert.deepInclude(created.body, { audienceId, hasAccessCode: true })
+        const path = `/sequences/${created.body.id}`
+        const renamed = yield* call("PUT", path, { name: "Friends first" })
+        assert.deepInclude(renamed.body, { name: "Friends first", audienceId, hasAccessCode: true })
+        const list = yield* call("GET", `/sequences?experienceId=${experienceId}`)
+        for (const { text } of [created, renamed, list, yield* call("GET", path)]) assert.notInclude(text, "sesame")
+        const bad = yield* call("PUT", path, { accessCode: `${accessCode}${"!".repeat(200)}` })
+        assert.strictEqual(bad.status, 400)
+        assert.notInclude(bad.text, "sesame")
+        const cleared = yield* call("PUT", path, { audienceId: null, accessCode: null })
+        assert.deepInclude(cleared.body, { name: "Friends first", audienceId: null, hasAccessCode: false })
+      })
+    )
+
+    it.effect("are not for an audience that is not there", () =>
+      Effect.gen(function* () {
+        const { call, stranger } = yield* Admin
+        const { id, experienceId } = yield* aSequence()
+        const { id: foreign } = (yield* call("POST", "/audiences", { name: "Theirs" }, stranger)).body
+        const before = (yield* call("GET", `/sequences/${id}`)).text
+        for (const audienceId of [unknown, foreign]) {
+          for (const answer of [
+            yield* call("POST", "/sequences", { experienceId, name: "VIP", audienceId }),
+            yield* call("PUT", `/sequences/${id}`, { audienceId })
+          ]) {
+            assert.deepStrictEqual([answer.status, answer.body], [404, { error: "Audience not found" }])
+          }
+        }
+        assert.strictEqual((yield* call("GET", `/sequences/${id}`)).text, before)
       })
     )
 

@@ -1,0 +1,133 @@
+/**
+ * Audiences on the Admin API: the contract (completions 4, "Audiences").
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Audience, AudienceType, membersAtOnceMax, Settings } from "../../domain/Audience.ts"
+import { Id } from "../../domain/Ids.ts"
+import { Timestamp } from "../../domain/Time.ts"
+import * as AudienceMembers from "../../store/AudienceMembers.ts"
+import * as Audiences from "../../store/Audiences.ts"
+import { Conflict, NotFound } from "../Errors.ts"
+import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
+import { changeFields, createFields } from "./Payloads.ts"
+
+/** A type that is known but cannot be had is refused, rather than taken for another. */
+const type = Schema.optionalKey(
+  Schema.NullOr(
+    AudienceType.check(
+      Schema.makeFilter((type: typeof AudienceType.Type) => type === "STATIC", {
+        expected: '"STATIC": a DYNAMIC audience is not available yet',
+        representation: { id: "usher/picklist", payload: null },
+        toJsonSchema: () => ({})
+      })
+    ).annotate({ description: "`STATIC`; `DYNAMIC` is not available yet." })
+  )
+)
+
+/** The body of `POST /audiences`. */
+export const CreateAudience = Schema.Struct({ ...createFields(Settings.fields, ["name"]), type }).annotate({
+  identifier: "CreateAudience"
+})
+
+/** The body of `PUT /audiences/{id}`. */
+export const ChangeAudience = Schema.Struct({ ...changeFields(Settings.fields, ["name"]), type }).annotate({
+  identifier: "ChangeAudience"
+})
+
+/** The body that adds and removes members. */
+export const ConsumerIds = Schema.Struct({
+  consumerIds: Schema.Array(Id).check(Schema.isMinLength(1), Schema.isMaxLength(membersAtOnceMax))
+}).annotate({ identifier: "ConsumerIds" })
+
+/** A consumer that belongs to an audience. */
+export const AudienceMember = Schema.Struct({
+  consumerId: Id,
+  email: Schema.NullOr(Schema.String),
+  phone: Schema.NullOr(Schema.String),
+  fullName: Schema.NullOr(Schema.String),
+  addedAt: Timestamp
+}).annotate({ identifier: "AudienceMember" })
+
+const params = { id: Id }
+
+export class AudienceApi extends HttpApiGroup.make("audiences")
+  .add(
+    HttpApiEndpoint.post("createAudience", "/audiences", {
+      payload: CreateAudience,
+      success: Audience.pipe(HttpApiSchema.status(201))
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Create an audience",
+        description: "Of consumers that are named one by one. It has no members yet."
+      })
+    ),
+    HttpApiEndpoint.get("listAudiences", "/audiences", {
+      query: { ...listQuery(Audiences.shape), ...searchQuery("the name") },
+      success: pageOf(Audience).annotate({ identifier: "AudiencePage" })
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List audiences",
+        description:
+          "All that are not archived. Sorted by `lastRefreshedAt`, those whose members never changed come first."
+      })
+    ),
+    HttpApiEndpoint.get("getAudience", "/audiences/:id", { params, success: Audience, error: NotFound }).annotateMerge(
+      OpenApi.annotations({ summary: "Get an audience" })
+    ),
+    HttpApiEndpoint.put("changeAudience", "/audiences/:id", {
+      params,
+      payload: ChangeAudience,
+      success: Audience,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Change an audience",
+        description: "Send the fields to change: one that is absent keeps its value."
+      })
+    ),
+    HttpApiEndpoint.delete("archiveAudience", "/audiences/:id", {
+      params,
+      success: Audience,
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Archive an audience",
+        description:
+          "Answers the archived record. As long as a sequence is for it, it is refused (409 `AUDIENCE_IN_USE`), so that no sequence opens or shuts unnoticed."
+      })
+    ),
+    HttpApiEndpoint.get("listAudienceMembers", "/audiences/:id/members", {
+      params,
+      query: { ...listQuery(AudienceMembers.shape), ...searchQuery("email, phone and full name") },
+      success: pageOf(AudienceMember).annotate({ identifier: "AudienceMemberPage" }),
+      error: NotFound
+    }).annotateMerge(
+      listAnnotations({ summary: "List an audience's members", description: "In the order they were added." })
+    ),
+    HttpApiEndpoint.post("addAudienceMembers", "/audiences/:id/members", {
+      params,
+      payload: ConsumerIds,
+      success: Audience.pipe(HttpApiSchema.status(201)),
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Add members to an audience",
+        description:
+          "All or none: a consumer that is not there is a 400 that names it. Who is a member already stays one. Answers the audience."
+      })
+    ),
+    HttpApiEndpoint.delete("removeAudienceMembers", "/audiences/:id/members", {
+      params,
+      payload: ConsumerIds,
+      success: Audience,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Remove members from an audience",
+        description:
+          "All or none, as for adding. They cannot enter the audience's sequences any more; places they have already stay theirs. Answers the audience."
+      })
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Audiences" })) {}

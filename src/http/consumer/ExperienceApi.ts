@@ -1,0 +1,100 @@
+/**
+ * Experiences, as the Consumer API declares them (interface document 2.6, 2.8 and 4.2; completions 3, "Experience and
+ * sequences").
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Theme } from "../../domain/Experience.ts"
+import { Id } from "../../domain/Ids.ts"
+import { AccessCode, ProductSelectionMode } from "../../domain/Sequence.ts"
+import { JsonObject } from "../../domain/Text.ts"
+import { SentTimestamp } from "../../domain/Time.ts"
+import { ConsumerAction, PublicRead } from "../Credentials.ts"
+import { Forbidden, NotFound } from "../Errors.ts"
+import { PublicMechanisms } from "./SequenceView.ts"
+
+/** A sequence with its mechanisms, as whom it is for may see it. */
+export const PublicSequence = Schema.Struct({
+  id: Id,
+  experienceId: Id,
+  audienceId: Schema.NullOr(Id),
+  name: Schema.String,
+  priority: Schema.Int,
+  productSelectionMode: Schema.NullOr(ProductSelectionMode),
+  ...PublicMechanisms
+}).annotate({ identifier: "Sequence" })
+
+/** An experience with the sequences that are for the consumer, higher priority first. */
+export const PublicExperience = Schema.Struct({
+  id: Id,
+  name: Schema.String,
+  currencyCode: Schema.String,
+  timeZone: Schema.String,
+  openAt: Schema.NullOr(SentTimestamp),
+  closeAt: Schema.NullOr(SentTimestamp),
+  hasProtectedSequences: Schema.Boolean.annotate({
+    description: "Some sequence is for an audience, or has an access code, whether or not it is shown."
+  }),
+  i18n: Schema.NullOr(JsonObject),
+  products: Schema.Array(JsonObject),
+  sequences: Schema.Array(PublicSequence),
+  theme: Schema.NullOr(Theme)
+}).annotate({ identifier: "Experience" })
+
+const params = { experienceId: Id }
+
+/** The body may be absent. */
+const shown = [
+  Schema.Void,
+  Schema.Struct({
+    accessCode: Schema.optionalKey(
+      Schema.NullOr(AccessCode.annotate({ description: "Opens the sequences that have it, for good." }))
+    )
+  })
+]
+
+export class ExperiencesGroup extends HttpApiGroup.make("experiences").add(
+  HttpApiEndpoint.get("get", "/experiences/:experienceId", {
+    params,
+    success: PublicExperience,
+    error: NotFound
+  })
+    .middleware(PublicRead)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Get an experience",
+        description: "As anyone may see it: only the sequences that are for everybody."
+      })
+    ),
+  HttpApiEndpoint.post("enter", "/experiences/:experienceId/enter", {
+    params,
+    payload: shown,
+    success: Schema.Struct({
+      enteredAt: SentTimestamp,
+      experience: PublicExperience,
+      experienceId: Id
+    }).annotate({ identifier: "ExperienceEntry" }),
+    error: [NotFound, Forbidden]
+  })
+    .middleware(ConsumerAction)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Enter an experience",
+        description:
+          "Answers the experience as this consumer may see it, with the sequences for its audiences and those whose access code it has shown. `enteredAt` is the first time. An access code that opens nothing is a 403, and the consumer has not entered."
+      })
+    ),
+  HttpApiEndpoint.delete("leave", "/experiences/:experienceId/leave", {
+    params,
+    success: Schema.Struct({ left: Schema.Boolean }).annotate({ identifier: "ExperienceLeft" }),
+    error: NotFound
+  })
+    .middleware(ConsumerAction)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Leave an experience",
+        description:
+          "`left` is false if the consumer had not entered. Its places in mechanisms stay, and so does what an access code has opened."
+      })
+    )
+) {}

@@ -1,0 +1,87 @@
+/** The handlers of experiences. */
+import { Clock, Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { Millis } from "../../domain/Time.ts"
+import { ExperienceEntries } from "../../store/ExperienceEntries.ts"
+import { type ExperienceView, ExperienceViews } from "../../store/ExperienceViews.ts"
+import { SequenceAccess } from "../../store/SequenceAccess.ts"
+import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
+import { Forbidden } from "../Errors.ts"
+import { orNotFound, orServiceUnavailable } from "../Refusals.ts"
+import { ConsumerApi } from "./Api.ts"
+import type { PublicExperience } from "./ExperienceApi.ts"
+import { publicMechanisms } from "./SequenceView.ts"
+
+/** The handlers of the group `experiences`; needs experiences, their entries, and for whom sequences are. */
+export const layer = HttpApiBuilder.group(
+  ConsumerApi,
+  "experiences",
+  Effect.fnUntraced(function* (handlers) {
+    const views = yield* ExperienceViews
+    const entries = yield* ExperienceEntries
+    const access = yield* SequenceAccess
+
+    return handlers.handleAll({
+      get: Effect.fnUntraced(
+        function* ({ params: { experienceId } }) {
+          const { tenant } = yield* CurrentTenant
+          const view = yield* views.find(tenant, experienceId)
+          return publicExperience(view, yield* Clock.currentTimeMillis)
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      enter: Effect.fnUntraced(
+        function* ({ params: { experienceId }, payload }) {
+          const { tenant, consumerId } = yield* CurrentConsumer
+          const accessCode = payload?.accessCode ?? undefined
+          const isRefused =
+            accessCode !== undefined && !(yield* access.show(tenant, { experienceId, consumerId, accessCode }))
+          const view = yield* views.find(tenant, experienceId, consumerId)
+          if (isRefused) return yield* codeRefused
+          const enteredAt = view.enteredAt ?? (yield* entries.enter(tenant, experienceId, consumerId))
+          return { enteredAt, experience: publicExperience(view, yield* Clock.currentTimeMillis), experienceId }
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      leave: Effect.fnUntraced(
+        function* ({ params: { experienceId } }) {
+          const { tenant, consumerId } = yield* CurrentConsumer
+          return { left: yield* entries.leave(tenant, experienceId, consumerId) }
+        },
+        orNotFound,
+        orServiceUnavailable
+      )
+    })
+  })
+)
+
+const codeRefused = new Forbidden({ error: "The access code opens nothing here" })
+
+const publicExperience = (
+  { experience, hasProtectedSequences, sequences }: ExperienceView,
+  now: Millis
+): typeof PublicExperience.Type => ({
+  id: experience.id,
+  name: experience.name,
+  currencyCode: experience.currencyCode,
+  timeZone: experience.timeZone,
+  openAt: experience.openAt,
+  closeAt: experience.closeAt,
+  hasProtectedSequences,
+  i18n: experience.i18n,
+  products: [],
+  sequences: sequences.map((sequence) => ({
+    id: sequence.id,
+    experienceId: experience.id,
+    audienceId: sequence.audienceId,
+    name: sequence.name,
+    priority: sequence.priority,
+    productSelectionMode: sequence.productSelectionMode ?? null,
+    ...publicMechanisms(experience.id, sequence, now)
+  })),
+  theme: experience.theme
+})

@@ -1,0 +1,187 @@
+/**
+ * Who belongs to an audience. Changes to one audience come one after the other.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import type { Audience } from "../domain/Audience.ts"
+import type { Tenant } from "../domain/Ids.ts"
+import type { Millis } from "../domain/Time.ts"
+import * as Audiences from "./Audiences.ts"
+import type { Unavailable } from "./Journal.ts"
+import {
+  containing,
+  keyset,
+  type ListShape,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused,
+  plan
+} from "./Pagination.ts"
+import { RecordNotFound } from "./RecordNotFound.ts"
+import { tellMembersRemoved } from "./SequenceAccess.ts"
+import { orUnavailable } from "./SqlFailure.ts"
+
+/** Some of the consumers are not the tenant's. Nothing has changed. */
+export class UnknownConsumers extends Schema.TaggedError<UnknownConsumers>()("UnknownConsumers", {
+  consumerIds: Schema.Array(Schema.String)
+}) {}
+
+/** A consumer that belongs to an audience. */
+export interface AudienceMember {
+  readonly consumerId: string
+  readonly email: string | null
+  readonly phone: string | null
+  readonly fullName: string | null
+  readonly addedAt: Millis
+}
+
+/** The list of an audience's members, in the order they were added. */
+export const shape = {
+  name: "audience members",
+  sorts: {
+    addedAt: { expression: "m.added_at", type: "timestamptz" },
+    consumerId: { expression: "m.consumer_id", type: "uuid" }
+  },
+  id: { expression: "m.consumer_id", type: "uuid" }
+} as const satisfies ListShape<"addedAt" | "consumerId">
+
+export class AudienceMembers extends Context.Service<
+  AudienceMembers,
+  {
+    list(
+      tenant: Tenant,
+      audienceId: string,
+      query: PageQuery<keyof typeof shape.sorts>
+    ): Effect.Effect<Page<AudienceMember>, PageRefused | RecordNotFound | Unavailable>
+    /** Adds consumers of the tenant, all or none; those who belong to it already stay as they are. */
+    add(
+      tenant: Tenant,
+      audienceId: string,
+      by: string,
+      consumerIds: ReadonlyArray<string>
+    ): Effect.Effect<Audience, UnknownConsumers | RecordNotFound | Unavailable>
+    /** Removes consumers of the tenant, all or none; every process is told. */
+    remove(
+      tenant: Tenant,
+      audienceId: string,
+      by: string,
+      consumerIds: ReadonlyArray<string>
+    ): Effect.Effect<Audience, UnknownConsumers | RecordNotFound | Unavailable>
+  }
+>()("usher/store/AudienceMembers") {
+  static readonly layer = Layer.effect(
+    AudienceMembers,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const named = ({ organizationId, mode }: Tenant, id: string) =>
+        sql`id = ${id} and organization_id = ${organizationId} and mode = ${mode} and not archived`
+
+      const list = Effect.fn("AudienceMembers.list")(function* (
+        tenant: Tenant,
+        audienceId: string,
+        query: PageQuery<keyof typeof shape.sorts>
+      ) {
+        const audiences = yield* sql`select id from audiences where ${named(tenant, audienceId)}`
+        if (audiences.length === 0) return yield* notFound
+        const now = yield* Clock.currentTimeMillis
+        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { audienceId } }, now))
+        const { columns, condition, order } = keyset(sql, planned)
+        const conditions = [sql`m.audience_id = ${audienceId}`, condition]
+        if (query.search !== undefined) {
+          const pattern = containing(query.search)
+          conditions.push(sql`(c.email ilike ${pattern} or c.phone ilike ${pattern} or c.full_name ilike ${pattern})`)
+        }
+        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
+          select m.*, c.email, c.phone, c.full_name, ${columns}
+          from audience_members m join consumers c on c.id = m.consumer_id
+          where ${sql.and(conditions)} ${order}`
+        return page(planned, rows, toMember)
+      }, orUnavailable)
+
+      /** The tenant's audience, kept to this transaction. */
+      const locked = (tenant: Tenant, audienceId: string) =>
+        sql<Audiences.Row>`select * from audiences where ${named(tenant, audienceId)} for update`.pipe(
+          Effect.flatMap(([row]) => (row === undefined ? notFound : Effect.succeed(row)))
+        )
+
+      const refuseUnknown = (consumerIds: ReadonlyArray<string>, known: ReadonlyArray<{ readonly id: string }>) => {
+        const ids = new Set(known.map(({ id }) => id))
+        const unknown = consumerIds.filter((id) => !ids.has(id))
+        return unknown.length > 0 ? Effect.fail(new UnknownConsumers({ consumerIds: unknown })) : Effect.void
+      }
+
+      /** The tenant's consumers among those named. */
+      const consumersOf = ({ organizationId, mode }: Tenant, consumerIds: ReadonlyArray<string>) => sql`
+        from consumers
+        where id = any(${consumerIds}::uuid[]) and organization_id = ${organizationId} and mode = ${mode}`
+
+      /** The audience after so many were added, or with a minus removed. */
+      const recounted = Effect.fnUntraced(function* (row: Audiences.Row, by: string, now: Date, difference: number) {
+        if (difference === 0) return Audiences.toAudience(row)
+        const rows = yield* sql<Audiences.Row>`
+          update audiences set member_count = member_count + ${difference}::int,
+            last_refreshed_at = ${now}, updated_at = ${now}, updated_by = ${by}
+          where id = ${row.id} returning *`
+        return Audiences.toAudience(rows[0]!)
+      })
+
+      const add = Effect.fn("AudienceMembers.add")(
+        function* (tenant: Tenant, audienceId: string, by: string, consumerIds: ReadonlyArray<string>) {
+          const audience = yield* locked(tenant, audienceId)
+          const known = yield* sql<{ readonly id: string }>`
+            select id ${consumersOf(tenant, consumerIds)} and not archived`
+          yield* refuseUnknown(consumerIds, known)
+          const now = new Date(yield* Clock.currentTimeMillis)
+          const added = yield* sql`
+            insert into audience_members (audience_id, consumer_id, added_at)
+            select ${audienceId}::uuid, id, ${now}::timestamptz from unnest(${consumerIds}::uuid[]) as given (id)
+            on conflict do nothing returning consumer_id`
+          return yield* recounted(audience, by, now, added.length)
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      const remove = Effect.fn("AudienceMembers.remove")(
+        function* (tenant: Tenant, audienceId: string, by: string, consumerIds: ReadonlyArray<string>) {
+          const audience = yield* locked(tenant, audienceId)
+          // Also those who have been archived since they were added.
+          yield* refuseUnknown(
+            consumerIds,
+            yield* sql<{ readonly id: string }>`select id ${consumersOf(tenant, consumerIds)}`
+          )
+          const now = new Date(yield* Clock.currentTimeMillis)
+          const removed = yield* sql`
+            delete from audience_members
+            where audience_id = ${audienceId} and consumer_id = any(${consumerIds}::uuid[]) returning consumer_id`
+          yield* tellMembersRemoved(sql)
+          return yield* recounted(audience, by, now, -removed.length)
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      return { list, add, remove }
+    })
+  )
+}
+
+const notFound = Effect.fail(new RecordNotFound({ record: "Audience" }))
+
+interface Row {
+  readonly consumer_id: string
+  readonly added_at: Date
+  readonly email: string | null
+  readonly phone: string | null
+  readonly full_name: string | null
+}
+
+const toMember = (row: Row): AudienceMember => ({
+  consumerId: row.consumer_id,
+  email: row.email,
+  phone: row.phone,
+  fullName: row.full_name,
+  addedAt: row.added_at.getTime()
+})

@@ -1,0 +1,137 @@
+/**
+ * Experiences as consumers see them: with the sequences that are for the consumer, and their mechanisms. One statement,
+ * so that what is shown was so at one moment.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { Kind, StatusFields } from "../domain/Decider.ts"
+import type { Experience } from "../domain/Experience.ts"
+import type { Tenant } from "../domain/Ids.ts"
+import type { Sequence } from "../domain/Sequence.ts"
+import type { Millis } from "../domain/Time.ts"
+import * as Experiences from "./Experiences.ts"
+import type { Unavailable } from "./Journal.ts"
+import { RecordNotFound } from "./RecordNotFound.ts"
+import { isFor, isProtected } from "./SequenceAccess.ts"
+import { orUnavailable } from "./SqlFailure.ts"
+
+/** Sequences of an experience that are shown, those of highest priority. */
+const shownSequencesMax = 200
+
+/** Mechanisms of an experience that are shown. */
+const shownMechanismsMax = 1_000
+
+/** A mechanism as its record was last committed. */
+export interface ShownMechanism {
+  readonly id: string
+  readonly kind: Kind
+  readonly sequenceId: string
+  /** As sent, not decoded. */
+  readonly configuration: { readonly [name: string]: unknown }
+  readonly status: Omit<StatusFields, "archived">
+}
+
+export interface ShownSequence extends Pick<Sequence, "id" | "audienceId" | "name" | "priority"> {
+  readonly productSelectionMode?: NonNullable<Sequence["productSelectionMode"]>
+  /** In the order they were created. */
+  readonly mechanisms: ReadonlyArray<ShownMechanism>
+}
+
+export interface ExperienceView {
+  readonly experience: Experience
+  /** True if some sequence is not for everybody, whether or not it is shown. */
+  readonly hasProtectedSequences: boolean
+  /** When the consumer entered; undefined if it has not, or nobody was named. */
+  readonly enteredAt: Millis | undefined
+  /** Higher priority first. */
+  readonly sequences: ReadonlyArray<ShownSequence>
+}
+
+export class ExperienceViews extends Context.Service<
+  ExperienceViews,
+  {
+    /** The experience as the consumer may see it; without a consumer, as anyone may. */
+    find(
+      tenant: Tenant,
+      experienceId: string,
+      consumerId?: string
+    ): Effect.Effect<ExperienceView, RecordNotFound | Unavailable>
+  }
+>()("usher/store/ExperienceViews") {
+  static readonly layer = Layer.effect(
+    ExperienceViews,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const find = Effect.fn("ExperienceViews.find")(function* (
+        { organizationId, mode }: Tenant,
+        experienceId: string,
+        consumerId?: string
+      ) {
+        const entry =
+          consumerId === undefined
+            ? sql`null::timestamptz`
+            : sql`(select entered_at from experience_entries where experience_id = e.id and consumer_id = ${consumerId})`
+        const rows = yield* sql<Row>`
+          with shown as materialized (
+            select s.id, s.audience_id, s.name, s.record, s.created_at, (s.record -> 'priority')::bigint as priority
+            from sequences s
+            where s.experience_id = ${experienceId} and s.organization_id = ${organizationId} and s.mode = ${mode}
+              and not s.archived and ${isFor(sql, consumerId)}
+            order by priority desc, s.created_at, s.id limit ${shownSequencesMax}
+          ), held as (
+            select m.* from mechanisms m join shown on shown.id = m.sequence_id
+            where not m.archived order by m.created_at, m.id limit ${shownMechanismsMax}
+          )
+          select e.*, w.open_at, w.close_at, ${entry} as entered_at,
+            exists (
+              select from sequences s where s.experience_id = e.id and not s.archived and ${isProtected(sql)}
+            ) as has_protected_sequences,
+            (select json_agg(
+              json_build_object('id', id, 'audienceId', audience_id, 'name', name, 'record', record)
+              order by priority desc, created_at, id
+            ) from shown) as sequences,
+            (select json_agg(json_build_object(
+              'id', id, 'kind', kind, 'sequenceId', sequence_id, 'configuration', configuration, 'status',
+              json_build_object(
+                'statusOverride', status_override,
+                'statusOverrideAt', (extract(epoch from status_override_at) * 1000)::bigint,
+                'statusOverrideBy', status_override_by,
+                'teardownStatus', teardown_status
+              )
+            ) order by created_at, id) from held) as mechanisms
+          from experiences e ${Experiences.withWindow(sql)}
+          where e.id = ${experienceId} and e.organization_id = ${organizationId} and e.mode = ${mode} and not e.archived`
+        const row = rows[0]
+        return row === undefined ? yield* new RecordNotFound({ record: "Experience" }) : toView(row)
+      }, orUnavailable)
+
+      return { find }
+    })
+  )
+}
+
+interface Row extends Experiences.Row {
+  readonly entered_at: Date | null
+  readonly has_protected_sequences: boolean
+  readonly sequences: ReadonlyArray<
+    Pick<Sequence, "id" | "audienceId" | "name"> & {
+      readonly record: Pick<ShownSequence, "priority" | "productSelectionMode">
+    }
+  > | null
+  readonly mechanisms: ReadonlyArray<ShownMechanism> | null
+}
+
+const toView = (row: Row): ExperienceView => {
+  const bySequence = Map.groupBy(row.mechanisms ?? [], ({ sequenceId }) => sequenceId)
+  return {
+    experience: Experiences.toExperience(row),
+    hasProtectedSequences: row.has_protected_sequences,
+    enteredAt: row.entered_at?.getTime(),
+    sequences: (row.sequences ?? []).map(({ record, ...sequence }) => ({
+      ...sequence,
+      ...record,
+      mechanisms: bySequence.get(sequence.id) ?? []
+    }))
+  }
+}

@@ -1,0 +1,214 @@
+/** Two processes over one database, and what each lets in while the other changes it. */
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { Protection } from "../../src/auth/Protection.ts"
+import type { Tenant } from "../../src/domain/Ids.ts"
+import { AudienceMembers } from "../../src/store/AudienceMembers.ts"
+import { Audiences } from "../../src/store/Audiences.ts"
+import { Experiences } from "../../src/store/Experiences.ts"
+import { Invalidations } from "../../src/store/Invalidations.ts"
+import { SequenceAccess } from "../../src/store/SequenceAccess.ts"
+import { Sequences } from "../../src/store/Sequences.ts"
+import { aConsumer, aTenant, layer as records } from "../store/recordsFixture.ts"
+import * as TestDatabase from "../store/TestDatabase.ts"
+
+/** A process of its own, which counts what it asks the database. */
+const aProcess = Effect.gen(function* () {
+  const scope = yield* Effect.scope
+  const context = yield* Effect.context<SequenceAccess | Layer.Services<typeof Invalidations.layer>>()
+  const access = yield* SequenceAccess
+  let asked = 0
+  const counting = Layer.succeed(SequenceAccess, {
+    ...access,
+    mayEnter: (...question) =>
+      Effect.suspend(() => {
+        asked++
+        return access.mayEnter(...question)
+      })
+  })
+  const built = yield* Layer.buildWithMemoMap(
+    Protection.layer.pipe(
+      Layer.provide(counting),
+      Layer.provideMerge(Invalidations.layer),
+      Layer.provide(Layer.succeedContext(context))
+    ),
+    Layer.makeMemoMapUnsafe(),
+    scope
+  )
+  const protection = yield* Effect.provide(Protection, built)
+  const invalidations = yield* Effect.provide(Invalidations, built)
+  return { ...protection, invalidations, asked: () => asked }
+})
+
+const aSequence = Effect.fnUntraced(function* (tenant: Tenant, settings: object = {}, code?: string) {
+  const experiences = yield* Experiences
+  const sequences = yield* Sequences
+  const { id: experienceId } = yield* experiences.create(tenant, "x", {
+    name: "Drop",
+    timeZone: "UTC",
+    currencyCode: "USD"
+  })
+  const sequence = yield* sequences.create(tenant, "x", experienceId, { name: "VIP", priority: 0, ...settings }, code)
+  return { ...tenant, sequenceId: sequence.id, experienceId }
+})
+
+/** One process that hears all it is told, over answers of a test's own. */
+const over = (access: Partial<SequenceAccess["Service"]>) =>
+  Protection.layer.pipe(
+    Layer.provide(
+      Layer.mergeAll(
+        Layer.succeed(SequenceAccess, {
+          protectedIds: () => Effect.succeed([]),
+          mayEnter: () => Effect.succeed(true),
+          show: () => Effect.succeed(false),
+          ...access
+        }),
+        Layer.succeed(Invalidations, {
+          publish: () => Effect.void,
+          settled: Effect.void,
+          settledForCertain: Effect.void,
+          subscribe: (_, { refresh }) => refresh,
+          isCurrent: () => true
+        })
+      )
+    )
+  )
+
+describe("Protection in memory", () => {
+  const mechanism = { organizationId: "o", mode: "live", sequenceId: "s" } as const
+
+  it.effect("does not remember an answer that a change has overtaken", () => {
+    let asked = 0
+    const asking = Deferred.makeUnsafe<void>()
+    const gate = Deferred.makeUnsafe<boolean>()
+    const mayEnter = () =>
+      Effect.suspend(() => {
+        Deferred.doneUnsafe(asking, Effect.void)
+        return ++asked === 1 ? Deferred.await(gate) : Effect.succeed(false)
+      })
+    return Effect.gen(function* () {
+      const protection = yield* Protection
+      const first = yield* Effect.forkChild(protection.mayEnter(mechanism, "c"))
+      yield* Deferred.await(asking)
+      yield* protection.changed()
+      yield* Deferred.succeed(gate, true)
+      assert.isTrue(yield* Fiber.join(first))
+      assert.isFalse(yield* protection.mayEnter(mechanism, "c"))
+    }).pipe(Effect.provide(over({ protectedIds: () => Effect.succeed(["s"]), mayEnter })))
+  })
+
+  it.effect("asks about every sequence if there are more protected ones than it can know", () =>
+    Effect.gen(function* () {
+      const protection = yield* Protection
+      assert.isFalse(yield* protection.mayEnter(mechanism, "c"))
+    }).pipe(
+      Effect.provide(
+        over({
+          protectedIds: (limit) => Effect.succeed(Array.from({ length: limit }, (_, n) => `${n}`)),
+          mayEnter: () => Effect.succeed(false)
+        })
+      )
+    )
+  )
+})
+
+describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Protection"), () => {
+  layer(records, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+    it.effect("lets everybody into a sequence that is for everybody, and asks nobody about it", () =>
+      Effect.gen(function* () {
+        const tenant = yield* aTenant()
+        const { mayEnter, asked } = yield* aProcess
+        const mechanism = yield* aSequence(tenant)
+        for (let n = 0; n < 100; n++) assert.isTrue(yield* mayEnter(mechanism, randomUUID()))
+        assert.strictEqual(asked(), 0)
+      })
+    )
+
+    it.effect("asks once about a consumer it lets in, and each time about one it keeps out", () =>
+      Effect.gen(function* () {
+        const tenant = yield* aTenant()
+        const access = yield* SequenceAccess
+        const mechanism = yield* aSequence(tenant, {}, "open")
+        const { mayEnter, asked } = yield* aProcess
+        const { experienceId } = mechanism
+        const consumerId = yield* aConsumer(tenant)
+        for (let n = 0; n < 3; n++) assert.isFalse(yield* mayEnter(mechanism, consumerId))
+        assert.strictEqual(asked(), 3)
+        yield* access.show(tenant, { experienceId, consumerId, accessCode: "open" })
+        for (let n = 0; n < 3; n++) assert.isTrue(yield* mayEnter(mechanism, consumerId))
+        assert.strictEqual(asked(), 4)
+      })
+    )
+
+    it.effect("keeps a consumer out everywhere once the change that does so has been answered", () =>
+      Effect.gen(function* () {
+        const tenant = yield* aTenant()
+        const audiences = yield* Audiences
+        const members = yield* AudienceMembers
+        const sequences = yield* Sequences
+        const [one, other] = [yield* aProcess, yield* aProcess]
+        // They know of each other from their heartbeats.
+        yield* Effect.sleep("100 millis")
+        const mechanism = yield* aSequence(tenant)
+        const consumerId = yield* aConsumer(tenant)
+        const { id: audienceId } = yield* audiences.create(tenant, "x", { name: "Friends" })
+        const entries = () => Effect.forEach([one, other], ({ mayEnter }) => mayEnter(mechanism, consumerId))
+        for (let round = 0; round < 3; round++) {
+          assert.deepStrictEqual(yield* entries(), [true, true])
+          yield* sequences.change(tenant, mechanism.sequenceId, "x", (settings) =>
+            Result.succeed({ ...settings, audienceId })
+          )
+          yield* one.changed(mechanism.sequenceId)
+          assert.deepStrictEqual(yield* entries(), [false, false])
+          yield* members.add(tenant, audienceId, "x", [consumerId])
+          assert.deepStrictEqual(yield* entries(), [true, true])
+          yield* members.remove(tenant, audienceId, "x", [consumerId])
+          yield* one.changed()
+          assert.deepStrictEqual(yield* entries(), [false, false])
+          yield* sequences.change(tenant, mechanism.sequenceId, "x", ({ name, priority }) =>
+            Result.succeed({ name, priority })
+          )
+        }
+      })
+    )
+
+    it.effect("stops asking about a sequence that has become one for everybody", () =>
+      Effect.gen(function* () {
+        const tenant = yield* aTenant()
+        const sequences = yield* Sequences
+        const mechanism = yield* aSequence(tenant, {}, "open")
+        const { mayEnter, asked } = yield* aProcess
+        assert.isFalse(yield* mayEnter(mechanism, randomUUID()))
+        yield* sequences.change(tenant, mechanism.sequenceId, "x", Result.succeed, null)
+        const isQuiet = Effect.gen(function* () {
+          const before = asked()
+          assert.isTrue(yield* mayEnter(mechanism, randomUUID()))
+          return asked() === before
+        })
+        yield* Effect.repeat(Effect.andThen(Effect.sleep("5 millis"), isQuiet), { until: (quiet) => quiet })
+      }).pipe(Effect.timeout("10 seconds"))
+    )
+
+    it.effect("asks about every sequence while it may have missed something, and knows all when it is told again", () =>
+      Effect.gen(function* () {
+        const tenant = yield* aTenant()
+        const sql = yield* SqlClient.SqlClient
+        const sequences = yield* Sequences
+        const { mayEnter, asked, invalidations } = yield* aProcess
+        const mechanism = yield* aSequence(tenant)
+        assert.isTrue(yield* mayEnter(mechanism, randomUUID()))
+        yield* sql`
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and query like 'LISTEN%'`
+        yield* Effect.repeat(Effect.sleep("1 millis"), { until: () => !invalidations.isCurrent() })
+        yield* sequences.change(tenant, mechanism.sequenceId, "x", Result.succeed, "open")
+        assert.isFalse(yield* mayEnter(mechanism, randomUUID()))
+        assert.isAbove(asked(), 0)
+        yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => invalidations.isCurrent() })
+        assert.isFalse(yield* mayEnter(mechanism, randomUUID()))
+      })
+    )
+  })
+})
