@@ -4,7 +4,8 @@
  * a known key costs no SQL; and while this process may have missed that a key has ended, every lookup asks the database.
  */
 import { Cache, Context, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { SqlClient } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
 import { hash, randomBytes } from "node:crypto"
 import { Mode, type Tenant } from "../domain/Ids.ts"
 import { Plan, RateLimits, rateLimitsOf } from "../domain/Plan.ts"
@@ -54,6 +55,8 @@ export class ApiKeys extends Context.Service<
     lookup(key: string): Effect.Effect<KeyHolder | undefined, Unavailable>
     /** The same, if it is remembered: no SQL, unless what is remembered may be out of date. */
     lookupRemembered(key: string): Effect.Effect<KeyHolder | undefined, Unavailable>
+    /** The holder of the tenant's publishable key, for a caller that shows none; remembered likewise. */
+    publishableOf(tenant: Tenant): Effect.Effect<KeyHolder | undefined, Unavailable>
     /** Forgets one key, named by its SHA-256 in base64url, in this process. */
     forget(digest: string): Effect.Effect<void>
     /** Forgets every remembered key: for when keys, or what is told with them, have changed. */
@@ -65,36 +68,29 @@ export class ApiKeys extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const invalidations = yield* Invalidations
-      const select = SqlSchema.findAll({
-        Request: Schema.Uint8Array,
-        Result: Row,
-        execute: (hash) => sql`
+      const select = (condition: Fragment) =>
+        sql`
           select k.id, k.organization_id, k.mode, k.kind, o.plan, o.settings
           from api_keys k join organizations o on o.id = k.organization_id
-          where k.hash = ${hash} and k.revoked_at is null`
-      })
-      const find = (digest: string) =>
-        select(Buffer.from(digest, "base64url")).pipe(
+          where ${condition} and k.revoked_at is null`.pipe(
+          Effect.flatMap(decodeRows),
           Effect.map((rows) => (rows[0] === undefined ? undefined : holderOf(rows[0]))),
           Effect.catchTag("SchemaError", Effect.die),
           orUnavailable
         )
+      const find = (digest: string) => select(sql`k.hash = ${Buffer.from(digest, "base64url")}`)
+      const findPublishable = ({ organizationId, mode }: Tenant) =>
+        select(sql`k.organization_id = ${organizationId} and k.mode = ${mode} and k.kind = 'publishable'`)
 
       // Keyed by the key's SHA-256, which nobody can steer: how long a lookup takes says nothing about other keys.
-      const remembered = yield* Cache.makeWith(find, {
-        capacity: rememberedMax,
-        timeToLive: (exit) =>
-          Exit.isFailure(exit)
-            ? Duration.zero
-            : exit.value === undefined
-              ? Duration.seconds(unknownSeconds)
-              : Duration.infinity
-      })
+      const remembered = yield* Cache.makeWith(find, memory)
+      const publishables = yield* Cache.makeWith(findPublishable, memory)
 
       // What is forgotten may be on its way: a lookup that has read the keys as they were answers those who wait for it,
       // who all came before, and leaves nothing behind.
-      const forget = (digest: string) => Cache.invalidate(remembered, digest)
-      const invalidate = Cache.invalidateAll(remembered)
+      const forget = (digest: string) =>
+        Effect.andThen(Cache.invalidate(remembered, digest), Cache.invalidateAll(publishables))
+      const invalidate = Effect.andThen(Cache.invalidateAll(remembered), Cache.invalidateAll(publishables))
       yield* invalidations.subscribe("api_key", {
         handle: (digest) => (digest === everyKey ? invalidate : forget(digest)),
         refresh: invalidate
@@ -112,11 +108,24 @@ export class ApiKeys extends Context.Service<
           if (invalidations.isCurrent()) return known(digest)
           return Effect.flatMap(known(digest), (holder) => (holder === undefined ? Effect.undefined : find(digest)))
         },
+        publishableOf: (tenant) =>
+          invalidations.isCurrent() ? Cache.get(publishables, tenant) : findPublishable(tenant),
         forget,
         invalidate
       }
     })
   )
+}
+
+/** How keys are remembered. */
+const memory = {
+  capacity: rememberedMax,
+  timeToLive: (exit: Exit.Exit<KeyHolder | undefined, Unavailable>) =>
+    Exit.isFailure(exit)
+      ? Duration.zero
+      : exit.value === undefined
+        ? Duration.seconds(unknownSeconds)
+        : Duration.infinity
 }
 
 const digestOf = (key: string): string => hash("sha256", key, "base64url")
@@ -143,6 +152,8 @@ const Row = Schema.Struct({
     rateLimits: Schema.optionalKey(RateLimits)
   })
 })
+
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 
 const holderOf = ({ id, organization_id, mode, kind, plan, settings }: typeof Row.Type): KeyHolder => ({
   keyId: id,

@@ -4,24 +4,30 @@
  *
  * `requirement` is the same row as OpenAPI says it; `describe` in `OpenApi.ts` puts it on every operation.
  */
-import { Context, Effect, Layer, Result, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { ApiKeys, type KeyHolder } from "../auth/ApiKeys.ts"
-import { Consumers } from "../auth/Consumers.ts"
-import { Tokens, type VerifiedAccess } from "../auth/Tokens.ts"
-import { Id, sameTenant, type Tenant } from "../domain/Ids.ts"
+import type { KeyHolder } from "../auth/ApiKeys.ts"
+import type { VerifiedAccess } from "../auth/Tokens.ts"
+import type { Tenant } from "../domain/Ids.ts"
+import {
+  type ActingConsumer,
+  type ActingSession,
+  bearerOf,
+  type Check,
+  type ConsumerRefusal,
+  type KeyRefusal,
+  type Lasting,
+  makeChecks
+} from "./CredentialChecks.ts"
 import {
   NotFound,
   RateLimitExceededWithHeaders,
-  ServiceUnavailable,
   ServiceUnavailableWithHeaders,
   Unauthorized,
   ValidationError
 } from "./Errors.ts"
-import { issueAt } from "./Issues.ts"
-import { type Admission, admissions, exhaustion } from "./RateLimit.ts"
-import { invalidInput } from "./Validation.ts"
+import type { Admission } from "./RateLimit.ts"
 
 /** The tenant a key speaks for, and the key's name in records: `createdBy`, `statusOverrideBy` and the like. */
 export class CurrentTenant extends Context.Service<CurrentTenant, { readonly tenant: Tenant; readonly by: string }>()(
@@ -29,10 +35,14 @@ export class CurrentTenant extends Context.Service<CurrentTenant, { readonly ten
 ) {}
 
 /** The consumer that acts, or for whom its organization's server acts. */
-export class CurrentConsumer extends Context.Service<
-  CurrentConsumer,
-  { readonly tenant: Tenant; readonly consumerId: string; readonly isGuest: boolean }
->()("usher/http/CurrentConsumer") {}
+export class CurrentConsumer extends Context.Service<CurrentConsumer, ActingConsumer["consumer"]>()(
+  "usher/http/CurrentConsumer"
+) {}
+
+/** The credentials behind an answer that lasts: a stream outlives the request that showed them. */
+export class LastingCredentials extends Context.Service<LastingCredentials, Lasting>()(
+  "usher/http/LastingCredentials"
+) {}
 
 /** The session whose access token was shown; empty where none was needed. */
 export class CurrentSession extends Context.Service<CurrentSession, { readonly access?: VerifiedAccess }>()(
@@ -113,15 +123,14 @@ export class SessionUpgrade extends HttpApiMiddleware.Service<
   static readonly layer = Layer.effect(
     SessionUpgrade,
     Effect.gen(function* () {
-      const { publishableKey, sessionOf, admission } = yield* makeChecks
+      const { publishableKey, accessOf, admission } = yield* makeChecks
       return (handle, { endpoint }) =>
         withTenant(
           publishableKey,
           admission("consumer", endpoint),
           Effect.flatMap(Effect.all([CurrentTenant, HttpServerRequest.HttpServerRequest]), ([{ tenant }, request]) =>
-            Effect.flatMap(
-              bearerOf(request) === undefined ? Effect.succeed({}) : sessionOf(request, tenant),
-              (session) => Effect.provideService(handle, CurrentSession, session)
+            Effect.flatMap(bearerOf(request) === undefined ? Effect.undefined : accessOf(request, tenant), (access) =>
+              Effect.provideService(handle, CurrentSession, access === undefined ? {} : { access })
             )
           )
         )
@@ -138,11 +147,8 @@ export class SessionEnd extends HttpApiMiddleware.Service<SessionEnd, { provides
   static readonly layer = Layer.effect(
     SessionEnd,
     Effect.gen(function* () {
-      const { sessionOf } = yield* makeChecks
-      return (handle) =>
-        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-          Effect.flatMap(sessionOf(request), (session) => Effect.provideService(handle, CurrentSession, session))
-        )
+      const { tokenAlone, admission } = yield* makeChecks
+      return (handle, { endpoint }) => withSession(tokenAlone, admission("consumer", endpoint), handle)
     })
   )
 }
@@ -161,6 +167,29 @@ export class ConsumerAction extends HttpApiMiddleware.Service<ConsumerAction, { 
     Effect.gen(function* () {
       const { consumer, admission } = yield* makeChecks
       return (handle, { endpoint }) => withConsumer(consumer(admission("consumer", endpoint)), handle)
+    })
+  )
+}
+
+/** Streams for a consumer: the credentials of a consumer action, for as long as the stream lasts. */
+export class ConsumerStream extends HttpApiMiddleware.Service<
+  ConsumerStream,
+  { provides: CurrentConsumer | LastingCredentials }
+>()("usher/http/ConsumerStream", { error: [...keyErrors, NotFound, ValidationError] }) {
+  static readonly requirement = ConsumerAction.requirement
+  static readonly layer = Layer.effect(
+    ConsumerStream,
+    Effect.gen(function* () {
+      const { consumer, lasting, admission } = yield* makeChecks
+      return (handle, { endpoint }) =>
+        withConsumer(
+          consumer(admission("consumer", endpoint)),
+          Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+            Effect.flatMap(lasting(request), (credentials) =>
+              Effect.provideService(handle, LastingCredentials, credentials)
+            )
+          )
+        )
     })
   )
 }
@@ -204,136 +233,11 @@ export const layerConsumer = Layer.mergeAll(
   SessionUpgrade.layer,
   SessionEnd.layer,
   ConsumerAction.layer,
+  ConsumerStream.layer,
   ServerAction.layer
 )
 
 type Request = HttpServerRequest.HttpServerRequest
-type KeyRefusal = Unauthorized | ServiceUnavailable
-type ConsumerRefusal = KeyRefusal | NotFound | ValidationError
-type Check<A, E> = (request: Request) => Effect.Effect<A, E>
-
-interface ActingConsumer {
-  readonly holder: KeyHolder
-  readonly consumer: CurrentConsumer["Service"]
-}
-
-const authenticationRequired = new Unauthorized({ error: "Authentication required" })
-const secretKeyRequired = new Unauthorized({ error: "Secret key required" })
-
-const makeChecks = Effect.gen(function* () {
-  const keys = yield* ApiKeys
-  const tokens = yield* Tokens
-  const consumers = yield* Consumers
-
-  const admission = yield* admissions
-  const isExhausted = yield* exhaustion
-
-  /** Who the key speaks for. A caller with too many bad requests behind it has only keys that are known already. */
-  const lookup = (request: Request, key: string | undefined) => {
-    if (key === undefined) return Effect.undefined
-    const found = isExhausted(request) ? keys.lookupRemembered(key) : keys.lookup(key)
-    return Effect.catchTag(found, "Unavailable", outOfReach)
-  }
-
-  const verifyAccess = (token: string) => Effect.catchTag(tokens.verifyAccess(token), "Unavailable", outOfReach)
-
-  const publishableKey: Check<KeyHolder, KeyRefusal> = (request) =>
-    Effect.flatMap(lookup(request, request.headers["x-publishable-key"]), (holder) =>
-      holder?.kind === "publishable" ? Effect.succeed(holder) : Effect.fail(authenticationRequired)
-    )
-
-  /** The holder of a secret key; another key is refused with `otherwise`. */
-  const secretHolder = (request: Request, key: string, otherwise: Unauthorized) =>
-    Effect.flatMap(lookup(request, key), (holder) => {
-      if (holder === undefined) return Effect.fail(authenticationRequired)
-      return holder.kind === "secret" ? Effect.succeed(holder) : Effect.fail(otherwise)
-    })
-
-  const anyKey: Check<KeyHolder, KeyRefusal> = (request) => {
-    const bearer = bearerOf(request)
-    return isKey(bearer) ? secretHolder(request, bearer, authenticationRequired) : publishableKey(request)
-  }
-
-  const secretKey: Check<KeyHolder, KeyRefusal> = (request) => {
-    const bearer = bearerOf(request)
-    if (isKey(bearer)) return secretHolder(request, bearer, secretKeyRequired)
-    // A credential that is good elsewhere is told apart from one that is good nowhere.
-    const other: Effect.Effect<unknown, ServiceUnavailable> =
-      bearer === undefined ? lookup(request, request.headers["x-publishable-key"]) : verifyAccess(bearer)
-    return Effect.flatMap(other, (known) =>
-      Effect.fail(known === undefined ? authenticationRequired : secretKeyRequired)
-    )
-  }
-
-  const consumerByToken = (
-    request: Request,
-    token: string,
-    admit: Admission
-  ): Effect.Effect<ActingConsumer, ConsumerRefusal> =>
-    Effect.flatMap(publishableKey(request), (holder) =>
-      Effect.flatMap(verifyAccess(token), (access): Effect.Effect<ActingConsumer, ConsumerRefusal> => {
-        if (access === undefined || !sameTenant(access.tenant, holder.tenant))
-          return Effect.fail(authenticationRequired)
-        const { consumerId, sessionType } = access
-        const consumer = { tenant: holder.tenant, consumerId, isGuest: sessionType === "guest" }
-        return Effect.as(admit(request, holder, consumerId), { holder, consumer })
-      })
-    )
-
-  /** The session of the token that was shown; it must be one, and the tenant's if there is a tenant. */
-  const sessionOf = (request: Request, tenant?: Tenant): Effect.Effect<CurrentSession["Service"], KeyRefusal> => {
-    const bearer = bearerOf(request)
-    if (bearer === undefined || isKey(bearer)) return Effect.fail(authenticationRequired)
-    return Effect.flatMap(verifyAccess(bearer), (access) =>
-      access === undefined || (tenant !== undefined && !sameTenant(access.tenant, tenant))
-        ? Effect.fail(authenticationRequired)
-        : Effect.succeed({ access })
-    )
-  }
-
-  const consumerByServer = Effect.fnUntraced(function* (request: Request, key: string, admit: Admission) {
-    const holder = yield* secretHolder(request, key, authenticationRequired)
-    const header = request.headers["x-consumer-id"]
-    if (header === undefined) return yield* authenticationRequired
-    yield* admit(request, holder)
-    const id = decodeId(header)
-    if (Result.isFailure(id)) return yield* malformedConsumerId(header)
-    const { tenant } = holder
-    const consumerId = id.success
-    const found = yield* Effect.catchTag(consumers.find(tenant, consumerId), "Unavailable", outOfReach)
-    if (found === undefined) return yield* NotFound.of("Consumer")
-    return { holder, consumer: { tenant, consumerId, isGuest: found.isGuest } }
-  })
-
-  const consumer =
-    (admit: Admission): Check<ActingConsumer, ConsumerRefusal> =>
-    (request) => {
-      const bearer = bearerOf(request)
-      if (bearer === undefined) return Effect.fail(authenticationRequired)
-      return isKey(bearer) ? consumerByServer(request, bearer, admit) : consumerByToken(request, bearer, admit)
-    }
-
-  return { publishableKey, anyKey, secretKey, consumer, sessionOf, admission }
-})
-
-const decodeId = Schema.decodeUnknownResult(Id)
-
-const malformedConsumerId = (header: string) =>
-  invalidInput([
-    issueAt({ "x-consumer-id": header }, "x-consumer-id", { kind: "validation", type: "uuid", expected: "a UUID" })
-  ])
-
-const outOfReach = () => Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))
-
-/** What follows `Bearer ` in `Authorization`. */
-function bearerOf(request: Request): string | undefined {
-  const header = request.headers["authorization"]
-  return header !== undefined && /^bearer /i.test(header) ? header.slice("bearer ".length).trim() : undefined
-}
-
-function isKey(bearer: string | undefined): bearer is string {
-  return bearer !== undefined && bearer.charAt(2) === "_" && (bearer.startsWith("sk_") || bearer.startsWith("pk_"))
-}
 
 /** Runs the operation for the key's tenant, if it may make another request. */
 const withTenant = <A, E, R>(
@@ -347,6 +251,21 @@ const withTenant = <A, E, R>(
       restrictOrigin(fiber.context, request, holder)
       const current = { tenant: holder.tenant, by: `api_key:${holder.keyId}` }
       return Effect.andThen(admit(request, holder), Effect.provideService(handle, CurrentTenant, current))
+    })
+  })
+
+/** Runs the operation for the session, if its organization may make another request. */
+const withSession = <A, E, R>(
+  check: Check<ActingSession, KeyRefusal>,
+  admit: Admission,
+  handle: Effect.Effect<A, E, R | CurrentSession>
+) =>
+  Effect.withFiber((fiber) => {
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    return Effect.flatMap(check(request), ({ holder, access }) => {
+      restrictOrigin(fiber.context, request, holder)
+      const admitted = admit(request, holder, access.consumerId)
+      return Effect.andThen(admitted, Effect.provideService(handle, CurrentSession, { access }))
     })
   })
 

@@ -1,6 +1,6 @@
 /**
- * Rate limits on the way of a request (interface document 8.2). Each operation asks here once its key is known, before
- * anything else is looked up or decoded; the envelope puts on each response how its caller stands.
+ * Rate limits on the way of a request (interface document 8.2). Each operation asks here once its organization is known,
+ * before anything else is looked up or decoded; the envelope puts on each response how its caller stands.
  */
 import { Context, Effect, Exit } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -104,6 +104,23 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A rotated key")
       })
     )
 
+    it.effect("is its tenant's no longer where callers show a token alone, and the new one is", () =>
+      Effect.gen(function* () {
+        const { tenant, publishableKey } = yield* brand
+        const here = yield* ApiKeys
+        const there = Context.get(yield* anotherProcess, ApiKeys)
+        const former = yield* here.lookup(publishableKey)
+        assert.isDefined(former)
+        for (const keys of [here, there]) assert.deepStrictEqual(yield* keys.publishableOf(tenant), former)
+        const { key } = yield* (yield* OrganizationKeys).rotate(tenant, "publishable")
+        const next = yield* here.lookup(key)
+        assert.notStrictEqual(next!.keyId, former.keyId)
+        for (const keys of [here, there]) assert.deepStrictEqual(yield* keys.publishableOf(tenant), next)
+        const nobodys = { organizationId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", mode: "live" } as const
+        assert.isUndefined(yield* here.publishableOf(nobodys))
+      })
+    )
+
     it.effect("is not remembered by who was just reading it", () =>
       Effect.gen(function* () {
         const { tenant, secretKey } = yield* brand

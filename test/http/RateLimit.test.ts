@@ -157,6 +157,37 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Rate limits ove
       })
     )
 
+    it.effect("count a logout, which shows a token alone, for the token's organization", () =>
+      Effect.gen(function* () {
+        yield* withinMinute(5)
+        const { consumer, guest } = yield* Usher
+        const sql = yield* SqlClient.SqlClient
+        const { organizationId, publishableKey, testPublishableKey } = yield* organization({ consumerApiPerMinute: 5 })
+        const [ann, bob, kim] = [
+          yield* guest(publishableKey),
+          yield* guest(testPublishableKey),
+          yield* guest(publishableKey)
+        ]
+        const logout = ({ accessToken }: Fixture.Guest) =>
+          consumer({ method: "POST", path: "/api/auth/logout", headers: { authorization: `Bearer ${accessToken}` } })
+        const told = (answer: Answer) => [answer.status, ...figures(answer).slice(0, 2)]
+        assert.deepStrictEqual(told(yield* logout(ann)), [204, 5, 1])
+        const ended = yield* logout(ann)
+        assert.deepStrictEqual([ended.status, figures(ended)[0]], [401, 5_000], "a token that has ended says nothing")
+        assert.deepStrictEqual(told(yield* logout(bob)), [204, 5, 0])
+        const refused = yield* logout(kim)
+        assert.deepStrictEqual(told(refused), [429, 5, 0])
+        assert.deepStrictEqual(refused.body, {
+          error: "Rate limit exceeded",
+          retryAfter: Number(refused.headers["retry-after"])
+        })
+        const [counted] = yield* sql`
+          select count(*)::int as alive from sessions
+          where organization_id = ${organizationId} and revoked_at is null`
+        assert.deepStrictEqual({ ...counted }, { alive: 1 })
+      })
+    )
+
     it.effect("are told to callers of whom nothing is known, and leave alone what is outside /api", () =>
       Effect.gen(function* () {
         const { consumer, admin } = yield* Usher

@@ -1,0 +1,200 @@
+/**
+ * How what a request shows is looked up: keys, access tokens, and the consumer a server names. A check that passes answers
+ * who is calling; `Credentials.ts` says which operations use which.
+ */
+import { Effect, Result, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { ApiKeys, type KeyHolder } from "../auth/ApiKeys.ts"
+import { Consumers } from "../auth/Consumers.ts"
+import { Tokens, type VerifiedAccess } from "../auth/Tokens.ts"
+import { Id, sameTenant, type Tenant } from "../domain/Ids.ts"
+import type { Millis } from "../domain/Time.ts"
+import { NotFound, ServiceUnavailable, Unauthorized, type ValidationError } from "./Errors.ts"
+import { issueAt } from "./Issues.ts"
+import { type Admission, admissions, exhaustion } from "./RateLimit.ts"
+import { invalidInput } from "./Validation.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+export type KeyRefusal = Unauthorized | ServiceUnavailable
+export type ConsumerRefusal = KeyRefusal | NotFound | ValidationError
+export type Check<A, E> = (request: Request) => Effect.Effect<A, E>
+
+/** A consumer, or a server for it, and the key that was shown. */
+export interface ActingConsumer {
+  readonly holder: KeyHolder
+  readonly consumer: { readonly tenant: Tenant; readonly consumerId: string; readonly isGuest: boolean }
+}
+
+/** A session whose token was shown without a key, and the publishable key of its tenant. */
+export interface ActingSession {
+  readonly holder: KeyHolder
+  readonly access: VerifiedAccess
+}
+
+/** Credentials that are needed for longer than a request. */
+export interface Lasting {
+  /** True once the access token has expired or its session is known here to have ended. Costs next to nothing. */
+  hasEnded(now: Millis): boolean
+  /**
+   * Whether they would be let in again. While the database is out of reach, and what is remembered does not tell, they are
+   * taken to be good still: nothing new happens then either.
+   */
+  areGood(): Effect.Effect<boolean>
+}
+
+const authenticationRequired = new Unauthorized({ error: "Authentication required" })
+const secretKeyRequired = new Unauthorized({ error: "Secret key required" })
+
+/** The checks, on what `auth/` knows; and how callers that pass are counted. */
+export const makeChecks = Effect.gen(function* () {
+  const keys = yield* ApiKeys
+  const tokens = yield* Tokens
+  const consumers = yield* Consumers
+
+  const admission = yield* admissions
+  const isExhausted = yield* exhaustion
+
+  /** Who the key speaks for. A caller with too many bad requests behind it has only keys that are known already. */
+  const lookup = (request: Request, key: string | undefined) => {
+    if (key === undefined) return Effect.undefined
+    const found = isExhausted(request) ? keys.lookupRemembered(key) : keys.lookup(key)
+    return Effect.catchTag(found, "Unavailable", outOfReach)
+  }
+
+  const verifyAccess = (token: string) => Effect.catchTag(tokens.verifyAccess(token), "Unavailable", outOfReach)
+
+  const publishableKey: Check<KeyHolder, KeyRefusal> = (request) =>
+    Effect.flatMap(lookup(request, request.headers["x-publishable-key"]), (holder) =>
+      holder?.kind === "publishable" ? Effect.succeed(holder) : Effect.fail(authenticationRequired)
+    )
+
+  /** The holder of a secret key; another key is refused with `otherwise`. */
+  const secretHolder = (request: Request, key: string, otherwise: Unauthorized) =>
+    Effect.flatMap(lookup(request, key), (holder) => {
+      if (holder === undefined) return Effect.fail(authenticationRequired)
+      return holder.kind === "secret" ? Effect.succeed(holder) : Effect.fail(otherwise)
+    })
+
+  const anyKey: Check<KeyHolder, KeyRefusal> = (request) => {
+    const bearer = bearerOf(request)
+    return isKey(bearer) ? secretHolder(request, bearer, authenticationRequired) : publishableKey(request)
+  }
+
+  const secretKey: Check<KeyHolder, KeyRefusal> = (request) => {
+    const bearer = bearerOf(request)
+    if (isKey(bearer)) return secretHolder(request, bearer, secretKeyRequired)
+    // A credential that is good elsewhere is told apart from one that is good nowhere.
+    const other: Effect.Effect<unknown, ServiceUnavailable> =
+      bearer === undefined ? lookup(request, request.headers["x-publishable-key"]) : verifyAccess(bearer)
+    return Effect.flatMap(other, (known) =>
+      Effect.fail(known === undefined ? authenticationRequired : secretKeyRequired)
+    )
+  }
+
+  const consumerByToken = (
+    request: Request,
+    token: string,
+    admit: Admission
+  ): Effect.Effect<ActingConsumer, ConsumerRefusal> =>
+    Effect.flatMap(publishableKey(request), (holder) =>
+      Effect.flatMap(verifyAccess(token), (access): Effect.Effect<ActingConsumer, ConsumerRefusal> => {
+        if (access === undefined || !sameTenant(access.tenant, holder.tenant))
+          return Effect.fail(authenticationRequired)
+        const { consumerId, sessionType } = access
+        const consumer = { tenant: holder.tenant, consumerId, isGuest: sessionType === "guest" }
+        return Effect.as(admit(request, holder, consumerId), { holder, consumer })
+      })
+    )
+
+  /** What the token that was shown says; it must be one, and the tenant's if there is a tenant. */
+  const accessOf = (request: Request, tenant?: Tenant): Effect.Effect<VerifiedAccess, KeyRefusal> => {
+    const bearer = bearerOf(request)
+    if (bearer === undefined || isKey(bearer)) return Effect.fail(authenticationRequired)
+    return Effect.flatMap(verifyAccess(bearer), (access) =>
+      access === undefined || (tenant !== undefined && !sameTenant(access.tenant, tenant))
+        ? Effect.fail(authenticationRequired)
+        : Effect.succeed(access)
+    )
+  }
+
+  /** A caller without a key is counted, and held to its origins, as one that shows its tenant's publishable key. */
+  const tokenAlone: Check<ActingSession, KeyRefusal> = (request) =>
+    Effect.flatMap(accessOf(request), (access) =>
+      Effect.flatMap(
+        Effect.catchTag(keys.publishableOf(access.tenant), "Unavailable", outOfReach),
+        (holder): Effect.Effect<ActingSession, KeyRefusal> =>
+          holder === undefined ? Effect.fail(authenticationRequired) : Effect.succeed({ holder, access })
+      )
+    )
+
+  const consumerByServer = Effect.fnUntraced(function* (request: Request, key: string, admit: Admission) {
+    const holder = yield* secretHolder(request, key, authenticationRequired)
+    const header = request.headers["x-consumer-id"]
+    if (header === undefined) return yield* authenticationRequired
+    yield* admit(request, holder)
+    const id = decodeId(header)
+    if (Result.isFailure(id)) return yield* malformedConsumerId(header)
+    const { tenant } = holder
+    const consumerId = id.success
+    const found = yield* Effect.catchTag(consumers.find(tenant, consumerId), "Unavailable", outOfReach)
+    if (found === undefined) return yield* NotFound.of("Consumer")
+    return { holder, consumer: { tenant, consumerId, isGuest: found.isGuest } }
+  })
+
+  const consumer =
+    (admit: Admission): Check<ActingConsumer, ConsumerRefusal> =>
+    (request) => {
+      const bearer = bearerOf(request)
+      if (bearer === undefined) return Effect.fail(authenticationRequired)
+      return isKey(bearer) ? consumerByServer(request, bearer, admit) : consumerByToken(request, bearer, admit)
+    }
+
+  /** The credentials of a consumer that was let in, for as long as they may be needed. */
+  const lasting: Check<Lasting, ServiceUnavailable> = (request) => {
+    const bearer = bearerOf(request)
+    const shown = bearer === undefined || isKey(bearer) ? Effect.undefined : verifyAccess(bearer)
+    return Effect.map(shown, (access) => new ShownCredentials(request, access))
+  }
+
+  const checkAgain = consumer(() => Effect.void)
+
+  /** A class, because there may be very many at a time. */
+  class ShownCredentials implements Lasting {
+    private readonly request: Request
+    private readonly access: VerifiedAccess | undefined
+    constructor(request: Request, access: VerifiedAccess | undefined) {
+      this.request = request
+      this.access = access
+    }
+    hasEnded(now: Millis): boolean {
+      return this.access !== undefined && tokens.hasEnded(this.access, now)
+    }
+    areGood(): Effect.Effect<boolean> {
+      return Effect.match(checkAgain(this.request), {
+        onSuccess: () => true,
+        onFailure: (refusal) => refusal instanceof ServiceUnavailable
+      })
+    }
+  }
+
+  return { publishableKey, anyKey, secretKey, consumer, lasting, accessOf, tokenAlone, admission }
+})
+
+const decodeId = Schema.decodeUnknownResult(Id)
+
+const malformedConsumerId = (header: string) =>
+  invalidInput([
+    issueAt({ "x-consumer-id": header }, "x-consumer-id", { kind: "validation", type: "uuid", expected: "a UUID" })
+  ])
+
+const outOfReach = () => Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))
+
+/** What follows `Bearer ` in `Authorization`. */
+export function bearerOf(request: Request): string | undefined {
+  const header = request.headers["authorization"]
+  return header !== undefined && /^bearer /i.test(header) ? header.slice("bearer ".length).trim() : undefined
+}
+
+function isKey(bearer: string | undefined): bearer is string {
+  return bearer !== undefined && bearer.charAt(2) === "_" && (bearer.startsWith("sk_") || bearer.startsWith("pk_"))
+}
