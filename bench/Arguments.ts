@@ -1,6 +1,6 @@
 /** The command line of the bench. */
 
-export const scenarioIds = ["P1", "P2", "P3", "P4", "P8", "P10"] as const
+export const scenarioIds = ["P1", "P2", "P3", "P4", "P5", "P6", "P8", "P10", "C1"] as const
 export type ScenarioId = (typeof scenarioIds)[number]
 
 export const programNames = ["usher", "fastify-postgres", "fastify-postgres-tuned", "fastify-redis", "noop"] as const
@@ -33,8 +33,11 @@ Scenarios (default: all)
   P2   entries at half of that, open loop: latency
   P3   status reads a second, and the SQL statements they cost
   P4   one queue of a million waiting: entries, heap, positions, restart
+  P5   10,000 live streams: memory, and how soon each is told its position
+  P6   a draw of a million entries: how long it takes, and what others notice of it
   P8   10,000 queues on one process: idle cost, heap, entries spread over them
   P10  the whole arrival of a new consumer: session, entry, status
+  C1   what credentials and limits cost an entry: noop with and without them, and usher
 
 Options
   --json FILE      write the figures there          (default bench/out/bench.json)

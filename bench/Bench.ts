@@ -1,5 +1,5 @@
 /** What scenarios measure with: the programs, the generator, the tokens, and one measured run. */
-import type { Arguments, ProgramName } from "./Arguments.ts"
+import type { Arguments } from "./Arguments.ts"
 import type { Figures } from "./Figures.ts"
 import { figures } from "./Figures.ts"
 import type { Job, Outcome, RequestTemplate, RequestTemplates } from "./load/Job.ts"
@@ -48,7 +48,7 @@ export async function inTurns(
   programs: ReadonlyArray<Program>,
   measure: (program: Program, round: number) => Promise<Measured>
 ): Promise<{ readonly [program: string]: Figures }> {
-  const measured = new Map<ProgramName, Array<Measured>>()
+  const measured = new Map<Program["name"], Array<Measured>>()
   for (let round = 0; round < bench.rounds; round++) {
     for (const program of programs) {
       if (program.missing !== undefined) continue

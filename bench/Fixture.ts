@@ -5,6 +5,7 @@ import type { TokenIssuer } from "./Tokens.ts"
 export interface Fixture {
   readonly organizationId: string
   readonly publishableKey: string
+  readonly secretKey: string
   readonly queueId: string
   /** Per minute; 0, so that the line only grows and every program does the same work. */
   readonly admitRate: number

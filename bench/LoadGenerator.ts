@@ -9,9 +9,16 @@ const overheadSecondsMax = 60
 export class LoadGenerator {
   private child: ChildProcess | undefined
 
-  /** Runs the job; fails if an answer had a status other than `expectedStatus`, or a connection broke. */
-  async run(job: Job, expectedStatuses: ReadonlyArray<number> = [200]): Promise<Outcome> {
-    const outcome = await this.send(job)
+  /**
+   * Runs the job; fails if an answer had a status other than `expectedStatus`, or a connection broke. A job that holds its
+   * connections open at its end does so until `whileHeld` is done.
+   */
+  async run(
+    job: Job,
+    expectedStatuses: ReadonlyArray<number> = [200],
+    whileHeld: () => Promise<void> = () => Promise.resolve()
+  ): Promise<Outcome> {
+    const outcome = await this.send(job, whileHeld)
     const unexpected = Object.entries(outcome.statuses).filter(([status]) => !expectedStatuses.includes(Number(status)))
     if (unexpected.length > 0) {
       const list = unexpected.map(([status, count]) => `${count} × ${status}`).join(", ")
@@ -28,7 +35,7 @@ export class LoadGenerator {
     this.child = undefined
   }
 
-  private send(job: Job): Promise<Outcome> {
+  private send(job: Job, whileHeld: () => Promise<void>): Promise<Outcome> {
     const child = (this.child ??= fork(fileURLToPath(new URL("load/generator.ts", import.meta.url)), {
       serialization: "advanced",
       execArgv: ["--max-semi-space-size=16"]
@@ -40,8 +47,14 @@ export class LoadGenerator {
         child.off("exit", onExit)
         act()
       }
-      const onMessage = (message: { readonly outcome?: Outcome; readonly error?: string }) =>
+      const onMessage = (message: { readonly outcome?: Outcome; readonly error?: string; readonly held?: true }) => {
+        if (message.held === true) return void whileHeld().then(() => child.send("go on"), onFailure)
         settle(() => (message.outcome === undefined ? reject(new Error(message.error)) : resolve(message.outcome)))
+      }
+      const onFailure = (error: unknown) => {
+        child.kill("SIGKILL")
+        settle(() => reject(error instanceof Error ? error : new Error(String(error))))
+      }
       const onExit = () => {
         this.child = undefined
         settle(() => reject(new Error("The load generator ended")))

@@ -22,6 +22,14 @@ const headlines: { readonly [scenario: string]: ReadonlyArray<readonly [figure: 
     ["entriesPerSecond", "P4  entries a second"],
     ["secondsToReady", "P4  seconds from start to ready"]
   ],
+  P5: [
+    ["latencyP99Milliseconds", "P5  p99 ms until a stream is told its position"],
+    ["kibibytesPerStream", "P5  KiB of memory a stream"]
+  ],
+  P6: [
+    ["latencyP99Milliseconds", "P6  p99 ms of entries into a queue"],
+    ["eventLoopLongestWorkMilliseconds", "P6  longest ms of work in one turn of the event loop"]
+  ],
   P8: [
     ["entriesPerSecond", "P8  entries a second"],
     ["heapMegabytes", "P8  MB of heap"]
@@ -29,6 +37,10 @@ const headlines: { readonly [scenario: string]: ReadonlyArray<readonly [figure: 
   P10: [
     ["arrivalsPerSecond", "P10  new consumers a second"],
     ["entryP99Milliseconds", "P10  p99 ms of the entry"]
+  ],
+  C1: [
+    ["entriesPerSecond", "C1  entries a second"],
+    ["serverMicrosecondsPerEntry", "C1  µs of processor an entry, server"]
   ]
 }
 
@@ -39,7 +51,8 @@ const colors = new Map([
   ["fastify-postgres", "#1971c2"],
   ["fastify-postgres-tuned", "#2f9e44"],
   ["fastify-redis", "#868e96"],
-  ["noop", "#f4a261"]
+  ["noop", "#f4a261"],
+  ["noop-open", "#e9c46a"]
 ])
 
 export async function toSvg(report: Report): Promise<string> {

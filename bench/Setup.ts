@@ -22,6 +22,7 @@ export function inventFixture(): Fixture {
   return {
     organizationId,
     publishableKey: `pk_live_${randomBytes(24).toString("base64url")}`,
+    secretKey: `sk_live_${randomBytes(24).toString("base64url")}`,
     queueId: randomUUID(),
     admitRate,
     publicKey: keys.publicKey.export({ format: "jwk" }),
@@ -30,7 +31,15 @@ export function inventFixture(): Fixture {
   }
 }
 
-/** An organization without limits, with one open queue, made by Usher. */
+/** More than any run makes: limits that are counted and never reached. */
+const requestsMax = 1_000_000_000
+const rateLimits = {
+  consumerApiPerMinute: requestsMax,
+  queueEntriesPerMinute: requestsMax,
+  queueEntriesPerSecond: requestsMax
+}
+
+/** An organization whose limits nobody reaches, with one open queue, made by Usher. */
 export async function makeFixture(workDirectory: string, database: DatabaseServer): Promise<Fixture> {
   await database.create(templateDatabase)
   const url = database.url(templateDatabase)
@@ -48,6 +57,8 @@ export async function makeFixture(workDirectory: string, database: DatabaseServe
     readonly publishableKey: string
     readonly secretKey: string
   }
+  const limited = "update organizations set settings = $1::jsonb"
+  await database.query(templateDatabase, limited, [JSON.stringify({ rateLimits })])
   const server = start({
     name: "setup",
     command: process.execPath,
@@ -69,6 +80,7 @@ export async function makeFixture(workDirectory: string, database: DatabaseServe
     return {
       organizationId: keys.organizationId,
       publishableKey: keys.publishableKey,
+      secretKey: keys.secretKey,
       queueId: queue.id,
       admitRate,
       publicKey: key!.public_key,

@@ -17,9 +17,12 @@ import { usher } from "./programs/Usher.ts"
 import * as Progress from "./Progress.ts"
 import { openRedisServer } from "./Redis.ts"
 import { machineLines, type Report, toJson, toTable } from "./Report.ts"
+import { callerChecks } from "./scenarios/CallerChecks.ts"
 import { durableEntries } from "./scenarios/DurableEntries.ts"
 import { halfCapacity } from "./scenarios/HalfCapacity.ts"
+import { liveStreams } from "./scenarios/LiveStreams.ts"
 import { manyMechanisms } from "./scenarios/ManyMechanisms.ts"
+import { millionDrawn } from "./scenarios/MillionDrawn.ts"
 import { millionWaiting } from "./scenarios/MillionWaiting.ts"
 import { newConsumers } from "./scenarios/NewConsumers.ts"
 import { statusReads } from "./scenarios/StatusReads.ts"
@@ -31,8 +34,11 @@ const scenarios: { readonly [id in ScenarioId]: (bench: Bench) => Promise<Scenar
   P2: halfCapacity,
   P3: statusReads,
   P4: millionWaiting,
+  P5: liveStreams,
+  P6: millionDrawn,
   P8: manyMechanisms,
-  P10: newConsumers
+  P10: newConsumers,
+  C1: callerChecks
 }
 const programs = {
   usher,

@@ -72,7 +72,22 @@ export interface ArrivalsJob extends Common {
   readonly status: RequestTemplate
 }
 
-export type Job = ClosedLoopJob | OpenLoopJob | ArrivalsJob
+/** Each connection is a stream of one consumer that waits, all of them told how the line moves. */
+export interface StreamsJob extends Common {
+  readonly mode: "streams"
+  /** `GET …/events` */
+  readonly request: RequestTemplate
+  /** Of those who wait. */
+  readonly tokens: TokenRange
+  /** What takes a consumer out of the line. */
+  readonly move: RequestTemplate
+  /** Of those who are ahead of all who wait, and leave. */
+  readonly movers: TokenRange
+  readonly movesPerSecond: number
+  readonly seed: number
+}
+
+export type Job = ClosedLoopJob | OpenLoopJob | ArrivalsJob | StreamsJob
 
 /** Percentiles in microseconds. */
 export interface Latency {

@@ -1,11 +1,11 @@
 /** The load generator's process: takes one job over IPC, runs it, answers the outcome, waits for the next. */
 import { Arrivals } from "./Arrivals.ts"
 import { ClosedLoop } from "./ClosedLoop.ts"
-import type { Job } from "./Job.ts"
+import type { Job, Outcome } from "./Job.ts"
 import { OpenLoop } from "./OpenLoop.ts"
-import type { Run } from "./Run.ts"
+import { Streams } from "./Streams.ts"
 
-function prepare(job: Job): Run {
+function prepare(job: Job): { outcome(): Promise<Outcome> } {
   switch (job.mode) {
     case "closed":
       return new ClosedLoop(job)
@@ -13,10 +13,21 @@ function prepare(job: Job): Run {
       return new OpenLoop(job)
     case "arrivals":
       return new Arrivals(job)
+    case "streams":
+      return new Streams(job, held)
   }
 }
 
-process.on("message", (job: Job) => {
+/** Asks to be told to go on. */
+function held(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once("message", () => resolve())
+    process.send?.({ held: true })
+  })
+}
+
+process.on("message", (job: Job | "go on") => {
+  if (job === "go on") return
   Promise.resolve(job)
     .then((taken) => prepare(taken).outcome())
     .then(

@@ -1,7 +1,7 @@
 /**
  * Usher's own server before an engine that answers from nothing: the same listeners, routes, credentials, schemas and
  * process as `usher serve`, but no actor, no decision and no journal behind them. What it reaches is the ceiling of the
- * transport.
+ * transport. With `--open` it knows no credentials and no limits either.
  */
 import { NodeCrypto, NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Runtime } from "effect"
@@ -14,10 +14,12 @@ import type { View } from "../../src/domain/Queue.ts"
 import { Engine, type Inspection } from "../../src/engine/Engine.ts"
 import * as AdminRoutes from "../../src/http/admin/Routes.ts"
 import * as ConsumerRoutes from "../../src/http/consumer/Routes.ts"
+import * as Credentials from "../../src/http/Credentials.ts"
 import { Readiness } from "../../src/http/Readiness.ts"
 import * as Server from "../../src/http/Server.ts"
 import * as JournalCodec from "../../src/store/JournalCodec.ts"
 import * as JournalSql from "../../src/store/JournalSql.ts"
+import * as OpenCredentials from "./openCredentials.ts"
 
 const tenant = { organizationId: "00000000-0000-7000-8000-000000000000", mode: "live" } as const
 const view: View = { status: "QUEUED", position: 1_000, positionDisplayMode: "precise", enteredAt: Date.now() }
@@ -57,13 +59,16 @@ const engine = Layer.succeed(Engine, {
   view: () => answer,
   administer: () => Effect.succeed(inspection),
   configuration: () => Effect.succeed(inspection.configuration),
+  identity: () => Effect.succeed(inspection.identity),
   inspect: () => Effect.succeed(inspection),
   start: () => Effect.void,
   unpark: () => Effect.void,
   isRestored: Effect.succeed(true)
 } as unknown as Engine["Service"])
 
-const server = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.layer }).pipe(
+const credentials = process.argv.includes("--open") ? OpenCredentials.layer : Credentials.layerConsumer
+
+const server = Server.layer({ consumer: ConsumerRoutes.layerWith(credentials), admin: AdminRoutes.layer }).pipe(
   Layer.provide(Readiness.layerConditions),
   Layer.provide(Readiness.layer),
   Layer.provide(Layer.merge(Auth.layer, Delivery.layer)),

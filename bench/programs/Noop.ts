@@ -1,19 +1,23 @@
-/** Runs the peer `noop`: Usher's own transport before an engine that answers from nothing. */
+/** Runs the peer `noop`, Usher's own transport before an engine that answers from nothing; and the same open to everybody. */
 import { fileURLToPath } from "node:url"
 import { type Ground, type Program, startServer } from "./Program.ts"
 import { usherEnvironment } from "./Usher.ts"
 
 const database = "bench_noop"
 
-export function noop(ground: Ground): Program {
+export const noop = (ground: Ground): Program => programOf(ground, "noop", [])
+export const noopOpen = (ground: Ground): Program => programOf(ground, "noop-open", ["--open"])
+
+function programOf(ground: Ground, name: Program["name"], scriptArguments: ReadonlyArray<string>): Program {
   return {
-    name: "noop",
+    name,
     start: async () => {
       await ground.database.create(database, ground.fixture.templateDatabase)
       await ground.database.checkpoint()
       const { port, server } = await startServer(ground, {
-        name: "noop",
+        name,
         script: fileURLToPath(new URL("../peers/noop.ts", import.meta.url)),
+        scriptArguments,
         environment: await usherEnvironment(ground.database.url(database)),
         portVariable: "CONSUMER_PORT",
         ready: { path: "/ready" }

@@ -22,7 +22,7 @@ export interface Ground {
 const readySecondsMax = 120
 
 export interface Program {
-  readonly name: ProgramName
+  readonly name: ProgramName | "noop-open"
   /** Why it cannot run here, if it cannot. */
   readonly missing?: string
   /** Starts it with one open queue in which `waiting` consumers wait already. */
@@ -86,6 +86,16 @@ export function enterRequest(fixture: Fixture, queueId = fixture.queueId): Reque
 /** `GET /queues/{id}/status` as every program takes it. */
 export function statusRequest(fixture: Fixture): RequestTemplate {
   return request("GET", `/api/queues/${fixture.queueId}/status`, fixture)
+}
+
+/** `POST /queues/{id}/leave`. */
+export function leaveRequest(fixture: Fixture): RequestTemplate {
+  return request("POST", `/api/queues/${fixture.queueId}/leave`, fixture)
+}
+
+/** `GET /queues/{id}/events`. */
+export function eventsRequest(fixture: Fixture): RequestTemplate {
+  return request("GET", `/api/queues/${fixture.queueId}/events`, fixture)
 }
 
 function request(method: string, path: string, fixture: Fixture): RequestTemplate {

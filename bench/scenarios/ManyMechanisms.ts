@@ -22,7 +22,7 @@ export async function manyMechanisms(bench: Bench): Promise<ScenarioResult> {
       [many, queues - 1]
     ] as const) {
       Progress.show(`P8: ${variant}, run ${round + 1} of ${bench.rounds}`)
-      const result = await withProgram(usher(bench.ground, more), 0, async (running) => {
+      const result = await withProgram(usher(bench.ground, { queues: more }), 0, async (running) => {
         const heap = await running.heapBytes()
         const idle = await idlePercent(running, idleSeconds)
         const { tail } = enterRequest(bench.ground.fixture)

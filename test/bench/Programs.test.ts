@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { type DatabaseServer, openDatabaseServer } from "../../bench/Database.ts"
 import { fastifyPostgres, fastifyPostgresTuned } from "../../bench/programs/FastifyPostgres.ts"
 import { fastifyRedis } from "../../bench/programs/FastifyRedis.ts"
-import { noop } from "../../bench/programs/Noop.ts"
+import { noop, noopOpen } from "../../bench/programs/Noop.ts"
 import type { Ground, Running } from "../../bench/programs/Program.ts"
 import { usher } from "../../bench/programs/Usher.ts"
 import { openRedisServer } from "../../bench/Redis.ts"
@@ -117,6 +117,20 @@ describe("the programs of the bench", { timeout: 60_000 }, () => {
       assert.deepStrictEqual(fields(await call(running, "status", ada)), entryFields)
       assert.strictEqual((await call(running, "enter", `${ada.slice(0, -6)}AAAAAA`)).status, 401)
       assert.isUndefined(await running.countEntries())
+    } finally {
+      await running.stop()
+    }
+  })
+
+  it("noop-open answers in the same shape and looks at no credentials", async () => {
+    const running = await noopOpen(ground).start(0)
+    try {
+      const [ada] = tokens as [string]
+      for (const token of [ada, `${ada.slice(0, -6)}AAAAAA`, "none"]) {
+        assert.deepStrictEqual(fields(await call(running, "enter", token)), entryFields)
+        assert.deepStrictEqual(fields(await call(running, "status", token)), entryFields)
+      }
+      assert.strictEqual((await call(running, "enter", ada, "nonsense")).status, 400)
     } finally {
       await running.stop()
     }

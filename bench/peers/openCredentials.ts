@@ -1,0 +1,79 @@
+/**
+ * The credentials of the Consumer API without what they cost: everybody is let in as one and the same consumer, no key
+ * and no token is looked at, and no request is counted.
+ */
+import { Context, Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import {
+  ConsumerAction,
+  ConsumerStream,
+  CurrentConsumer,
+  CurrentSession,
+  CurrentTenant,
+  LastingCredentials,
+  PublicRead,
+  ServerAction,
+  SessionCreation,
+  SessionEnd,
+  SessionUpgrade
+} from "../../src/http/Credentials.ts"
+import { RateLimits, type Standing } from "../../src/http/limits/RateLimits.ts"
+import { admissions } from "../../src/http/RateLimit.ts"
+
+const id = "00000000-0000-7000-8000-000000000000"
+const tenant = { organizationId: id, mode: "live" } as const
+const holder = { keyId: id, tenant, kind: "publishable", rateLimits: {} } as const
+const consumer = { tenant, consumerId: id, isGuest: true }
+const current = { tenant, by: "noop" }
+const lasting = { hasEnded: () => false, areGood: () => Effect.succeed(true) }
+
+/** Told to everybody. */
+const standing: Standing = { limit: 1_000_000_000, remaining: 1_000_000_000, resetAtSeconds: 0 }
+
+const uncounted = Effect.provideService(admissions, RateLimits, {
+  gate: () => ({ pass: () => standing }),
+  passUnknown: () => standing,
+  standingOfUnknown: () => standing,
+  isUnknownRefused: () => false
+})
+
+/** Lets an endpoint's requests pass. */
+const passing = Effect.map(uncounted, (admission) => (endpoint: HttpApiEndpoint.Top) => {
+  const admit = admission("consumer", endpoint)
+  return <A, E, R>(handle: Effect.Effect<A, E, R>) =>
+    Effect.withFiber<A, E, R>((fiber) =>
+      Effect.andThen(admit(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest), holder), handle)
+    )
+})
+
+/** A middleware that provides a constant. */
+const providing = <I, S>(key: Context.Key<I, S>, service: S) =>
+  Effect.map(
+    passing,
+    (passes) =>
+      <A, E, R>(handle: Effect.Effect<A, E, R | I>, { endpoint }: { readonly endpoint: HttpApiEndpoint.Top }) =>
+        passes(endpoint)(Effect.provideService(handle, key, service))
+  )
+
+export const layer = Layer.mergeAll(
+  Layer.effect(PublicRead, providing(CurrentTenant, current)),
+  Layer.effect(SessionCreation, providing(CurrentTenant, current)),
+  Layer.effect(
+    SessionUpgrade,
+    Effect.map(
+      providing(CurrentTenant, current),
+      (provide) => (handle, options) => provide(Effect.provideService(handle, CurrentSession, {}), options)
+    )
+  ),
+  Layer.effect(SessionEnd, providing(CurrentSession, {})),
+  Layer.effect(ConsumerAction, providing(CurrentConsumer, consumer)),
+  Layer.effect(
+    ConsumerStream,
+    Effect.map(
+      providing(CurrentConsumer, consumer),
+      (provide) => (handle, options) => provide(Effect.provideService(handle, LastingCredentials, lasting), options)
+    )
+  ),
+  Layer.effect(ServerAction, providing(CurrentTenant, current))
+)

@@ -1,0 +1,52 @@
+/** C1: what credentials and limits cost an entry: `noop` with and without them, 256 connections, closed loop. */
+import { type Bench, describe, inTurns, measureEntries, notRun, withProgram } from "../Bench.ts"
+import { type Figures, figures as summarize, inverseRatios, ratios, type ScenarioResult } from "../Figures.ts"
+import { noopOpen } from "../programs/Noop.ts"
+import { number } from "../Report.ts"
+import { connections } from "./DurableEntries.ts"
+
+export async function callerChecks(bench: Bench): Promise<ScenarioResult> {
+  const { spans, ground } = bench
+  const programs = bench.programs.flatMap((program) => {
+    if (program.name === "noop") return [program, noopOpen(ground)]
+    return program.name === "usher" ? [program] : []
+  })
+  const figures = await inTurns(bench, "C1", programs, (program) =>
+    withProgram(program, 0, async (running) =>
+      describe(await measureEntries(bench, running, { connections, waiting: 0, spans }), running, "entry")
+    )
+  )
+  const { noop, "noop-open": open } = figures
+  const checks = noop && open && costOfChecks(noop, open)
+  return {
+    title: "C1  What credentials and limits cost an entry, fresh consumers, 256 connections, closed loop",
+    figures: { ...figures, ...(checks && { "noop, less noop-open": checks.figures }) },
+    ratios: ratios(figures, "usher", "entriesPerSecond"),
+    processorRatios: inverseRatios(figures, "usher", "processorMicrosecondsPerEntry"),
+    targets: [],
+    met: null,
+    curves: [],
+    notRun: notRun(programs),
+    notes: [
+      checks?.note ?? "Credentials and limits were not measured: noop did not run.",
+      bench.arguments.unseenTokens
+        ? "Nobody has seen a consumer's token before: credentials cost a signature check."
+        : "Each consumer has asked for its status once before it enters: keys and tokens are known."
+    ]
+  }
+}
+
+/** What `noop` spends on an entry beyond `noop-open`, run by run, and in words. No figures where processor time is not known. */
+export function costOfChecks(noop: Figures, open: Figures): { readonly figures: Figures; readonly note: string } {
+  const rate = number(noop["entriesPerSecond"]!.median / open["entriesPerSecond"]!.median)
+  const rates = `noop takes ${rate} × the entries a second that noop-open takes`
+  const [spent, without] = [noop["serverMicrosecondsPerEntry"], open["serverMicrosecondsPerEntry"]]
+  if (spent === undefined || without === undefined) return { figures: {}, note: `Credentials and limits: ${rates}.` }
+  const figures = summarize(
+    spent.runs.map((micros, run) => ({ serverMicrosecondsPerEntry: micros - without.runs[run]! }))
+  )
+  const cost = figures["serverMicrosecondsPerEntry"]!.median
+  const share = Math.round((cost / spent.median) * 100)
+  const costs = `Credentials and limits cost an entry ${number(cost)} µs of the ${number(spent.median)} µs (${share} %)`
+  return { figures, note: `${costs} of processor that the server spends on it; ${rates}.` }
+}
