@@ -7,12 +7,15 @@ import { Clock, Console, Effect, Schedule } from "effect"
 import { Command, Flag } from "effect/cli"
 import { toText } from "../domain/Time.ts"
 import * as Apis from "./demo/Apis.ts"
+import * as Bidding from "./demo/Bidding.ts"
 import * as Board from "./demo/Board.ts"
 import * as Checks from "./demo/Checks.ts"
 import * as Crowd from "./demo/Crowd.ts"
 import { DemoFailed } from "./demo/DemoFailed.ts"
 import * as DemoServer from "./demo/DemoServer.ts"
 import * as Grants from "./demo/Grants.ts"
+import * as Raffle from "./demo/Raffle.ts"
+import * as Release from "./demo/Release.ts"
 import * as Presentation from "./Presentation.ts"
 import { interruptible } from "./Signals.ts"
 
@@ -68,7 +71,7 @@ const play = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consume
   yield* board.tell(`  The server is up after ${yield* server.start} ms, with a database of its own.`)
   const keys = yield* server.createOrganization
   const apis = yield* Apis.make(server, keys, () => (crowd.tally.retries += 1))
-  const queueId = yield* createDrop(apis, maxAdmissions)
+  const { sequenceId, queueId } = yield* createDrop(apis, maxAdmissions)
   yield* board.tell(
     `  The drop: ${maxAdmissions} pairs, ${consumers} consumers, ${admissionsPerMinute} admissions a minute, ` +
       `${admissionExpirationSeconds} s to buy.\n  The lobby is open; the doors open in ${lobbySeconds} s.`
@@ -83,6 +86,22 @@ const play = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consume
     isUp = true
     yield* board.tell(`  The server is back after ${millis} ms.`)
   })
+  const besides: Array<Checks.Check> = []
+  const beside = <E, R>(name: string, event: Effect.Effect<ReadonlyArray<Checks.Check>, E, R>) =>
+    Effect.gen(function* () {
+      const checks = yield* event
+      besides.push(...checks)
+      yield* board.tell(`  Beside the queue, ${name}: ${checks[0]!.detail}.`)
+    })
+  const sideEvents = Effect.all(
+    [
+      beside("a draw", Raffle.play(apis, sequenceId)),
+      beside("an auction", Bidding.playEnglish(apis, sequenceId)),
+      beside("a falling price", Bidding.playDutch(apis, sequenceId)),
+      beside("a timed release", Release.play(apis, sequenceId))
+    ],
+    { concurrency: "unbounded", discard: true }
+  )
   const endOfSale = Effect.gen(function* () {
     yield* untilSoldOut(apis, queueId)
     yield* board.tell("  Sold out. The queue is ended: whoever still waits is told so.")
@@ -90,7 +109,10 @@ const play = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consume
   })
   yield* board.during(
     Effect.all(
-      [Crowd.visit(crowd, apis, queueId, { consumers, overSeconds: arrivalSeconds }), Effect.andThen(crash, endOfSale)],
+      [
+        Crowd.visit(crowd, apis, queueId, { consumers, overSeconds: arrivalSeconds }),
+        Effect.andThen(crash, Effect.all([endOfSale, sideEvents], { concurrency: "unbounded" }))
+      ],
       { concurrency: "unbounded", discard: true }
     )
   )
@@ -105,6 +127,7 @@ const play = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consume
   const checks = [
     ...Checks.run(evidence),
     yield* Grants.check(crowd.notes, yield* apis.shop.keySet, queueId),
+    ...besides,
     endsInOrder(yield* server.stop)
   ]
   yield* Console.log(`What the consumers were told, held against ${evidence.history.length} recorded events:\n`)
@@ -117,7 +140,7 @@ const play = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consume
   yield* Console.log(`\nAll ${checks.length} promises held. It took ${seconds} s.`)
 })
 
-/** Experience, sequence and queue, as a brand's server would create them; answers the queue's id. */
+/** Experience, sequence and queue, as a brand's server would create them; answers the ids of the latter two. */
 const createDrop = Effect.fnUntraced(function* (apis: Apis.Apis, maxAdmissions: number) {
   const now = yield* Clock.currentTimeMillis
   const experience = yield* apis.admin.create("/experiences", { name: "Sneaker drop" })
@@ -133,7 +156,7 @@ const createDrop = Effect.fnUntraced(function* (apis: Apis.Apis, maxAdmissions: 
     maxAdmissions,
     recycleExpiredAdmissions: true
   })
-  return queue.id
+  return { sequenceId: sequence.id, queueId: queue.id }
 })
 
 /** Waits for the crowd's notes to say so. */

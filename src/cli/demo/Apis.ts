@@ -2,7 +2,7 @@
  * The two APIs as the demo's people use them: a consumer's browser, a shop's server and an admin's. Whoever cannot
  * reach the server, or is told to come back later, tries again for as long as a person would.
  */
-import { Effect, flow, Predicate, Schedule, Schema } from "effect"
+import { Effect, flow, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { DemoFailed } from "./DemoFailed.ts"
 import type { DemoServer, Keys } from "./DemoServer.ts"
@@ -61,6 +61,8 @@ export interface Session {
 /** An answer that is not the one hoped for. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", {
   status: Schema.Int,
+  /** The answer's own `code`; empty if it has none. */
+  code: Schema.String,
   message: Schema.String
 }) {}
 
@@ -136,7 +138,14 @@ export const make = Effect.fnUntraced(function* (server: DemoServer, keys: Keys,
         call(Place, asShop(post(`/queues/${queueId}/complete`, { consumerId }))),
       keySet: call(KeySet, HttpClientRequest.get(`${server.consumerUrl}/.well-known/jwks.json`))
     },
+    public: {
+      get: <S extends Schema.Top>(schema: S, path: string) => call(schema, asVisitor(HttpClientRequest.get(path)))
+    },
     consumer: {
+      get: <S extends Schema.Top>(schema: S, path: string, session: Session) =>
+        call(schema, asConsumer(session)(HttpClientRequest.get(path))),
+      post: <S extends Schema.Top>(schema: S, path: string, session: Session, body?: unknown) =>
+        call(schema, asConsumer(session)(post(path, body))),
       session: call(Guest, asVisitor(post("/auth/guest"))).pipe(
         Effect.map(({ session, accessToken }): Session => ({ consumerId: session.consumerId, accessToken }))
       ),
@@ -156,6 +165,8 @@ interface PageInfo {
   readonly endCursor: string | null
 }
 
+const decodeCode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ code: Schema.String })))
+
 const read = Effect.fnUntraced(function* <S extends Schema.Top>(
   schema: S,
   request: HttpClientRequest.HttpClientRequest,
@@ -164,7 +175,12 @@ const read = Effect.fnUntraced(function* <S extends Schema.Top>(
   const text = yield* response.text
   const what = `${request.method} ${request.url}`
   if (response.status >= 300) {
-    return yield* new Refused({ status: response.status, message: `${what} answered ${response.status}: ${text}` })
+    const { code } = Option.getOrElse(decodeCode(text), () => ({ code: "" }))
+    return yield* new Refused({
+      status: response.status,
+      code,
+      message: `${what} answered ${response.status}: ${text}`
+    })
   }
   return yield* Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(text).pipe(
     Effect.mapError((issue) => new DemoFailed({ message: `${what} answered what was not expected: ${issue.message}` }))
