@@ -23,6 +23,7 @@ export interface Body {
   readonly accessToken?: string
   readonly session?: { readonly consumerId: string }
   readonly status?: string
+  readonly code?: string
   readonly position?: number
   readonly enteredAt?: string
   readonly grantedAt?: string
@@ -30,6 +31,7 @@ export interface Body {
   readonly leftAt?: string
   readonly live?: { readonly counts: { readonly [status: string]: number }; readonly lastSequence: number }
   readonly data?: ReadonlyArray<{ readonly [field: string]: unknown }>
+  readonly remarks?: { readonly [subject: string]: string }
   readonly pageInfo?: { readonly endCursor: string | null }
 }
 

@@ -18,22 +18,37 @@ const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
 const readySecondsMax = 30
 
+export interface Options {
+  /** Another server whose database this one uses too; it goes with the other. */
+  readonly beside?: ServerUnderTest
+  /** Settings other than those of every server under test. */
+  readonly settings?: NodeJS.ProcessEnv
+}
+
 export class ServerUnderTest {
   readonly consumerUrl: string
   readonly adminUrl: string
   readonly database: FreshDatabase.FreshDatabase
+  private readonly ownsDatabase: boolean
   private readonly environment: NodeJS.ProcessEnv
   private readonly probes: HttpConnections
   private process: Processes.Process | undefined
 
-  /** A server that is not running yet, on a fresh database. Its ports stay the same over restarts. */
-  static async make(): Promise<ServerUnderTest> {
+  /** A server that is not running yet, on a fresh database unless told otherwise. Its ports stay the same over restarts. */
+  static async make(options: Options = {}): Promise<ServerUnderTest> {
     const [consumerPort, adminPort] = await Promise.all([Processes.freePort(), Processes.freePort()])
-    return new ServerUnderTest(await FreshDatabase.make(), consumerPort, adminPort)
+    const database = options.beside?.database ?? (await FreshDatabase.make())
+    return new ServerUnderTest(database, consumerPort, adminPort, options)
   }
 
-  private constructor(database: FreshDatabase.FreshDatabase, consumerPort: number, adminPort: number) {
+  private constructor(
+    database: FreshDatabase.FreshDatabase,
+    consumerPort: number,
+    adminPort: number,
+    { beside, settings }: Options
+  ) {
     this.database = database
+    this.ownsDatabase = beside === undefined
     this.consumerUrl = `http://127.0.0.1:${consumerPort}`
     this.adminUrl = `http://127.0.0.1:${adminPort}`
     this.probes = new HttpConnections(this.adminUrl, 1)
@@ -47,7 +62,8 @@ export class ServerUnderTest {
       LOG_FORMAT: "logfmt",
       NODE_OPTIONS: "",
       NODE_NAME: `test-${randomBytes(3).toString("hex")}`,
-      ...database.environment
+      ...database.environment,
+      ...settings
     }
   }
 
@@ -111,7 +127,7 @@ export class ServerUnderTest {
   async [Symbol.asyncDispose](): Promise<void> {
     this.probes.close()
     await this.process?.end("SIGKILL")
-    await this.database[Symbol.asyncDispose]()
+    if (this.ownsDatabase) await this.database[Symbol.asyncDispose]()
   }
 }
 

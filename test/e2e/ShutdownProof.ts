@@ -1,7 +1,10 @@
 /**
- * Stops the server in order while it is under load: whoever had sent a request gets an answer, `/ready` says that it is
- * over, the process ends by itself with success, and all that was acknowledged is there afterwards.
+ * Stops the server in order while it is under load: whoever had sent a request gets an answer, whoever follows a place sees
+ * its stream end and not break, `/ready` says that it is over, the process ends by itself with success, and all that was
+ * acknowledged is there afterwards.
  */
+import { Effect } from "effect"
+import { openStream } from "../http/eventStream.ts"
 import { Apis, type Guest } from "./Apis.ts"
 import { Dice } from "./Dice.ts"
 import { type HttpAnswer, HttpConnections } from "./HttpConnections.ts"
@@ -18,6 +21,10 @@ export interface Figures {
   failed: number
   /** Of those, the ones that were told to come back later. */
   postponed: number
+  /** Live streams that were open then. */
+  streams: number
+  /** Of those, the ones that were told something before, and ended in order. */
+  ended: number
   /** Rounds in which `/ready` was seen to answer 503. */
   seenDraining: number
   /** From SIGTERM to the end of the process, in milliseconds. */
@@ -34,6 +41,7 @@ interface Pending {
 }
 
 const workers = 32
+const followers = 20
 
 export async function shutdownProof(options: { readonly rounds: number; readonly seed: number }): Promise<Figures> {
   const dice = new Dice(options.seed)
@@ -49,6 +57,8 @@ export async function shutdownProof(options: { readonly rounds: number; readonly
     inFlight: 0,
     failed: 0,
     postponed: 0,
+    streams: 0,
+    ended: 0,
     seenDraining: 0,
     millis: [],
     acknowledged: 0,
@@ -114,6 +124,12 @@ async function stopUnderLoad(
   }
   const load = Array.from({ length: workers }, work)
 
+  const follow = async () => {
+    const path = `/api/queues/${queueId}/events`
+    return Effect.runPromise(openStream(server.consumerUrl, path, apis.as(await apis.guest())))
+  }
+  const streams = await Promise.all(Array.from({ length: followers }, follow))
+
   let isDraining = false
   const watch = async (): Promise<void> => {
     const probe = new HttpConnections(server.adminUrl, 1)
@@ -133,6 +149,11 @@ async function stopUnderLoad(
   figures.inFlight += pending.size
   const ending = await server.terminate()
   figures.millis.push(ending.millis)
+  for (const { next, over } of streams) {
+    figures.streams += 1
+    const { data } = await Effect.runPromise(next)
+    if ((await Effect.runPromise(over)) === "ended" && typeof data.status === "string") figures.ended += 1
+  }
   if (ending.code !== 0) figures.violations.push(`ended with ${ending.signal ?? `code ${ending.code}`}:\n${server.log}`)
   await Promise.all([...load, watching])
   if (isDraining) figures.seenDraining += 1

@@ -8,6 +8,8 @@ describe("a server that is asked to end under load", () => {
     assert.strictEqual(figures.failed, 0)
     assert.strictEqual(figures.lost, 0)
     assert.isAbove(figures.inFlight, 10)
+    assert.strictEqual(figures.ended, figures.streams)
+    assert.strictEqual(figures.streams, 60)
     assert.isAbove(figures.seenDraining, 0)
     assert.isBelow(Math.max(...figures.millis), 20_000)
   }, 90_000)

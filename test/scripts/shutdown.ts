@@ -17,11 +17,17 @@ conclude(
     "requests in flight": figures.inFlight,
     failed: figures.failed,
     "told to come back later": figures.postponed,
+    "live streams": figures.streams,
+    "ended in order": figures.ended,
     "rounds that saw /ready turn 503": figures.seenDraining,
     "acknowledged writes": figures.acknowledged,
     lost: figures.lost,
     "from SIGTERM to the end": spread(figures.millis)
   },
   figures.violations,
-  figures.failed === 0 && figures.lost === 0 && figures.seenDraining > 0 && Math.max(...figures.millis) < 20_000
+  figures.failed === 0 &&
+    figures.ended === figures.streams &&
+    figures.lost === 0 &&
+    figures.seenDraining > 0 &&
+    Math.max(...figures.millis) < 20_000
 )
