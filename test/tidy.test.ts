@@ -78,6 +78,15 @@ describe("imports", () => {
       "src/domain/Queue.ts:5 domain imports node:crypto"
     ])
   })
+
+  it("of anything but hashing into the file that hashes are found", () => {
+    const hashing = 'import { createHash, hash } from "node:crypto"'
+    const text = `${hashing}\nimport { randomBytes } from "node:crypto"\nimport * as crypto from "node:crypto"`
+    assert.deepStrictEqual(found(impureImports([{ path: "src/domain/Digest.ts", text }])), [
+      "src/domain/Digest.ts:2 domain imports node:crypto",
+      "src/domain/Digest.ts:3 domain imports node:crypto"
+    ])
+  })
 })
 
 describe("the source", () => {

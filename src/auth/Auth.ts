@@ -1,6 +1,7 @@
 /** All services of who is calling, on the database, the settings and a source of randomness. */
 import { Layer } from "effect"
 import { Invalidations } from "../store/Invalidations.ts"
+import { SequenceAccess } from "../store/SequenceAccess.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { ConsumerAccounts } from "./ConsumerAccounts.ts"
 import { Consumers } from "./Consumers.ts"
@@ -10,6 +11,8 @@ import { Grants } from "./Grants.ts"
 import { OneTimeCodes } from "./OneTimeCodes.ts"
 import { OrganizationKeys } from "./OrganizationKeys.ts"
 import { Organizations } from "./Organizations.ts"
+import { Protection } from "./Protection.ts"
+import { Receipts } from "./Receipts.ts"
 import { Revocations } from "./Revocations.ts"
 import { Sessions } from "./Sessions.ts"
 import { SigningKeys } from "./SigningKeys.ts"
@@ -29,6 +32,8 @@ export const layer = Layer.mergeAll(
   Consumers.layer,
   Grants.layer,
   Organizations.layer,
+  Protection.layer.pipe(Layer.provide(SequenceAccess.layer)),
+  Receipts.layer,
   signIn,
   Expiry.layer
 ).pipe(

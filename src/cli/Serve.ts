@@ -8,6 +8,7 @@
 import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import * as Auth from "../auth/Auth.ts"
+import { Beacon } from "../beacon/Beacon.ts"
 import { Delivery } from "../delivery/Delivery.ts"
 import { deciders } from "../domain/Mechanism.ts"
 import { Engine } from "../engine/Engine.ts"
@@ -20,6 +21,8 @@ import * as JournalCodec from "../store/JournalCodec.ts"
 import * as JournalSql from "../store/JournalSql.ts"
 import * as Environment from "./Environment.ts"
 import { stopRequested } from "./Signals.ts"
+import * as WaitingDraws from "./WaitingDraws.ts"
+import * as WaitlistNotices from "./WaitlistNotices.ts"
 import { welcome } from "./Welcome.ts"
 
 const journal = JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
@@ -32,7 +35,7 @@ const http = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.l
 )
 
 /** Everything that runs in a serving process. */
-export const layer = http.pipe(
+export const layer = Layer.mergeAll(http, Layer.provide(WaitingDraws.layer, Beacon.layer), WaitlistNotices.layer).pipe(
   Layer.provideMerge(Layer.merge(Auth.layer, Delivery.layer)),
   Layer.provide(engine.pipe(Layer.provideMerge(journal))),
   Layer.provideMerge(Environment.withDatabase)

@@ -11,6 +11,7 @@ import * as Organizations from "./Organizations.ts"
 import * as Presentation from "./Presentation.ts"
 import * as Serve from "./Serve.ts"
 import * as SigningKeys from "./SigningKeys.ts"
+import * as VerifyDraw from "./VerifyDraw.ts"
 
 const usher = Command.make("usher").pipe(
   Command.withDescription("The engine behind high-demand product drops"),
@@ -20,13 +21,14 @@ const usher = Command.make("usher").pipe(
     Migrate.command,
     Organizations.command,
     Keys.command,
-    SigningKeys.command
+    SigningKeys.command,
+    VerifyDraw.command
   ])
 )
 
 /** What the arguments of this process ask for. */
 export const program = Command.run(usher, { version: "1.0.0" }).pipe(
-  Effect.tapErrorTag(["StartRefused", "DemoFailed"], (error) => Presentation.explain(error.message)),
+  Effect.tapErrorTag(["StartRefused", "DemoFailed", "ProofRefused"], (error) => Presentation.explain(error.message)),
   Effect.provide(Layer.mergeAll(NodeServices.layer, NodeCrypto.layer, Presentation.layer))
 )
 

@@ -72,8 +72,17 @@ export interface StatusFields {
  * @typeParam Configuration what an admin sets
  * @typeParam State         everything the mechanism knows; changed only by `evolve`
  * @typeParam View          what a consumer sees of its own place
+ * @typeParam Facts         what anyone may know of the mechanism as a whole, beside its configuration and status
  */
-export interface Decider<Configuration, State, C extends Command, E extends Event, R extends Refusal, View> {
+export interface Decider<
+  Configuration,
+  State,
+  C extends Command,
+  E extends Event,
+  R extends Refusal,
+  View,
+  Facts = undefined
+> {
   /** The configuration as it is stored and sent. */
   readonly configuration: Schema.Codec<Configuration, unknown>
   /** Every event ever stored, decodable for ever: an old shape is a member of the union, never an edit. */
@@ -95,15 +104,24 @@ export interface Decider<Configuration, State, C extends Command, E extends Even
   wakeAt(state: State): Millis | undefined
   /** The consumer's view of its own place at `now`, deadlines already applied. */
   view(state: State, consumerId: string, now: Millis): View
+  /** The mechanism's facts at `now`, deadlines already applied; absent where a kind has none. What it answers never changes. */
+  facts?(state: State, now: Millis): Facts
   /** The consumer's row in the `places` projection; undefined if it never entered. */
   place(state: State, consumerId: string): PlaceRow | undefined
   configurationOf(state: State): Configuration
+  /**
+   * What has become known of the mechanism and belongs to its record, as JSON: stored beside the configuration, whenever an
+   * event without a consumer is. Absent where a kind has none.
+   */
+  published?(state: State): { readonly [name: string]: unknown }
   statusFields(state: State): StatusFields
   lifecycle(state: State, now: Millis): Lifecycle
   /** How many places stand in each status, for the live view; kept while evolving, not counted. */
   counts(state: State): { readonly [status: string]: number }
   /** The events that count as an entry and as a grant in the live view's rates. */
   readonly rated: { readonly entries: ReadonlyArray<E["_tag"]>; readonly grants: ReadonlyArray<E["_tag"]> }
+  /** The events of the mechanism itself that leave its record as it is, and so do not count as a change of it. */
+  readonly besideRecord?: ReadonlyArray<E["_tag"]>
 }
 
 /** A mechanism's unchanging identity, as stored beside its events. */

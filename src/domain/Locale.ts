@@ -21,6 +21,11 @@ export const CurrencyCode = Schema.String.check(
   })
 ).annotate({ examples: ["EUR"] })
 
+/** How many digits after the point amounts of a currency have; 2 where nothing is known of it. */
+export const fractionDigitsOf = (currencyCode: string): number =>
+  new Intl.NumberFormat("en", { style: "currency", currency: currencyCode }).resolvedOptions().maximumFractionDigits ??
+  2
+
 /** Where a mechanism happens, and in what money: what it takes from its experience. */
 export interface Surroundings {
   readonly timeZone: string

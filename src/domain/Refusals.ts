@@ -16,8 +16,17 @@ export class Full extends Schema.TaggedError<Full>()("Full", { retryAfterSeconds
 /** Guests may not enter this mechanism. 403 */
 export class GuestsRefused extends Schema.TaggedError<GuestsRefused>()("GuestsRefused", {}) {}
 
+/** The sequence is for an audience the consumer is not in, or has an access code it has not shown. 403 */
+export class NotInvited extends Schema.TaggedError<NotInvited>()("NotInvited", {}) {}
+
 /** The consumer's place is not in a status that allows the command; `status` is the one it has. 409 `INVALID_STATUS` */
 export class WrongStatus extends Schema.TaggedError<WrongStatus>()("WrongStatus", { status: Schema.String }) {}
+
+/** The consumer is not in it. 409 `NOT_ENTERED` */
+export class NotEntered extends Schema.TaggedError<NotEntered>()("NotEntered", {}) {}
+
+/** A grant has been made, and cannot be left. 409 `ALREADY_GRANTED` */
+export class AlreadyGranted extends Schema.TaggedError<AlreadyGranted>()("AlreadyGranted", {}) {}
 
 /** A setting that cannot change any more, by name. 409 `CONFIGURATION_FIXED` */
 export class ConfigurationFixed extends Schema.TaggedError<ConfigurationFixed>()("ConfigurationFixed", {
@@ -26,3 +35,35 @@ export class ConfigurationFixed extends Schema.TaggedError<ConfigurationFixed>()
 
 /** Every grant the mechanism may make over its life has been made. 409 `ADMISSIONS_USED_UP` */
 export class AdmissionsUsedUp extends Schema.TaggedError<AdmissionsUsedUp>()("AdmissionsUsedUp", {}) {}
+
+/** Every unit is held or taken. 409 `SOLD_OUT`; one may be free after `retryAfterSeconds`, if that is to be expected at all. */
+export class SoldOut extends Schema.TaggedError<SoldOut>()("SoldOut", {
+  retryAfterSeconds: Schema.optionalKey(Schema.Int)
+}) {}
+
+/** The bid does not lead, or is below the price; `minimumBid` would be enough at this moment. 409 `BID_TOO_LOW` */
+export class BidTooLow extends Schema.TaggedError<BidTooLow>()("BidTooLow", { minimumBid: Schema.String }) {}
+
+/** A bid in an english auction says how much. 400 */
+export class AmountMissing extends Schema.TaggedError<AmountMissing>()("AmountMissing", {}) {}
+
+/** The consumer has booked another slot. 409 `ALREADY_BOOKED` */
+export class AlreadyBooked extends Schema.TaggedError<AlreadyBooked>()("AlreadyBooked", {}) {}
+
+/** Every place of the slot is taken. 409 `SLOT_FULL` */
+export class SlotFull extends Schema.TaggedError<SlotFull>()("SlotFull", {}) {}
+
+/** The slot has begun. 409 `SLOT_PAST` */
+export class SlotPast extends Schema.TaggedError<SlotPast>()("SlotPast", {}) {}
+
+/** The slot has not begun. 409 `SLOT_NOT_BEGUN` */
+export class SlotNotBegun extends Schema.TaggedError<SlotNotBegun>()("SlotNotBegun", {}) {}
+
+/** There is no such slot in this appointment. 404 */
+export class UnknownSlot extends Schema.TaggedError<UnknownSlot>()("UnknownSlot", {}) {}
+
+/** The appointment is somewhere else. 404 */
+export class UnknownLocation extends Schema.TaggedError<UnknownLocation>()("UnknownLocation", {}) {}
+
+/** The variant is not among those offered. 404 */
+export class UnknownVariant extends Schema.TaggedError<UnknownVariant>()("UnknownVariant", {}) {}

@@ -54,7 +54,13 @@ export interface Actor {
   /** The configuration as last committed; answers at once, also while a write is under way. */
   readonly configuration: () => unknown
   readonly view: (consumerId: string) => Effect.Effect<unknown, Unavailable | Overloaded>
+  /** The mechanism's facts; undefined where its kind has none. */
+  readonly facts: Effect.Effect<unknown, Unavailable | Overloaded>
   readonly inspect: Effect.Effect<Snapshot, Unavailable | Overloaded>
+  /** How several consumers stand, all at one moment. */
+  readonly survey: (consumerIds: ReadonlyArray<string>) => Effect.Effect<Survey, Unavailable | Overloaded>
+  /** What the question makes of the committed state, at once; undefined while a write is under way. */
+  readonly ask: <A>(question: (state: never) => A) => A | undefined
   /** The loop. Ends only by failure or interruption, and has then answered everyone. */
   readonly run: Effect.Effect<never, JournalConflict | Unavailable>
 }
@@ -68,6 +74,15 @@ export interface Snapshot {
   readonly entriesPerMinute: number
   readonly grantsPerMinute: number
   readonly lastSequence: number
+}
+
+/** How several consumers stand. */
+export interface Survey {
+  readonly sequence: number
+  /** Each consumer's view of its place, in the order they were asked for. */
+  readonly views: ReadonlyArray<unknown>
+  /** True if nothing will change any more: the mechanism is torn down or archived. */
+  readonly isOver: boolean
 }
 
 type Answer = (answer: Effect.Effect<unknown, Refusal | Unavailable | Overloaded>) => void
@@ -86,6 +101,8 @@ const stopped = Effect.fail(new Unavailable({ cause: "the mechanism's actor has 
 export interface Surroundings {
   /** 16 fresh random bytes as hex. */
   readonly entropy: () => string
+  /** Called after each commit with the consumers whose places it changed; must return at once. */
+  readonly onCommit: (consumerIds: ReadonlySet<string>) => void
   /** Called when the loop has ended and before anyone is told, so that whoever asks again reaches a new actor. */
   readonly onStop: () => void
 }
@@ -93,7 +110,7 @@ export interface Surroundings {
 /** An actor over the recovered state; its loop is `run`. */
 export const make = Effect.fnUntraced(function* (
   recovered: Recovered,
-  { entropy, onStop }: Surroundings
+  { entropy, onCommit, onStop }: Surroundings
 ): Effect.fn.Return<Actor, never, Journal | Scope.Scope> {
   const journal = yield* Journal
   const clock = yield* Clock.Clock
@@ -136,7 +153,7 @@ export const make = Effect.fnUntraced(function* (
     }
     for (const { _tag, at } of batch.events) {
       if (decider.rated.entries.includes(_tag)) entries.add(at)
-      else if (decider.rated.grants.includes(_tag)) grants.add(at)
+      if (decider.rated.grants.includes(_tag)) grants.add(at)
     }
   }
 
@@ -160,6 +177,7 @@ export const make = Effect.fnUntraced(function* (
       if (failpoint !== undefined) yield* failpoint("committed")
       isWriting = false
       committed(batch)
+      onCommit(batch.consumerIds)
     }
     current = []
     answerAll(messages, batch)
@@ -198,6 +216,7 @@ export const make = Effect.fnUntraced(function* (
       }),
     configuration: () => configuration,
     view: (consumerId) => read((at) => decider.view(state, consumerId, at)),
+    facts: read((at) => decider.facts?.(state, at)),
     inspect: read((at) => ({
       configuration: decider.configurationOf(state),
       status: decider.statusFields(state),
@@ -207,6 +226,13 @@ export const make = Effect.fnUntraced(function* (
       grantsPerMinute: grants.perMinute(at),
       lastSequence: sequence
     })),
+    survey: (consumerIds) =>
+      read((at) => {
+        const { archived, teardownStatus } = decider.statusFields(state)
+        const views = consumerIds.map((consumerId) => decider.view(state, consumerId, at))
+        return { sequence, views, isOver: archived || teardownStatus === "completed" }
+      }),
+    ask: (question) => (isWriting || isStopped ? undefined : question(state as never)),
     run: Effect.suspend(() => alarm.set(decider.wakeAt(state), now())).pipe(
       Effect.andThen(
         Effect.forever(
@@ -229,9 +255,10 @@ export function recordOf(
 ): MechanismRecord {
   const { archived, ...status } = decider.statusFields(state)
   return {
-    configuration: Schema.encodeSync(decider.configuration)(
-      decider.configurationOf(state)
-    ) as MechanismRecord["configuration"],
+    configuration: {
+      ...(Schema.encodeSync(decider.configuration)(decider.configurationOf(state)) as object),
+      ...decider.published?.(state)
+    },
     status,
     archived,
     updatedAt: now,

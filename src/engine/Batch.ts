@@ -7,7 +7,7 @@ import type { Command, Decider, Event, Moment, Refusal } from "../domain/Decider
 
 /** A decider whose own types are nobody's business here. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the state's type is known only to its own decider
-export type AnyDecider = Decider<any, any, any, any, Refusal, any>
+export type AnyDecider = Decider<any, any, any, any, Refusal, any, unknown>
 
 /** What became of one command. */
 export type Outcome = { readonly view: unknown } | { readonly refusal: Refusal }
@@ -38,8 +38,8 @@ export function runBatch(decider: AnyDecider, state: unknown, commands: Readonly
   const apply = (event: Event): void => {
     decider.evolve(state, event)
     events.push(event)
-    if (event.consumerId === undefined) recordChanged = true
-    else consumerIds.add(event.consumerId)
+    if (event.consumerId !== undefined) consumerIds.add(event.consumerId)
+    else if (!decider.besideRecord?.includes(event._tag)) recordChanged = true
   }
 
   let dueEventsLeft = dueEventsMax

@@ -15,6 +15,7 @@ import { type Parents, Sequences } from "../store/Sequences.ts"
 import { recordOf } from "./Actor.ts"
 import { type AnyDecider, runBatch } from "./Batch.ts"
 import { Engine } from "./Engine.ts"
+import { NoticeSchedule } from "./NoticeSchedule.ts"
 
 /** A mechanism that someone wants. */
 export interface Wanted<K extends LiveKind, E> {
@@ -41,6 +42,7 @@ export class Creation extends Context.Service<
       const engine = yield* Engine
       const journal = yield* Journal
       const sequences = yield* Sequences
+      const notices = yield* NoticeSchedule
       const random = yield* SecureRandom.SecureRandom
 
       const create = Effect.fn("Creation.create")(function* <K extends LiveKind, E>(
@@ -60,6 +62,7 @@ export class Creation extends Context.Service<
           })
         )
         yield* engine.start(id)
+        yield* notices.reschedule({ ...tenant, sequenceId })
         return id
       })
 

@@ -8,13 +8,16 @@ import type {
   AdminCommand,
   ConfigurationOf,
   ConsumerCommand,
+  FactsOf,
   LiveKind,
   MechanismRef,
   RefusalOf,
+  StateOf,
   ViewOf
 } from "../domain/Mechanism.ts"
 import type { Journal, Unavailable } from "../store/Journal.ts"
 import type * as Actor from "./Actor.ts"
+import type { Following } from "./LiveStreams.ts"
 import * as Registry from "./Registry.ts"
 
 /** No mechanism of that kind and id, as far as this tenant is concerned: unknown, archived or another's. 404 */
@@ -45,6 +48,12 @@ export interface Inspection<K extends LiveKind> {
   }
 }
 
+/** What a mechanism said when it was asked. */
+export interface Said<K extends LiveKind, A> {
+  readonly mechanism: MechanismRef<K>
+  readonly answer: A
+}
+
 export class Engine extends Context.Service<
   Engine,
   {
@@ -60,10 +69,27 @@ export class Engine extends Context.Service<
     ): Effect.Effect<Inspection<K>, RefusalOf<K> | EngineError>
     /** A consumer's view of its place: committed state, no SQL. */
     view<K extends LiveKind>(mechanism: MechanismRef<K>, consumerId: string): Effect.Effect<ViewOf<K>, EngineError>
+    /** What anyone may know of the mechanism as a whole: committed state, no SQL. */
+    facts<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<FactsOf<K>, EngineError>
+    /**
+     * Where to follow places as they change. Whoever's own place changes is told at once, the others, whose position may
+     * have moved, once a second at most.
+     */
+    audience<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<Following<ViewOf<K>>, EngineError>
     /** What an admin has set, as last committed; never waits for a write under way. */
     configuration<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<ConfigurationOf<K>, EngineError>
+    /** Who the mechanism is and where it belongs; never waits for a write under way. */
+    identity<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<MechanismIdentity, EngineError>
     /** The mechanism as it stands. */
     inspect<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K>, EngineError>
+    /**
+     * Asks every running mechanism of a kind for something it may have to say; those that have, with what they said. Not
+     * those of which a write is under way: one that matters is asked again.
+     */
+    ask<K extends LiveKind, A>(
+      kind: K,
+      question: (state: StateOf<K>) => A | undefined
+    ): Effect.Effect<ReadonlyArray<Said<K, A>>>
     /** Starts a mechanism that has just been created, so that its timed transitions happen with nobody calling. */
     start(mechanismId: string): Effect.Effect<void>
     /** Gives a parked mechanism another chance. */
@@ -100,10 +126,23 @@ const make = Effect.fnUntraced(function* (node: string) {
   return {
     send: (mechanism, command) => Effect.flatMap(actorFor(mechanism), (actor) => actor.send(command)),
     view: (mechanism, consumerId) => Effect.flatMap(actorFor(mechanism), (actor) => actor.view(consumerId)),
+    facts: (mechanism) => Effect.flatMap(actorFor(mechanism), (actor) => actor.facts),
+    audience: (mechanism) => Effect.map(actorFor(mechanism), ({ identity }) => registry.audience(identity.id)),
     administer: (mechanism, command) =>
       Effect.flatMap(actorFor(mechanism), (actor) => Effect.andThen(actor.send(command), inspectionOf(actor))),
     configuration: (mechanism) => Effect.map(actorFor(mechanism), (actor) => actor.configuration()),
+    identity: (mechanism) => Effect.map(actorFor(mechanism), (actor) => actor.identity),
     inspect: (mechanism) => Effect.flatMap(actorFor(mechanism), inspectionOf),
+    ask: (kind, question) =>
+      Effect.sync(() =>
+        registry
+          .actors()
+          .filter(({ identity }) => identity.kind === kind)
+          .flatMap(({ identity, ask }) => {
+            const answer = ask(question)
+            return answer === undefined ? [] : [{ mechanism: { kind, id: identity.id, tenant: identity }, answer }]
+          })
+      ),
     start: (mechanismId) => Effect.ignore(registry.acquire(mechanismId)),
     unpark: registry.unpark,
     isRestored: Effect.sync(registry.isRestored)

@@ -3,10 +3,11 @@
  * ones at start, wakes what is due, rebuilds what fails, and parks what keeps failing.
  */
 import { randomBytes } from "node:crypto"
-import { Cause, Clock, Deferred, Effect, Exit, Schedule, Schema, Scope } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Fiber, Schedule, Schema, Scope } from "effect"
 import type { Millis } from "../domain/Time.ts"
 import { type Head, Journal, Unavailable } from "../store/Journal.ts"
 import * as Actor from "./Actor.ts"
+import { Audience } from "./LiveStreams.ts"
 import { recover } from "./Recovery.ts"
 import { FailureRecord } from "./Supervision.ts"
 
@@ -29,6 +30,8 @@ class Seat {
   /** After a defect, callers do not start it again before this instant: traffic must not wear its attempts out. */
   restsUntil: Millis = 0
   actor: Actor.Actor | undefined
+  /** Those who follow their places; undefined until somebody does. */
+  audience: Audience | undefined
   starting: Deferred.Deferred<Actor.Actor | undefined, Unavailable> | undefined
   constructor(id: string) {
     this.id = id
@@ -38,13 +41,19 @@ class Seat {
 export interface Registry {
   /** The actor if it runs; costs a map look-up. */
   readonly running: (mechanismId: string) => Actor.Actor | undefined
+  /** Every actor that runs. */
+  readonly actors: () => ReadonlyArray<Actor.Actor>
   /** The actor, started if need be; undefined if there is no such mechanism. Many callers share one start. */
   readonly acquire: (mechanismId: string) => Effect.Effect<Actor.Actor | undefined, Unavailable | Parked>
+  /** Those who follow a mechanism that has been started. */
+  readonly audience: (mechanismId: string) => Audience
   readonly restarts: (mechanismId: string) => number
   readonly unpark: (mechanismId: string) => Effect.Effect<void>
   /** True once every unfinished mechanism has been started, or has failed to. */
   readonly isRestored: () => boolean
 }
+
+const notRunning = Effect.fail(new Unavailable({ cause: "the mechanism does not run" }))
 
 /** A registry whose actors live in the surrounding scope; it begins to restore at once. */
 export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, Journal | Scope.Scope> {
@@ -53,6 +62,9 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
   const scope = yield* Effect.scope
   const seats = new Map<string, Seat>()
   let isRestored = false
+
+  const forkWithServices = Effect.runForkWith(yield* Effect.context<never>())
+  const fork = (loop: Effect.Effect<void>): void => void Fiber.runIn(forkWithServices(loop), scope)
 
   const entropy = (): string => randomBytes(16).toString("hex")
 
@@ -65,17 +77,19 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
   /** Builds the actor and lets it run until it fails or the registry closes. */
   const boot = Effect.fnUntraced(function* (seat: Seat, head: Head) {
     const actorScope = yield* Scope.fork(scope)
+    const onCommit = (consumerIds: ReadonlySet<string>) => seat.audience?.changed(consumerIds)
     const onStop = () => {
       seat.actor = undefined
     }
     const actor = yield* recover(head).pipe(
-      Effect.flatMap((recovered) => Actor.make(recovered, { entropy, onStop })),
+      Effect.flatMap((recovered) => Actor.make(recovered, { entropy, onCommit, onStop })),
       Scope.provide(actorScope),
       Effect.provideService(Journal, journal),
       Effect.onError(() => Scope.close(actorScope, Exit.void))
     )
     seat.actor = actor
     seat.failures.recovered()
+    seat.audience?.rebuilt()
     yield* actor.run.pipe(
       Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(seat, exit))),
       Effect.exit,
@@ -100,6 +114,12 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
     seat.starting = undefined
     if (seat.actor === undefined && seat.failures.restarts === 0) seats.delete(seat.id)
   }
+
+  const audienceOf = (seat: Seat): Audience =>
+    (seat.audience ??= new Audience({
+      survey: (consumerIds) => Effect.suspend(() => seat.actor?.survey(consumerIds) ?? notRunning),
+      fork
+    }))
 
   const acquire = (id: string, head?: Head): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> =>
     Effect.suspend((): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> => {
@@ -165,7 +185,9 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
 
   return {
     running: (id) => seats.get(id)?.actor,
+    actors: () => [...seats.values()].flatMap(({ actor }) => actor ?? []),
     acquire,
+    audience: (id) => audienceOf(seatOf(id)),
     restarts: (id) => seats.get(id)?.failures.restarts ?? 0,
     unpark: (id) =>
       Effect.suspend(() => {

@@ -66,6 +66,12 @@ export class Conflict extends Schema.Error<Conflict>("Conflict")(
   { httpApiStatus: 409, description: "The state does not allow it" }
 ) {}
 
+/** 409: the bid does not lead, or is below the price. `minimumBid` would be enough at this moment. */
+export class BidConflict extends Schema.Error<BidConflict>("BidConflict")(
+  { error: Schema.String, code: Schema.Literal("BID_TOO_LOW"), minimumBid: Schema.String },
+  { httpApiStatus: 409, description: "The bid is too low; `minimumBid` would be enough at this moment" }
+) {}
+
 /** 409 that may pass by itself: the same with `Retry-After`, in seconds. */
 export class ConflictForNow extends Schema.Error<ConflictForNow>("ConflictForNow")({
   error: Schema.String,

@@ -29,12 +29,12 @@ export const notJson: Issue = {
   path: []
 }
 
-/** One issue made by hand, for a check that no schema can express. */
+/** One issue made by hand, for a check that no schema can express: at a key, or at the end of a path. */
 export const issueAt = (
   input: { readonly [key: string]: unknown },
-  key: string,
+  at: string | Path,
   found: { readonly kind: Issue["kind"]; readonly type: string; readonly expected: string }
-): Issue => toIssue(found, input, [key])
+): Issue => toIssue(found, input, typeof at === "string" ? [at] : at)
 
 /** Every issue below `issue`, for the value `input` that was decoded. */
 export function issuesOf(issue: SchemaIssue.Issue, input: unknown): ReadonlyArray<Issue> {
@@ -136,9 +136,13 @@ function typeName(ast: SchemaAST.AST): string {
     case "Unknown":
       return "object"
     default:
-      return "string"
+      return isAmount(ast) ? "amount" : "string"
   }
 }
+
+/** An amount is text, but who sends a number is told of amounts, not of text. */
+const isAmount = ({ checks }: SchemaAST.AST): boolean =>
+  checks?.some(({ annotations }) => annotations?.representation?.id === "usher/amount") ?? false
 
 function literalsOf(ast: SchemaAST.AST): ReadonlyArray<SchemaAST.LiteralValue> | undefined {
   const encoded = SchemaAST.toEncoded(ast)

@@ -6,6 +6,7 @@
 import { type HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { apiVersion } from "./Envelope.ts"
 import { type Requirement, securitySchemes } from "./Credentials.ts"
+import { isBodyOptional } from "./Validation.ts"
 
 /** The API with its title, version and text, and with a description that is complete. */
 export const describe = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -17,12 +18,12 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.Constrai
     .annotate(OpenApi.Version, apiVersion)
     .annotate(OpenApi.Description, options.description)
     .annotate(OpenApi.Transform, (spec) =>
-      opened(completed(spec as Specification, requirementsOf(Object.values(api.groups))))
+      opened(completed(spec as Specification, endpointsOf(Object.values(api.groups))))
     )
 
 interface Operation {
   readonly parameters?: ReadonlyArray<unknown>
-  readonly requestBody?: unknown
+  readonly requestBody?: object
   readonly responses: { readonly [status: string]: unknown }
 }
 
@@ -31,10 +32,10 @@ interface Specification {
   readonly components: { readonly [section: string]: unknown }
 }
 
-type Requirements = ReadonlyMap<string, ReadonlyArray<Requirement>>
+type Endpoints = ReadonlyMap<string, HttpApiEndpoint.Top>
 
-function completed(spec: Specification, requirements: Requirements): Specification {
-  const used = new Set([...requirements.values()].flat().flatMap(Object.keys))
+function completed(spec: Specification, endpoints: Endpoints): Specification {
+  const used = new Set([...endpoints.values()].flatMap(requirementOf).flatMap(Object.keys))
   return {
     ...spec,
     components: {
@@ -42,20 +43,29 @@ function completed(spec: Specification, requirements: Requirements): Specificati
       securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name)))
     },
     paths: mapValues(spec.paths, (operations, path) =>
-      mapValues(operations, (operation, method) => ({
-        ...operation,
-        security: requirements.get(`${method} ${path}`) ?? [],
-        responses: possible(operation)
-      }))
+      mapValues(operations, (operation, method) => {
+        const endpoint = endpoints.get(`${method} ${path}`)!
+        return {
+          ...operation,
+          ...(isBodyOptional(endpoint) && { requestBody: { ...operation.requestBody, required: false } }),
+          security: requirementOf(endpoint),
+          responses: possible(operation)
+        }
+      })
     )
   }
 }
 
-/** Objects may have more fields than are described: in requests they are ignored, in answers they may be added. */
+/**
+ * Objects may have more fields than are described: in requests they are ignored, in answers they may be added. And what
+ * is said of streams for one client library is nobody else's business.
+ */
 function opened<A>(node: A): A {
   if (Array.isArray(node)) return node.map(opened) as A
   if (typeof node !== "object" || node === null) return node
-  const entries = Object.entries(node).filter(([key, value]) => key !== "additionalProperties" || value !== false)
+  const entries = Object.entries(node).filter(
+    ([key, value]) => key !== "x-effect-stream" && (key !== "additionalProperties" || value !== false)
+  )
   return Object.fromEntries(entries.map(([key, value]) => [key, opened(value)])) as A
 }
 
@@ -68,19 +78,20 @@ function possible({ parameters = [], requestBody, responses }: Operation): Opera
   return Object.fromEntries(Object.entries(responses).filter(([status]) => !impossible.has(status)))
 }
 
-/** What each operation's credential middleware asks for, by `method path`. */
-function requirementsOf(groups: Iterable<HttpApiGroup.Top>): Requirements {
-  const requirements = new Map<string, ReadonlyArray<Requirement>>()
+/** The operations as they are declared, by `method path`. */
+function endpointsOf(groups: Iterable<HttpApiGroup.Top>): Endpoints {
+  const endpoints = new Map<string, HttpApiEndpoint.Top>()
   for (const group of groups) {
     for (const endpoint of Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>) {
       const path = endpoint.path.replace(/:(\w+)/g, "{$1}")
-      requirements.set(`${endpoint.method.toLowerCase()} ${path}`, requirementOf(endpoint.middlewares))
+      endpoints.set(`${endpoint.method.toLowerCase()} ${path}`, endpoint)
     }
   }
-  return requirements
+  return endpoints
 }
 
-function requirementOf(middlewares: Iterable<object>): ReadonlyArray<Requirement> {
+/** What the operation's credential middleware asks for. */
+function requirementOf({ middlewares }: HttpApiEndpoint.Top): ReadonlyArray<Requirement> {
   for (const middleware of middlewares) {
     if ("requirement" in middleware) return middleware.requirement as ReadonlyArray<Requirement>
   }

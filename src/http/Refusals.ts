@@ -6,17 +6,32 @@ import { Clock, Effect } from "effect"
 import type { Kind } from "../domain/Decider.ts"
 import type {
   AdmissionsUsedUp,
+  AlreadyBooked,
+  AlreadyGranted,
+  AmountMissing,
+  BidTooLow,
   Closed,
   ConfigurationFixed,
   Full,
   GuestsRefused,
+  NotEntered,
+  NotInvited,
   NotOpen,
+  SlotFull,
+  SlotNotBegun,
+  SlotPast,
+  SoldOut,
+  UnknownLocation,
+  UnknownSlot,
+  UnknownVariant,
   WrongStatus
 } from "../domain/Refusals.ts"
 import type { Millis } from "../domain/Time.ts"
 import type { EngineError } from "../engine/Engine.ts"
 import type { Unavailable } from "../store/Journal.ts"
+import type { RecordNotFound } from "../store/RecordNotFound.ts"
 import {
+  BidConflict,
   Conflict,
   ConflictForNow,
   ConflictWithHeaders,
@@ -24,8 +39,11 @@ import {
   NotFound,
   NotOpenYet,
   NotOpenYetWithHeaders,
-  ServiceUnavailable
+  ServiceUnavailable,
+  type ValidationError
 } from "./Errors.ts"
+import { issueAt } from "./Issues.ts"
+import { invalidInput } from "./Validation.ts"
 
 /** Every no there is, by its tag. */
 interface Refusals {
@@ -33,9 +51,22 @@ interface Refusals {
   readonly Closed: Closed
   readonly Full: Full
   readonly GuestsRefused: GuestsRefused
+  readonly NotInvited: NotInvited
   readonly WrongStatus: WrongStatus
+  readonly NotEntered: NotEntered
+  readonly AlreadyGranted: AlreadyGranted
   readonly ConfigurationFixed: ConfigurationFixed
   readonly AdmissionsUsedUp: AdmissionsUsedUp
+  readonly SoldOut: SoldOut
+  readonly BidTooLow: BidTooLow
+  readonly AmountMissing: AmountMissing
+  readonly UnknownVariant: UnknownVariant
+  readonly AlreadyBooked: AlreadyBooked
+  readonly SlotFull: SlotFull
+  readonly SlotPast: SlotPast
+  readonly SlotNotBegun: SlotNotBegun
+  readonly UnknownSlot: UnknownSlot
+  readonly UnknownLocation: UnknownLocation
 }
 
 export type Refusal = Refusals[keyof Refusals]
@@ -43,8 +74,14 @@ export type Refusal = Refusals[keyof Refusals]
 type Answer<E> =
   | (E extends NotOpen ? NotOpenYet : never)
   | (E extends Full ? ConflictForNow : never)
-  | (E extends GuestsRefused ? Forbidden : never)
+  | (E extends SoldOut ? Conflict | ConflictForNow : never)
+  | (E extends UnknownVariant | UnknownSlot | UnknownLocation ? NotFound : never)
+  | (E extends BidTooLow ? BidConflict : never)
+  | (E extends AmountMissing ? ValidationError : never)
+  | (E extends GuestsRefused | NotInvited ? Forbidden : never)
   | (E extends Closed | WrongStatus | ConfigurationFixed | AdmissionsUsedUp ? Conflict : never)
+  | (E extends NotEntered | AlreadyGranted ? Conflict : never)
+  | (E extends AlreadyBooked | SlotFull | SlotPast | SlotNotBegun ? Conflict : never)
   | (E extends { readonly _tag: "MechanismNotFound" } ? NotFound : never)
   | (E extends { readonly _tag: "Unavailable" | "Overloaded" | "Parked" } ? ServiceUnavailable : never)
 
@@ -62,6 +99,8 @@ export const labels: { readonly [K in Kind]: string } = {
 export const answersTo = {
   /** Entering: not open yet, closed, full, guests refused. */
   entry: [NotFound, Forbidden, ConflictWithHeaders, NotOpenYetWithHeaders],
+  /** Bidding: the same, or too low. */
+  bid: [NotFound, Forbidden, Conflict, BidConflict, NotOpenYetWithHeaders],
   /** Anything else that changes a place. */
   change: [NotFound, Conflict],
   /** Reading. */
@@ -84,6 +123,14 @@ export const orServiceUnavailable = <A, E, R>(
     Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))
   ) as Effect.Effect<A, Exclude<E, Unavailable> | ServiceUnavailable, R>
 
+/** Turns a record that is not there into a 404 with its name. */
+export const orNotFound = <A, E, R>(
+  effect: Effect.Effect<A, E | RecordNotFound, R>
+): Effect.Effect<A, Exclude<E, RecordNotFound> | NotFound, R> =>
+  Effect.catchTag(effect as Effect.Effect<A, RecordNotFound, R>, "RecordNotFound", ({ record }) =>
+    Effect.fail(NotFound.of(record))
+  ) as Effect.Effect<A, Exclude<E, RecordNotFound> | NotFound, R>
+
 /** The answer to one no. */
 export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis): Answer<Refusal | EngineError> {
   const label = labels[kind]
@@ -104,12 +151,38 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       })
     case "GuestsRefused":
       return new Forbidden({ error: `${label} does not admit guests` })
+    case "NotInvited":
+      return new Forbidden({ error: `${label} is not for this consumer` })
     case "WrongStatus":
       return new Conflict({ error: `Not possible in status ${error.status}`, code: "INVALID_STATUS" })
+    case "NotEntered":
+      return new Conflict({ error: "Not entered", code: "NOT_ENTERED" })
+    case "AlreadyGranted":
+      return new Conflict({ error: "Already granted", code: "ALREADY_GRANTED" })
     case "ConfigurationFixed":
       return new Conflict({ error: `${error.setting} cannot be changed any more`, code: "CONFIGURATION_FIXED" })
     case "AdmissionsUsedUp":
       return new Conflict({ error: `${label} has no admissions left`, code: "ADMISSIONS_USED_UP" })
+    case "SoldOut":
+      return soldOut(error, label)
+    case "BidTooLow":
+      return new BidConflict({ error: "Bid is too low", code: "BID_TOO_LOW", minimumBid: error.minimumBid })
+    case "AmountMissing":
+      return amountMissing()
+    case "UnknownVariant":
+      return NotFound.of("Variant")
+    case "AlreadyBooked":
+      return new Conflict({ error: "Another slot is booked already", code: "ALREADY_BOOKED" })
+    case "SlotFull":
+      return new Conflict({ error: "Slot is full", code: "SLOT_FULL" })
+    case "SlotPast":
+      return new Conflict({ error: "Slot has begun", code: "SLOT_PAST" })
+    case "SlotNotBegun":
+      return new Conflict({ error: "Slot has not begun", code: "SLOT_NOT_BEGUN" })
+    case "UnknownSlot":
+      return NotFound.of("Slot")
+    case "UnknownLocation":
+      return NotFound.of("Location")
     case "MechanismNotFound":
       return NotFound.of(labels[error.kind])
     case "Unavailable":
@@ -119,3 +192,13 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return new ServiceUnavailable({ retryAfterSeconds: 30 })
   }
 }
+
+const soldOut = ({ retryAfterSeconds }: SoldOut, label: string): Conflict | ConflictForNow => {
+  const said = { error: `${label} is sold out`, code: "SOLD_OUT" }
+  return retryAfterSeconds === undefined
+    ? new Conflict(said)
+    : new ConflictForNow({ ...said, retryAfterSeconds: Math.max(1, retryAfterSeconds) })
+}
+
+const amountMissing = (): ValidationError =>
+  invalidInput([issueAt({}, "amount", { kind: "schema", type: "amount", expected: "amount" })])

@@ -5,7 +5,7 @@
  * A request is decoded the quick way first, which stops at the first issue. Only if that fails are all its parts decoded
  * again to collect every issue.
  */
-import { Effect, type Layer, Result, Schema } from "effect"
+import { Effect, type Layer, Result, Schema, SchemaAST } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, type HttpApiError, HttpApiMiddleware } from "effect/http-api"
 import {
@@ -41,6 +41,8 @@ interface Decoders {
   readonly query: Decode | undefined
   readonly headers: Decode | undefined
   readonly payload: Decode | undefined
+  /** What a body that was not sent is decoded from, as the API's own decoder has it. */
+  readonly emptyBody: null | undefined
 }
 
 const decodersByEndpoint = new WeakMap<HttpApiEndpoint.Top, Decoders>()
@@ -60,7 +62,7 @@ const invalid = Effect.fnUntraced(function* (error: HttpApiError.HttpApiSchemaEr
   collect(decoders.headers, request.headers)
   if (decoders.payload !== undefined) {
     const text = yield* Effect.orDie(request.text)
-    const json = Result.try((): unknown => (text === "" ? undefined : JSON.parse(text)))
+    const json = Result.try((): unknown => (text === "" ? decoders.emptyBody : JSON.parse(text)))
     if (Result.isFailure(json)) issues.push(notJson)
     else collect(decoders.payload, json.success)
   }
@@ -76,10 +78,17 @@ function decodersOf(endpoint: HttpApiEndpoint.Top): Decoders {
     params: endpoint.params && decoder(endpoint.params),
     query: endpoint.query && decoder(Schema.toCodecArrayFromSingle(endpoint.query)),
     headers: endpoint.headers && decoder(endpoint.headers),
-    payload: payload && decoder(payload.length === 1 ? payload[0]! : Schema.Union(payload))
+    payload: payload && decoder(payload.length === 1 ? payload[0]! : Schema.Union(payload)),
+    emptyBody: isBodyOptional(endpoint) ? null : undefined
   }
   decodersByEndpoint.set(endpoint, decoders)
   return decoders
+}
+
+/** True if the operation may be sent no body at all: one of its payloads is `Schema.Void`. */
+export function isBodyOptional(endpoint: HttpApiEndpoint.Top): boolean {
+  const schemas = endpoint.payload.get("application/json")?.schemas ?? []
+  return schemas.some(({ ast }) => SchemaAST.isNull(SchemaAST.toEncoded(ast)))
 }
 
 /** Decodes and reports every issue; the schemas of our APIs need no services and never wait. */

@@ -24,7 +24,8 @@ describe("usher", () => {
     ["keys", "rotate"],
     ["signing-keys", "list"],
     ["signing-keys", "rotate"],
-    ["signing-keys", "remove"]
+    ["signing-keys", "remove"],
+    ["verify-draw"]
   ]) {
     it.live(`${command.join(" ")} --help shows how it is used, with an example`, () =>
       Effect.gen(function* () {
@@ -48,7 +49,9 @@ describe("usher", () => {
     [["keys", "list", "--organization", "Brand"], "--organization"],
     [["keys", "rotate", "--organization", anId, "--kind", "secret"], "--mode"],
     [["keys", "rotate", "--organization", anId, "--mode", "live", "--kind", "private"], '"publishable" | "secret"'],
-    [["signing-keys", "remove"], "--kid"]
+    [["signing-keys", "remove"], "--kid"],
+    [["verify-draw"], "proof"],
+    [["verify-draw", "proof.json", "--entry", "12"], "26 hexadecimal digits"]
   ]
   for (const [args, named] of invalid) {
     it.live(`${args.join(" ").slice(0, 60)} is refused on standard error, naming ${named}`, () =>

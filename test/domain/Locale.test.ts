@@ -1,6 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { CurrencyCode, defaultCurrencyCode, defaultTimeZone, TimeZone } from "../../src/domain/Locale.ts"
+import {
+  CurrencyCode,
+  defaultCurrencyCode,
+  defaultTimeZone,
+  fractionDigitsOf,
+  TimeZone
+} from "../../src/domain/Locale.ts"
 
 describe("a time zone", () => {
   it("is one of the IANA database", () => {
@@ -17,5 +23,8 @@ describe("a currency", () => {
   it("is three capital letters", () => {
     const inputs = ["EUR", defaultCurrencyCode, "eur", "EURO", "EU", "E1R", "", "EUR\n", 978]
     assert.deepStrictEqual(inputs.filter(Schema.is(CurrencyCode)), ["EUR", defaultCurrencyCode])
+  })
+  it("has as many digits after the point as it has, two where nothing is known of it", () => {
+    assert.deepStrictEqual(["EUR", "JPY", "KWD", "XYZ"].map(fractionDigitsOf), [2, 0, 3, 2])
   })
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Kind } from "../../src/domain/Decider.ts"
 import { deciders, isLiveKind } from "../../src/domain/Mechanism.ts"
+import type { AnyDecider } from "../../src/engine/Batch.ts"
 
 const kinds: ReadonlyArray<Kind> = ["queue", "draw", "auction", "appointment", "timed_release", "waitlist"]
 
@@ -15,7 +16,7 @@ describe("the mechanisms", () => {
   })
 
   it("begin with no place, nothing due and nobody to wake them", () => {
-    for (const decider of Object.values(deciders)) {
+    for (const decider of Object.values<AnyDecider>(deciders)) {
       const state = decider.initial()
       assert.isUndefined(decider.due(state, { now: Number.MAX_SAFE_INTEGER, entropy: () => "00".repeat(16) }))
       assert.isUndefined(decider.wakeAt(state))

@@ -47,7 +47,7 @@ export class Hands extends Context.Service<
 >()("usher/test/engine/Hands") {}
 
 /** The memory journal under a test's hands. */
-export const layerJournal: Layer.Layer<Journal | Hands> = Layer.effectContext(
+export const layerJournal: Layer.Layer<Journal | Hands | JournalMemory.Tables> = Layer.effectContext(
   Effect.gen(function* () {
     const journal = yield* Journal
     const commits: Array<Commit> = []
@@ -79,7 +79,7 @@ export const layerJournal: Layer.Layer<Journal | Hands> = Layer.effectContext(
     })
     return Context.make(Journal, { ...journal, append }).pipe(Context.add(Hands, hands))
   })
-).pipe(Layer.provide(JournalMemory.layer), Layer.merge(Layer.succeed(References.MinimumLogLevel, "None")))
+).pipe(Layer.provideMerge(JournalMemory.layer), Layer.merge(Layer.succeed(References.MinimumLogLevel, "None")))
 
 /** Brings a queue into being, as the Admin API does. */
 export const createQueue = Effect.fnUntraced(function* (n: number, configuration: Queue.Configuration) {

@@ -6,6 +6,8 @@ import { Consumers } from "../../src/auth/Consumers.ts"
 import { ExternalIdentities } from "../../src/auth/ExternalIdentities.ts"
 import { Grants } from "../../src/auth/Grants.ts"
 import { OneTimeCodes } from "../../src/auth/OneTimeCodes.ts"
+import { Protection } from "../../src/auth/Protection.ts"
+import { Receipts } from "../../src/auth/Receipts.ts"
 import { Revocations } from "../../src/auth/Revocations.ts"
 import { Sessions } from "../../src/auth/Sessions.ts"
 import { SigningKeys } from "../../src/auth/SigningKeys.ts"
@@ -20,7 +22,11 @@ import * as ConsumerRoutes from "../../src/http/consumer/Routes.ts"
 import { Readiness } from "../../src/http/Readiness.ts"
 import * as Server from "../../src/http/Server.ts"
 import { Settings } from "../../src/Settings.ts"
+import { ExperienceEntries } from "../../src/store/ExperienceEntries.ts"
+import { ExperienceViews } from "../../src/store/ExperienceViews.ts"
 import { Unavailable } from "../../src/store/Journal.ts"
+import { Profiles } from "../../src/store/Profiles.ts"
+import { SequenceAccess } from "../../src/store/SequenceAccess.ts"
 import { asConsumer, type Call, send } from "./usherFixture.ts"
 
 const id = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
@@ -42,9 +48,13 @@ const stubs = Layer.unwrap(
       Layer.succeed(Engine, {
         send: () => refuse("engine"),
         view: () => refuse("engine"),
+        facts: () => refuse("engine"),
         configuration: () => refuse("engine"),
+        identity: () => refuse("engine"),
         inspect: () => refuse("engine"),
         administer: () => refuse("engine"),
+        audience: () => refuse("engine"),
+        ask: () => Effect.succeed([]),
         start: () => Effect.void,
         unpark: () => Effect.void,
         isRestored: Effect.succeed(true)
@@ -52,8 +62,18 @@ const stubs = Layer.unwrap(
       Layer.succeed(ApiKeys, {
         lookup: () => holder,
         lookupRemembered: () => holder,
+        publishableOf: () => holder,
         forget: () => Effect.void,
         invalidate: Effect.void
+      }),
+      Layer.succeed(Protection, { mayEnter: () => Effect.succeed(true), changed: () => Effect.void }),
+      Layer.succeed(ExperienceViews, { find: () => refuse("engine") }),
+      Layer.succeed(ExperienceEntries, { enter: () => refuse("engine"), leave: () => refuse("engine") }),
+      Layer.succeed(Profiles, { find: () => refuse("engine") }),
+      Layer.succeed(SequenceAccess, {
+        protectedIds: () => refuse("engine"),
+        mayEnter: () => refuse("engine"),
+        show: () => refuse("engine")
       }),
       Layer.succeed(Consumers, { find: () => refuse("store"), loyaltyScore: () => refuse("store") }),
       Layer.succeed(Sessions, {
@@ -64,13 +84,17 @@ const stubs = Layer.unwrap(
       }),
       Layer.succeed(OneTimeCodes, { request: () => refuse("store"), verify: () => refuse("store") }),
       Layer.succeed(ExternalIdentities, { authorize: () => refuse("store"), exchange: () => refuse("store") }),
-      Layer.succeed(Delivery, { send: () => Effect.succeed(true), outbox: undefined })
+      Layer.succeed(Delivery, {
+        send: () => Effect.succeed(true),
+        deliver: () => Effect.succeed("delivered"),
+        outbox: undefined
+      })
     )
   })
 )
 
-const served = Server.layer({ consumer: ConsumerRoutes.layer, admin: Layer.empty }).pipe(
-  Layer.provideMerge(Layer.mergeAll(stubs, Grants.layer, Readiness.layer)),
+const served = Server.layer({ consumer: ConsumerRoutes.layerNoRecords, admin: Layer.empty }).pipe(
+  Layer.provideMerge(Layer.mergeAll(stubs, Grants.layer, Receipts.layer, Readiness.layer)),
   Layer.provideMerge(Tokens.layer),
   Layer.provideMerge(Layer.merge(SigningKeys.layerMemory, Revocations.layerMemory)),
   Layer.provideMerge(Settings.layerTest({ consumerPort: 0, adminPort: 0, shutdownTimeoutSeconds: 1 }))
@@ -91,7 +115,11 @@ layer(served, { excludeTestServices: true })("Out of reach", (it) => {
     { path: `/api/queues/${id}/status` },
     { method: "POST", path: `/api/queues/${id}/enter` },
     { method: "POST", path: `/api/queues/${id}/leave` },
-    { method: "POST", path: "/api/auth/guest" }
+    { method: "POST", path: "/api/auth/guest" },
+    { path: `/api/experiences/${id}` },
+    { method: "POST", path: `/api/experiences/${id}/enter` },
+    { method: "DELETE", path: `/api/experiences/${id}/leave` },
+    { path: "/api/consumers/me" }
   ]
 
   it.effect("is a 503 that says when to come back and nothing of the cause", () =>
@@ -103,7 +131,7 @@ layer(served, { excludeTestServices: true })("Out of reach", (it) => {
           [new Overloaded(), "1"],
           [new Parked({ mechanismId: id, restarts: 5 }), "30"]
         ] as const) {
-          if (operation.path.endsWith("guest") && no !== unavailable) continue
+          if (!operation.path.includes("queues") && no !== unavailable) continue
           nos.engine = no
           const { status, text, headers } = yield* call(operation)
           assert.deepStrictEqual([status, text], [503, '{"error":"Service unavailable"}'], operation.path)
@@ -149,6 +177,7 @@ describe("A refusal", () => {
     })
     assert.deepStrictEqual(said("draw", new Refusals.Closed()), { error: "Draw is closed", code: "CLOSED" })
     assert.deepStrictEqual(said("auction", new Refusals.GuestsRefused()), { error: "Auction does not admit guests" })
+    assert.deepStrictEqual(said("draw", new Refusals.NotInvited()), { error: "Draw is not for this consumer" })
     assert.deepStrictEqual(said("waitlist", new MechanismNotFound({ kind: "waitlist" })), {
       error: "Waitlist not found"
     })
@@ -167,6 +196,27 @@ describe("A refusal", () => {
       error: "Queue has no admissions left",
       code: "ADMISSIONS_USED_UP"
     })
+    assert.deepStrictEqual(said("auction", new Refusals.BidTooLow({ minimumBid: "12.5" })), {
+      error: "Bid is too low",
+      code: "BID_TOO_LOW",
+      minimumBid: "12.5"
+    })
+    assert.deepInclude(said("auction", new Refusals.AmountMissing()), { error: "validation_error" })
+    assert.deepStrictEqual(said("draw", new Refusals.NotEntered()), { error: "Not entered", code: "NOT_ENTERED" })
+    assert.deepStrictEqual(said("draw", new Refusals.AlreadyGranted()), {
+      error: "Already granted",
+      code: "ALREADY_GRANTED"
+    })
+  })
+
+  it("of a timed release says when a unit may come back, if that is to be expected, and names a variant", () => {
+    const soldOut = { error: "Timed release is sold out", code: "SOLD_OUT" }
+    assert.deepStrictEqual(said("timed_release", new Refusals.SoldOut({})), soldOut)
+    assert.deepStrictEqual(said("timed_release", new Refusals.SoldOut({ retryAfterSeconds: 0 })), {
+      ...soldOut,
+      retryAfterSeconds: 1
+    })
+    assert.deepStrictEqual(said("timed_release", new Refusals.UnknownVariant()), { error: "Variant not found" })
   })
 
   it("that time will lift says when, in whole seconds, at least one", () => {

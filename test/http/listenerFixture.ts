@@ -22,8 +22,8 @@ const logged = Layer.unwrap(
 )
 
 /** Both listeners, the consumer's with these routes. */
-export const layerWith = (
-  consumer: Layer.Layer<never, never, HttpRouter.HttpRouter | Readiness>,
+export const layerWith = <R = HttpRouter.HttpRouter | Readiness>(
+  consumer: Layer.Layer<never, never, R>,
   settings: Parameters<typeof Settings.layerTest>[0] = {}
 ) =>
   Server.layer({ consumer, admin: Layer.empty }).pipe(

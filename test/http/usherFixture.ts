@@ -80,9 +80,19 @@ export const send = (url: string, { method = "GET", path, headers = {}, body }: 
       },
       (response) => {
         let text = ""
+        const isStream = response.headers["content-type"] === "text/event-stream"
         response.setEncoding("utf8")
-        response.on("data", (chunk) => (text += chunk))
-        response.on("end", () => {
+        response.on("data", (chunk) => {
+          text += chunk
+          // Of a stream, what has come with its first event.
+          if (isStream && text.includes("\ndata: ")) {
+            finish()
+            outgoing.destroy()
+          }
+        })
+        response.on("error", () => {})
+        response.on("end", () => finish())
+        const finish = () => {
           const isJson = response.headers["content-type"]?.includes("json") ?? false
           resume(
             Effect.succeed({
@@ -92,7 +102,7 @@ export const send = (url: string, { method = "GET", path, headers = {}, body }: 
               body: isJson && text !== "" ? JSON.parse(text) : undefined
             })
           )
-        })
+        }
       }
     )
     outgoing.on("error", (error) => resume(Effect.die(error)))

@@ -2,10 +2,10 @@
  * What the store's noes are as HTTP answers on the Admin API.
  */
 import { Effect } from "effect"
+import { toText as amountToText } from "../../domain/Amount.ts"
 import { toText } from "../../domain/Time.ts"
 import type { EngineError } from "../../engine/Engine.ts"
-import type { RecordNotFound } from "../../store/RecordNotFound.ts"
-import { NotFound, ServiceUnavailable, type ValidationError } from "../Errors.ts"
+import { ServiceUnavailable, type ValidationError } from "../Errors.ts"
 import { issueAt } from "../Issues.ts"
 import { invalidInput } from "../Validation.ts"
 
@@ -14,14 +14,6 @@ export interface Problem {
   readonly field: string
   readonly message: string
 }
-
-/** Turns a record that is not there into a 404 with its name. */
-export const orNotFound = <A, E, R>(
-  effect: Effect.Effect<A, E | RecordNotFound, R>
-): Effect.Effect<A, Exclude<E, RecordNotFound> | NotFound, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, RecordNotFound, R>, "RecordNotFound", ({ record }) =>
-    Effect.fail(NotFound.of(record))
-  ) as Effect.Effect<A, Exclude<E, RecordNotFound> | NotFound, R>
 
 /** Why the engine or the store may not be able to answer for now. */
 type Busy = Exclude<EngineError, { readonly _tag: "MechanismNotFound" }>
@@ -39,8 +31,18 @@ export const problemsFound = (problems: ReadonlyArray<Problem>, settings: object
   invalidInput(
     problems.map(({ field, message }) => {
       const value = (settings as { readonly [name: string]: unknown })[field]
-      const shown = typeof value === "number" && field.endsWith("At") ? toText(value) : value
-      const type = field.endsWith("At") ? "date_time" : "picklist"
+      const type = typeOf(field)
+      const shown = shownAs(value, type)
       return { ...issueAt({ [field]: shown }, field, { kind: "validation", type, expected: message }), message }
     })
   )
+
+/** A setting's type, as its name tells. */
+const typeOf = (field: string): string =>
+  /(At|Until)$/.test(field) ? "date_time" : /(Price|Amount|Increment)$/.test(field) ? "amount" : "picklist"
+
+/** The value as it was sent. */
+const shownAs = (value: unknown, type: string): unknown => {
+  if (typeof value === "bigint") return amountToText(value)
+  return typeof value === "number" && type === "date_time" ? toText(value) : value
+}

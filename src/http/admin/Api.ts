@@ -6,18 +6,30 @@ import { AdminKey } from "../Credentials.ts"
 import { describe } from "../OpenApi.ts"
 import { Validation } from "../Validation.ts"
 import { ApiKeyApi } from "./ApiKeyApi.ts"
+import { AppointmentApi } from "./AppointmentApi.ts"
+import { AuctionApi } from "./AuctionApi.ts"
+import { AudienceApi } from "./AudienceApi.ts"
 import { DistributionApi } from "./DistributionApi.ts"
+import { DrawApi } from "./DrawApi.ts"
 import { ExperienceApi } from "./ExperienceApi.ts"
 import { OutboxApi } from "./OutboxApi.ts"
 import { QueueApi } from "./QueueApi.ts"
 import { SequenceApi } from "./SequenceApi.ts"
+import { TimedReleaseApi } from "./TimedReleaseApi.ts"
+import { WaitlistApi } from "./WaitlistApi.ts"
 
 export const AdminApi = describe(
   HttpApi.make("admin")
     .add(ApiKeyApi)
     .add(ExperienceApi)
     .add(SequenceApi)
+    .add(AudienceApi)
     .add(QueueApi)
+    .add(DrawApi)
+    .add(AuctionApi)
+    .add(AppointmentApi)
+    .add(TimedReleaseApi)
+    .add(WaitlistApi)
     .add(DistributionApi)
     .add(OutboxApi)
     .prefix("/api")

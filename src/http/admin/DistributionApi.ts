@@ -5,14 +5,20 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/Ids.ts"
-import type { LiveKind } from "../../domain/Mechanism.ts"
+import { deciders, type LiveKind } from "../../domain/Mechanism.ts"
 import { text } from "../../domain/Text.ts"
 import { Timestamp } from "../../domain/Time.ts"
 import * as History from "../../store/History.ts"
+import * as Mechanisms from "../../store/Mechanisms.ts"
 import * as Places from "../../store/Places.ts"
 import { NotFound } from "../Errors.ts"
+import { appointmentSchemas } from "./AppointmentApi.ts"
+import { auctionSchemas } from "./AuctionApi.ts"
+import { drawSchemas } from "./DrawApi.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { queueSchemas } from "./QueueApi.ts"
+import { timedReleaseSchemas } from "./TimedReleaseApi.ts"
+import { waitlistSchemas } from "./WaitlistApi.ts"
 
 const count = Schema.Int
 
@@ -27,6 +33,8 @@ export const Live = Schema.Struct({
   parked: Schema.Boolean.annotate({ description: "True if it failed too often and stands still." })
 }).annotate({ identifier: "Live" })
 
+const Lifecycle = Schema.Literals(["scheduled", "open", "settling", "closed"])
+
 const distributionOf = <const K extends LiveKind, F extends Schema.Struct.Fields>(
   kind: K,
   name: string,
@@ -35,12 +43,19 @@ const distributionOf = <const K extends LiveKind, F extends Schema.Struct.Fields
   Schema.Struct({
     ...record.fields,
     type: Schema.Literal(kind),
-    lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
-    live: Live
+    lifecycle: Lifecycle,
+    live: Schema.NullOr(Live).annotate({ description: "Null only in lists, of what is over or cannot answer now." })
   }).annotate({ identifier: `${name}Distribution` })
 
 /** A mechanism with what happens in it. */
-export const Distribution = Schema.Union([distributionOf("queue", "Queue", queueSchemas.Record)]).annotate({
+export const Distribution = Schema.Union([
+  distributionOf("queue", "Queue", queueSchemas.Record),
+  distributionOf("draw", "Draw", drawSchemas.Record),
+  distributionOf("auction", "Auction", auctionSchemas.Record),
+  distributionOf("appointment", "Appointment", appointmentSchemas.Record),
+  distributionOf("timed_release", "TimedRelease", timedReleaseSchemas.Record),
+  distributionOf("waitlist", "Waitlist", waitlistSchemas.Record)
+]).annotate({
   identifier: "Distribution"
 })
 
@@ -68,10 +83,48 @@ export const HistoryEntry = Schema.Struct({
 }).annotate({ identifier: "HistoryEntry" })
 
 /** The statuses a place can have, of all kinds of mechanism. */
-const PlaceStatus = Schema.Literals(["QUEUED", "GRANTED", "COMPLETED", "DENIED", "LEFT"])
+const PlaceStatus = Schema.Literals([
+  "QUEUED",
+  "GRANTED",
+  "COMPLETED",
+  "DENIED",
+  "LEFT",
+  "ENTERED",
+  "EXPIRED",
+  "NOTIFIED",
+  "BIDDING",
+  "WINNING",
+  "OUTBID",
+  "WON",
+  "LOST",
+  "BOOKED",
+  "CHECKED_IN",
+  "CANCELLED",
+  "NO_SHOW"
+])
 
 export class DistributionApi extends HttpApiGroup.make("distributions")
   .add(
+    HttpApiEndpoint.get("listDistributions", "/distributions", {
+      query: {
+        ...listQuery(Mechanisms.distributionShape),
+        ...searchQuery("the name"),
+        type: Schema.optionalKey(
+          Schema.Literals(Object.keys(deciders) as Array<LiveKind>).annotate({
+            description: "Only those of this kind."
+          })
+        ),
+        lifecycle: Schema.optionalKey(Lifecycle.annotate({ description: "Only those that stand there." })),
+        experienceId: Schema.optionalKey(Id.annotate({ description: "Only those of this experience." }))
+      },
+      success: pageOf(Distribution).annotate({ identifier: "DistributionPage" })
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List the mechanisms of all kinds",
+        description:
+          "All that are not archived, with what happens in them. Sorted by `openAt`, those without one come first."
+      })
+    ),
     HttpApiEndpoint.get("getDistribution", "/distributions/:id", {
       params: { id: Id },
       success: Distribution,
@@ -110,7 +163,8 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
     }).annotateMerge(
       listAnnotations({
         summary: "List a mechanism's recorded events",
-        description: "In their order; `data` holds the event's own fields, as they were stored."
+        description:
+          "In their order; `data` holds the event's own fields, as they were stored, without what is secret as yet."
       })
     )
   )

@@ -7,13 +7,14 @@ import type { Tenant } from "../../domain/Ids.ts"
 import type { Surroundings } from "../../domain/Locale.ts"
 import type { AdminCommand, ConfigurationOf, LiveKind } from "../../domain/Mechanism.ts"
 import { Creation } from "../../engine/Creation.ts"
-import { Engine, type EngineError } from "../../engine/Engine.ts"
+import { Engine, type EngineError, type Inspection } from "../../engine/Engine.ts"
+import { NoticeSchedule } from "../../engine/NoticeSchedule.ts"
 import { type MechanismFilter, Mechanisms, type shape, type StoredMechanism } from "../../store/Mechanisms.ts"
 import type { PageQuery } from "../../store/Pagination.ts"
 import { CurrentTenant } from "../Credentials.ts"
 import { NotFound, type ValidationError } from "../Errors.ts"
-import { labels, orAnswer, orServiceUnavailable, type Refusal } from "../Refusals.ts"
-import { orNotFound, type Problem, problemsFound } from "./Answers.ts"
+import { labels, orAnswer, orNotFound, orServiceUnavailable, type Refusal } from "../Refusals.ts"
+import { type Problem, problemsFound } from "./Answers.ts"
 import { orInvalidPage } from "./Lists.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
 import { withChanges } from "./Payloads.ts"
@@ -24,10 +25,14 @@ export interface KindOfMechanism<K extends LiveKind> {
   readonly Configuration: Schema.Codec<ConfigurationOf<K>, unknown>
   /** What can be set: the fields of the configuration, as `schemasOf` gives them. */
   readonly settings: Schema.Struct.Fields
+  /** The names of what it publishes (`Decider.published`), which its record shows beside the settings, or null. */
+  readonly published?: ReadonlyArray<string>
   /** What holds where an admin says nothing, beside what was said (completions 4); the time zone is filled in already. */
   readonly defaults: (said: Partial<ConfigurationOf<K>>, around: Surroundings) => Partial<ConfigurationOf<K>>
   /** What makes no sense between settings that are each in range. */
   readonly problems: (configuration: ConfigurationOf<K>) => ReadonlyArray<Problem>
+  /** Fields of its recorded events that are not shown, given what it has published. */
+  readonly secrets?: (published: { readonly [name: string]: unknown }) => ReadonlyArray<string>
 }
 
 /** Locks for changes, by the last two digits of the id: enough that unrelated mechanisms hardly ever share one. */
@@ -38,6 +43,7 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
   const creation = yield* Creation
   const engine = yield* Engine
   const mechanisms = yield* Mechanisms
+  const notices = yield* NoticeSchedule
   const { kind, settings } = what
   const decode = Schema.decodeUnknownSync(what.Configuration)
   const unknown = NotFound.of(labels[kind])
@@ -48,7 +54,7 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
     Semaphore.withPermit(locks[Number.parseInt(id.slice(-2), 16)]!, change)
 
   const recordOf = (mechanism: StoredMechanism): Sent =>
-    mechanismRecord(mechanism, decode(mechanism.configuration), mechanism.status, settings) as Sent
+    mechanismRecord(mechanism, decode(mechanism.configuration), mechanism.status, what) as Sent
 
   const stored = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
     const found = yield* mechanisms.find(tenant, id)
@@ -76,10 +82,10 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
   const administer = (tenant: Tenant, id: string, command: AdminCommand<LiveKind>) =>
     orAnswer(kind)(
       engine.administer({ kind, id, tenant }, command as AdminCommand<K>) as Effect.Effect<
-        unknown,
+        Inspection<K>,
         Refusal | EngineError
       >
-    )
+    ).pipe(Effect.tap(({ identity }) => notices.reschedule(identity)))
 
   const changeOne = Effect.fnUntraced(function* (tenant: Tenant, by: string, id: string, changes: object) {
     const { configuration } = yield* orAnswer(kind)(engine.inspect({ kind, id, tenant }))

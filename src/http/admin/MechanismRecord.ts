@@ -41,16 +41,17 @@ export const mechanismFields = <F extends Schema.Struct.Fields>(settings: F) => 
 
 /** The record of a mechanism, from what is stored of it and the configuration and status it has. */
 export const mechanismRecord = (
-  { identity, createdAt, createdBy, updatedAt, updatedBy }: StoredMechanism,
+  { identity, configuration: stored, createdAt, createdBy, updatedAt, updatedBy }: StoredMechanism,
   configuration: object,
   status: StatusFields,
-  settings: Schema.Struct.Fields
+  { settings, published = [] }: { readonly settings: Schema.Struct.Fields; readonly published?: ReadonlyArray<string> }
 ) => ({
   id: identity.id,
   organizationId: identity.organizationId,
   experienceId: identity.experienceId,
   sequenceId: identity.sequenceId,
   ...withNulls(configuration, settings),
+  ...Object.fromEntries(published.map((name) => [name, stored[name] ?? null])),
   ...status,
   createdAt,
   createdBy,

@@ -5,11 +5,29 @@
 import { HttpApi } from "effect/http-api"
 import { describe } from "../OpenApi.ts"
 import { Validation } from "../Validation.ts"
+import { AppointmentsGroup } from "./AppointmentApi.ts"
+import { AuctionsGroup } from "./AuctionApi.ts"
 import { AuthGroup } from "./AuthApi.ts"
+import { ExperiencesGroup } from "./ExperienceApi.ts"
+import { ProfilesGroup } from "./ProfileApi.ts"
+import { DrawsGroup } from "./DrawApi.ts"
 import { QueuesGroup } from "./QueueApi.ts"
+import { TimedReleasesGroup } from "./TimedReleaseApi.ts"
+import { WaitlistsGroup } from "./WaitlistApi.ts"
 
 export const ConsumerApi = describe(
-  HttpApi.make("consumer").add(AuthGroup).add(QueuesGroup).middleware(Validation).prefix("/api"),
+  HttpApi.make("consumer")
+    .add(AuthGroup)
+    .add(ExperiencesGroup)
+    .add(ProfilesGroup)
+    .add(QueuesGroup)
+    .add(DrawsGroup)
+    .add(AuctionsGroup)
+    .add(AppointmentsGroup)
+    .add(TimedReleasesGroup)
+    .add(WaitlistsGroup)
+    .middleware(Validation)
+    .prefix("/api"),
   {
     title: "Usher Consumer API",
     description:

@@ -5,7 +5,10 @@ import type { MechanismRef } from "../../domain/Mechanism.ts"
 import { Engine, type EngineError } from "../../engine/Engine.ts"
 
 /** 0 to 1; 0 where the mechanism has no loyalty bias. */
-export type LoyaltyScore = (mechanism: MechanismRef<"queue">, consumerId: string) => Effect.Effect<number, EngineError>
+export type LoyaltyScore = (
+  mechanism: MechanismRef<"queue" | "draw">,
+  consumerId: string
+) => Effect.Effect<number, EngineError>
 
 export const make = Effect.gen(function* () {
   const engine = yield* Engine

@@ -4,10 +4,11 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Id } from "../../domain/Ids.ts"
 import { DenialReason } from "../../domain/Queue.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
-import { ConsumerAction, PublicRead, ServerAction } from "../Credentials.ts"
+import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../Credentials.ts"
 import { RateCategory } from "../limits/Limit.ts"
 import { answersTo } from "../Refusals.ts"
 import { Validity } from "./GrantAnswers.ts"
+import { eventsOf } from "./LiveApi.ts"
 
 /** A queue as anyone may see it. */
 export const PublicQueue = Schema.Struct({
@@ -89,6 +90,9 @@ export class QueuesGroup extends HttpApiGroup.make("queues").add(
     success: QueueState,
     error: answersTo.read
   }).middleware(ConsumerAction),
+  HttpApiEndpoint.get("events", "/queues/:queueId/events", { params, ...eventsOf(QueueState) }).middleware(
+    ConsumerStream
+  ),
   HttpApiEndpoint.post("admit", "/queues/:queueId/admit", {
     params,
     payload: consumerPayload,

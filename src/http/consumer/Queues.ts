@@ -9,8 +9,10 @@ import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { orAnswer } from "../Refusals.ts"
 import { ConsumerApi } from "./Api.ts"
 import * as GrantAnswers from "./GrantAnswers.ts"
+import * as LiveUpdates from "./LiveUpdates.ts"
 import * as Loyalty from "./Loyalty.ts"
-import type { PublicQueue, QueueState } from "./QueueApi.ts"
+import * as Protection from "./Protection.ts"
+import { type PublicQueue, QueueState } from "./QueueApi.ts"
 
 type QueueRef = MechanismRef<"queue">
 
@@ -22,6 +24,7 @@ export const layer = HttpApiBuilder.group(
     const engine = yield* Engine
     const grants = yield* GrantAnswers.make
     const loyaltyScore = yield* Loyalty.make
+    const ifInvited = yield* Protection.make
 
     /** A consumer's view as it is sent: a grant comes with its token. */
     const sent = (queue: QueueRef, consumerId: string, view: View): Effect.Effect<QueueState, EngineError> => {
@@ -36,6 +39,8 @@ export const layer = HttpApiBuilder.group(
         ...(expiresAt !== undefined && { expiresAt })
       }))
     }
+
+    const events = (yield* LiveUpdates.make)("queue", QueueState, sent)
 
     /** Runs a consumer's command; answers its standing. */
     const change = (queue: QueueRef, command: ConsumerCommand<"queue">) =>
@@ -56,9 +61,10 @@ export const layer = HttpApiBuilder.group(
         orQueueAnswer(
           Effect.flatMap(CurrentConsumer, ({ tenant, consumerId, isGuest }) => {
             const queue = queueOf(tenant, params.queueId)
-            return Effect.flatMap(loyaltyScore(queue, consumerId), (score) =>
+            const entry = Effect.flatMap(loyaltyScore(queue, consumerId), (score) =>
               change(queue, { _tag: "Enter", consumerId, isGuest, loyaltyScore: score })
             )
+            return ifInvited(queue, consumerId, entry)
           })
         ),
       leave: ({ params }) =>
@@ -74,6 +80,7 @@ export const layer = HttpApiBuilder.group(
             return Effect.flatMap(engine.view(queue, consumerId), (view) => sent(queue, consumerId, view))
           })
         ),
+      events: ({ params, headers }) => events(params.queueId, headers),
       admit: ({ params, payload }) => changeByServer(params.queueId, { _tag: "Admit", ...payload }),
       deny: ({ params, payload }) => changeByServer(params.queueId, { _tag: "Deny", ...payload }),
       complete: ({ params, payload }) => changeByServer(params.queueId, { _tag: "Complete", ...payload }),

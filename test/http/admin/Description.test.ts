@@ -42,7 +42,18 @@ describe("The Admin API's description", () => {
       assert.include(statuses, /^post .*s$/.test(name) ? "201" : "200", name)
     }
     const withConflict = operations.filter(([, { responses }]) => "409" in responses).map(([name]) => name)
-    assert.deepStrictEqual(withConflict, ["put /api/queues/{id}"])
+    assert.deepStrictEqual(withConflict.toSorted(), [
+      "delete /api/audiences/{id}",
+      "post /api/appointments/{id}/check-in",
+      "post /api/appointments/{id}/complete",
+      "post /api/appointments/{id}/no-show",
+      "put /api/appointments/{id}",
+      "put /api/auctions/{id}",
+      "put /api/draws/{id}",
+      "put /api/queues/{id}",
+      "put /api/timed-releases/{id}",
+      "put /api/waitlists/{id}"
+    ])
   })
 
   it("gives every list the parameters of a page, page sizes as integers", () => {

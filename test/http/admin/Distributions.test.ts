@@ -223,11 +223,14 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Distributions o
               values (${id}, ${randomUUID()}, 'QUEUED', now(), now())`
           })
         )
+        const list = call("GET", `/distributions?experienceId=${experienceId}&search=Broken`)
+        assert.deepInclude((yield* list).body.data[0], { id, lifecycle: "open" })
         const shown = yield* eventually(
           call("GET", `/distributions/${id}`),
           ({ status }) => status === 200,
           "60 seconds"
         )
+        assert.deepStrictEqual((yield* list).body.data, [shown.body])
         assert.strictEqual(shown.status, 200)
         assert.deepInclude(shown.body, { id, name: "Broken", lifecycle: "open" })
         assert.deepInclude(shown.body.live, { counts: { QUEUED: 1 }, lastSequence: 1, node: null, parked: true })

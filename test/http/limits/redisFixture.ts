@@ -83,6 +83,8 @@ export const ownServer: Effect.Effect<OwnServer, never, Scope.Scope> = Effect.ge
     Effect.asVoid
   )
   yield* Effect.addFinalizer(() => kill)
+  // Also where the process ends before its scopes do.
+  process.once("exit", () => running?.kill("SIGKILL"))
   yield* start
   return {
     url,

@@ -116,6 +116,12 @@ export const badCredentials = Effect.fnUntraced(function* (before: World) {
     shown: { publishableKey: "bad", accessToken: "own" },
     isGoodElsewhere: true
   })
+  found.push({
+    name: "a secret key as publishable key and a good token",
+    headers: asConsumer(own.secretKey, own.accessToken),
+    shown: { publishableKey: "bad", accessToken: "own" },
+    isGoodElsewhere: true
+  })
   const secretKeys = { rotated: former.secretKey, ...brokenKeys(own.secretKey) }
   for (const [state, key] of Object.entries(secretKeys)) {
     const headers = asServer(key, own.consumerId)

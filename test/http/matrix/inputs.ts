@@ -4,6 +4,11 @@
  */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
+import { appointmentInputs } from "./appointmentInputs.ts"
+import { auctionInputs } from "./auctionInputs.ts"
+import { drawInputs } from "./drawInputs.ts"
+import { timedReleaseInputs } from "./timedReleaseInputs.ts"
+import { waitlistInputs } from "./waitlistInputs.ts"
 import { byServer, call, type Side, type Tenancy, type World } from "./world.ts"
 
 export interface Input {
@@ -76,11 +81,40 @@ const brought = Effect.fnUntraced(function* (own: Side, where: "enter" | "admit"
   return granted.admissionGrant as string
 })
 
-const record = (param: string, key: "queueId" | "experienceId" | "sequenceId", body?: object): MakeInput =>
+const record = (
+  param: string,
+  key: "queueId" | "experienceId" | "sequenceId" | "consumerId",
+  body?: object
+): MakeInput =>
   just((own, world) => ({
     params: { [param]: own[key] },
     names: [named(world, key)],
     status: 200,
+    ...(body && { body })
+  }))
+
+/** An operation on an audience of the consumer's tenant, in which it is or is not; the body may name the consumer. */
+const onAudience =
+  (input: Pick<Input, "status" | "body">, consumerIds?: "named" | "named and in it"): MakeInput =>
+  (own, world) =>
+    Effect.gen(function* () {
+      const make = (side: Side) =>
+        Effect.map(byServer("admin", side, "/audiences", { name: "Friends" }), ({ id }) => id as string)
+      const id = yield* make(own)
+      const body = { consumerIds: [own.consumerId] }
+      if (consumerIds === "named and in it") yield* byServer("admin", own, `/audiences/${id}/members`, body)
+      const others = [yield* make(world.sides.test), yield* make(world.sides.foreign)]
+      const names = [{ own: id, others, unknown: randomUUID() }]
+      return { ...input, params: { id }, names, ...(consumerIds !== undefined && { body }) }
+    })
+
+/** An operation of the consumer on its experience. */
+const onExperience = (body?: object): MakeInput =>
+  just((own, world) => ({
+    params: { experienceId: own.experienceId },
+    names: [named(world, "experienceId")],
+    status: 200,
+    guestStatus: 200,
     ...(body && { body })
   }))
 
@@ -139,10 +173,21 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   })),
   "POST /api/auth/logout": just(() => ({ status: 204 })),
 
+  "GET /api/experiences/:experienceId": onExperience(),
+  "POST /api/experiences/:experienceId/enter": onExperience({}),
+  "DELETE /api/experiences/:experienceId/leave": onExperience(),
+  "GET /api/consumers/me": just(({ consumerId, queueId }) => ({
+    status: 200,
+    guestStatus: 200,
+    secrets: [consumerId, queueId]
+  })),
+  "GET /api/consumers/:consumerId": record("consumerId", "consumerId"),
+
   "GET /api/queues/:queueId": onQueue({ status: 200 }),
   "POST /api/queues/:queueId/enter": onQueue({ status: 200, guestStatus: 403 }),
   "POST /api/queues/:queueId/leave": onQueue({ status: 200, guestStatus: 409 }, "enter"),
   "GET /api/queues/:queueId/status": onQueue({ status: 200, guestStatus: 200 }, "enter"),
+  "GET /api/queues/:queueId/events": onQueue({ status: 200, guestStatus: 200 }, "enter"),
   "POST /api/queues/:queueId/admit": forConsumer("enter"),
   "POST /api/queues/:queueId/deny": forConsumer("admit", { reason: "ADMIN_ACTION" }),
   "POST /api/queues/:queueId/complete": forConsumer("admit"),
@@ -172,6 +217,15 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/sequences/:id": record("id", "sequenceId"),
   "PUT /api/sequences/:id": record("id", "sequenceId", { name: "Another" }),
   "DELETE /api/sequences/:id": record("id", "sequenceId"),
+  "POST /api/audiences": just(() => ({ body: { name: "Friends" }, status: 201 })),
+  "GET /api/audiences": (own) =>
+    Effect.map(byServer("admin", own, "/audiences", { name: "Friends" }), ({ id }) => ({ status: 200, secrets: [id] })),
+  "GET /api/audiences/:id": onAudience({ status: 200 }),
+  "PUT /api/audiences/:id": onAudience({ status: 200, body: { name: "Family" } }),
+  "DELETE /api/audiences/:id": onAudience({ status: 200 }),
+  "GET /api/audiences/:id/members": onAudience({ status: 200 }),
+  "POST /api/audiences/:id/members": onAudience({ status: 201 }, "named"),
+  "DELETE /api/audiences/:id/members": onAudience({ status: 200 }, "named and in it"),
   "POST /api/queues": just(({ sequenceId }, world) => ({
     body: { sequenceId, name: "Line", admitRate: 0 },
     status: 201,
@@ -187,6 +241,18 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "PUT /api/queues/:id": record("id", "queueId", { name: "Another" }),
   "DELETE /api/queues/:id": record("id", "queueId"),
   "POST /api/queues/:id/end": record("id", "queueId"),
+  ...appointmentInputs,
+  ...auctionInputs,
+  ...drawInputs,
+  ...timedReleaseInputs,
+  ...waitlistInputs,
+  "GET /api/distributions": just(({ experienceId, queueId }, world) => ({
+    query: `experienceId=${experienceId}`,
+    status: 200,
+    strangerStatus: 200,
+    names: [named(world, "experienceId")],
+    secrets: [queueId]
+  })),
   "GET /api/distributions/:id": record("id", "queueId"),
   "GET /api/distributions/:id/consumers": record("id", "queueId"),
   "GET /api/distributions/:id/history": record("id", "queueId"),

@@ -1,0 +1,83 @@
+/** What operations on mechanisms of one kind take, each time with mechanisms of their own. */
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import type { Input, MakeInput, Name } from "./inputs.ts"
+import { byServer, type Side, type World } from "./world.ts"
+
+/** The inputs of a kind: its path on both APIs, the path parameter of the Consumer API, and what creates one. */
+export const inputsOf = (group: string, param: string, settings: object) => {
+  const body = (side: Side) => ({ name: "Main", ...settings, sequenceId: side.sequenceId })
+
+  const made = (side: Side) => Effect.map(byServer("admin", side, `/${group}`, body(side)), ({ id }) => id as string)
+
+  /** A mechanism of the own tenant, as it is named to all. */
+  const named = Effect.fnUntraced(function* (own: Side, { sides }: World) {
+    const others = [yield* made(sides.test), yield* made(sides.foreign)]
+    return { own: yield* made(own), others, unknown: randomUUID() } satisfies Name
+  })
+
+  const enter = (own: Side, id: string) => byServer("consumer", own, `/${group}/${id}/enter`, undefined, own.consumerId)
+
+  /** For anyone, or the consumer who asks; `before` is what has happened. */
+  const on =
+    (input: Omit<Input, "params" | "names">, before?: "enter" | "end"): MakeInput =>
+    (own, world) =>
+      Effect.gen(function* () {
+        const name = yield* named(own, world)
+        if (before === "enter") yield* enter(own, name.own)
+        if (before === "end") yield* byServer("admin", own, `/${group}/${name.own}/end`, {})
+        return { ...input, params: { [param]: name.own }, names: [name] }
+      })
+
+  /** For the server, for a consumer whose entry was granted. */
+  const forHolder =
+    (more: object = {}): MakeInput =>
+    (own, world) =>
+      Effect.gen(function* () {
+        const name = yield* named(own, world)
+        const { admissionGrant } = yield* enter(own, name.own)
+        const { consumerId } = own
+        const others = [world.sides.test.consumerId, world.sides.foreign.consumerId]
+        return {
+          params: { [param]: name.own },
+          body: { consumerId, ...more, ...("token" in more && { token: admissionGrant }) },
+          names: [name, { own: consumerId, others, unknown: randomUUID() }],
+          status: 200
+        }
+      })
+
+  const record =
+    (changes?: object): MakeInput =>
+    (own, world) =>
+      Effect.map(named(own, world), (name) => ({
+        params: { id: name.own },
+        names: [name],
+        status: 200,
+        ...(changes && { body: changes })
+      }))
+
+  const sequenceNamed = (own: Side, { sides }: World): Name => ({
+    own: own.sequenceId,
+    others: [sides.test.sequenceId, sides.foreign.sequenceId],
+    unknown: randomUUID()
+  })
+
+  /** The operations of the Admin API that every kind has. */
+  const admin: { readonly [operation: string]: MakeInput } = {
+    [`POST /api/${group}`]: (own, world) =>
+      Effect.succeed({ body: body(own), status: 201, names: [sequenceNamed(own, world)] }),
+    [`GET /api/${group}`]: (own, world) =>
+      Effect.succeed({
+        query: `sequenceId=${own.sequenceId}`,
+        status: 200,
+        strangerStatus: 200,
+        names: [sequenceNamed(own, world)]
+      }),
+    [`GET /api/${group}/:id`]: record(),
+    [`PUT /api/${group}/:id`]: record({ name: "Another" }),
+    [`DELETE /api/${group}/:id`]: record(),
+    [`POST /api/${group}/:id/end`]: record()
+  }
+
+  return { on, forHolder, admin }
+}
