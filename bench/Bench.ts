@@ -120,7 +120,7 @@ export async function measureEntries(bench: Bench, running: Running, options: En
  * Lets consumers ask for their status once, each, for half as long again as the run will last: a status costs less than
  * an entry, so there are enough of them. Answers how many could.
  */
-async function showTokens(bench: Bench, running: Running, spans: Bench["spans"]): Promise<number> {
+export async function showTokens(bench: Bench, running: Running, spans: Bench["spans"]): Promise<number> {
   const outcome = await bench.generator.run({
     mode: "closed",
     host: "127.0.0.1",

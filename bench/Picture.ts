@@ -30,6 +30,10 @@ const headlines: { readonly [scenario: string]: ReadonlyArray<readonly [figure: 
     ["latencyP99Milliseconds", "P6  p99 ms of entries into a queue"],
     ["eventLoopLongestWorkMilliseconds", "P6  longest ms of work in one turn of the event loop"]
   ],
+  P7: [
+    ["requestsPerSecond", "P7  bids and entries a second"],
+    ["serverMicrosecondsPerRequest", "P7  µs of processor a request, server"]
+  ],
   P8: [
     ["entriesPerSecond", "P8  entries a second"],
     ["heapMegabytes", "P8  MB of heap"]

@@ -17,6 +17,7 @@ import { usher } from "./programs/Usher.ts"
 import * as Progress from "./Progress.ts"
 import { openRedisServer } from "./Redis.ts"
 import { machineLines, type Report, toJson, toTable } from "./Report.ts"
+import { bids } from "./scenarios/Bids.ts"
 import { callerChecks } from "./scenarios/CallerChecks.ts"
 import { durableEntries } from "./scenarios/DurableEntries.ts"
 import { halfCapacity } from "./scenarios/HalfCapacity.ts"
@@ -36,6 +37,7 @@ const scenarios: { readonly [id in ScenarioId]: (bench: Bench) => Promise<Scenar
   P4: millionWaiting,
   P5: liveStreams,
   P6: millionDrawn,
+  P7: bids,
   P8: manyMechanisms,
   P10: newConsumers,
   C1: callerChecks

@@ -98,6 +98,19 @@ export function eventsRequest(fixture: Fixture): RequestTemplate {
   return request("GET", `/api/queues/${fixture.queueId}/events`, fixture)
 }
 
+/** `POST /auctions/{id}/bid`, each bid higher than the one before. */
+export function bidRequest(fixture: Fixture, auctionId: string): RequestTemplate {
+  const body = '{"amount":"{number}"}'
+  const length = body.length - "{number}".length + 9
+  const { head } = request("GET", "", fixture)
+  return {
+    head: head
+      .replace(/^GET  /, `POST /api/auctions/${auctionId}/bid `)
+      .replace("Authorization:", `Content-Type: application/json\r\nContent-Length: ${length}\r\nAuthorization:`),
+    tail: `\r\n\r\n${body}`
+  }
+}
+
 function request(method: string, path: string, fixture: Fixture): RequestTemplate {
   const body = method === "POST" ? "Content-Length: 0\r\n" : ""
   return {

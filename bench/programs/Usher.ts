@@ -12,6 +12,8 @@ export const mainScript = fileURLToPath(new URL("../../src/main.ts", import.meta
 
 /** A process whose heap can be looked at, and that says how long its start took. */
 export interface Inspectable extends Running {
+  /** How many events of a type a mechanism has on record. */
+  countEvents(mechanismId: string, type: string): Promise<number>
   /** All its queues, the fixture's first. */
   readonly queueIds: ReadonlyArray<string>
   /** The draw, if there is one, and the sequence of its last event. */
@@ -76,6 +78,11 @@ export function usher(ground: Ground, beside: Beside = {}): Program & { start(wa
         processId: server.processId,
         queueIds,
         drawId,
+        countEvents: async (mechanismId, type) => {
+          const counted = "select count(*)::int4 as count from journal where mechanism_id = $1 and type = $2"
+          const rows = await ground.database.query<{ count: number }>(database, counted, [mechanismId, type])
+          return rows[0]!.count
+        },
         drawSequence: async () => {
           const sequence = "select sequence::int4 from mechanism_heads where mechanism_id = $1"
           const rows = await ground.database.query<{ sequence: number }>(database, sequence, [drawId])

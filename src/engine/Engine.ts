@@ -135,13 +135,10 @@ const make = Effect.fnUntraced(function* (node: string) {
     inspect: (mechanism) => Effect.flatMap(actorFor(mechanism), inspectionOf),
     ask: (kind, question) =>
       Effect.sync(() =>
-        registry
-          .actors()
-          .filter(({ identity }) => identity.kind === kind)
-          .flatMap(({ identity, ask }) => {
-            const answer = ask(question)
-            return answer === undefined ? [] : [{ mechanism: { kind, id: identity.id, tenant: identity }, answer }]
-          })
+        Array.from(registry.actorsOf(kind)).flatMap(({ identity, ask }) => {
+          const answer = ask(question)
+          return answer === undefined ? [] : [{ mechanism: { kind, id: identity.id, tenant: identity }, answer }]
+        })
       ),
     start: (mechanismId) => Effect.ignore(registry.acquire(mechanismId)),
     unpark: registry.unpark,

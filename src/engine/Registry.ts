@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, Schedule, Schema, Scope } from "effect"
+import type { LiveKind } from "../domain/Mechanism.ts"
 import type { Millis } from "../domain/Time.ts"
 import { type Head, Journal, Unavailable } from "../store/Journal.ts"
 import * as Actor from "./Actor.ts"
@@ -41,8 +42,8 @@ class Seat {
 export interface Registry {
   /** The actor if it runs; costs a map look-up. */
   readonly running: (mechanismId: string) => Actor.Actor | undefined
-  /** Every actor that runs. */
-  readonly actors: () => ReadonlyArray<Actor.Actor>
+  /** The actors of a kind that run. */
+  readonly actorsOf: (kind: LiveKind) => ReadonlySet<Actor.Actor>
   /** The actor, started if need be; undefined if there is no such mechanism. Many callers share one start. */
   readonly acquire: (mechanismId: string) => Effect.Effect<Actor.Actor | undefined, Unavailable | Parked>
   /** Those who follow a mechanism that has been started. */
@@ -61,12 +62,19 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
   const seats = new Map<string, Seat>()
+  const actors = new Map<LiveKind, Set<Actor.Actor>>()
   let isRestored = false
 
   const forkWithServices = Effect.runForkWith(yield* Effect.context<never>())
   const fork = (loop: Effect.Effect<void>): void => void Fiber.runIn(forkWithServices(loop), scope)
 
   const entropy = (): string => randomBytes(16).toString("hex")
+
+  const actorsOf = (kind: LiveKind): Set<Actor.Actor> => {
+    let running = actors.get(kind)
+    if (running === undefined) actors.set(kind, (running = new Set()))
+    return running
+  }
 
   const seatOf = (id: string): Seat => {
     let seat = seats.get(id)
@@ -79,6 +87,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
     const actorScope = yield* Scope.fork(scope)
     const onCommit = (consumerIds: ReadonlySet<string>) => seat.audience?.changed(consumerIds)
     const onStop = () => {
+      if (seat.actor !== undefined) actorsOf(seat.actor.identity.kind).delete(seat.actor)
       seat.actor = undefined
     }
     const actor = yield* recover(head).pipe(
@@ -88,6 +97,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
       Effect.onError(() => Scope.close(actorScope, Exit.void))
     )
     seat.actor = actor
+    actorsOf(actor.identity.kind).add(actor)
     seat.failures.recovered()
     seat.audience?.rebuilt()
     yield* actor.run.pipe(
@@ -185,7 +195,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
 
   return {
     running: (id) => seats.get(id)?.actor,
-    actors: () => [...seats.values()].flatMap(({ actor }) => actor ?? []),
+    actorsOf,
     acquire,
     audience: (id) => audienceOf(seatOf(id)),
     restarts: (id) => seats.get(id)?.failures.restarts ?? 0,

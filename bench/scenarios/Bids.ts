@@ -1,0 +1,89 @@
+/** P7: bids a second on one english auction, each higher than the one before, against entries into a queue in turns. */
+import { type Bench, describe, type Measured, showTokens, withProgram } from "../Bench.ts"
+import { allMet, atLeast, figures as summarize, ratios, type ScenarioResult } from "../Figures.ts"
+import type { RequestTemplate } from "../load/Job.ts"
+import * as Progress from "../Progress.ts"
+import { bidRequest, enterRequest } from "../programs/Program.ts"
+import { type Inspectable, usher } from "../programs/Usher.ts"
+import { connections } from "./DurableEntries.ts"
+
+/** Units: more than requests are under way at once, so that a bid which overtook others still leads. */
+const quantity = 1_000
+
+const bidding = "usher, bids"
+const entering = "usher, entries"
+
+export async function bids(bench: Bench): Promise<ScenarioResult> {
+  const { fixture } = bench.ground
+  const measured: { [variant: string]: Array<Measured> } = { [bidding]: [], [entering]: [] }
+  for (let round = 0; round < bench.rounds; round++) {
+    for (const variant of [entering, bidding]) {
+      Progress.show(`P7: ${variant}, run ${round + 1} of ${bench.rounds}`)
+      const result = await withProgram(usher(bench.ground), 0, async (running) => {
+        if (variant === entering) return load(bench, running, enterRequest(fixture), fixture.queueId, "Entered")
+        const auctionId = await createAuction(bench, running)
+        return load(bench, running, bidRequest(fixture, auctionId), auctionId, "BidPlaced")
+      })
+      measured[variant]!.push(result)
+      const rate = result["requestsPerSecond"]!.toFixed(1)
+      Progress.say(`P7  ${variant.padEnd(16)} run ${round + 1} of ${bench.rounds}  requestsPerSecond ${rate}`)
+    }
+  }
+  const figures = { [bidding]: summarize(measured[bidding]!), [entering]: summarize(measured[entering]!) }
+  const against = ratios(figures, bidding, "requestsPerSecond")
+  const targets = [atLeast("bids a second ≥ 0.8 × entries", against[entering], 0.8)]
+  return {
+    title: "P7  Bids a second on one auction, 256 connections, closed loop",
+    figures,
+    ratios: { entries: against[entering]! },
+    processorRatios: {},
+    targets,
+    met: allMet(targets),
+    curves: [],
+    notRun: {},
+    notes: [
+      `An english auction of ${quantity.toLocaleString("en")} units; each bid is a fresh bidder's, and higher than the one before, so that each pushes another out of the lead.`,
+      "After each run the bids on record are counted: every accepted one is there."
+    ]
+  }
+}
+
+/** Closed loop; every acknowledged request must be on record afterwards, as an event of this type. */
+async function load(
+  bench: Bench,
+  running: Inspectable,
+  request: RequestTemplate,
+  mechanismId: string,
+  type: string
+): Promise<Measured> {
+  const { spans } = bench
+  const usable = await showTokens(bench, running, spans)
+  const outcome = await bench.generator.run({
+    mode: "closed",
+    host: "127.0.0.1",
+    port: running.port,
+    connections,
+    warmupSeconds: spans.warmup,
+    seconds: spans.measured,
+    watched: running.watched,
+    request,
+    tokens: bench.tokens.range(usable),
+    repeatTokens: false
+  })
+  const acknowledged = outcome.statuses["200"] ?? 0
+  const kept = await running.countEvents(mechanismId, type)
+  if (kept !== acknowledged) throw new Error(`${acknowledged} requests are acknowledged and ${kept} are on record`)
+  return describe(outcome, running, "request")
+}
+
+async function createAuction({ ground: { fixture } }: Bench, { adminUrl }: Inspectable): Promise<string> {
+  const headers = { authorization: `Bearer ${fixture.secretKey}`, "content-type": "application/json" }
+  const queue = await fetch(`${adminUrl}/api/queues/${fixture.queueId}`, { headers })
+  const { sequenceId } = (await queue.json()) as { readonly sequenceId: string }
+  const settleAt = new Date(Date.now() + 24 * 3_600_000).toISOString()
+  const body = JSON.stringify({ sequenceId, name: "Bench", quantity, startPrice: "1", minBidIncrement: "1", settleAt })
+  const answer = await fetch(`${adminUrl}/api/auctions`, { method: "POST", headers, body })
+  const text = await answer.text()
+  if (answer.status !== 201) throw new Error(`POST /auctions answered ${answer.status}: ${text}`)
+  return (JSON.parse(text) as { readonly id: string }).id
+}
