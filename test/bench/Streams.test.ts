@@ -95,7 +95,7 @@ describe("the load generator's streams", () => {
     assert.isBelow(outcome.requests, server.moves() * streamCount)
     assert.isAbove(outcome.latency.max, 95_000)
     assert.isBelow(outcome.latency.p50, outcome.latency.max)
-    assert.match(outcome.samples[0]!, /"position":41/)
+    assert.match(outcome.samples[0]!, /"position":4[1-5]/)
     server.close()
   })
 
