@@ -50,7 +50,7 @@ export interface ExperienceView {
 export class ExperienceViews extends Context.Service<
   ExperienceViews,
   {
-    /** The experience as the consumer may see it; without a consumer, as anyone may. */
+    /** The experience as the consumer may see it; without a consumer, as everybody may. */
     find(
       tenant: Tenant,
       experienceId: string,

@@ -81,7 +81,7 @@ export type View =
     })
   | (Participation & { readonly status: "DENIED"; readonly reason: DenialReason; readonly deniedAt: Millis })
 
-/** An accepted bid as anyone may see it. */
+/** An accepted bid as everybody may see it. */
 export interface Bid {
   readonly bidderHandle: string
   readonly amount: Amount

@@ -10,29 +10,20 @@ import { BookingState } from "../Bookings.ts"
 import { ConsumerAction, ConsumerStream, PublicRead } from "../Credentials.ts"
 import { answersTo } from "../Refusals.ts"
 import { eventsOf } from "./LiveApi.ts"
+import { publicFields } from "./PublicMechanism.ts"
 
-/** An appointment as anyone may see it. */
-export const PublicAppointment = Schema.Struct({
-  id: Id,
-  experienceId: Id,
-  sequenceId: Id,
-  name: Schema.String,
-  timeZone: Schema.String,
-  openAt: Schema.NullOr(SentTimestamp),
-  closeAt: Schema.NullOr(SentTimestamp),
-  slotsFrom: SentTimestamp,
-  slotsUntil: SentTimestamp,
-  hours: Hours,
-  slotDurationMinutes: Schema.Int,
-  bufferMinutes: Schema.Int,
-  maxCapacityPerSlot: Schema.Int,
-  locationId: Schema.NullOr(Id),
-  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
-  statusOverride: Schema.NullOr(Schema.Literal("ended")),
-  statusOverrideAt: Schema.NullOr(SentTimestamp),
-  statusOverrideBy: Schema.NullOr(Schema.String),
-  teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
-}).annotate({ identifier: "Appointment" })
+/** An appointment as everybody may see it. */
+export const PublicAppointment = Schema.Struct(
+  publicFields({
+    slotsFrom: SentTimestamp,
+    slotsUntil: SentTimestamp,
+    hours: Hours,
+    slotDurationMinutes: Schema.Int,
+    bufferMinutes: Schema.Int,
+    maxCapacityPerSlot: Schema.Int,
+    locationId: Schema.NullOr(Id)
+  })
+).annotate({ identifier: "Appointment" })
 
 /** The slots that begin on some days, but for those that have begun already. */
 export const Slots = Schema.Struct({

@@ -4,14 +4,15 @@ import { HttpApiBuilder } from "effect/http-api"
 import { slotStart, type View } from "../../domain/Appointment.ts"
 import type { Tenant } from "../../domain/Ids.ts"
 import type { ConsumerCommand, MechanismRef } from "../../domain/Mechanism.ts"
-import { Engine, type Inspection } from "../../engine/Engine.ts"
+import { Engine } from "../../engine/Engine.ts"
 import { BookingState, bookingState } from "../Bookings.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { orAnswer } from "../Refusals.ts"
 import { ConsumerApi } from "./Api.ts"
-import type { PublicAppointment } from "./AppointmentApi.ts"
+import { PublicAppointment } from "./AppointmentApi.ts"
 import * as LiveUpdates from "./LiveUpdates.ts"
 import * as Protection from "./Protection.ts"
+import { publicView } from "./PublicMechanism.ts"
 import { slotsOn } from "./Slots.ts"
 
 type AppointmentRef = MechanismRef<"appointment">
@@ -37,7 +38,9 @@ export const layer = HttpApiBuilder.group(
       get: ({ params }) =>
         orAppointmentAnswer(
           Effect.flatMap(CurrentTenant, ({ tenant }) =>
-            Effect.map(engine.inspect(appointmentOf(tenant, params.appointmentId)), publicAppointment)
+            Effect.map(engine.inspect(appointmentOf(tenant, params.appointmentId)), (inspection) =>
+              publicView(PublicAppointment, inspection)
+            )
           )
         ),
       slots: Effect.fnUntraced(function* ({ params: { appointmentId }, query }) {
@@ -87,31 +90,3 @@ export const layer = HttpApiBuilder.group(
 const orAppointmentAnswer = orAnswer("appointment")
 
 const appointmentOf = (tenant: Tenant, id: string): AppointmentRef => ({ kind: "appointment", id, tenant })
-
-/** The public view of an appointment: what was set is there, or null. */
-const publicAppointment = ({
-  identity,
-  configuration,
-  status,
-  lifecycle
-}: Inspection<"appointment">): typeof PublicAppointment.Type => ({
-  id: identity.id,
-  experienceId: identity.experienceId,
-  sequenceId: identity.sequenceId,
-  name: configuration.name,
-  timeZone: configuration.timeZone,
-  openAt: configuration.openAt ?? null,
-  closeAt: configuration.closeAt ?? null,
-  slotsFrom: configuration.slotsFrom,
-  slotsUntil: configuration.slotsUntil,
-  hours: configuration.hours,
-  slotDurationMinutes: configuration.slotDurationMinutes,
-  bufferMinutes: configuration.bufferMinutes,
-  maxCapacityPerSlot: configuration.maxCapacityPerSlot,
-  locationId: configuration.locationId ?? null,
-  lifecycle,
-  statusOverride: status.statusOverride,
-  statusOverrideAt: status.statusOverrideAt,
-  statusOverrideBy: status.statusOverrideBy,
-  teardownStatus: status.teardownStatus
-})

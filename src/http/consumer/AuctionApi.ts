@@ -10,34 +10,26 @@ import { RateCategory } from "../limits/Limit.ts"
 import { answersTo } from "../Refusals.ts"
 import { Validity } from "./GrantAnswers.ts"
 import { eventsOf } from "./LiveApi.ts"
+import { publicFields } from "./PublicMechanism.ts"
 
-/** An auction as anyone may see it; its reserve is nobody's business. */
-export const PublicAuction = Schema.Struct({
-  id: Id,
-  experienceId: Id,
-  sequenceId: Id,
-  name: Schema.String,
-  timeZone: Schema.String,
-  openAt: Schema.NullOr(SentTimestamp),
-  /** From this instant on no bid counts; late bids may have moved it. */
-  closeAt: SentTimestamp,
-  settleAt: SentTimestamp,
-  currencyCode: Schema.String,
-  auctionType: AuctionType,
-  quantity: Schema.Int,
-  autoExtendSeconds: Schema.Int,
-  startPrice: Amount,
-  minBidIncrement: Schema.NullOr(Amount),
-  floorPrice: Schema.NullOr(Amount),
-  priceDropAmount: Schema.NullOr(Amount),
-  priceDropIntervalSeconds: Schema.NullOr(Schema.Int),
-  admissionExpirationSeconds: Schema.NullOr(Schema.Int),
-  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
-  statusOverride: Schema.NullOr(Schema.Literal("ended")),
-  statusOverrideAt: Schema.NullOr(SentTimestamp),
-  statusOverrideBy: Schema.NullOr(Schema.String),
-  teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
-}).annotate({ identifier: "Auction" })
+/** An auction as everybody may see it; its reserve is nobody's business. */
+export const PublicAuction = Schema.Struct(
+  publicFields({
+    /** From this instant on no bid counts; late bids may have moved it. */
+    closeAt: SentTimestamp,
+    settleAt: SentTimestamp,
+    currencyCode: Schema.String,
+    auctionType: AuctionType,
+    quantity: Schema.Int,
+    autoExtendSeconds: Schema.Int,
+    startPrice: Amount,
+    minBidIncrement: Schema.NullOr(Amount),
+    floorPrice: Schema.NullOr(Amount),
+    priceDropAmount: Schema.NullOr(Amount),
+    priceDropIntervalSeconds: Schema.NullOr(Schema.Int),
+    admissionExpirationSeconds: Schema.NullOr(Schema.Int)
+  })
+).annotate({ identifier: "Auction" })
 
 const participation = {
   enteredAt: SentTimestamp,

@@ -4,14 +4,15 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { Bid, Facts, View } from "../../domain/Auction.ts"
 import type { Tenant } from "../../domain/Ids.ts"
 import type { ConsumerCommand, MechanismRef } from "../../domain/Mechanism.ts"
-import { Engine, type EngineError, type Inspection } from "../../engine/Engine.ts"
+import { Engine, type EngineError } from "../../engine/Engine.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { orAnswer } from "../Refusals.ts"
 import { ConsumerApi } from "./Api.ts"
-import { AuctionState, limitDefault, type PublicAuction } from "./AuctionApi.ts"
+import { AuctionState, limitDefault, PublicAuction } from "./AuctionApi.ts"
 import * as GrantAnswers from "./GrantAnswers.ts"
 import * as LiveUpdates from "./LiveUpdates.ts"
 import * as Protection from "./Protection.ts"
+import { publicView } from "./PublicMechanism.ts"
 
 type AuctionRef = MechanismRef<"auction">
 
@@ -52,7 +53,9 @@ export const layer = HttpApiBuilder.group(
       get: ({ params }) =>
         orAuctionAnswer(
           Effect.flatMap(CurrentTenant, ({ tenant }) =>
-            Effect.map(engine.inspect(auctionOf(tenant, params.auctionId)), publicAuction)
+            Effect.map(engine.inspect(auctionOf(tenant, params.auctionId)), (inspection) =>
+              publicView(PublicAuction, inspection)
+            )
           )
         ),
       enter: ({ params }) =>
@@ -110,38 +113,6 @@ const orAuctionAnswer = orAnswer("auction")
 const firstOf = (bids: ReadonlyArray<Bid>, limit = limitDefault): ReadonlyArray<Bid> => bids.slice(0, limit)
 
 const auctionOf = (tenant: Tenant, id: string): AuctionRef => ({ kind: "auction", id, tenant })
-
-/** The public view of an auction: what was set is there, or null; but not the reserve. */
-const publicAuction = ({
-  identity,
-  configuration,
-  status,
-  lifecycle
-}: Inspection<"auction">): typeof PublicAuction.Type => ({
-  id: identity.id,
-  experienceId: identity.experienceId,
-  sequenceId: identity.sequenceId,
-  name: configuration.name,
-  timeZone: configuration.timeZone,
-  openAt: configuration.openAt ?? null,
-  closeAt: configuration.closeAt,
-  settleAt: configuration.settleAt,
-  currencyCode: configuration.currencyCode,
-  auctionType: configuration.auctionType,
-  quantity: configuration.quantity,
-  autoExtendSeconds: configuration.autoExtendSeconds,
-  startPrice: configuration.startPrice,
-  minBidIncrement: configuration.minBidIncrement ?? null,
-  floorPrice: configuration.floorPrice ?? null,
-  priceDropAmount: configuration.priceDropAmount ?? null,
-  priceDropIntervalSeconds: configuration.priceDropIntervalSeconds ?? null,
-  admissionExpirationSeconds: configuration.admissionExpirationSeconds ?? null,
-  lifecycle,
-  statusOverride: status.statusOverride,
-  statusOverrideAt: status.statusOverrideAt,
-  statusOverrideBy: status.statusOverrideBy,
-  teardownStatus: status.teardownStatus
-})
 
 /** What became of the consumer's grant, if it had one. */
 function standingOf(view: View): GrantAnswers.Standing {

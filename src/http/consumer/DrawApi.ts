@@ -10,38 +10,30 @@ import { RateCategory } from "../limits/Limit.ts"
 import { answersTo } from "../Refusals.ts"
 import { Validity } from "./GrantAnswers.ts"
 import { eventsOf } from "./LiveApi.ts"
+import { publicFields } from "./PublicMechanism.ts"
 
-/** A draw as anyone may see it. */
-export const PublicDraw = Schema.Struct({
-  id: Id,
-  experienceId: Id,
-  sequenceId: Id,
-  name: Schema.String,
-  timeZone: Schema.String,
-  openAt: Schema.NullOr(SentTimestamp),
-  closeAt: SentTimestamp,
-  drawAt: SentTimestamp,
-  winnerCount: Schema.Int,
-  capacity: Schema.NullOr(Schema.Int),
-  admissionExpirationSeconds: Schema.NullOr(Schema.Int),
-  supportsGuest: Schema.Boolean,
-  continueSelectingUntilCompleted: Schema.Boolean,
-  loyaltyBiasEnabled: Schema.Boolean,
-  loyaltyWeight: Schema.Finite,
-  beacon: Schema.NullOr(Schema.String),
-  /** SHA-256 of the seed that decides the draw. */
-  seedCommitment: Schema.String,
-  /** Null until entry has closed. */
-  entriesDigest: Schema.NullOr(Schema.String),
-  /** The beacon's round; null until entry has closed, and without a beacon. */
-  beaconRound: Schema.NullOr(Schema.Int),
-  drawnAt: Schema.NullOr(Schema.String.annotate({ format: "date-time" })),
-  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
-  statusOverride: Schema.NullOr(Schema.Literal("ended")),
-  statusOverrideAt: Schema.NullOr(SentTimestamp),
-  statusOverrideBy: Schema.NullOr(Schema.String),
-  teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
-}).annotate({ identifier: "Draw" })
+/** A draw as everybody may see it. */
+export const PublicDraw = Schema.Struct(
+  publicFields({
+    closeAt: SentTimestamp,
+    drawAt: SentTimestamp,
+    winnerCount: Schema.Int,
+    capacity: Schema.NullOr(Schema.Int),
+    admissionExpirationSeconds: Schema.NullOr(Schema.Int),
+    supportsGuest: Schema.Boolean,
+    continueSelectingUntilCompleted: Schema.Boolean,
+    loyaltyBiasEnabled: Schema.Boolean,
+    loyaltyWeight: Schema.Finite,
+    beacon: Schema.NullOr(Schema.String),
+    /** SHA-256 of the seed that decides the draw. */
+    seedCommitment: Schema.String,
+    /** Null until entry has closed. */
+    entriesDigest: Schema.NullOr(Schema.String),
+    /** The beacon's round; null until entry has closed, and without a beacon. */
+    beaconRound: Schema.NullOr(Schema.Int),
+    drawnAt: Schema.NullOr(Schema.String.annotate({ format: "date-time" }))
+  })
+).annotate({ identifier: "Draw" })
 
 /** The entry's name in the list of entries and in the proof. */
 const entryId = Schema.String

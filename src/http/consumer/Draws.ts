@@ -2,20 +2,21 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Receipts } from "../../auth/Receipts.ts"
-import type { Published, View } from "../../domain/Draw.ts"
+import type { View } from "../../domain/Draw.ts"
 import type { Tenant } from "../../domain/Ids.ts"
 import type { ConsumerCommand, MechanismRef } from "../../domain/Mechanism.ts"
-import { Engine, type EngineError, type Inspection } from "../../engine/Engine.ts"
+import { Engine, type EngineError } from "../../engine/Engine.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { Conflict } from "../Errors.ts"
 import { orAnswer } from "../Refusals.ts"
 import { ConsumerApi } from "./Api.ts"
-import { DrawState, type PublicDraw, type Withdrawn } from "./DrawApi.ts"
+import { DrawState, PublicDraw, type Withdrawn } from "./DrawApi.ts"
 import * as DrawProofs from "./DrawProofs.ts"
 import * as GrantAnswers from "./GrantAnswers.ts"
 import * as LiveUpdates from "./LiveUpdates.ts"
 import * as Loyalty from "./Loyalty.ts"
 import * as Protection from "./Protection.ts"
+import { publicView } from "./PublicMechanism.ts"
 
 type DrawRef = MechanismRef<"draw">
 
@@ -66,7 +67,7 @@ export const layer = HttpApiBuilder.group(
           Effect.flatMap(CurrentTenant, ({ tenant }) => {
             const draw = drawOf(tenant, params.drawId)
             return Effect.zipWith(engine.inspect(draw), engine.facts(draw), (inspection, { published }) =>
-              publicDraw(inspection, published)
+              publicView(PublicDraw, inspection, published)
             )
           })
         ),
@@ -134,38 +135,6 @@ const grantOf = ({
   grantSequence,
   grantedAt: wonAt,
   ...(expiresAt !== undefined && { expiresAt })
-})
-
-/** The public view of a draw: what was set and is known is there, or null. */
-const publicDraw = (
-  { identity, configuration, status, lifecycle }: Inspection<"draw">,
-  published: Published
-): typeof PublicDraw.Type => ({
-  id: identity.id,
-  experienceId: identity.experienceId,
-  sequenceId: identity.sequenceId,
-  name: configuration.name,
-  timeZone: configuration.timeZone,
-  openAt: configuration.openAt ?? null,
-  closeAt: configuration.closeAt,
-  drawAt: configuration.drawAt,
-  winnerCount: configuration.winnerCount,
-  capacity: configuration.capacity ?? null,
-  admissionExpirationSeconds: configuration.admissionExpirationSeconds ?? null,
-  supportsGuest: configuration.supportsGuest,
-  continueSelectingUntilCompleted: configuration.continueSelectingUntilCompleted,
-  loyaltyBiasEnabled: configuration.loyaltyBiasEnabled,
-  loyaltyWeight: configuration.loyaltyWeight,
-  beacon: configuration.beacon ?? null,
-  seedCommitment: published.seedCommitment,
-  entriesDigest: published.entriesDigest ?? null,
-  beaconRound: published.beaconRound ?? null,
-  drawnAt: published.drawnAt ?? null,
-  lifecycle,
-  statusOverride: status.statusOverride,
-  statusOverrideAt: status.statusOverrideAt,
-  statusOverrideBy: status.statusOverrideBy,
-  teardownStatus: status.teardownStatus
 })
 
 /** What became of the consumer's win, if it had one. */

@@ -9,29 +9,20 @@ import { RateCategory } from "../limits/Limit.ts"
 import { answersTo } from "../Refusals.ts"
 import { Validity } from "./GrantAnswers.ts"
 import { eventsOf } from "./LiveApi.ts"
+import { publicFields } from "./PublicMechanism.ts"
 
-/** A queue as anyone may see it. */
-export const PublicQueue = Schema.Struct({
-  id: Id,
-  experienceId: Id,
-  sequenceId: Id,
-  name: Schema.String,
-  timeZone: Schema.String,
-  openAt: Schema.NullOr(SentTimestamp),
-  closeAt: Schema.NullOr(SentTimestamp),
-  lobbyOpenAt: Schema.NullOr(SentTimestamp),
-  admitRate: Schema.Int,
-  admissionExpirationSeconds: Schema.NullOr(Schema.Int),
-  capacity: Schema.NullOr(Schema.Int),
-  maxAdmissions: Schema.NullOr(Schema.Int),
-  supportsGuest: Schema.Boolean,
-  loyaltyBiasEnabled: Schema.Boolean,
-  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
-  statusOverride: Schema.NullOr(Schema.Literal("ended")),
-  statusOverrideAt: Schema.NullOr(SentTimestamp),
-  statusOverrideBy: Schema.NullOr(Schema.String),
-  teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
-}).annotate({ identifier: "Queue" })
+/** A queue as everybody may see it. */
+export const PublicQueue = Schema.Struct(
+  publicFields({
+    lobbyOpenAt: Schema.NullOr(SentTimestamp),
+    admitRate: Schema.Int,
+    admissionExpirationSeconds: Schema.NullOr(Schema.Int),
+    capacity: Schema.NullOr(Schema.Int),
+    maxAdmissions: Schema.NullOr(Schema.Int),
+    supportsGuest: Schema.Boolean,
+    loyaltyBiasEnabled: Schema.Boolean
+  })
+).annotate({ identifier: "Queue" })
 
 /** A consumer's own standing in a queue. */
 export const QueueState = Schema.Union([

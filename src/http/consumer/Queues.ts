@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { Tenant } from "../../domain/Ids.ts"
 import type { ConsumerCommand, MechanismRef } from "../../domain/Mechanism.ts"
 import type { View } from "../../domain/Queue.ts"
-import { Engine, type EngineError, type Inspection } from "../../engine/Engine.ts"
+import { Engine, type EngineError } from "../../engine/Engine.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { orAnswer } from "../Refusals.ts"
 import { ConsumerApi } from "./Api.ts"
@@ -12,7 +12,8 @@ import * as GrantAnswers from "./GrantAnswers.ts"
 import * as LiveUpdates from "./LiveUpdates.ts"
 import * as Loyalty from "./Loyalty.ts"
 import * as Protection from "./Protection.ts"
-import { type PublicQueue, QueueState } from "./QueueApi.ts"
+import { publicView } from "./PublicMechanism.ts"
+import { PublicQueue, QueueState } from "./QueueApi.ts"
 
 type QueueRef = MechanismRef<"queue">
 
@@ -54,7 +55,9 @@ export const layer = HttpApiBuilder.group(
       get: ({ params }) =>
         orQueueAnswer(
           Effect.flatMap(CurrentTenant, ({ tenant }) =>
-            Effect.map(engine.inspect(queueOf(tenant, params.queueId)), publicQueue)
+            Effect.map(engine.inspect(queueOf(tenant, params.queueId)), (inspection) =>
+              publicView(PublicQueue, inspection)
+            )
           )
         ),
       enter: ({ params }) =>
@@ -100,29 +103,6 @@ export const layer = HttpApiBuilder.group(
 const orQueueAnswer = orAnswer("queue")
 
 const queueOf = (tenant: Tenant, id: string): QueueRef => ({ kind: "queue", id, tenant })
-
-/** The public view of a queue: what was set is there, or null. */
-const publicQueue = ({ identity, configuration, status, lifecycle }: Inspection<"queue">): typeof PublicQueue.Type => ({
-  id: identity.id,
-  experienceId: identity.experienceId,
-  sequenceId: identity.sequenceId,
-  name: configuration.name,
-  timeZone: configuration.timeZone,
-  openAt: configuration.openAt ?? null,
-  closeAt: configuration.closeAt ?? null,
-  lobbyOpenAt: configuration.lobbyOpenAt ?? null,
-  admitRate: configuration.admitRate,
-  admissionExpirationSeconds: configuration.admissionExpirationSeconds ?? null,
-  capacity: configuration.capacity ?? null,
-  maxAdmissions: configuration.maxAdmissions ?? null,
-  supportsGuest: configuration.supportsGuest,
-  loyaltyBiasEnabled: configuration.loyaltyBiasEnabled,
-  lifecycle,
-  statusOverride: status.statusOverride,
-  statusOverrideAt: status.statusOverrideAt,
-  statusOverrideBy: status.statusOverrideBy,
-  teardownStatus: status.teardownStatus
-})
 
 /** What became of the consumer's grant, if it had one. */
 function standingOf(view: View): GrantAnswers.Standing {

@@ -1,5 +1,5 @@
 /**
- * The mechanisms of a sequence, as anyone may see them (interface document 2.8). What is shown of each kind is what its
+ * The mechanisms of a sequence, as everybody may see them (interface document 2.8). What is shown of each kind is what its
  * own public read shows, as far as the record tells that is stored beside its journal.
  */
 import { Schema, Struct } from "effect"
@@ -11,6 +11,7 @@ import { lifecycleOf } from "../../store/Mechanisms.ts"
 import { PublicAppointment } from "./AppointmentApi.ts"
 import { PublicAuction } from "./AuctionApi.ts"
 import { PublicDraw } from "./DrawApi.ts"
+import { type Known, shown } from "./PublicMechanism.ts"
 import { PublicQueue } from "./QueueApi.ts"
 import { PublicTimedRelease } from "./TimedReleaseApi.ts"
 
@@ -19,14 +20,7 @@ const SequenceDraw = PublicDraw.mapFields(
   Struct.omit(["seedCommitment", "entriesDigest", "beaconRound", "drawnAt"])
 ).annotate({ identifier: "SequenceDraw" })
 
-/** The kinds by their field in a sequence, with what is shown of each. Whatever is not named there is not shown. */
-const shownKinds = {
-  queues: { kind: "queue", shown: PublicQueue },
-  draws: { kind: "draw", shown: SequenceDraw },
-  auctions: { kind: "auction", shown: PublicAuction },
-  appointments: { kind: "appointment", shown: PublicAppointment },
-  timedReleases: { kind: "timed_release", shown: PublicTimedRelease }
-} as const
+const SequenceWaitlist = Schema.Struct({ id: Id, capacity: Schema.NullOr(Schema.Int) })
 
 /** The fields of a sequence that hold its mechanisms, each in the order of creation. */
 export const PublicMechanisms = {
@@ -35,7 +29,7 @@ export const PublicMechanisms = {
   auctions: Schema.Array(PublicAuction),
   appointments: Schema.Array(PublicAppointment),
   timedReleases: Schema.Array(PublicTimedRelease),
-  waitlist: Schema.NullOr(Schema.Struct({ id: Id, capacity: Schema.NullOr(Schema.Int) })).annotate({
+  waitlist: Schema.NullOr(SequenceWaitlist).annotate({
     description: "The first of its waitlists."
   })
 }
@@ -44,21 +38,22 @@ type Mechanisms = { readonly [Field in keyof typeof PublicMechanisms]: (typeof P
 
 /** The mechanisms of a sequence as they stand at `now`. */
 export const publicMechanisms = (experienceId: string, { mechanisms }: ShownSequence, now: Millis): Mechanisms => {
-  const of = (kind: string, names: ReadonlyArray<string>) =>
+  const of = <F extends Schema.Struct.Fields>(kind: string, schema: Schema.Struct<F>) =>
     mechanisms
       .filter((mechanism) => mechanism.kind === kind)
-      .map((mechanism) => only(names, known(experienceId, mechanism, now)))
-  const lists = Object.entries(shownKinds).map(([field, { kind, shown }]) => [
-    field,
-    of(kind, Object.keys(shown.fields))
-  ])
-  return { ...Object.fromEntries(lists), waitlist: of("waitlist", ["id", "capacity"])[0] ?? null }
+      .map((mechanism) => shown(schema, known(experienceId, mechanism, now)))
+  return {
+    queues: of("queue", PublicQueue),
+    draws: of("draw", SequenceDraw),
+    auctions: of("auction", PublicAuction),
+    appointments: of("appointment", PublicAppointment),
+    timedReleases: of("timed_release", PublicTimedRelease),
+    waitlist: of("waitlist", SequenceWaitlist)[0] ?? null
+  }
 }
 
-type Values = { readonly [name: string]: unknown }
-
 /** All that is known of a mechanism. */
-const known = (experienceId: string, mechanism: ShownMechanism, now: Millis): Values => {
+const known = (experienceId: string, mechanism: ShownMechanism, now: Millis): Known => {
   const { id, kind, sequenceId, configuration, status } = mechanism
   return {
     id,
@@ -70,13 +65,9 @@ const known = (experienceId: string, mechanism: ShownMechanism, now: Millis): Va
   }
 }
 
-/** The named values; null where there is none. */
-const only = (names: ReadonlyArray<string>, values: Values): Values =>
-  Object.fromEntries(names.map((name) => [name, values[name] ?? null]))
-
 const decodeSettings = Object.fromEntries(
   Object.entries(deciders).map(([kind, { configuration }]) => [
     kind,
     Schema.decodeUnknownSync(configuration as Schema.Codec<unknown, unknown>)
   ])
-) as { readonly [Kind in keyof typeof deciders]: (configuration: unknown) => Values }
+) as { readonly [Kind in keyof typeof deciders]: (configuration: unknown) => Known }

@@ -8,26 +8,17 @@ import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../Cre
 import { answersTo } from "../Refusals.ts"
 import { Validity } from "./GrantAnswers.ts"
 import { eventsOf } from "./LiveApi.ts"
+import { publicFields } from "./PublicMechanism.ts"
 
-/** A timed release as anyone may see it. */
-export const PublicTimedRelease = Schema.Struct({
-  id: Id,
-  experienceId: Id,
-  sequenceId: Id,
-  name: Schema.String,
-  timeZone: Schema.String,
-  openAt: Schema.NullOr(SentTimestamp),
-  closeAt: Schema.NullOr(SentTimestamp),
-  supportsGuest: Schema.Boolean,
-  capacity: Schema.NullOr(Schema.Int),
-  admissionExpirationSeconds: Schema.NullOr(Schema.Int),
-  variantIds: Schema.NullOr(Schema.Array(Schema.String)),
-  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
-  statusOverride: Schema.NullOr(Schema.Literal("ended")),
-  statusOverrideAt: Schema.NullOr(SentTimestamp),
-  statusOverrideBy: Schema.NullOr(Schema.String),
-  teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
-}).annotate({ identifier: "TimedRelease" })
+/** A timed release as everybody may see it. */
+export const PublicTimedRelease = Schema.Struct(
+  publicFields({
+    supportsGuest: Schema.Boolean,
+    capacity: Schema.NullOr(Schema.Int),
+    admissionExpirationSeconds: Schema.NullOr(Schema.Int),
+    variantIds: Schema.NullOr(Schema.Array(Schema.String))
+  })
+).annotate({ identifier: "TimedRelease" })
 
 /** A consumer's own standing in a timed release: `status`, and the fields of the interface document's 2.9 that it has. */
 export const TimedReleaseState = Schema.Union([

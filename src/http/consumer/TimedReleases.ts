@@ -4,14 +4,15 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { Tenant } from "../../domain/Ids.ts"
 import type { ConsumerCommand, MechanismRef } from "../../domain/Mechanism.ts"
 import type { View } from "../../domain/TimedRelease.ts"
-import { Engine, type EngineError, type Inspection } from "../../engine/Engine.ts"
+import { Engine, type EngineError } from "../../engine/Engine.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { orAnswer } from "../Refusals.ts"
 import { ConsumerApi } from "./Api.ts"
 import * as GrantAnswers from "./GrantAnswers.ts"
 import * as LiveUpdates from "./LiveUpdates.ts"
 import * as Protection from "./Protection.ts"
-import { type PublicTimedRelease, TimedReleaseState } from "./TimedReleaseApi.ts"
+import { publicView } from "./PublicMechanism.ts"
+import { PublicTimedRelease, TimedReleaseState } from "./TimedReleaseApi.ts"
 
 type TimedReleaseRef = MechanismRef<"timed_release">
 
@@ -52,7 +53,9 @@ export const layer = HttpApiBuilder.group(
       get: ({ params }) =>
         orReleaseAnswer(
           Effect.flatMap(CurrentTenant, ({ tenant }) =>
-            Effect.map(engine.inspect(releaseOf(tenant, params.timedReleaseId)), publicRelease)
+            Effect.map(engine.inspect(releaseOf(tenant, params.timedReleaseId)), (inspection) =>
+              publicView(PublicTimedRelease, inspection)
+            )
           )
         ),
       enter: ({ params, payload }) =>
@@ -96,31 +99,6 @@ export const layer = HttpApiBuilder.group(
 const orReleaseAnswer = orAnswer("timed_release")
 
 const releaseOf = (tenant: Tenant, id: string): TimedReleaseRef => ({ kind: "timed_release", id, tenant })
-
-/** The public view of a timed release: what was set is there, or null. */
-const publicRelease = ({
-  identity,
-  configuration,
-  status,
-  lifecycle
-}: Inspection<"timed_release">): typeof PublicTimedRelease.Type => ({
-  id: identity.id,
-  experienceId: identity.experienceId,
-  sequenceId: identity.sequenceId,
-  name: configuration.name,
-  timeZone: configuration.timeZone,
-  openAt: configuration.openAt ?? null,
-  closeAt: configuration.closeAt ?? null,
-  supportsGuest: configuration.supportsGuest,
-  capacity: configuration.capacity ?? null,
-  admissionExpirationSeconds: configuration.admissionExpirationSeconds ?? null,
-  variantIds: configuration.variantIds ?? null,
-  lifecycle,
-  statusOverride: status.statusOverride,
-  statusOverrideAt: status.statusOverrideAt,
-  statusOverrideBy: status.statusOverrideBy,
-  teardownStatus: status.teardownStatus
-})
 
 /** The grant of a place: it was made with the entry. */
 const grantOf = ({

@@ -6,23 +6,14 @@ import { SentTimestamp } from "../../domain/Time.ts"
 import { ConsumerAction, ConsumerStream, PublicRead } from "../Credentials.ts"
 import { answersTo } from "../Refusals.ts"
 import { eventsOf } from "./LiveApi.ts"
+import { publicFields } from "./PublicMechanism.ts"
 
-/** A waitlist as anyone may see it. */
-export const PublicWaitlist = Schema.Struct({
-  id: Id,
-  experienceId: Id,
-  sequenceId: Id,
-  name: Schema.String,
-  timeZone: Schema.String,
-  openAt: Schema.NullOr(SentTimestamp),
-  closeAt: Schema.NullOr(SentTimestamp),
-  capacity: Schema.NullOr(Schema.Int),
-  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
-  statusOverride: Schema.NullOr(Schema.Literal("ended")),
-  statusOverrideAt: Schema.NullOr(SentTimestamp),
-  statusOverrideBy: Schema.NullOr(Schema.String),
-  teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
-}).annotate({ identifier: "Waitlist" })
+/** A waitlist as everybody may see it. */
+export const PublicWaitlist = Schema.Struct(
+  publicFields({
+    capacity: Schema.NullOr(Schema.Int)
+  })
+).annotate({ identifier: "Waitlist" })
 
 /** A consumer's own standing in a waitlist. */
 export const WaitlistState = Schema.Struct({

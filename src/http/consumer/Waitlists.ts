@@ -4,13 +4,14 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { Tenant } from "../../domain/Ids.ts"
 import type { ConsumerCommand, MechanismRef } from "../../domain/Mechanism.ts"
 import type { View } from "../../domain/Waitlist.ts"
-import { Engine, type Inspection } from "../../engine/Engine.ts"
+import { Engine } from "../../engine/Engine.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { orAnswer } from "../Refusals.ts"
 import { ConsumerApi } from "./Api.ts"
 import * as LiveUpdates from "./LiveUpdates.ts"
 import * as Protection from "./Protection.ts"
-import { type PublicWaitlist, WaitlistState } from "./WaitlistApi.ts"
+import { publicView } from "./PublicMechanism.ts"
+import { PublicWaitlist, WaitlistState } from "./WaitlistApi.ts"
 
 type WaitlistRef = MechanismRef<"waitlist">
 
@@ -40,7 +41,9 @@ export const layer = HttpApiBuilder.group(
       get: ({ params }) =>
         orWaitlistAnswer(
           Effect.flatMap(CurrentTenant, ({ tenant }) =>
-            Effect.map(engine.inspect(waitlistOf(tenant, params.waitlistId)), publicWaitlist)
+            Effect.map(engine.inspect(waitlistOf(tenant, params.waitlistId)), (inspection) =>
+              publicView(PublicWaitlist, inspection)
+            )
           )
         ),
       enter: ({ params }) =>
@@ -72,25 +75,3 @@ const stateOf = ({ id: waitlistId }: WaitlistRef, view: View): WaitlistState =>
   view.status === "ENTERED" || view.status === "NOTIFIED"
     ? { waitlistId, isEntered: true, enteredAt: view.enteredAt, position: view.position }
     : { waitlistId, isEntered: false, enteredAt: null, position: null }
-
-/** The public view of a waitlist: what was set is there, or null. */
-const publicWaitlist = ({
-  identity,
-  configuration,
-  status,
-  lifecycle
-}: Inspection<"waitlist">): typeof PublicWaitlist.Type => ({
-  id: identity.id,
-  experienceId: identity.experienceId,
-  sequenceId: identity.sequenceId,
-  name: configuration.name,
-  timeZone: configuration.timeZone,
-  openAt: configuration.openAt ?? null,
-  closeAt: configuration.closeAt ?? null,
-  capacity: configuration.capacity ?? null,
-  lifecycle,
-  statusOverride: status.statusOverride,
-  statusOverrideAt: status.statusOverrideAt,
-  statusOverrideBy: status.statusOverrideBy,
-  teardownStatus: status.teardownStatus
-})
