@@ -2,12 +2,11 @@
  * Rounds of the public randomness beacon, fetched from relays over HTTP. A relay is trusted with nothing: whatever it
  * answers is checked against the network's public key, so that it can at worst be of no use.
  */
-import { NodeHttpClient } from "@effect/platform-node"
 import { type Cause, Context, Data, Effect, Layer, Result, Schedule, Schema } from "effect"
 import { HttpClient, type HttpClientError, HttpClientResponse } from "effect/http"
 import { Worker } from "node:worker_threads"
 import { Settings } from "../Settings.ts"
-import { chainHash, type Round } from "./Quicknet.ts"
+import { chainHash, type Round } from "./Network.ts"
 
 /** A relay may take so long, connecting included. */
 const relayMillis = 4_000
@@ -35,18 +34,25 @@ export class Beacon extends Context.Service<
   static readonly layer = Layer.effect(
     Beacon,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(NodeHttpClient.layerUndiciOptions({ maxResponseSize: answerBytesMax })))
+  )
 }
+
+/** Loaded when a round is asked for: most processes never do. */
+const layerHttpClient = Layer.unwrap(
+  Effect.map(
+    Effect.promise(() => import("@effect/platform-node/NodeHttpClient")),
+    ({ layerUndiciOptions }) => layerUndiciOptions({ maxResponseSize: answerBytesMax })
+  )
+)
 
 const Answer = Schema.Struct({ round: Schema.Int, randomness: Schema.String, signature: Schema.String })
 
 const make = Effect.gen(function* () {
   const { drandUrls } = yield* Settings
-  const client = yield* HttpClient.HttpClient
 
   /** Fails with why the relay was of no use. */
-  const ask = (relay: string, round: number): Effect.Effect<Round, string> =>
-    client.get(`${relay}/${chainHash}/public/${round}`).pipe(
+  const ask = (relay: string, round: number): Effect.Effect<Round, string, HttpClient.HttpClient> =>
+    HttpClient.get(`${relay}/${chainHash}/public/${round}`).pipe(
       Effect.flatMap(HttpClientResponse.filterStatusOk),
       Effect.flatMap(HttpClientResponse.schemaBodyJson(Answer)),
       Effect.timeout(relayMillis),
@@ -82,7 +88,7 @@ const make = Effect.gen(function* () {
     return yield* new BeaconUnavailable({ round, reasons })
   })
 
-  return Beacon.of({ round: (round) => Effect.retry(askEach(round), retries) })
+  return Beacon.of({ round: (round) => Effect.provide(Effect.retry(askEach(round), retries), layerHttpClient) })
 })
 
 /** What went wrong, without what a stranger wrote. */

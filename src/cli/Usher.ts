@@ -1,7 +1,8 @@
 /**
  * The command line: its commands, and how the one that was asked for is run.
  */
-import { NodeCrypto, NodeServices } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Runtime } from "effect"
 import { Command } from "effect/cli"
 import * as Keys from "./Keys.ts"

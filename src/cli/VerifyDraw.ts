@@ -5,7 +5,6 @@
 import { Console, Data, Effect, FileSystem, Option, Result, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
-import { verifyBeacon } from "../beacon/Quicknet.ts"
 import type { Proof } from "../domain/draw/Proof.ts"
 import { type Check, decodeProof, type Report, verify } from "../domain/draw/Verification.ts"
 
@@ -48,6 +47,8 @@ export const command = Command.make(
   options,
   Effect.fnUntraced(function* ({ source, key, commitment, digest, entry }) {
     const proof = yield* parsed(source, yield* read(source, key))
+    // Loaded only here: its arithmetic would slow the start of every other command.
+    const { verifyBeacon } = yield* Effect.promise(() => import("../beacon/Quicknet.ts"))
     const report = verify(proof, Option.some(verifyBeacon))
     const compared = [
       ...expected("seedCommitment is the one that was published before", commitment, proof.seedCommitment),

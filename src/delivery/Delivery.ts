@@ -5,7 +5,6 @@
  *
  * A channel without a provider delivers to the outbox, and says so at start.
  */
-import { NodeHttpClient } from "@effect/platform-node"
 import { Context, Deferred, Duration, Effect, Layer, Option, Queue as Mailbox, Schedule } from "effect"
 import type { Tenant } from "../domain/Ids.ts"
 import { Settings } from "../Settings.ts"
@@ -78,7 +77,7 @@ export class Delivery extends Context.Service<
         outbox: missing.length > 0 ? (tenant, to) => outbox.read(tenant, to) : undefined
       }
     })
-  ).pipe(Layer.provide(NodeHttpClient.layerUndici))
+  )
 }
 
 const without: { readonly [C in Channel]: string } = {

@@ -1,6 +1,5 @@
 /** Email over SMTP. */
 import { Data, Effect, Redacted } from "effect"
-import { createTransport } from "nodemailer"
 import type { Message } from "./Message.ts"
 
 /** Each step of a conversation with the mail server may take so long. */
@@ -18,6 +17,8 @@ export class NotDelivered extends Data.TaggedError("NotDelivered")<{
 
 /** Sends through the server of the URL, from the given address, over a few connections that are kept. */
 export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: string) {
+  // Loaded only where it is used, as starts are quicker without.
+  const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
   const { protocol, username, hostname } = new URL(Redacted.value(url))
   const domain = /@([^@>\s]+)/.exec(from)?.[1] ?? hostname
   const transport = yield* Effect.acquireRelease(

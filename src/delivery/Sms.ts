@@ -2,7 +2,7 @@
  * SMS through a provider that speaks Twilio's HTTP interface: a form with `To`, `From` and `Body`, posted to the messages
  * of an account, with account and token as user and password.
  */
-import { Effect, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { NotDelivered } from "./Email.ts"
 import type { Message } from "./Message.ts"
@@ -17,8 +17,17 @@ export interface SmsProvider {
   readonly from: string
 }
 
+/** Loaded only where it is used, as starts are quicker without. */
+const layerHttpClient = Layer.unwrap(
+  Effect.map(
+    Effect.promise(() => import("@effect/platform-node/NodeHttpClient")),
+    ({ layerUndici }) => layerUndici
+  )
+)
+
+/** What sends through this provider. */
 export const make = Effect.fnUntraced(function* (provider: SmsProvider) {
-  const client = yield* HttpClient.HttpClient
+  const client = Context.get(yield* Layer.build(layerHttpClient), HttpClient.HttpClient)
   const base = Redacted.value(provider.url).replace(/\/+$/, "")
   const url = `${base}/2010-04-01/Accounts/${encodeURIComponent(provider.account)}/Messages.json`
   return ({ to, text }: Message): Effect.Effect<void, NotDelivered> =>

@@ -8,7 +8,7 @@
  * When the process is about to end, streams just end, and clients come back, each after the pause it was told at the
  * beginning, so that not all come at once. Where coming back makes no sense, an event `end` says so.
  */
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Clock, Context, Effect, Layer, Schedule, type Scope } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { ServerResponse } from "node:http"

@@ -2,7 +2,7 @@
  * From where a request really came: over which protocol and from which address. What proxies say of it is believed only
  * from those named in `TRUSTED_PROXIES` (completions 1).
  */
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Context, Effect, Layer, Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"

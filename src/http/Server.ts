@@ -5,7 +5,7 @@
  * is under way is answered and its connection closed. That may take a share of `SHUTDOWN_TIMEOUT_SECONDS`; whoever is left
  * then gets a 503, and every connection is cut.
  */
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ByteSize, Context, Duration, Effect, Layer, Scope } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import { createServer, type Server as NodeServer } from "node:http"

@@ -31,13 +31,19 @@ const health = HttpRouter.use(
   })
 )
 
-/** `/openapi.json` and `/docs`, the rendered reference; its script is served from here, so that it works offline. */
+/**
+ * `/openapi.json` and `/docs`, the rendered reference; its script is served from here, so that it works offline. Both are
+ * made when they are first asked for: most processes never are.
+ */
 const reference = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>
-  Layer.merge(
-    HttpRouter.use((router) =>
-      Effect.suspend(() => router.add("GET", "/openapi.json", HttpServerResponse.jsonUnsafe(OpenApi.fromApi(api))))
-    ),
-    HttpApiScalar.layer(api, { path: "/docs", scalar: { withDefaultFonts: false } })
+  HttpRouter.use(
+    Effect.fnUntraced(function* (router) {
+      const description = yield* Effect.cached(Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(api))))
+      yield* router.add("GET", "/openapi.json", description)
+      const docs = HttpApiScalar.layer(api, { path: "/docs", scalar: { withDefaultFonts: false } })
+      const page = yield* Effect.cached(HttpRouter.toHttpEffect(docs))
+      yield* router.add("GET", "/docs", Effect.orDie(Effect.flatten(page)))
+    })
   )
 
 /** The routes of both listeners. */

@@ -1,7 +1,8 @@
 /** The check of a round, against rounds that the network has published. */
 import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
-import { chainHash, publicKey, verifyBeacon } from "../../src/beacon/Quicknet.ts"
+import { chainHash, publicKey } from "../../src/beacon/Network.ts"
+import { verifyBeacon } from "../../src/beacon/Quicknet.ts"
 import { published } from "./relay.ts"
 
 const [one, thousand] = published as [(typeof published)[number], (typeof published)[number]]

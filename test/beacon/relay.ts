@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { chainHash, type Round } from "../../src/beacon/Quicknet.ts"
+import { chainHash, type Round } from "../../src/beacon/Network.ts"
 
 /** The first round, one more, and one of March 2024. */
 export const published: ReadonlyArray<Round> = [

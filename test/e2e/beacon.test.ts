@@ -5,7 +5,8 @@
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Option, Result, Schedule } from "effect"
-import { type Round, verifyBeacon } from "../../src/beacon/Quicknet.ts"
+import type { Round } from "../../src/beacon/Network.ts"
+import { verifyBeacon } from "../../src/beacon/Quicknet.ts"
 import * as Draw from "../../src/domain/Draw.ts"
 import { decodeProof, verify } from "../../src/domain/draw/Verification.ts"
 import { deciders } from "../../src/domain/Mechanism.ts"

@@ -15,7 +15,6 @@ import * as Borrowing from "./Borrowing.ts"
 import { Accounts, type Count } from "./Counts.ts"
 import type { Lender } from "./Lender.ts"
 import { type Api, type Category, type Limit, limitOfUnknown, type Rules, rulesFor, subLimitsOf } from "./Limit.ts"
-import * as RedisLender from "./RedisLender.ts"
 
 /** Organizations with requests in one minute; more than there are. */
 const organizationsMax = 1_000_000
@@ -76,6 +75,8 @@ export class RateLimits extends Context.Service<
       const settings = yield* Settings
       const readiness = yield* Readiness
       if (Option.isNone(settings.redisUrl)) return yield* make()
+      // Loaded only where it is used, as starts are quicker without.
+      const RedisLender = yield* Effect.promise(() => import("./RedisLender.ts"))
       const lender = yield* RedisLender.make(settings.redisUrl.value)
       yield* readiness.remark(
         "redis",
