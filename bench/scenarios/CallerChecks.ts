@@ -1,6 +1,16 @@
 /** C1: what credentials and limits cost an entry: `noop` with and without them, 256 connections, closed loop. */
+import { fileURLToPath } from "node:url"
 import { type Bench, describe, inTurns, measureEntries, notRun, withProgram } from "../Bench.ts"
-import { type Figures, figures as summarize, inverseRatios, ratios, type ScenarioResult } from "../Figures.ts"
+import {
+  allMet,
+  atMost,
+  type Figures,
+  figures as summarize,
+  inverseRatios,
+  ratios,
+  type ScenarioResult
+} from "../Figures.ts"
+import * as Processes from "../Processes.ts"
 import { noopOpen } from "../programs/Noop.ts"
 import { number } from "../Report.ts"
 import { connections } from "./DurableEntries.ts"
@@ -18,13 +28,22 @@ export async function callerChecks(bench: Bench): Promise<ScenarioResult> {
   )
   const { noop, "noop-open": open } = figures
   const checks = noop && open && costOfChecks(noop, open)
+  const counting = await costOfCounting()
+  const targets = [
+    atMost("counting a request in ≤ 5 µs", counting.microsecondsPerCount, 5),
+    atMost("with limits for addresses and consumers in ≤ 5 µs", counting.microsecondsPerCountOfFive, 5)
+  ]
   return {
     title: "C1  What credentials and limits cost an entry, fresh consumers, 256 connections, closed loop",
-    figures: { ...figures, ...(checks && { "noop, less noop-open": checks.figures }) },
+    figures: {
+      ...figures,
+      ...(checks && { "noop, less noop-open": checks.figures }),
+      "counting alone": summarize([{ ...counting }])
+    },
     ratios: ratios(figures, "usher", "entriesPerSecond"),
     processorRatios: inverseRatios(figures, "usher", "processorMicrosecondsPerEntry"),
-    targets: [],
-    met: null,
+    targets,
+    met: allMet(targets),
     curves: [],
     notRun: notRun(programs),
     notes: [
@@ -34,6 +53,18 @@ export async function callerChecks(bench: Bench): Promise<ScenarioResult> {
         : "Each consumer has asked for its status once before it enters: keys and tokens are known."
     ]
   }
+}
+
+/** What `measure/limits.ts` prints: microseconds to count a request in the memory of the process. */
+interface CostOfCounting {
+  readonly microsecondsPerCount: number
+  /** With limits for addresses and consumers set. */
+  readonly microsecondsPerCountOfFive: number
+}
+
+async function costOfCounting(): Promise<CostOfCounting> {
+  const script = fileURLToPath(new URL("../measure/limits.ts", import.meta.url))
+  return JSON.parse(await Processes.run(process.execPath, [script])) as CostOfCounting
 }
 
 /** What `noop` spends on an entry beyond `noop-open`, run by run, and in words. No figures where processor time is not known. */
