@@ -11,11 +11,25 @@ import { StartRefused } from "../Settings.ts"
 import foundation from "./migrations/0001_foundation.ts"
 import sessions from "./migrations/0002_sessions.ts"
 import audiences from "./migrations/0003_audiences.ts"
+import search from "./migrations/0004_search.ts"
+import catalogue from "./migrations/0005_catalogue.ts"
+import experiencePages from "./migrations/0006_experiencePages.ts"
+import consumers from "./migrations/0007_consumers.ts"
+import orders from "./migrations/0008_orders.ts"
+import idempotency from "./migrations/0009_idempotency.ts"
+import analytics from "./migrations/0010_analytics.ts"
 
 const steps = {
   "0001_foundation": foundation,
   "0002_sessions": sessions,
-  "0003_audiences": audiences
+  "0003_audiences": audiences,
+  "0004_search": search,
+  "0005_catalogue": catalogue,
+  "0006_experiencePages": experiencePages,
+  "0007_consumers": consumers,
+  "0008_orders": orders,
+  "0009_idempotency": idempotency,
+  "0010_analytics": analytics
 }
 
 /** Names the lock in the database. Any fixed number does. */

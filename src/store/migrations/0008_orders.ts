@@ -1,0 +1,4 @@
+/** Orders, and how often a consumer may order. */
+import { Effect } from "effect"
+
+export default Effect.void
