@@ -110,14 +110,14 @@ const definitions = {
     fallback: 3_600,
     least: 1,
     most: 31_536_000,
-    meaning: "How long a consumer's access token is valid."
+    meaning: "How long a consumer's access token is valid, unless its organization says so itself."
   }),
   refreshTokenLifetimeSeconds: whole("REFRESH_TOKEN_LIFETIME_SECONDS", {
     unit: "seconds",
     fallback: 2_592_000,
     least: 1,
     most: 315_360_000,
-    meaning: "How long a consumer's refresh token is valid."
+    meaning: "How long a consumer's refresh token is valid, unless its organization says so itself."
   }),
   smtpUrl: url("SMTP_URL", {
     schemes: ["smtp:", "smtps:"],

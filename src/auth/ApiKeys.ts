@@ -159,6 +159,6 @@ const holderOf = ({ id, organization_id, mode, kind, plan, settings }: typeof Ro
   keyId: id,
   tenant: { organizationId: organization_id, mode },
   kind,
-  ...(settings.allowedOrigins && { allowedOrigins: settings.allowedOrigins }),
+  ...(settings.allowedOrigins?.length && { allowedOrigins: settings.allowedOrigins }),
   rateLimits: rateLimitsOf(plan, settings.rateLimits)
 })

@@ -9,6 +9,7 @@ import * as Expiry from "./Expiry.ts"
 import { ExternalIdentities } from "./ExternalIdentities.ts"
 import { Grants } from "./Grants.ts"
 import { OneTimeCodes } from "./OneTimeCodes.ts"
+import { OrganizationChanges } from "./OrganizationChanges.ts"
 import { OrganizationKeys } from "./OrganizationKeys.ts"
 import { Organizations } from "./Organizations.ts"
 import { Protection } from "./Protection.ts"
@@ -16,6 +17,7 @@ import { Receipts } from "./Receipts.ts"
 import { Revocations } from "./Revocations.ts"
 import { Sessions } from "./Sessions.ts"
 import { SigningKeys } from "./SigningKeys.ts"
+import { TokenLifetimes } from "./TokenLifetimes.ts"
 import { Tokens } from "./Tokens.ts"
 
 /** How a consumer gets a session. */
@@ -25,7 +27,7 @@ const signIn = Layer.mergeAll(OneTimeCodes.layer, ExternalIdentities.layer).pipe
 )
 
 /** Who calls for an organization. */
-const keys = OrganizationKeys.layer.pipe(Layer.provideMerge(ApiKeys.layer))
+const keys = Layer.merge(OrganizationKeys.layer, OrganizationChanges.layer).pipe(Layer.provideMerge(ApiKeys.layer))
 
 export const layer = Layer.mergeAll(
   keys,
@@ -37,7 +39,7 @@ export const layer = Layer.mergeAll(
   signIn,
   Expiry.layer
 ).pipe(
-  Layer.provideMerge(Tokens.layer),
+  Layer.provideMerge(Layer.merge(Tokens.layer, TokenLifetimes.layer)),
   Layer.provideMerge(Revocations.layer),
   Layer.provideMerge(SigningKeys.layer),
   Layer.provideMerge(Invalidations.layer)

@@ -5,6 +5,7 @@
 import { Cache, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Id, Mode, type Tenant } from "../domain/Ids.ts"
+import { defaultLoyaltyFullScoreBalance } from "../domain/Organization.ts"
 import { Invalidations } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
@@ -19,9 +20,6 @@ const rememberedMax = 100_000
 
 /** How long a consumer stays remembered: a guest may become an authenticated consumer meanwhile. */
 const rememberedSeconds = 60
-
-/** The balance that counts as full loyalty where the organization has set none (completions 3, "Queue"). */
-const fullScoreBalanceDefault = 1000
 
 export class Consumers extends Context.Service<
   Consumers,
@@ -70,7 +68,7 @@ export class Consumers extends Context.Service<
         Result: Schema.Struct({ score: Schema.Finite }),
         execute: ({ organizationId, mode, consumerId }) => sql`
           select least(1, greatest(0,
-            c.loyalty_balance / coalesce((o.settings ->> 'loyaltyFullScoreBalance')::numeric, ${fullScoreBalanceDefault})
+            c.loyalty_balance / coalesce((o.settings ->> 'loyaltyFullScoreBalance')::numeric, ${defaultLoyaltyFullScoreBalance})
           ))::float8 as score
           from consumers c join organizations o on o.id = c.organization_id
           where c.id = ${consumerId} and c.organization_id = ${organizationId} and c.mode = ${mode}`

@@ -1,5 +1,6 @@
 /**
- * Removes what has expired and says nothing any more: sessions whose last token has ended, one-time codes, exchange codes.
+ * Removes what has expired and says nothing any more: sessions whose last token has ended, one-time codes, exchange codes,
+ * the first answers to requests that were sent with an idempotency key.
  * Any number of processes may do it at once; each takes what no other is at.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
@@ -22,7 +23,8 @@ export const removeExpired = Effect.gen(function* () {
   const rounds = [
     ["sessions", sql`expires_at < ${new Date(now)} and access_expires_at < ${new Date(now)}`],
     ["one_time_codes", sql`expires_at < ${kept}`],
-    ["exchange_codes", sql`expires_at < ${kept}`]
+    ["exchange_codes", sql`expires_at < ${kept}`],
+    ["idempotency_keys", sql`expires_at < ${new Date(now)}`]
   ] as const
   let removed = 0
   for (const [table, isExpired] of rounds) {
@@ -48,7 +50,7 @@ export const layer = Layer.effectDiscard(
   Effect.sleep(Duration.minutes(intervalMinutes)).pipe(
     Effect.andThen(removeExpired),
     Effect.catchCause((cause) =>
-      Effect.logWarning("Expired sessions and codes could not be removed; trying again", cause)
+      Effect.logWarning("Expired sessions, codes and keys could not be removed; trying again", cause)
     ),
     Effect.forever,
     Effect.forkScoped

@@ -4,29 +4,41 @@ import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlSchema } from "effect/sql"
 import { Id, type Mode } from "../domain/Ids.ts"
+import { Theme } from "../domain/Experience.ts"
 import { Plan, RateLimits } from "../domain/Plan.ts"
+import type { Millis } from "../domain/Time.ts"
 import type { Unavailable } from "../store/Journal.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 
-/** What the organization has set for itself; absent keys mean the documented defaults. */
-export const OrganizationSettings = Schema.Struct({
-  /** The origins browsers may call the Consumer API from; absent: any. */
+/**
+ * What is kept of an organization's settings beside its name, as it was checked when it was set (`domain/Organization.ts`);
+ * and what the operator has set. Absent keys mean the documented defaults.
+ */
+export const KeptSettings = Schema.Struct({
   allowedOrigins: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** The loyalty balance that counts as full loyalty; absent: 1000. */
-  loyaltyFullScoreBalance: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0))),
   timeZone: Schema.optionalKey(Schema.String),
   currencyCode: Schema.optionalKey(Schema.String),
+  accessTokenTtlSeconds: Schema.optionalKey(Schema.Int),
+  refreshTokenTtlSeconds: Schema.optionalKey(Schema.Int),
+  loyaltyFullScoreBalance: Schema.optionalKey(Schema.Finite),
+  theme: Schema.optionalKey(Theme),
   /** The limits agreed with an `enterprise` organization; on other plans they have no effect. */
-  rateLimits: Schema.optionalKey(RateLimits)
+  rateLimits: Schema.optionalKey(RateLimits),
+  /** The longest its tokens were ever let live: some may be alive still. */
+  longestTokenTtlSeconds: Schema.optionalKey(Schema.Int)
 })
-export type OrganizationSettings = typeof OrganizationSettings.Type
+export type KeptSettings = typeof KeptSettings.Type
 
 export interface Organization {
   readonly id: string
   readonly name: string
   readonly plan: Plan
-  readonly settings: OrganizationSettings
+  readonly settings: KeptSettings
+  readonly createdAt: Millis
+  /** Null if it was never changed. */
+  readonly updatedAt: Millis | null
+  readonly updatedBy: string | null
 }
 
 /** A new organization and its four keys, which are shown this once. */
@@ -92,8 +104,8 @@ export class Organizations extends Context.Service<
 
       const select = SqlSchema.findOneOption({
         Request: Id,
-        Result: Schema.Struct({ id: Schema.String, name: Schema.String, plan: Plan, settings: OrganizationSettings }),
-        execute: (id) => sql`select id, name, plan, settings from organizations where id = ${id}`
+        Result: Row,
+        execute: (id) => sql`select * from organizations where id = ${id}`
       })
 
       return {
@@ -106,8 +118,32 @@ export class Organizations extends Context.Service<
             Pick<Organization, "id" | "name" | "plan">
           >`select id, name, plan from organizations order by created_at, id`
         ),
-        find: (id) => orUnavailable(Effect.catchTag(select(id), "SchemaError", Effect.die))
+        find: (id) =>
+          select(id).pipe(
+            Effect.map(Option.map(toOrganization)),
+            Effect.catchTag("SchemaError", Effect.die),
+            orUnavailable
+          )
       }
     })
   )
 }
+
+/** A row of `organizations`. */
+export const Row = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  plan: Plan,
+  settings: KeptSettings,
+  created_at: Schema.Date,
+  updated_at: Schema.NullOr(Schema.Date),
+  updated_by: Schema.NullOr(Schema.String)
+})
+
+/** The organization of a row. */
+export const toOrganization = ({ created_at, updated_at, updated_by, ...row }: typeof Row.Type): Organization => ({
+  ...row,
+  createdAt: created_at.getTime(),
+  updatedAt: updated_at?.getTime() ?? null,
+  updatedBy: updated_by
+})

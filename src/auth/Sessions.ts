@@ -11,12 +11,12 @@ import { SecureRandom } from "effect/crypto"
 import { hash, randomUUID } from "node:crypto"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
-import { Settings } from "../Settings.ts"
 import { Invalidations, notification } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
 import * as GuestWriter from "./GuestWriter.ts"
 import { endOfSession, Revocations } from "./Revocations.ts"
+import { type Lifetimes, TokenLifetimes } from "./TokenLifetimes.ts"
 import { type IssuedToken, Tokens, type TokenSubject } from "./Tokens.ts"
 
 /** A session as its consumer is told of it. Unless it is refreshed it ends with its refresh token, at `expiresAt`. */
@@ -82,7 +82,7 @@ export class Sessions extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const tokens = yield* Tokens
-      const { refreshTokenLifetimeSeconds: refreshTokenTtlSeconds } = yield* Settings
+      const lifetimes = yield* TokenLifetimes
       const random = yield* SecureRandom.SecureRandom
       const revocations = yield* Revocations
       const invalidations = yield* Invalidations
@@ -91,15 +91,20 @@ export class Sessions extends Context.Service<
       /** The tokens of a session, and what the session keeps of them. */
       const issue = Effect.fnUntraced(function* (subject: TokenSubject) {
         const refreshTokenId = randomUUID()
-        const refresh = yield* tokens.issueRefresh(subject, refreshTokenId)
-        const access = yield* tokens.issueAccess(subject)
-        return { refresh, access, refreshHash: hashOf(refreshTokenId) }
+        const lifetime = yield* lifetimes.of(subject.tenant.organizationId)
+        const refresh = yield* tokens.issueRefresh(subject, refreshTokenId, lifetime.refresh)
+        const access = yield* tokens.issueAccess(subject, lifetime.access)
+        return { refresh, access, lifetime, refreshHash: hashOf(refreshTokenId) }
       })
 
-      const started = (issued: { readonly refresh: IssuedToken; readonly access: IssuedToken }) => ({
+      const started = (issued: {
+        readonly refresh: IssuedToken
+        readonly access: IssuedToken
+        readonly lifetime: Lifetimes
+      }) => ({
         accessToken: issued.access.token,
         refreshToken: issued.refresh.token,
-        refreshTokenTtlSeconds
+        refreshTokenTtlSeconds: issued.lifetime.refresh
       })
 
       const guest = Effect.fnUntraced(function* (tenant: Tenant) {

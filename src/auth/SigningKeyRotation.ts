@@ -45,11 +45,17 @@ export class SigningKeyRotation extends Context.Service<
       const tokenMillis = Math.max(accessTokenLifetimeSeconds, refreshTokenLifetimeSeconds) * 1000
 
       const list = Effect.gen(function* () {
-        const rows = yield* sql<Row>`select kid, created_at, retired_at from signing_keys order by created_at desc, kid`
-        return rows.map(({ kid, created_at, retired_at }): AcceptedKey => {
+        const rows = yield* sql<Row>`
+          select kid, created_at, retired_at, o.longest_ttl_seconds
+          from signing_keys, (
+            select coalesce(max((settings ->> 'longestTokenTtlSeconds')::int), 0) as longest_ttl_seconds from organizations
+          ) o order by created_at desc, kid`
+        return rows.map(({ kid, created_at, retired_at, longest_ttl_seconds }): AcceptedKey => {
           const createdAt = created_at.getTime()
           if (retired_at === null) return { kid, createdAt }
-          return { kid, createdAt, replacedAt: retired_at.getTime(), neededUntil: retired_at.getTime() + tokenMillis }
+          const replacedAt = retired_at.getTime()
+          const neededUntil = replacedAt + Math.max(tokenMillis, longest_ttl_seconds * 1000)
+          return { kid, createdAt, replacedAt, neededUntil }
         })
       }).pipe(orUnavailable)
 
@@ -90,4 +96,6 @@ interface Row {
   readonly kid: string
   readonly created_at: Date
   readonly retired_at: Date | null
+  /** The longest that any organization has ever let its tokens live. */
+  readonly longest_ttl_seconds: number
 }

@@ -60,10 +60,10 @@ export interface IssuedToken {
 export class Tokens extends Context.Service<
   Tokens,
   {
-    /** A new access token; its lifetime is a setting. */
-    issueAccess(subject: TokenSubject): Effect.Effect<IssuedToken>
-    /** A new refresh token with the given `jti`, whose hash is what the session keeps of it. */
-    issueRefresh(subject: TokenSubject, tokenId: string): Effect.Effect<IssuedToken>
+    /** A new access token; unless it is said how long it lives, that is the installation's setting. */
+    issueAccess(subject: TokenSubject, lifetimeSeconds?: number): Effect.Effect<IssuedToken>
+    /** A new refresh token with the given `jti`, whose hash is what the session keeps of it; its lifetime likewise. */
+    issueRefresh(subject: TokenSubject, tokenId: string, lifetimeSeconds?: number): Effect.Effect<IssuedToken>
     /**
      * Whom the token names; undefined if it is not an access token of ours, has expired, or its session has ended. Asks
      * the database only while memory may have missed the end of a session.
@@ -135,13 +135,14 @@ export class Tokens extends Context.Service<
       }
 
       return {
-        issueAccess: Effect.fnUntraced(function* (subject) {
+        issueAccess: Effect.fnUntraced(function* (subject, lifetimeSeconds = settings.accessTokenLifetimeSeconds) {
           const memory = remembered()
-          const issued = yield* issue("access", subject, crypto.randomUUID(), settings.accessTokenLifetimeSeconds)
+          const issued = yield* issue("access", subject, crypto.randomUUID(), lifetimeSeconds)
           memory.set(digestOf(issued.token), succeed({ ...subject, expiresAt: issued.expiresAt }))
           return issued
         }),
-        issueRefresh: (subject, tokenId) => issue("refresh", subject, tokenId, settings.refreshTokenLifetimeSeconds),
+        issueRefresh: (subject, tokenId, lifetimeSeconds = settings.refreshTokenLifetimeSeconds) =>
+          issue("refresh", subject, tokenId, lifetimeSeconds),
         verifyAccess: (token) =>
           Effect.withFiber((fiber) => {
             if (token.length > lengthMax) return undefinedExit

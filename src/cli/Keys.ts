@@ -8,25 +8,10 @@ import { ApiKeys, KeyKind } from "../auth/ApiKeys.ts"
 import { OrganizationKeys, type RotatedKey, type ShownKey } from "../auth/OrganizationKeys.ts"
 import { Mode } from "../domain/Ids.ts"
 import { toText } from "../domain/Time.ts"
-import { StartRefused } from "../Settings.ts"
 import { Invalidations } from "../store/Invalidations.ts"
-import type { Unavailable } from "../store/Journal.ts"
+import { json, organization, refused } from "./Arguments.ts"
 import * as Environment from "./Environment.ts"
 import { interruptible } from "./Signals.ts"
-
-const organization = Flag.String("organization").pipe(
-  Flag.withDescription("The organization's id, as `usher organizations list` shows it"),
-  Flag.filter(
-    (id) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id),
-    () => "the id of an organization, such as 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
-  ),
-  Flag.map((id) => id.toLowerCase())
-)
-
-const json = Flag.Boolean("json").pipe(
-  Flag.withDescription("Print one line of JSON and nothing else on standard output"),
-  Flag.withDefault(false)
-)
 
 const keys = OrganizationKeys.layer.pipe(
   Layer.provide(ApiKeys.layer),
@@ -104,18 +89,3 @@ const announced = ({ kind, mode, key }: RotatedKey): string =>
 
 const machineReadable = ({ createdAt, ...rotated }: RotatedKey): string =>
   JSON.stringify({ ...rotated, createdAt: toText(createdAt) })
-
-/** Says what was wrong with the arguments, or with the database. */
-function refused(organizationId: string) {
-  return <A, E, R>(effect: Effect.Effect<A, E | { readonly _tag: "OrganizationNotFound" } | Unavailable, R>) =>
-    Effect.catchTags(effect as Effect.Effect<A, { readonly _tag: "OrganizationNotFound" } | Unavailable, R>, {
-      OrganizationNotFound: () =>
-        Effect.fail(
-          new StartRefused({
-            message: `--organization: there is no organization ${organizationId}. Run \`usher organizations list\` to see which there are.`
-          })
-        ),
-      Unavailable: ({ cause }) =>
-        Effect.fail(new StartRefused({ message: `The database could not be asked: ${String(cause)}. Try again.` }))
-    })
-}

@@ -1,10 +1,17 @@
 /**
- * `usher organizations create`: makes an organization and prints its keys, which cannot be shown again.
+ * `usher organizations`: makes organizations, and prints their keys, which cannot be shown again; shows which there are, and
+ * puts them on a plan.
  */
 import { Console, Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
+import { ApiKeys } from "../auth/ApiKeys.ts"
+import { OrganizationChanges } from "../auth/OrganizationChanges.ts"
 import { type NewOrganization, Organizations } from "../auth/Organizations.ts"
+import { TokenLifetimes } from "../auth/TokenLifetimes.ts"
+import { Plan, RateLimits } from "../domain/Plan.ts"
 import { StartRefused } from "../Settings.ts"
+import { Invalidations } from "../store/Invalidations.ts"
+import { json, organization, refused } from "./Arguments.ts"
 import * as Environment from "./Environment.ts"
 import { interruptible } from "./Signals.ts"
 
@@ -26,6 +33,19 @@ export const machineReadable = (organization: NewOrganization): string => {
   return JSON.stringify({ organizationId, publishableKey, secretKey, testPublishableKey, testSecretKey })
 }
 
+/** What changes an organization, and tells running servers. */
+const changing = OrganizationChanges.layer.pipe(
+  Layer.provide(Layer.merge(ApiKeys.layer, TokenLifetimes.layer)),
+  Layer.provide(Invalidations.layer),
+  Layer.provide(Environment.withDatabase)
+)
+
+/** The limit that a text names. */
+const numbered = (limit: string): readonly [string, number] => {
+  const [name, number] = limit.split("=") as [string, string]
+  return [name, Number(number)]
+}
+
 const create = Command.make(
   "create",
   {
@@ -40,10 +60,7 @@ const create = Command.make(
       Flag.withDescription("The plan whose rate limits hold for it"),
       Flag.withDefault("growth")
     ),
-    json: Flag.Boolean("json").pipe(
-      Flag.withDescription("Print one line of JSON and nothing else on standard output"),
-      Flag.withDefault(false)
-    )
+    json
   },
   ({ name, plan, json }) =>
     Effect.gen(function* () {
@@ -67,27 +84,19 @@ const create = Command.make(
   ])
 )
 
-const list = Command.make(
-  "list",
-  {
-    json: Flag.Boolean("json").pipe(
-      Flag.withDescription("Print one line of JSON and nothing else on standard output"),
-      Flag.withDefault(false)
+const list = Command.make("list", { json }, ({ json }) =>
+  Effect.gen(function* () {
+    const all = yield* (yield* Organizations).all
+    yield* Console.log(
+      json ? JSON.stringify(all) : all.map(({ id, name, plan }) => `  ${id}  ${plan.padEnd(10)}  ${name}`).join("\n")
     )
-  },
-  ({ json }) =>
-    Effect.gen(function* () {
-      const all = yield* (yield* Organizations).all
-      yield* Console.log(
-        json ? JSON.stringify(all) : all.map(({ id, name, plan }) => `  ${id}  ${plan.padEnd(10)}  ${name}`).join("\n")
-      )
-    }).pipe(
-      Effect.catchTag("Unavailable", (error) =>
-        Effect.fail(new StartRefused({ message: `The organizations could not be read: ${String(error.cause)}` }))
-      ),
-      Effect.provide(Organizations.layer.pipe(Layer.provideMerge(Environment.withDatabase))),
-      interruptible
-    )
+  }).pipe(
+    Effect.catchTag("Unavailable", (error) =>
+      Effect.fail(new StartRefused({ message: `The organizations could not be read: ${String(error.cause)}` }))
+    ),
+    Effect.provide(Organizations.layer.pipe(Layer.provideMerge(Environment.withDatabase))),
+    interruptible
+  )
 ).pipe(
   Command.withDescription("Show the organizations: their ids, plans and names. Works beside a running server."),
   Command.withExamples([
@@ -96,8 +105,54 @@ const list = Command.make(
   ])
 )
 
+/** A limit of an organization's own: its name and its number. */
+const limitPattern = new RegExp(`^(${Object.keys(RateLimits.fields).join("|")})=([1-9]\\d{0,8})$`)
+
+const setPlan = Command.make(
+  "set-plan",
+  {
+    organization,
+    plan: Flag.Literals("plan", Plan.literals).pipe(Flag.withDescription("The plan whose rate limits hold for it")),
+    limits: Flag.String("limit").pipe(
+      Flag.withDescription(
+        "A limit agreed with an enterprise organization, such as adminApiPerMinute=5000; any number of them. They take the " +
+          "place of those it had; what is not named is unlimited. Without any it keeps those it had"
+      ),
+      Flag.atLeast(0),
+      Flag.filter(
+        (limits) => limits.every((limit) => limitPattern.test(limit)),
+        () => `a name and a number from 1 on, the name one of ${Object.keys(RateLimits.fields).join(", ")}`
+      ),
+      Flag.map((limits) => Object.fromEntries(limits.map(numbered)))
+    )
+  },
+  ({ organization, plan, limits }) =>
+    Effect.gen(function* () {
+      const changes = yield* OrganizationChanges
+      const own = Object.keys(limits).length > 0 ? limits : undefined
+      const { name } = yield* changes.setPlan(organization, "operator", plan, own)
+      yield* Console.log(`The organization "${name}" is on the ${plan} plan.`)
+    }).pipe(Effect.uninterruptible, refused(organization), Effect.provide(changing), interruptible)
+).pipe(
+  Command.withDescription(
+    "Put an organization on a plan. Its rate limits hold in every running server by then. Works beside running servers."
+  ),
+  Command.withExamples([
+    {
+      command: "usher organizations set-plan --organization 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a --plan starter",
+      description: "With the plan's own limits"
+    },
+    {
+      command:
+        "usher organizations set-plan --organization 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a --plan enterprise " +
+        "--limit adminApiPerMinute=5000 --limit consumerApiPerMinute=100000",
+      description: "With limits that were agreed"
+    }
+  ])
+)
+
 /** The command with its subcommands. */
 export const command = Command.make("organizations").pipe(
   Command.withDescription("The organizations that this installation serves"),
-  Command.withSubcommands([create, list])
+  Command.withSubcommands([create, list, setPlan])
 )

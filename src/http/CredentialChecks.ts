@@ -3,7 +3,7 @@
  * who is calling; `Credentials.ts` says which operations use which.
  */
 import { Effect, Result, Schema } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ApiKeys, type KeyHolder } from "../auth/ApiKeys.ts"
 import { Consumers } from "../auth/Consumers.ts"
 import { Tokens, type VerifiedAccess } from "../auth/Tokens.ts"
@@ -58,7 +58,7 @@ export const makeChecks = Effect.gen(function* () {
   const lookup = (request: Request, key: string | undefined) => {
     if (key === undefined) return Effect.undefined
     const found = isExhausted(request) ? keys.lookupRemembered(key) : keys.lookup(key)
-    return Effect.catchTag(found, "Unavailable", outOfReach)
+    return restrictingOrigin(request, Effect.catchTag(found, "Unavailable", outOfReach))
   }
 
   const verifyAccess = (token: string) => Effect.catchTag(tokens.verifyAccess(token), "Unavailable", outOfReach)
@@ -121,7 +121,7 @@ export const makeChecks = Effect.gen(function* () {
   const tokenAlone: Check<ActingSession, KeyRefusal> = (request) =>
     Effect.flatMap(accessOf(request), (access) =>
       Effect.flatMap(
-        Effect.catchTag(keys.publishableOf(access.tenant), "Unavailable", outOfReach),
+        restrictingOrigin(request, Effect.catchTag(keys.publishableOf(access.tenant), "Unavailable", outOfReach)),
         (holder): Effect.Effect<ActingSession, KeyRefusal> =>
           holder === undefined ? Effect.fail(authenticationRequired) : Effect.succeed({ holder, access })
       )
@@ -187,7 +187,39 @@ const malformedConsumerId = (header: string) =>
     issueAt({ "x-consumer-id": header }, "x-consumer-id", { kind: "validation", type: "uuid", expected: "a UUID" })
   ])
 
+const allowOrigin = "access-control-allow-origin"
+
 const outOfReach = () => Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))
+
+/**
+ * Answers of the Consumer API may be read from any origin, unless the organization names its own: then only from those,
+ * refusals included, as soon as a key says which organization it is. (A preflight carries no key.)
+ */
+const restrictingOrigin = <E, R>(
+  request: Request,
+  lookup: Effect.Effect<KeyHolder | undefined, E, R>
+): Effect.Effect<KeyHolder | undefined, E, R> => {
+  const origin = request.headers["origin"]
+  if (origin === undefined) return lookup
+  return Effect.tap(lookup, (holder) => {
+    const origins = holder?.allowedOrigins
+    if (origins === undefined) return Effect.void
+    return Effect.withFiber(({ context }) => {
+      const isAllowed = origins.includes(origin)
+      HttpEffect.appendPreResponseHandlerUnsafe(context, (_, response) => {
+        // The Admin API is for no browser.
+        if (response.headers[allowOrigin] === undefined) return Effect.succeed(response)
+        const varied = HttpServerResponse.setHeader(response, "vary", "Origin")
+        return Effect.succeed(
+          isAllowed
+            ? HttpServerResponse.setHeader(varied, allowOrigin, origin)
+            : HttpServerResponse.removeHeader(varied, allowOrigin)
+        )
+      })
+      return Effect.void
+    })
+  })
+}
 
 /** What follows `Bearer ` in `Authorization`. */
 export function bearerOf(request: Request): string | undefined {

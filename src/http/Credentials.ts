@@ -5,7 +5,7 @@
  * `requirement` is the same row as OpenAPI says it; `describe` in `OpenApi.ts` puts it on every operation.
  */
 import { Context, Effect, Layer } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import type { KeyHolder } from "../auth/ApiKeys.ts"
 import type { VerifiedAccess } from "../auth/Tokens.ts"
@@ -248,7 +248,6 @@ const withTenant = <A, E, R>(
   Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     return Effect.flatMap(check(request), (holder) => {
-      restrictOrigin(fiber.context, request, holder)
       const current = { tenant: holder.tenant, by: `api_key:${holder.keyId}` }
       return Effect.andThen(admit(request, holder), Effect.provideService(handle, CurrentTenant, current))
     })
@@ -263,7 +262,6 @@ const withSession = <A, E, R>(
   Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     return Effect.flatMap(check(request), ({ holder, access }) => {
-      restrictOrigin(fiber.context, request, holder)
       const admitted = admit(request, holder, access.consumerId)
       return Effect.andThen(admitted, Effect.provideService(handle, CurrentSession, { access }))
     })
@@ -276,25 +274,5 @@ const withConsumer = <A, E, R>(
 ) =>
   Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-    return Effect.flatMap(check(request), ({ holder, consumer }) => {
-      restrictOrigin(fiber.context, request, holder)
-      return Effect.provideService(handle, CurrentConsumer, consumer)
-    })
+    return Effect.flatMap(check(request), ({ consumer }) => Effect.provideService(handle, CurrentConsumer, consumer))
   })
-
-/**
- * Answers of the Consumer API may be read from any origin, unless the organization names its own: then only from those.
- * (A preflight carries no key, so that the organization is only known here.)
- */
-function restrictOrigin(context: Context.Context<never>, request: Request, holder: KeyHolder): void {
-  const origin = request.headers["origin"]
-  if (origin === undefined || holder.allowedOrigins === undefined) return
-  const allowed = holder.allowedOrigins.includes(origin)
-  HttpEffect.appendPreResponseHandlerUnsafe(context, (_, response) =>
-    Effect.succeed(
-      allowed
-        ? HttpServerResponse.setHeaders(response, { "access-control-allow-origin": origin, vary: "Origin" })
-        : HttpServerResponse.removeHeader(response, "access-control-allow-origin")
-    )
-  )
-}

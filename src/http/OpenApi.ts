@@ -1,11 +1,13 @@
 /**
  * The description of an API (OpenAPI 3.1), completed with what follows from the declaration: which credentials each
- * operation accepts comes from the middleware that checks them, and an operation that takes nothing is not said to refuse
- * what it was sent.
+ * operation accepts comes from the middleware that checks them, those that may be repeated take a key to do so, and an
+ * operation that takes nothing is not said to refuse what it was sent.
  */
 import { type HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { apiVersion } from "./Envelope.ts"
 import { type Requirement, securitySchemes } from "./Credentials.ts"
+import { isKept } from "./FirstAnswers.ts"
+import { Idempotency, keyParameter, replayedHeader } from "./Idempotency.ts"
 import { isBodyOptional } from "./Validation.ts"
 
 /** The API with its title, version and text, and with a description that is complete. */
@@ -24,7 +26,7 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.Constrai
 interface Operation {
   readonly parameters?: ReadonlyArray<unknown>
   readonly requestBody?: object
-  readonly responses: { readonly [status: string]: unknown }
+  readonly responses: { readonly [status: string]: { readonly headers?: object } }
 }
 
 interface Specification {
@@ -43,8 +45,9 @@ function completed(spec: Specification, endpoints: Endpoints): Specification {
       securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name)))
     },
     paths: mapValues(spec.paths, (operations, path) =>
-      mapValues(operations, (operation, method) => {
+      mapValues(operations, (declared, method) => {
         const endpoint = endpoints.get(`${method} ${path}`)!
+        const operation = endpoint.middlewares.has(Idempotency) ? repeatable(declared) : declared
         return {
           ...operation,
           ...(isBodyOptional(endpoint) && { requestBody: { ...operation.requestBody, required: false } }),
@@ -67,6 +70,17 @@ function opened<A>(node: A): A {
     ([key, value]) => key !== "x-effect-stream" && (key !== "additionalProperties" || value !== false)
   )
   return Object.fromEntries(entries.map(([key, value]) => [key, opened(value)])) as A
+}
+
+/** The operation with the header that makes it safe to repeat, and the one that marks what was answered before. */
+function repeatable(operation: Operation): Operation {
+  return {
+    ...operation,
+    parameters: [...(operation.parameters ?? []), keyParameter],
+    responses: mapValues(operation.responses, (response, status) =>
+      isKept(Number(status)) ? { ...response, headers: { ...response.headers, ...replayedHeader } } : response
+    )
+  }
 }
 
 /** The responses without those to input that the operation does not take. */

@@ -7,6 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Kind, StatusFields } from "../domain/Decider.ts"
 import type { Experience } from "../domain/Experience.ts"
 import type { Tenant } from "../domain/Ids.ts"
+import { themeOf } from "../domain/Organization.ts"
 import type { Sequence } from "../domain/Sequence.ts"
 import type { Millis } from "../domain/Time.ts"
 import * as Experiences from "./Experiences.ts"
@@ -38,6 +39,7 @@ export interface ShownSequence extends Pick<Sequence, "id" | "audienceId" | "nam
 }
 
 export interface ExperienceView {
+  /** Its theme completed with its organization's. */
   readonly experience: Experience
   /** True if some sequence is not for everybody, whether or not it is shown. */
   readonly hasProtectedSequences: boolean
@@ -84,6 +86,7 @@ export class ExperienceViews extends Context.Service<
             where not m.archived order by m.created_at, m.id limit ${shownMechanismsMax}
           )
           select e.*, w.open_at, w.close_at, ${entry} as entered_at,
+            (select settings -> 'theme' from organizations where id = e.organization_id) as organization_theme,
             exists (
               select from sequences s where s.experience_id = e.id and not s.archived and ${isProtected(sql)}
             ) as has_protected_sequences,
@@ -112,6 +115,7 @@ export class ExperienceViews extends Context.Service<
 }
 
 interface Row extends Experiences.Row {
+  readonly organization_theme: Experience["theme"]
   readonly entered_at: Date | null
   readonly has_protected_sequences: boolean
   readonly sequences: ReadonlyArray<
@@ -124,8 +128,9 @@ interface Row extends Experiences.Row {
 
 const toView = (row: Row): ExperienceView => {
   const bySequence = Map.groupBy(row.mechanisms ?? [], ({ sequenceId }) => sequenceId)
+  const experience = Experiences.toExperience(row)
   return {
-    experience: Experiences.toExperience(row),
+    experience: { ...experience, theme: themeOf(experience.theme, row.organization_theme) },
     hasProtectedSequences: row.has_protected_sequences,
     enteredAt: row.entered_at?.getTime(),
     sequences: (row.sequences ?? []).map(({ record, ...sequence }) => ({

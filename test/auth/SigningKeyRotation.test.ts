@@ -1,9 +1,10 @@
 /** A signing key that takes another's place while several processes sign and verify. */
 import { assert, describe, layer } from "@effect/vitest"
-import { Context, Effect } from "effect"
+import { Context, Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { decodeProtectedHeader } from "jose"
 import { Grants } from "../../src/auth/Grants.ts"
+import { OrganizationChanges } from "../../src/auth/OrganizationChanges.ts"
 import { Sessions } from "../../src/auth/Sessions.ts"
 import { SigningKeyRotation } from "../../src/auth/SigningKeyRotation.ts"
 import { SigningKeys } from "../../src/auth/SigningKeys.ts"
@@ -70,7 +71,17 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A signing key")
             [former, false]
           ]
         )
-        assert.strictEqual(listed[1]!.neededUntil! - listed[1]!.replacedAt!, 2_592_000_000)
+        const neededFor = (keys: typeof listed) => keys[1]!.neededUntil! - keys[1]!.replacedAt!
+        assert.strictEqual(neededFor(listed), 2_592_000_000)
+
+        const changes = yield* OrganizationChanges
+        const setLifetime = (refreshTokenTtlSeconds: number) =>
+          changes.change(tenant.organizationId, "test", (settings) =>
+            Result.succeed({ ...settings, refreshTokenTtlSeconds })
+          )
+        yield* setLifetime(2_592_001)
+        yield* setLifetime(3_600)
+        assert.strictEqual(neededFor(yield* rotation.list), 2_592_001_000, "tokens made meanwhile may be alive")
 
         assert.strictEqual((yield* Effect.flip(rotation.remove(kid)))._tag, "NotRemovable")
         assert.strictEqual((yield* Effect.flip(rotation.remove("none")))._tag, "NotRemovable")

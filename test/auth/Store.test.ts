@@ -11,6 +11,7 @@ import { Organizations } from "../../src/auth/Organizations.ts"
 import { Revocations } from "../../src/auth/Revocations.ts"
 import { Sessions } from "../../src/auth/Sessions.ts"
 import { SigningKeys } from "../../src/auth/SigningKeys.ts"
+import { TokenLifetimes } from "../../src/auth/TokenLifetimes.ts"
 import { Tokens } from "../../src/auth/Tokens.ts"
 import { Settings } from "../../src/Settings.ts"
 import { Invalidations } from "../../src/store/Invalidations.ts"
@@ -19,7 +20,7 @@ import * as TestDatabase from "../store/TestDatabase.ts"
 const signingKeys = SigningKeys.layer.pipe(Layer.provideMerge(Invalidations.layer))
 
 const services = Layer.mergeAll(ApiKeys.ApiKeys.layer, Consumers.layer, Organizations.layer, Sessions.layer).pipe(
-  Layer.provideMerge(Tokens.layer),
+  Layer.provideMerge(Layer.merge(Tokens.layer, TokenLifetimes.layer)),
   Layer.provideMerge(Revocations.layer),
   Layer.provideMerge(signingKeys),
   Layer.provideMerge(Settings.layerTest()),
@@ -68,11 +69,15 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Auth"), () => {
           assert.deepStrictEqual([holder?.kind, holder?.tenant], [kind, { organizationId, mode }])
         }
         const found = yield* organizations.find(organizationId)
-        assert.deepStrictEqual(Option.getOrUndefined(found), {
+        const { createdAt, ...rest } = Option.getOrThrow(found)
+        assert.isBelow(Math.abs(Date.now() - createdAt), 60_000)
+        assert.deepStrictEqual(rest, {
           id: organizationId,
           name: "Brand",
           plan: "growth",
-          settings: {}
+          settings: {},
+          updatedAt: null,
+          updatedBy: null
         })
         assert.isTrue(Option.isNone(yield* organizations.find("0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a")))
       })

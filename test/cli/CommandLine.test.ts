@@ -20,6 +20,7 @@ describe("usher", () => {
     ["migrate"],
     ["organizations", "create"],
     ["organizations", "list"],
+    ["organizations", "set-plan"],
     ["keys", "list"],
     ["keys", "rotate"],
     ["signing-keys", "list"],
@@ -45,6 +46,11 @@ describe("usher", () => {
     [create("--plan", "gold"), '"starter" | "growth" | "enterprise"'],
     [["organizations", "create", "--name", " "], "1 to 200 printable characters"],
     [["organizations", "create", "--name", "x".repeat(201)], "1 to 200 printable characters"],
+    [["organizations", "set-plan", "--organization", anId], "--plan"],
+    [
+      ["organizations", "set-plan", "--organization", anId, "--plan", "enterprise", "--limit", "requests=5"],
+      "adminApiPerMinute"
+    ],
     [["keys", "list"], "--organization"],
     [["keys", "list", "--organization", "Brand"], "--organization"],
     [["keys", "rotate", "--organization", anId, "--kind", "secret"], "--mode"],
@@ -148,7 +154,19 @@ describe("usher", () => {
           const again = yield* Usher.run(["keys", "list", ...organization], settings)
           assert.notInclude(again.stdout, `…${made["testSecretKey"]!.slice(-4)}`)
 
+          const limits = ["--limit", "adminApiPerMinute=5000", "--limit", "queueEntriesPerSecond=7"]
+          const planned = yield* Usher.run(
+            ["organizations", "set-plan", ...organization, "--plan", "enterprise", ...limits],
+            settings
+          )
+          assert.deepStrictEqual([planned.code, planned.stderr], [0, ""])
+          const sql = yield* connected(url)
+          assert.deepStrictEqual(yield* sql`select plan, settings from organizations`, [
+            { plan: "enterprise", settings: { rateLimits: { adminApiPerMinute: 5000, queueEntriesPerSecond: 7 } } }
+          ])
+
           for (const [args, remedy] of [
+            [["organizations", "set-plan", "--organization", anId, "--plan", "starter"], "usher organizations list"],
             [["keys", "list", "--organization", anId], "usher organizations list"],
             [
               ["keys", "rotate", "--organization", anId, "--kind", "secret", "--mode", "live"],

@@ -1,8 +1,10 @@
 /**
  * Both APIs on real ports over a fresh Postgres database, with an organization whose four keys a test can use.
  */
-import { Context, Effect, Layer } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
 import { request } from "node:http"
 import * as Auth from "../../src/auth/Auth.ts"
 import { type NewOrganization, Organizations } from "../../src/auth/Organizations.ts"
@@ -121,15 +123,31 @@ export const asServer = (secretKey: string, consumerId?: string) => ({
   ...(consumerId !== undefined && { "x-consumer-id": consumerId })
 })
 
-const servicesWith = (settings: Parameters<typeof Settings.layerTest>[0]) =>
+const servicesWith = <Database, E>(
+  settings: Parameters<typeof Settings.layerTest>[0],
+  database: Layer.Layer<Database | PgClient.PgClient | SqlClient.SqlClient, E>
+) =>
   Readiness.layerConditions.pipe(
     Layer.provideMerge(Engine.layer({ node: "test" })),
     Layer.provideMerge(JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })),
     Layer.provideMerge(Layer.mergeAll(Auth.layer, Delivery.layer, Readiness.layer)),
     Layer.provideMerge(SecureRandom.layerWebCrypto),
     Layer.provideMerge(Settings.layerTest({ adminPort: 0, consumerPort: 0, shutdownTimeoutSeconds: 2, ...settings })),
-    Layer.provideMerge(TestDatabase.layer)
+    Layer.provideMerge(database)
   )
+
+const server = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.layer })
+
+/** What a second server on the same database has: ports, connections and memory of its own. */
+export const anotherServer = Effect.gen(function* () {
+  const { url } = yield* TestDatabase.TestDatabase
+  const database = PgClient.layer({ url: Redacted.make(url), maxConnections: 10 })
+  return yield* Layer.buildWithMemoMap(
+    server.pipe(Layer.provideMerge(servicesWith({}, database))),
+    Layer.makeMemoMapUnsafe(),
+    yield* Effect.scope
+  )
+})
 
 const usher = Layer.effect(
   Usher,
@@ -170,10 +188,7 @@ const usher = Layer.effect(
 
 /** The same with settings of a test's own. */
 export const layerWith = (settings: Parameters<typeof Settings.layerTest>[0]) =>
-  usher.pipe(
-    Layer.provideMerge(Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.layer })),
-    Layer.provideMerge(servicesWith(settings))
-  )
+  usher.pipe(Layer.provideMerge(server), Layer.provideMerge(servicesWith(settings, TestDatabase.layer)))
 
 /** Both APIs, and what a test needs to reach behind them. */
 export const layer = layerWith({})

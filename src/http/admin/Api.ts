@@ -3,6 +3,7 @@
  */
 import { HttpApi } from "effect/http-api"
 import { AdminKey } from "../Credentials.ts"
+import { onEveryPost } from "../Idempotency.ts"
 import { describe } from "../OpenApi.ts"
 import { Validation } from "../Validation.ts"
 import { ApiKeyApi } from "./ApiKeyApi.ts"
@@ -12,6 +13,7 @@ import { AudienceApi } from "./AudienceApi.ts"
 import { DistributionApi } from "./DistributionApi.ts"
 import { DrawApi } from "./DrawApi.ts"
 import { ExperienceApi } from "./ExperienceApi.ts"
+import { OrganizationApi } from "./OrganizationApi.ts"
 import { OutboxApi } from "./OutboxApi.ts"
 import { QueueApi } from "./QueueApi.ts"
 import { SequenceApi } from "./SequenceApi.ts"
@@ -20,6 +22,7 @@ import { WaitlistApi } from "./WaitlistApi.ts"
 
 export const AdminApi = describe(
   HttpApi.make("admin")
+    .add(OrganizationApi)
     .add(ApiKeyApi)
     .add(ExperienceApi)
     .add(SequenceApi)
@@ -34,6 +37,7 @@ export const AdminApi = describe(
     .add(OutboxApi)
     .prefix("/api")
     .middleware(Validation)
+    .pipe(onEveryPost)
     .middleware(AdminKey),
   {
     title: "Usher Admin API",

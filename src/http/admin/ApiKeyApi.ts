@@ -7,6 +7,7 @@ import { KeyKind } from "../../auth/ApiKeys.ts"
 import * as OrganizationKeys from "../../auth/OrganizationKeys.ts"
 import { Mode } from "../../domain/Ids.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
+import { AnswerHoldsSecret } from "../Idempotency.ts"
 import { listAnnotations, listQuery, pageOf } from "./Lists.ts"
 
 const shown = {
@@ -39,14 +40,17 @@ export class ApiKeyApi extends HttpApiGroup.make("apiKeys")
     HttpApiEndpoint.post("rotateApiKey", "/api-keys/:kind/rotate", {
       params: { kind: KeyKind },
       success: RotatedApiKey
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Replace an API key",
-        description:
-          "Answers a new key of the caller's mode, this once. The old one has stopped working everywhere by then; requests " +
-          "under way are finished. Takes up to 6 seconds where a process of this installation does not answer. Should the " +
-          "answer be lost, `usher keys rotate` makes another key."
-      })
-    )
+    })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Replace an API key",
+          description:
+            "Answers a new key of the caller's mode, this once. The old one has stopped working everywhere by then; requests " +
+            "under way are finished. Takes up to 6 seconds where a process of this installation does not answer. Should the " +
+            "answer be lost, `usher keys rotate` makes another key: the new key is kept nowhere, so that the request repeated " +
+            "with its `Idempotency-Key` is a 409 `IDEMPOTENCY_ANSWER_NOT_KEPT`."
+        })
+      )
+      .annotate(AnswerHoldsSecret, true)
   )
   .annotateMerge(OpenApi.annotations({ title: "API keys" })) {}

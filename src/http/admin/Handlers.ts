@@ -18,6 +18,7 @@ import { AudienceHandlers } from "./Audiences.ts"
 import { DistributionHandlers } from "./Distributions.ts"
 import { DrawHandlers } from "./Draws.ts"
 import { ExperienceHandlers } from "./Experiences.ts"
+import { OrganizationHandlers } from "./Organizations.ts"
 import { OutboxHandlers } from "./Outbox.ts"
 import { QueueHandlers } from "./Queues.ts"
 import { SequenceHandlers } from "./Sequences.ts"
@@ -26,6 +27,7 @@ import { WaitlistHandlers } from "./Waitlists.ts"
 
 /** The handlers of all groups, with their repositories; needs the database, the journal and the engine. */
 export const layer = Layer.mergeAll(
+  OrganizationHandlers,
   ApiKeyHandlers,
   ExperienceHandlers,
   SequenceHandlers,

@@ -4,6 +4,7 @@
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AdminKey } from "../Credentials.ts"
+import { Idempotency } from "../Idempotency.ts"
 import * as System from "../System.ts"
 import { Validation } from "../Validation.ts"
 import { AdminApi } from "./Api.ts"
@@ -13,7 +14,7 @@ import * as Handlers from "./Handlers.ts"
 export const layer = Layer.merge(
   HttpApiBuilder.layer(AdminApi).pipe(
     Layer.provide(Handlers.layer),
-    Layer.provide(Layer.mergeAll(Validation.layer, AdminKey.layer))
+    Layer.provide(Layer.mergeAll(Validation.layer, Idempotency.layer, AdminKey.layer))
   ),
   System.layer(AdminApi)
 )

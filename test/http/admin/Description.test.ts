@@ -8,7 +8,10 @@ interface Operation {
   readonly security: ReadonlyArray<object>
   readonly parameters: ReadonlyArray<{ readonly name: string; readonly in: string; readonly schema: object }>
   readonly responses: {
-    readonly [status: string]: { readonly content?: { readonly [type: string]: { readonly schema: object } } }
+    readonly [status: string]: {
+      readonly headers?: object
+      readonly content?: { readonly [type: string]: { readonly schema: object } }
+    }
   }
 }
 
@@ -36,17 +39,19 @@ describe("The Admin API's description", () => {
   it("declares each status an operation can answer with", () => {
     for (const [name, { responses }] of operations) {
       const statuses = Object.keys(responses)
-      assert.includeMembers(statuses, ["400", "401", "500", "503"], name)
+      assert.includeMembers(statuses, ["401", "500", "503"], name)
+      // Where nothing is taken, nothing can be malformed.
+      if (name !== "get /api/organizations/me") assert.include(statuses, "400", name)
       if (name.includes("{id}")) assert.include(statuses, "404", name)
+      if (name.startsWith("post ")) assert.include(statuses, "409", name)
       if (/^(post|put) .*s(\/\{id\})?$/.test(name)) assert.includeMembers(statuses, ["413", "415"], name)
       assert.include(statuses, /^post .*s$/.test(name) ? "201" : "200", name)
     }
-    const withConflict = operations.filter(([, { responses }]) => "409" in responses).map(([name]) => name)
+    const withConflict = operations
+      .filter(([name, { responses }]) => "409" in responses && !name.startsWith("post "))
+      .map(([name]) => name)
     assert.deepStrictEqual(withConflict.toSorted(), [
       "delete /api/audiences/{id}",
-      "post /api/appointments/{id}/check-in",
-      "post /api/appointments/{id}/complete",
-      "post /api/appointments/{id}/no-show",
       "put /api/appointments/{id}",
       "put /api/auctions/{id}",
       "put /api/draws/{id}",
@@ -54,6 +59,21 @@ describe("The Admin API's description", () => {
       "put /api/timed-releases/{id}",
       "put /api/waitlists/{id}"
     ])
+  })
+
+  it("lets every POST be repeated, and nothing else", () => {
+    for (const [name, { parameters, responses }] of operations) {
+      const isPost = name.startsWith("post ")
+      assert.strictEqual(
+        parameters.some((parameter) => parameter.name === "Idempotency-Key" && parameter.in === "header"),
+        isPost,
+        name
+      )
+      for (const [status, { headers = {} }] of Object.entries(responses)) {
+        const isRepeated = isPost && Number(status) < 500 && !["401", "429"].includes(status)
+        assert.strictEqual("Idempotency-Replayed" in headers, isRepeated, `${name} ${status}`)
+      }
+    }
   })
 
   it("gives every list the parameters of a page, page sizes as integers", () => {

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto"
 import { appointmentInputs } from "./appointmentInputs.ts"
 import { auctionInputs } from "./auctionInputs.ts"
 import { drawInputs } from "./drawInputs.ts"
+import { organizationInputs } from "./organizationInputs.ts"
 import { timedReleaseInputs } from "./timedReleaseInputs.ts"
 import { waitlistInputs } from "./waitlistInputs.ts"
 import { byServer, call, type Side, type Tenancy, type World } from "./world.ts"
@@ -19,6 +20,8 @@ export interface Input {
   readonly status: number
   /** The answer to another tenant, and to an identifier that nobody has; 404 unless it says otherwise. */
   readonly strangerStatus?: number
+  /** The answer to the own tenant's test keys, where they may do less than live ones. */
+  readonly testStatus?: number
   /** What of the request names something of the own tenant. */
   readonly names?: ReadonlyArray<Name>
   /** What the answer to another tenant must not contain, besides the names. */
@@ -244,6 +247,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   ...appointmentInputs,
   ...auctionInputs,
   ...drawInputs,
+  ...organizationInputs,
   ...timedReleaseInputs,
   ...waitlistInputs,
   "GET /api/distributions": just(({ experienceId, queueId }, world) => ({

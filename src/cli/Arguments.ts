@@ -1,0 +1,36 @@
+/** What commands about one organization take, and what they say where there is none such. */
+import { Effect } from "effect"
+import { Flag } from "effect/cli"
+import { StartRefused } from "../Settings.ts"
+import type { Unavailable } from "../store/Journal.ts"
+
+/** The organization's id. */
+export const organization = Flag.String("organization").pipe(
+  Flag.withDescription("The organization's id, as `usher organizations list` shows it"),
+  Flag.filter(
+    (id) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id),
+    () => "the id of an organization, such as 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
+  ),
+  Flag.map((id) => id.toLowerCase())
+)
+
+/** Whether the answer is for a script. */
+export const json = Flag.Boolean("json").pipe(
+  Flag.withDescription("Print one line of JSON and nothing else on standard output"),
+  Flag.withDefault(false)
+)
+
+/** Says what was wrong with the arguments, or with the database. */
+export function refused(organizationId: string) {
+  return <A, E, R>(effect: Effect.Effect<A, E | { readonly _tag: "OrganizationNotFound" } | Unavailable, R>) =>
+    Effect.catchTags(effect as Effect.Effect<A, { readonly _tag: "OrganizationNotFound" } | Unavailable, R>, {
+      OrganizationNotFound: () =>
+        Effect.fail(
+          new StartRefused({
+            message: `--organization: there is no organization ${organizationId}. Run \`usher organizations list\` to see which there are.`
+          })
+        ),
+      Unavailable: ({ cause }) =>
+        Effect.fail(new StartRefused({ message: `The database could not be asked: ${String(cause)}. Try again.` }))
+    })
+}

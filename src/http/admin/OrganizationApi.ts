@@ -1,0 +1,69 @@
+/**
+ * The caller's organization on the Admin API: the contract (completions 4, "Organization").
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Theme } from "../../domain/Experience.ts"
+import { Id } from "../../domain/Ids.ts"
+import { accessTokenTtl, refreshTokenTtl, Settings } from "../../domain/Organization.ts"
+import { Plan, RateLimits } from "../../domain/Plan.ts"
+import { Timestamp } from "../../domain/Time.ts"
+import { Forbidden } from "../Errors.ts"
+import { changeFields, recordFields } from "./Payloads.ts"
+
+/** The organization as it goes out. */
+export const Organization = Schema.Struct({
+  id: Id,
+  name: Schema.String,
+  plan: Plan.annotate({ description: "Set by the operator." }),
+  rateLimits: Schema.Struct(recordFields(RateLimits.fields)).annotate({
+    description:
+      "The limits that hold, for all keys together; null: none. They follow from the plan, or are the operator's."
+  }),
+  allowedOrigins: Schema.NullOr(Schema.Array(Schema.String)),
+  timeZone: Schema.NullOr(Schema.String),
+  currencyCode: Schema.NullOr(Schema.String),
+  accessTokenTtlSeconds: Schema.NullOr(Schema.Int),
+  refreshTokenTtlSeconds: Schema.NullOr(Schema.Int),
+  loyaltyFullScoreBalance: Schema.NullOr(Schema.Finite),
+  theme: Schema.NullOr(Theme),
+  createdAt: Timestamp,
+  updatedAt: Schema.NullOr(Timestamp).annotate({ description: "Null if it was never changed." }),
+  updatedBy: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "Organization" })
+
+/** The body of `PUT /organizations/me`. */
+export const ChangeOrganization = Schema.Struct(changeFields(Settings.fields, ["name"])).annotate({
+  identifier: "ChangeOrganization"
+})
+
+export class OrganizationApi extends HttpApiGroup.make("organizations")
+  .add(
+    HttpApiEndpoint.get("getOrganization", "/organizations/me", { success: Organization }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Get the organization",
+        description: "The caller's own, one for its live and its test keys. What it has not set is null."
+      })
+    ),
+    HttpApiEndpoint.put("changeOrganization", "/organizations/me", {
+      payload: ChangeOrganization,
+      success: Organization,
+      error: Forbidden
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Change the organization",
+        description:
+          "Send the fields to change: one that is absent keeps its value, null takes it back to its default. Plan and rate " +
+          "limits are the operator's, and left as they are. A change holds in every process when it is answered, or within " +
+          "2 seconds of it where one is slow. With a live key alone: a test key is a 403.\n\n" +
+          "`allowedOrigins`: from where browsers may call the Consumer API, as they send it in `Origin`: `https://host[:port]`, or `http` on " +
+          "loopback; null or empty: from anywhere. `timeZone` and `currencyCode`: of experiences made from now on that name " +
+          "none (UTC and USD). " +
+          `\`accessTokenTtlSeconds\` (${accessTokenTtl.least} to ${accessTokenTtl.most}) and \`refreshTokenTtlSeconds\` ` +
+          `(${refreshTokenTtl.least} to ${refreshTokenTtl.most}): of consumers' tokens made from now on; null: what the installation has set. ` +
+          "`loyaltyFullScoreBalance`: the loyalty balance that counts as full loyalty (1000). `theme`: how experiences look " +
+          "to consumers, as far as they do not say so themselves."
+      })
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Organization" })) {}
