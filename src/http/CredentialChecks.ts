@@ -145,7 +145,8 @@ export const makeChecks = Effect.gen(function* () {
     (admit: Admission): Check<ActingConsumer, ConsumerRefusal> =>
     (request) => {
       const bearer = bearerOf(request)
-      if (bearer === undefined) return Effect.fail(authenticationRequired)
+      // Refused in any case; but who is refused, and so where that may be read, the key says.
+      if (bearer === undefined) return Effect.andThen(publishableKey(request), Effect.fail(authenticationRequired))
       return isKey(bearer) ? consumerByServer(request, bearer, admit) : consumerByToken(request, bearer, admit)
     }
 

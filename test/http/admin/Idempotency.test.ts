@@ -108,7 +108,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A POST with an 
         for (const [path, other] of [
           ["/audiences", { name: "Others" }],
           ["/audiences", `${JSON.stringify(body)} `],
-          ["/audiences?", body],
+          ["/audiences?a=b", body],
           ["/experiences", body]
         ] as const) {
           const refused = yield* post(path, other, key)
