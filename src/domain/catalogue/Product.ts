@@ -11,8 +11,6 @@ import { originFields, originSettings } from "./Origin.ts"
 import { SyncSource } from "./SyncSource.ts"
 import { Variant } from "./Variant.ts"
 
-/** Variants that can be created together with their product. */
-export const variantsAtOnceMax = 100
 /** Media assets that one product shows at most. */
 export const mediaAssetsMax = 50
 

@@ -10,8 +10,8 @@ import { JsonObject, text } from "../Text.ts"
 import { Metadata } from "./Metadata.ts"
 import { originFields, originSettings } from "./Origin.ts"
 
-/** Variants that one product has at most. */
-export const variantsMax = 250
+/** Variants that one product has at most, and that can be created together with it. */
+export const variantsMax = 100
 /** Options that one variant has values of at most. */
 export const optionsMax = 20
 

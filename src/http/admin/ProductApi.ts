@@ -3,7 +3,8 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { MediaUses, Product, Settings, variantsAtOnceMax } from "../../domain/catalogue/Product.ts"
+import { MediaUses, Product, Settings } from "../../domain/catalogue/Product.ts"
+import { variantsMax } from "../../domain/catalogue/Variant.ts"
 import { Id } from "../../domain/Ids.ts"
 import * as Products from "../../store/Products.ts"
 import { Conflict, NotFound } from "../Errors.ts"
@@ -14,7 +15,7 @@ import { variantFields } from "./VariantApi.ts"
 const productMediaAssets = Schema.optionalKey(Schema.NullOr(MediaUses))
 
 const variants = Schema.optionalKey(
-  Schema.NullOr(Schema.Array(Schema.Struct(variantFields)).check(Schema.isMaxLength(variantsAtOnceMax)))
+  Schema.NullOr(Schema.Array(Schema.Struct(variantFields)).check(Schema.isMaxLength(variantsMax)))
 )
 
 /** The body of `POST /products`. */

@@ -44,9 +44,14 @@ describe("The Admin API's description", () => {
     const withConflict = operations.filter(([, { responses }]) => "409" in responses).map(([name]) => name)
     assert.deepStrictEqual(withConflict.toSorted(), [
       "delete /api/audiences/{id}",
+      "delete /api/media-assets/{id}",
+      "delete /api/products/{id}",
+      "delete /api/sync-sources/{id}",
+      "delete /api/variants/{id}",
       "post /api/appointments/{id}/check-in",
       "post /api/appointments/{id}/complete",
       "post /api/appointments/{id}/no-show",
+      "post /api/variants",
       "put /api/appointments/{id}",
       "put /api/auctions/{id}",
       "put /api/draws/{id}",
