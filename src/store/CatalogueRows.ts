@@ -1,6 +1,8 @@
 /**
- * The columns that all tables of the catalogue share.
+ * The columns that all tables of the catalogue share, and how rows are written.
  */
+import type { PgClient } from "@effect/sql-pg"
+import { Array, Effect } from "effect"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
 
@@ -31,6 +33,14 @@ export const newRow = ({ organizationId, mode }: Tenant, id: string, by: string,
   updated_at: new Date(now),
   updated_by: by
 })
+
+/** Writes the rows in one statement, or none if there are none. */
+export const insertRows = (
+  sql: PgClient.PgClient,
+  table: string,
+  rows: ReadonlyArray<{ readonly [column: string]: unknown }>
+) =>
+  Array.isReadonlyArrayNonEmpty(rows) ? Effect.asVoid(sql`insert into ${sql(table)} ${sql.insert(rows)}`) : Effect.void
 
 /** What a record shows of its row besides its settings. */
 export const identityAndStamps = (row: CatalogueRow) => ({

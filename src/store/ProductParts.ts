@@ -6,7 +6,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { type MediaUse, type Product, type ProductMediaAsset, Settings } from "../domain/catalogue/Product.ts"
-import { type CatalogueRow, identityAndStamps } from "./CatalogueRows.ts"
+import { type CatalogueRow, identityAndStamps, insertRows } from "./CatalogueRows.ts"
 import { type Row as MediaAssetRow, toMediaAsset } from "./MediaAssets.ts"
 import { type Row as SyncSourceRow, toSyncSource } from "./SyncSources.ts"
 import { type Row as VariantRow, toVariant, withOptions } from "./VariantRows.ts"
@@ -45,7 +45,6 @@ export const insertMedia = Effect.fnUntraced(function* (
   productId: string,
   media: ReadonlyArray<MediaUse>
 ) {
-  if (media.length === 0) return
   const rows = yield* Effect.forEach(media, ({ mediaAssetId, position, purpose }, index) =>
     Effect.map(random.uuidV7(), (id) => ({
       id,
@@ -55,7 +54,7 @@ export const insertMedia = Effect.fnUntraced(function* (
       purpose: purpose ?? null
     }))
   )
-  yield* sql`insert into product_media_assets ${sql.insert(rows)}`
+  yield* insertRows(sql, "product_media_assets", rows)
 })
 
 /** The products of these rows, in the same order. */

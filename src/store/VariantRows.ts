@@ -7,7 +7,7 @@ import type { SecureRandom } from "effect/crypto"
 import type { Fragment } from "effect/sql/Statement"
 import { type OptionChoice, type PlainVariant, Settings, type Variant } from "../domain/catalogue/Variant.ts"
 import type { Tenant } from "../domain/Ids.ts"
-import { type CatalogueRow, identityAndStamps, newRow } from "./CatalogueRows.ts"
+import { type CatalogueRow, identityAndStamps, insertRows, newRow } from "./CatalogueRows.ts"
 
 /** What a variant is created from. */
 export interface VariantDraft {
@@ -42,7 +42,6 @@ export const insertVariants = Effect.fnUntraced(function* (
   productId: string,
   drafts: ReadonlyArray<VariantDraft>
 ) {
-  if (drafts.length === 0) return []
   const now = yield* Clock.currentTimeMillis
   const ids = yield* Effect.forEach(drafts, () => random.uuidV7())
   const rows = drafts.map(({ settings }, index) => ({
@@ -50,9 +49,10 @@ export const insertVariants = Effect.fnUntraced(function* (
     product_id: productId,
     ...columnsOf(sql, settings)
   }))
-  yield* sql`insert into product_variants ${sql.insert(rows)}`
-  yield* insertOptions(
+  yield* insertRows(sql, "product_variants", rows)
+  yield* insertRows(
     sql,
+    "product_variant_options",
     drafts.flatMap(({ options }, index) => rowsOfOptions(ids[index]!, options))
   )
   return ids
@@ -65,7 +65,7 @@ export const replaceOptions = Effect.fnUntraced(function* (
   options: ReadonlyArray<OptionChoice>
 ) {
   yield* sql`delete from product_variant_options where product_variant_id = ${id}`
-  yield* insertOptions(sql, rowsOfOptions(id, options))
+  yield* insertRows(sql, "product_variant_options", rowsOfOptions(id, options))
 })
 
 /** The columns of variants `v` with their options, the oldest option first. */
@@ -118,6 +118,3 @@ const decode = Schema.decodeUnknownSync(Settings)
 
 const rowsOfOptions = (id: string, options: ReadonlyArray<OptionChoice>) =>
   options.map(({ optionId, valueId }) => ({ product_variant_id: id, option_id: optionId, value_id: valueId }))
-
-const insertOptions = (sql: PgClient.PgClient, rows: ReturnType<typeof rowsOfOptions>) =>
-  rows.length === 0 ? Effect.void : sql`insert into product_variant_options ${sql.insert(rows)}`

@@ -47,7 +47,7 @@ const statementsOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect
   let count = 0
   const tracer = Tracer.make({
     span: (options) => {
-      if (options.name === "sql.execute") count++
+      if (options.kind === "client") count++
       return new Tracer.NativeSpan(options)
     }
   })
