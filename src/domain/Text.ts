@@ -31,7 +31,8 @@ export const JsonObject = Schema.Record(Schema.String, Schema.Unknown).check(
     expected: `JSON nested at most ${jsonDepthMax} deep, its text without NUL and lone surrogates`,
     representation: { id: "usher/json", payload: null },
     toJsonSchema: () => ({})
-  })
+    // Whatever looks at the value after this may rely on its depth.
+  }).abort()
 )
 
 /** Looks level by level, so that no nesting can exhaust the stack. */

@@ -14,10 +14,14 @@ import { DistributionApi } from "./DistributionApi.ts"
 import { DrawApi } from "./DrawApi.ts"
 import { ExperienceApi } from "./ExperienceApi.ts"
 import { OrganizationApi } from "./OrganizationApi.ts"
+import { MediaAssetApi } from "./MediaAssetApi.ts"
 import { OutboxApi } from "./OutboxApi.ts"
+import { ProductApi } from "./ProductApi.ts"
 import { QueueApi } from "./QueueApi.ts"
 import { SequenceApi } from "./SequenceApi.ts"
+import { SyncSourceApi } from "./SyncSourceApi.ts"
 import { TimedReleaseApi } from "./TimedReleaseApi.ts"
+import { VariantApi } from "./VariantApi.ts"
 import { WaitlistApi } from "./WaitlistApi.ts"
 
 export const AdminApi = describe(
@@ -34,6 +38,10 @@ export const AdminApi = describe(
     .add(TimedReleaseApi)
     .add(WaitlistApi)
     .add(DistributionApi)
+    .add(ProductApi)
+    .add(VariantApi)
+    .add(MediaAssetApi)
+    .add(SyncSourceApi)
     .add(OutboxApi)
     .prefix("/api")
     .middleware(Validation)

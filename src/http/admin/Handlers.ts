@@ -8,9 +8,13 @@ import { AudienceMembers } from "../../store/AudienceMembers.ts"
 import { Audiences } from "../../store/Audiences.ts"
 import { Experiences } from "../../store/Experiences.ts"
 import { History } from "../../store/History.ts"
+import { MediaAssets } from "../../store/MediaAssets.ts"
 import { Mechanisms } from "../../store/Mechanisms.ts"
 import { Places } from "../../store/Places.ts"
+import { Products } from "../../store/Products.ts"
 import { Sequences } from "../../store/Sequences.ts"
+import { SyncSources } from "../../store/SyncSources.ts"
+import { Variants } from "../../store/Variants.ts"
 import { ApiKeyHandlers } from "./ApiKeys.ts"
 import { AppointmentHandlers } from "./Appointments.ts"
 import { AuctionHandlers } from "./Auctions.ts"
@@ -19,10 +23,14 @@ import { DistributionHandlers } from "./Distributions.ts"
 import { DrawHandlers } from "./Draws.ts"
 import { ExperienceHandlers } from "./Experiences.ts"
 import { OrganizationHandlers } from "./Organizations.ts"
+import { MediaAssetHandlers } from "./MediaAssets.ts"
 import { OutboxHandlers } from "./Outbox.ts"
+import { ProductHandlers } from "./Products.ts"
 import { QueueHandlers } from "./Queues.ts"
 import { SequenceHandlers } from "./Sequences.ts"
+import { SyncSourceHandlers } from "./SyncSources.ts"
 import { TimedReleaseHandlers } from "./TimedReleases.ts"
+import { VariantHandlers } from "./Variants.ts"
 import { WaitlistHandlers } from "./Waitlists.ts"
 
 /** The handlers of all groups, with their repositories; needs the database, the journal and the engine. */
@@ -39,10 +47,15 @@ export const layer = Layer.mergeAll(
   TimedReleaseHandlers,
   WaitlistHandlers,
   DistributionHandlers,
+  ProductHandlers,
+  VariantHandlers,
+  MediaAssetHandlers,
+  SyncSourceHandlers,
   OutboxHandlers
 ).pipe(
   Layer.provide(Creation.layer),
   Layer.provide(NoticeSchedule.layer),
   Layer.provide(Layer.mergeAll(Experiences.layer, Sequences.layer, Mechanisms.layer, Places.layer, History.layer)),
-  Layer.provide(Layer.merge(Audiences.layer, AudienceMembers.layer))
+  Layer.provide(Layer.merge(Audiences.layer, AudienceMembers.layer)),
+  Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer))
 )

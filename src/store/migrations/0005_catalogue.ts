@@ -21,11 +21,20 @@ export default Effect.gen(function* () {
 
   yield* sql`
     create table sync_sources (${record}, sync_source text not null, sync_source_id text not null)`
-  yield* sql`create index sync_sources_by_tenant on sync_sources (organization_id, mode, created_at, id)`
+  yield* sql`
+    create index sync_sources_by_tenant on sync_sources (organization_id, mode, created_at, id) where not archived`
+  yield* sql`
+    create index sync_sources_by_status on sync_sources (organization_id, mode, (record ->> 'syncStatus'), created_at, id)
+    where not archived`
+  yield* sql`
+    create index sync_sources_searched on sync_sources
+    using gin (search_pieces(sync_source || E'\n' || sync_source_id)) where not archived`
 
   yield* sql`create table media_assets (${record}, name text not null)`
-  yield* sql`create index media_assets_by_tenant on media_assets (organization_id, mode, created_at, id)`
-  yield* sql`create index media_assets_by_name on media_assets (organization_id, mode, name, id)`
+  yield* sql`
+    create index media_assets_by_tenant on media_assets (organization_id, mode, created_at, id) where not archived`
+  yield* sql`create index media_assets_by_name on media_assets (organization_id, mode, name, id) where not archived`
+  yield* sql`create index media_assets_searched on media_assets using gin (search_pieces(name)) where not archived`
 
   yield* sql`
     create table products (
@@ -34,8 +43,15 @@ export default Effect.gen(function* () {
       default_variant_id uuid,
       primary_sync_source_id uuid references sync_sources
     )`
-  yield* sql`create index products_by_tenant on products (organization_id, mode, created_at, id)`
-  yield* sql`create index products_by_name on products (organization_id, mode, name, id)`
+  yield* sql`create index products_by_tenant on products (organization_id, mode, created_at, id) where not archived`
+  yield* sql`create index products_by_name on products (organization_id, mode, name, id) where not archived`
+  yield* sql`create index products_by_update on products (organization_id, mode, updated_at, id) where not archived`
+  yield* sql`
+    create index products_searched on products
+    using gin (search_pieces(name || E'\n' || coalesce(record ->> 'handle', ''))) where not archived`
+  yield* sql`
+    create index products_of_sync_sources on products (primary_sync_source_id)
+    where primary_sync_source_id is not null and not archived`
 
   yield* sql`
     create table product_media_assets (
@@ -48,9 +64,27 @@ export default Effect.gen(function* () {
   yield* sql`create index product_media_assets_of_products on product_media_assets (product_id, position, id)`
   yield* sql`create index product_media_assets_of_media on product_media_assets (media_asset_id)`
 
-  yield* sql`create table product_variants (${record}, product_id uuid not null references products, sku text)`
-  yield* sql`create index product_variants_by_tenant on product_variants (organization_id, mode, created_at, id)`
-  yield* sql`create index product_variants_of_products on product_variants (product_id, created_at, id)`
+  yield* sql`
+    create table product_variants (
+      ${record},
+      product_id uuid not null references products,
+      sku text,
+      primary_sync_source_id uuid references sync_sources
+    )`
+  yield* sql`
+    create index product_variants_by_tenant on product_variants (organization_id, mode, created_at, id)
+    where not archived`
+  yield* sql`
+    create index product_variants_by_update on product_variants (organization_id, mode, updated_at, id)
+    where not archived`
+  yield* sql`
+    create index product_variants_of_products on product_variants (product_id, created_at, id) where not archived`
+  yield* sql`
+    create index product_variants_searched on product_variants
+    using gin (search_pieces(coalesce(sku, ''))) where not archived`
+  yield* sql`
+    create index product_variants_of_sync_sources on product_variants (primary_sync_source_id)
+    where primary_sync_source_id is not null and not archived`
 
   yield* sql`create table variant_options (${record}, name text not null)`
   yield* sql`create index variant_options_by_tenant on variant_options (organization_id, mode, created_at, id)`

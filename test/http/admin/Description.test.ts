@@ -52,6 +52,10 @@ describe("The Admin API's description", () => {
       .map(([name]) => name)
     assert.deepStrictEqual(withConflict.toSorted(), [
       "delete /api/audiences/{id}",
+      "delete /api/media-assets/{id}",
+      "delete /api/products/{id}",
+      "delete /api/sync-sources/{id}",
+      "delete /api/variants/{id}",
       "put /api/appointments/{id}",
       "put /api/auctions/{id}",
       "put /api/draws/{id}",

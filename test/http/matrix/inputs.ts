@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { appointmentInputs } from "./appointmentInputs.ts"
 import { auctionInputs } from "./auctionInputs.ts"
+import { catalogueInputs } from "./catalogueInputs.ts"
 import { drawInputs } from "./drawInputs.ts"
 import { organizationInputs } from "./organizationInputs.ts"
 import { timedReleaseInputs } from "./timedReleaseInputs.ts"
@@ -246,6 +247,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "POST /api/queues/:id/end": record("id", "queueId"),
   ...appointmentInputs,
   ...auctionInputs,
+  ...catalogueInputs,
   ...drawInputs,
   ...organizationInputs,
   ...timedReleaseInputs,

@@ -1,0 +1,38 @@
+/**
+ * The media asset: a picture, a film or another file that products show (interface document 2.7).
+ */
+import { Schema } from "effect"
+import { stampFields } from "../Experience.ts"
+import { Id } from "../Ids.ts"
+import { Name, text } from "../Text.ts"
+
+const Url = text({ maxLength: 2_000 })
+
+/** What an admin sets. The file itself is kept elsewhere. */
+export const Settings = Schema.Struct({
+  name: Name,
+  altText: Schema.optionalKey(text({ maxLength: 1_000 })),
+  description: Schema.optionalKey(text({ maxLength: 2_000 })),
+  mimeType: Schema.optionalKey(text({ maxLength: 200 }).annotate({ examples: ["image/jpeg"] })),
+  publicUrl: Schema.optionalKey(Url),
+  sourceUrl: Schema.optionalKey(Url),
+  thumbnailUrl: Schema.optionalKey(Url),
+  uploadUrl: Schema.optionalKey(Url)
+})
+export type Settings = typeof Settings.Type
+
+/** The media asset as it goes out; what is not set is null. */
+export const MediaAsset = Schema.Struct({
+  id: Id,
+  organizationId: Id,
+  name: Schema.String,
+  altText: Schema.NullOr(Schema.String),
+  description: Schema.NullOr(Schema.String),
+  mimeType: Schema.NullOr(Schema.String),
+  publicUrl: Schema.NullOr(Schema.String),
+  sourceUrl: Schema.NullOr(Schema.String),
+  thumbnailUrl: Schema.NullOr(Schema.String),
+  uploadUrl: Schema.NullOr(Schema.String),
+  ...stampFields
+}).annotate({ identifier: "MediaAsset" })
+export type MediaAsset = typeof MediaAsset.Type

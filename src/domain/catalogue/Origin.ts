@@ -1,0 +1,23 @@
+/**
+ * Where a product or a variant comes from, if it is kept in another system first (interface document 2.7).
+ */
+import { Schema } from "effect"
+import { Id } from "../Ids.ts"
+import { text } from "../Text.ts"
+import { Timestamp } from "../Time.ts"
+
+/** What an admin sets of it. */
+export const originSettings = {
+  primaryExternalId: Schema.optionalKey(text({ maxLength: 500 })),
+  primarySourceVendor: Schema.optionalKey(text({ maxLength: 200 })),
+  primarySyncSourceId: Schema.optionalKey(Id),
+  primaryLastSyncedAt: Schema.optionalKey(Timestamp)
+}
+
+/** The same as it goes out. */
+export const originFields = {
+  primaryExternalId: Schema.NullOr(Schema.String),
+  primarySourceVendor: Schema.NullOr(Schema.String),
+  primarySyncSourceId: Schema.NullOr(Id),
+  primaryLastSyncedAt: Schema.NullOr(Timestamp)
+}

@@ -1,0 +1,74 @@
+/**
+ * The product: what an experience releases, with its variants and media (interface document 2.7).
+ */
+import { Schema } from "effect"
+import { stampFields } from "../Experience.ts"
+import { Id } from "../Ids.ts"
+import { JsonObject, Name, text } from "../Text.ts"
+import { MediaAsset } from "./MediaAsset.ts"
+import { Metadata } from "./Metadata.ts"
+import { originFields, originSettings } from "./Origin.ts"
+import { SyncSource } from "./SyncSource.ts"
+import { Variant } from "./Variant.ts"
+
+/** Media assets that one product shows at most. */
+export const mediaAssetsMax = 50
+
+/** What an admin sets. */
+export const Settings = Schema.Struct({
+  name: Name,
+  url: Schema.optionalKey(text({ maxLength: 2_000 })),
+  handle: Schema.optionalKey(text({ maxLength: 200 })),
+  description: Schema.optionalKey(text({ maxLength: 10_000 })),
+  defaultVariantId: Schema.optionalKey(Id),
+  metadata: Schema.optionalKey(Metadata),
+  ...originSettings
+})
+export type Settings = typeof Settings.Type
+
+/** A media asset that a product shows: where among the others, and what for. */
+export const MediaUse = Schema.Struct({
+  mediaAssetId: Id,
+  position: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 })).annotate({
+        description: "Default: its place in the list, from 0."
+      })
+    )
+  ),
+  purpose: Schema.optionalKey(Schema.NullOr(text({ maxLength: 200 })))
+})
+export type MediaUse = typeof MediaUse.Type
+
+/** The media assets of one product. */
+export const MediaUses = Schema.Array(MediaUse).check(Schema.isMaxLength(mediaAssetsMax))
+
+/** A media asset of a product as it goes out. */
+export const ProductMediaAsset = Schema.Struct({
+  id: Id,
+  mediaAssetId: Id,
+  organizationId: Id,
+  productId: Id,
+  position: Schema.Int,
+  purpose: Schema.NullOr(Schema.String),
+  mediaAsset: MediaAsset
+}).annotate({ identifier: "ProductMediaAsset" })
+export type ProductMediaAsset = typeof ProductMediaAsset.Type
+
+/** The product as it goes out; what is not set is null. Variants stand by age, media by position. */
+export const Product = Schema.Struct({
+  id: Id,
+  organizationId: Id,
+  name: Schema.String,
+  url: Schema.NullOr(Schema.String),
+  handle: Schema.NullOr(Schema.String),
+  description: Schema.NullOr(Schema.String),
+  defaultVariantId: Schema.NullOr(Id),
+  metadata: Schema.NullOr(JsonObject),
+  ...originFields,
+  primarySyncSource: Schema.NullOr(SyncSource),
+  productMediaAssets: Schema.Array(ProductMediaAsset),
+  variants: Schema.Array(Variant),
+  ...stampFields
+}).annotate({ identifier: "Product" })
+export type Product = typeof Product.Type

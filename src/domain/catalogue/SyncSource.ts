@@ -1,0 +1,36 @@
+/**
+ * The sync source: where records of the catalogue are synchronized from (interface document 2.7).
+ */
+import { Schema } from "effect"
+import { stampFields } from "../Experience.ts"
+import { Id } from "../Ids.ts"
+import { JsonObject, text } from "../Text.ts"
+import { Timestamp } from "../Time.ts"
+import { SourceData } from "./Metadata.ts"
+
+/** How the last synchronization went, or that it is still to come. */
+export const SyncStatus = Schema.Literals(["PENDING", "SUCCESS", "FAILED"])
+export type SyncStatus = typeof SyncStatus.Type
+
+/** What an admin sets: the system, such as a shop's software, and the name of the source there. */
+export const Settings = Schema.Struct({
+  syncSource: text({ minLength: 1, maxLength: 200 }),
+  syncSourceId: text({ minLength: 1, maxLength: 500 }),
+  sourceData: Schema.optionalKey(SourceData),
+  syncStatus: Schema.optionalKey(SyncStatus),
+  lastSyncedAt: Schema.optionalKey(Timestamp)
+})
+export type Settings = typeof Settings.Type
+
+/** The sync source as it goes out; what is not set is null. */
+export const SyncSource = Schema.Struct({
+  id: Id,
+  organizationId: Id,
+  syncSource: Schema.String,
+  syncSourceId: Schema.String,
+  sourceData: Schema.NullOr(JsonObject),
+  syncStatus: Schema.NullOr(SyncStatus),
+  lastSyncedAt: Schema.NullOr(Timestamp),
+  ...stampFields
+}).annotate({ identifier: "SyncSource" })
+export type SyncSource = typeof SyncSource.Type

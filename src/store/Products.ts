@@ -1,0 +1,221 @@
+/**
+ * The products of the catalogue, with their variants and media. A change of one keeps the product to itself.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { MediaUse, Product, Settings } from "../domain/catalogue/Product.ts"
+import type { Tenant } from "../domain/Ids.ts"
+import { makeReferences, refuseUnknown, type UnknownReferences } from "./CatalogueReferences.ts"
+import { type CatalogueArchival, newRow } from "./CatalogueRows.ts"
+import type { Unavailable } from "./Journal.ts"
+import { keyset, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import { columnsOf, insertMedia, type Row, settingsOf, toProducts } from "./ProductParts.ts"
+import { RecordNotFound } from "./RecordNotFound.ts"
+import { found } from "./Search.ts"
+import { orUnavailable } from "./SqlFailure.ts"
+import { insertVariants, type VariantDraft } from "./VariantRows.ts"
+
+/** What a product is created from. The first variant becomes its default. */
+export interface ProductDraft {
+  readonly settings: Settings
+  readonly variants: ReadonlyArray<VariantDraft>
+  readonly media: ReadonlyArray<MediaUse>
+}
+
+/** The list of products. */
+export const shape = {
+  name: "products",
+  sorts: {
+    createdAt: { expression: "p.created_at", type: "timestamptz" },
+    name: { expression: "p.name", type: "text" },
+    updatedAt: { expression: "p.updated_at", type: "timestamptz" }
+  },
+  id: { expression: "p.id", type: "uuid" }
+} as const satisfies ListShape<"createdAt" | "name" | "updatedAt">
+
+export class Products extends Context.Service<
+  Products,
+  {
+    /** Creates the product with its variants and media, all or nothing. */
+    create(tenant: Tenant, by: string, draft: ProductDraft): Effect.Effect<Product, UnknownReferences | Unavailable>
+    find(tenant: Tenant, id: string): Effect.Effect<Product, RecordNotFound | Unavailable>
+    /** Those of the ids that name an unarchived product of the tenant, in no particular order. */
+    byIds(tenant: Tenant, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Product>, Unavailable>
+    list(
+      tenant: Tenant,
+      query: PageQuery<keyof typeof shape.sorts>
+    ): Effect.Effect<Page<Product>, PageRefused | Unavailable>
+    /**
+     * Replaces the settings by what `revise` makes of them, and the media by those that are given, if any; nobody else
+     * changes them meanwhile.
+     */
+    change(
+      tenant: Tenant,
+      id: string,
+      by: string,
+      revise: (settings: Settings) => Settings,
+      media?: ReadonlyArray<MediaUse>
+    ): Effect.Effect<Product, UnknownReferences | RecordNotFound | Unavailable>
+    /** Archives the product and its variants, if no experience offers it. */
+    archive(
+      tenant: Tenant,
+      id: string,
+      by: string
+    ): Effect.Effect<CatalogueArchival<Product>, RecordNotFound | Unavailable>
+  }
+>()("usher/store/Products") {
+  static readonly layer = Layer.effect(
+    Products,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const random = yield* SecureRandom.SecureRandom
+      const references = makeReferences(sql)
+
+      const unarchived = ({ organizationId, mode }: Tenant) =>
+        sql`p.organization_id = ${organizationId} and p.mode = ${mode} and not p.archived`
+
+      const one = ([row]: ReadonlyArray<Row>): Effect.Effect<Row, RecordNotFound> =>
+        row === undefined ? Effect.fail(new RecordNotFound({ record: "Product" })) : Effect.succeed(row)
+
+      /** Keeps the row to this transaction, and out of the hands of those who offer it or change its variants. */
+      const locked = (tenant: Tenant, id: string) =>
+        Effect.flatMap(
+          sql<Row>`select p.* from products p where p.id = ${id} and ${unarchived(tenant)} for update`,
+          one
+        )
+
+      const toProduct = (row: Row) => Effect.map(toProducts(sql, [row]), ([product]) => product!)
+
+      /** What is wrong with the media and the sync sources; those of the variants stand beside the product's own. */
+      const wrongIn = Effect.fnUntraced(function* (
+        tenant: Tenant,
+        settings: Settings,
+        variants: ReadonlyArray<VariantDraft>,
+        media: ReadonlyArray<MediaUse>
+      ) {
+        const sources = variants.map((variant, index) => ({
+          path: ["variants", index, "primarySyncSourceId"],
+          id: variant.settings.primarySyncSourceId
+        }))
+        const assets = media.map(({ mediaAssetId }, index) => ({
+          path: ["productMediaAssets", index, "mediaAssetId"],
+          id: mediaAssetId
+        }))
+        const choices = variants.map(({ options }, index) => ({
+          path: ["variants", index, "options"],
+          choices: options
+        }))
+        return [
+          ...(yield* references.syncSources(tenant, [
+            { path: ["primarySyncSourceId"], id: settings.primarySyncSourceId },
+            ...sources
+          ])),
+          ...(yield* references.mediaAssets(tenant, assets)),
+          ...(yield* references.options(tenant, choices))
+        ]
+      })
+
+      /** What is wrong with the default variant; a product that is about to be created, undefined, has none yet. */
+      const wrongDefault = Effect.fnUntraced(function* (productId: string | undefined, variantId: string | undefined) {
+        if (variantId === undefined) return []
+        const variants =
+          productId === undefined
+            ? []
+            : yield* sql`
+                select id from product_variants
+                where id = ${variantId} and product_id = ${productId} and not archived`
+        return variants.length > 0 ? [] : [{ path: ["defaultVariantId"], expected: "a variant of this product" }]
+      })
+
+      const create = Effect.fn("Products.create")(
+        function* (tenant: Tenant, by: string, { settings, variants, media }: ProductDraft) {
+          yield* refuseUnknown([
+            ...(yield* wrongDefault(undefined, settings.defaultVariantId)),
+            ...(yield* wrongIn(tenant, settings, variants, media))
+          ])
+          const id = yield* random.uuidV7()
+          const row = { ...newRow(tenant, id, by, yield* Clock.currentTimeMillis), ...columnsOf(sql, settings) }
+          yield* sql`insert into products ${sql.insert(row)}`
+          yield* insertMedia(sql, random, id, media)
+          const [first = null] = yield* insertVariants(sql, random, tenant, by, id, variants)
+          const rows = yield* sql<Row>`update products set default_variant_id = ${first} where id = ${id} returning *`
+          return yield* toProduct(rows[0]!)
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      const find = Effect.fn("Products.find")(function* (tenant: Tenant, id: string) {
+        const rows = yield* sql<Row>`select p.* from products p where p.id = ${id} and ${unarchived(tenant)}`
+        return yield* toProduct(yield* one(rows))
+      }, orUnavailable)
+
+      const byIds = Effect.fn("Products.byIds")(function* (tenant: Tenant, ids: ReadonlyArray<string>) {
+        const rows = yield* sql<Row>`
+          select p.* from products p where p.id = any(${ids}::uuid[]) and ${unarchived(tenant)}`
+        return yield* toProducts(sql, rows)
+      }, orUnavailable)
+
+      const list = Effect.fn("Products.list")(function* (tenant: Tenant, query: PageQuery<keyof typeof shape.sorts>) {
+        const now = yield* Clock.currentTimeMillis
+        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: {} }, now))
+        const { columns, condition, order } = keyset(sql, planned)
+        const matching = found(sql, "p.name || E'\\n' || coalesce(p.record ->> 'handle', '')", query.search)
+        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
+          select p.*, ${columns} from products p where ${unarchived(tenant)} and ${matching} and ${condition} ${order}`
+        const products = new Map((yield* toProducts(sql, rows)).map((product) => [product.id, product]))
+        return page(planned, rows, ({ id }) => products.get(id)!)
+      }, orUnavailable)
+
+      const change = Effect.fn("Products.change")(
+        function* (
+          tenant: Tenant,
+          id: string,
+          by: string,
+          revise: (settings: Settings) => Settings,
+          media?: ReadonlyArray<MediaUse>
+        ) {
+          const settings = revise(settingsOf(yield* locked(tenant, id)))
+          yield* refuseUnknown([
+            ...(yield* wrongDefault(id, settings.defaultVariantId)),
+            ...(yield* wrongIn(tenant, settings, [], media ?? []))
+          ])
+          const stamps = { updated_at: new Date(yield* Clock.currentTimeMillis), updated_by: by }
+          const columns = { ...columnsOf(sql, settings), ...stamps }
+          if (media !== undefined) {
+            yield* sql`delete from product_media_assets where product_id = ${id}`
+            yield* insertMedia(sql, random, id, media)
+          }
+          const rows = yield* sql<Row>`update products set ${sql.update(columns)} where id = ${id} returning *`
+          return yield* toProduct(rows[0]!)
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      const archive = Effect.fn("Products.archive")(
+        function* (tenant: Tenant, id: string, by: string) {
+          yield* locked(tenant, id)
+          const offers = yield* sql<{ readonly count: number }>`
+            select count(distinct e.id)::int as count
+            from experience_products o join experiences e on e.id = o.experience_id
+            where o.product_id = ${id} and not e.archived`
+          const users = offers[0]!.count
+          if (users > 0) return { _tag: "InUse" as const, users }
+          const now = new Date(yield* Clock.currentTimeMillis)
+          yield* sql`
+            update product_variants set archived = true, updated_at = ${now}, updated_by = ${by}
+            where product_id = ${id} and not archived`
+          const rows = yield* sql<Row>`
+            update products set archived = true, updated_at = ${now}, updated_by = ${by} where id = ${id} returning *`
+          return { _tag: "Archived" as const, record: yield* toProduct(rows[0]!) }
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      return { create, find, byIds, list, change, archive }
+    })
+  )
+}
