@@ -16,6 +16,7 @@ import { OutboxApi } from "./OutboxApi.ts"
 import { QueueApi } from "./QueueApi.ts"
 import { SequenceApi } from "./SequenceApi.ts"
 import { TimedReleaseApi } from "./TimedReleaseApi.ts"
+import { VariantOptionApi } from "./VariantOptionApi.ts"
 import { WaitlistApi } from "./WaitlistApi.ts"
 
 export const AdminApi = describe(
@@ -31,6 +32,7 @@ export const AdminApi = describe(
     .add(TimedReleaseApi)
     .add(WaitlistApi)
     .add(DistributionApi)
+    .add(VariantOptionApi)
     .add(OutboxApi)
     .prefix("/api")
     .middleware(Validation)

@@ -11,6 +11,8 @@ import { History } from "../../store/History.ts"
 import { Mechanisms } from "../../store/Mechanisms.ts"
 import { Places } from "../../store/Places.ts"
 import { Sequences } from "../../store/Sequences.ts"
+import { VariantOptions } from "../../store/VariantOptions.ts"
+import { VariantOptionValues } from "../../store/VariantOptionValues.ts"
 import { ApiKeyHandlers } from "./ApiKeys.ts"
 import { AppointmentHandlers } from "./Appointments.ts"
 import { AuctionHandlers } from "./Auctions.ts"
@@ -22,6 +24,7 @@ import { OutboxHandlers } from "./Outbox.ts"
 import { QueueHandlers } from "./Queues.ts"
 import { SequenceHandlers } from "./Sequences.ts"
 import { TimedReleaseHandlers } from "./TimedReleases.ts"
+import { VariantOptionHandlers } from "./VariantOptions.ts"
 import { WaitlistHandlers } from "./Waitlists.ts"
 
 /** The handlers of all groups, with their repositories; needs the database, the journal and the engine. */
@@ -37,10 +40,12 @@ export const layer = Layer.mergeAll(
   TimedReleaseHandlers,
   WaitlistHandlers,
   DistributionHandlers,
+  VariantOptionHandlers,
   OutboxHandlers
 ).pipe(
   Layer.provide(Creation.layer),
   Layer.provide(NoticeSchedule.layer),
   Layer.provide(Layer.mergeAll(Experiences.layer, Sequences.layer, Mechanisms.layer, Places.layer, History.layer)),
-  Layer.provide(Layer.merge(Audiences.layer, AudienceMembers.layer))
+  Layer.provide(Layer.merge(Audiences.layer, AudienceMembers.layer)),
+  Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer))
 )

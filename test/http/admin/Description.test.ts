@@ -44,14 +44,18 @@ describe("The Admin API's description", () => {
     const withConflict = operations.filter(([, { responses }]) => "409" in responses).map(([name]) => name)
     assert.deepStrictEqual(withConflict.toSorted(), [
       "delete /api/audiences/{id}",
+      "delete /api/variant-options/{optionId}",
+      "delete /api/variant-options/{optionId}/values/{valueId}",
       "post /api/appointments/{id}/check-in",
       "post /api/appointments/{id}/complete",
       "post /api/appointments/{id}/no-show",
+      "post /api/variant-options/{optionId}/values",
       "put /api/appointments/{id}",
       "put /api/auctions/{id}",
       "put /api/draws/{id}",
       "put /api/queues/{id}",
       "put /api/timed-releases/{id}",
+      "put /api/variant-options/{optionId}/values/{valueId}",
       "put /api/waitlists/{id}"
     ])
   })

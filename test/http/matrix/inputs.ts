@@ -8,6 +8,7 @@ import { appointmentInputs } from "./appointmentInputs.ts"
 import { auctionInputs } from "./auctionInputs.ts"
 import { drawInputs } from "./drawInputs.ts"
 import { timedReleaseInputs } from "./timedReleaseInputs.ts"
+import { variantOptionInputs } from "./variantOptionInputs.ts"
 import { waitlistInputs } from "./waitlistInputs.ts"
 import { byServer, call, type Side, type Tenancy, type World } from "./world.ts"
 
@@ -245,6 +246,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   ...auctionInputs,
   ...drawInputs,
   ...timedReleaseInputs,
+  ...variantOptionInputs,
   ...waitlistInputs,
   "GET /api/distributions": just(({ experienceId, queueId }, world) => ({
     query: `experienceId=${experienceId}`,
