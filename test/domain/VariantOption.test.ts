@@ -55,8 +55,12 @@ describe("an order of values", () => {
     assert.deepStrictEqual(orderProblems([], ["a"]), [{ problem: "unknown", id: "a", index: 0 }])
   })
 
-  it.prop("has none exactly if it is a permutation", [Schema.Array(Schema.Literals(["a", "b", "c", "d"]))], ([order]) => {
-    const isPermutation = order.toSorted().join() === "a,b,c"
-    assert.strictEqual(orderProblems(["a", "b", "c"], order).length === 0, isPermutation)
-  })
+  it.prop(
+    "has none exactly if it is a permutation",
+    [Schema.Array(Schema.Literals(["a", "b", "c", "d"]))],
+    ([order]) => {
+      const isPermutation = order.toSorted().join() === "a,b,c"
+      assert.strictEqual(orderProblems(["a", "b", "c"], order).length === 0, isPermutation)
+    }
+  )
 })

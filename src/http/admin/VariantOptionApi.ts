@@ -31,9 +31,7 @@ export const ChangeVariantOptionValue = Schema.Struct(changeFields(ValueSettings
 /** The body of `POST /variant-options`. */
 export const CreateVariantOption = Schema.Struct({
   ...createFields(Settings.fields, ["name"]),
-  values: Schema.optionalKey(
-    Schema.NullOr(Schema.Array(CreateVariantOptionValue).check(Schema.isMaxLength(valuesMax)))
-  )
+  values: Schema.optionalKey(Schema.NullOr(Schema.Array(CreateVariantOptionValue).check(Schema.isMaxLength(valuesMax))))
 }).annotate({ identifier: "CreateVariantOption" })
 
 /** The body of `PUT /variant-options/{optionId}`. */

@@ -44,7 +44,10 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Variant options
         assert.deepStrictEqual(rest, { organizationId, name: "Size", archived: false, values: [] })
         assert.deepStrictEqual([updatedAt, updatedBy], [createdAt, createdBy])
         assert.deepStrictEqual((yield* call("GET", `/variant-options/${id}`)).body, body)
-        assert.deepInclude((yield* call("PUT", `/variant-options/${id}`, { name: "Sizes" })).body, { id, name: "Sizes" })
+        assert.deepInclude((yield* call("PUT", `/variant-options/${id}`, { name: "Sizes" })).body, {
+          id,
+          name: "Sizes"
+        })
         assert.strictEqual((yield* call("PUT", `/variant-options/${id}`, {})).body.name, "Sizes")
       })
     )
@@ -103,7 +106,10 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Variant options
         }
         const creating = (values: unknown) => call("POST", "/variant-options", { name: "x", values }, as)
         const same = ["S", "M", "S", "s", "M"].map((value) => ({ value }))
-        assert.deepStrictEqual(issuesOf(yield* creating(same)), ["values.2.value: picklist", "values.4.value: picklist"])
+        assert.deepStrictEqual(issuesOf(yield* creating(same)), [
+          "values.2.value: picklist",
+          "values.4.value: picklist"
+        ])
         const many = Array.from({ length: 1_001 }, (_, n) => ({ value: `${n}` }))
         assert.deepStrictEqual(issuesOf(yield* creating(many)), ["values: max_length"])
         assert.deepStrictEqual(issuesOf(yield* call("POST", `${path}/values`, {}, as)), ["value: string"])
@@ -140,7 +146,9 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Variant options
         const current = Effect.map(call("GET", `/variant-options/${id}`), ({ body }) => body.values)
         const exists = [409, { error: "Variant option has a value with this text", code: "VALUE_EXISTS" }]
         const refused = (method: string, path: string, value: string) =>
-          Effect.map(call(method, path, { value }), ({ status, body }) => assert.deepStrictEqual([status, body], exists))
+          Effect.map(call(method, path, { value }), ({ status, body }) =>
+            assert.deepStrictEqual([status, body], exists)
+          )
 
         yield* refused("POST", path, "S")
         const added = yield* call("POST", path, { value: "L", displayValue: "Large", colorHex: "#00ff00" })

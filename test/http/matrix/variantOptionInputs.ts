@@ -12,11 +12,7 @@ const made = (side: Side) =>
 
 /** An operation on an option of the own tenant, or on its value; `body` may name the value. */
 const on =
-  (
-    of: "option" | "value",
-    input: Pick<Input, "status">,
-    body?: (valueId: string) => object
-  ): MakeInput =>
+  (of: "option" | "value", input: Pick<Input, "status">, body?: (valueId: string) => object): MakeInput =>
   (own, { sides }) =>
     Effect.gen(function* () {
       const mine = yield* made(own)
@@ -37,8 +33,7 @@ const on =
 /** The inputs, by operation. */
 export const variantOptionInputs: { readonly [operation: string]: MakeInput } = {
   "POST /api/variant-options": () => Effect.succeed({ body: { name: "Size", values: [{ value: "S" }] }, status: 201 }),
-  "GET /api/variant-options": (own) =>
-    Effect.map(made(own), ({ optionId }) => ({ status: 200, secrets: [optionId] })),
+  "GET /api/variant-options": (own) => Effect.map(made(own), ({ optionId }) => ({ status: 200, secrets: [optionId] })),
   "GET /api/variant-options/:optionId": on("option", { status: 200 }),
   "PUT /api/variant-options/:optionId": on("option", { status: 200 }, () => ({ name: "Colour" })),
   "DELETE /api/variant-options/:optionId": on("option", { status: 200 }),
