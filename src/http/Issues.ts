@@ -177,6 +177,7 @@ function ofFilter(filter: SchemaAST.Filter<unknown>): Found {
   const validation = (type: string, expected: string): Found => ({ kind: "validation", type, expected })
   switch (id) {
     case "effect/schema/isFinite":
+    case "effect/schema/isStringFinite":
       return { kind: "schema", type: "number", expected: "number" }
     case "effect/schema/isInt":
       return validation("integer", "integer")

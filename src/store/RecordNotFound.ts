@@ -15,6 +15,8 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
     "Sync source",
     "Media asset",
     "Product",
-    "Variant"
+    "Variant",
+    "Variant option",
+    "Variant option value"
   ])
 }) {}

@@ -106,12 +106,15 @@ describe("An issue", () => {
   })
 
   it("takes a query's text for the number it should be", () => {
-    const first = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 100 }))
-    const received = (text: string) =>
-      issues(Schema.Struct({ first }), { first: text }).map(({ kind, type }) => [kind, type])
-    assert.deepStrictEqual(received("abc"), [["schema", "number"]])
-    assert.deepStrictEqual(received("101"), [["validation", "max_value"]])
-    assert.deepStrictEqual(received("1.5"), [["validation", "integer"]])
+    const written = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 100 }))
+    const travelling = Schema.toCodecStringTree(wholeFrom1To10)
+    for (const first of [written, travelling]) {
+      const received = (text: string) =>
+        issues(Schema.Struct({ first }), { first: text }).map(({ kind, type }) => [kind, type])
+      for (const text of ["abc", "", " 5", "NaN"]) assert.deepStrictEqual(received(text), [["schema", "number"]], text)
+      assert.deepStrictEqual(received("101"), [["validation", "max_value"]])
+      assert.deepStrictEqual(received("1.5"), [["validation", "integer"]])
+    }
   })
 
   it("has a path through objects and arrays, with keys as text", () => {

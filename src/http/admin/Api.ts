@@ -22,6 +22,7 @@ import { SequenceApi } from "./SequenceApi.ts"
 import { SyncSourceApi } from "./SyncSourceApi.ts"
 import { TimedReleaseApi } from "./TimedReleaseApi.ts"
 import { VariantApi } from "./VariantApi.ts"
+import { VariantOptionApi } from "./VariantOptionApi.ts"
 import { WaitlistApi } from "./WaitlistApi.ts"
 
 export const AdminApi = describe(
@@ -42,6 +43,7 @@ export const AdminApi = describe(
     .add(VariantApi)
     .add(MediaAssetApi)
     .add(SyncSourceApi)
+    .add(VariantOptionApi)
     .add(OutboxApi)
     .prefix("/api")
     .middleware(Validation)

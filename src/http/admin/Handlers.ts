@@ -15,6 +15,8 @@ import { Products } from "../../store/Products.ts"
 import { Sequences } from "../../store/Sequences.ts"
 import { SyncSources } from "../../store/SyncSources.ts"
 import { Variants } from "../../store/Variants.ts"
+import { VariantOptions } from "../../store/VariantOptions.ts"
+import { VariantOptionValues } from "../../store/VariantOptionValues.ts"
 import { ApiKeyHandlers } from "./ApiKeys.ts"
 import { AppointmentHandlers } from "./Appointments.ts"
 import { AuctionHandlers } from "./Auctions.ts"
@@ -31,6 +33,7 @@ import { SequenceHandlers } from "./Sequences.ts"
 import { SyncSourceHandlers } from "./SyncSources.ts"
 import { TimedReleaseHandlers } from "./TimedReleases.ts"
 import { VariantHandlers } from "./Variants.ts"
+import { VariantOptionHandlers } from "./VariantOptions.ts"
 import { WaitlistHandlers } from "./Waitlists.ts"
 
 /** The handlers of all groups, with their repositories; needs the database, the journal and the engine. */
@@ -51,11 +54,13 @@ export const layer = Layer.mergeAll(
   VariantHandlers,
   MediaAssetHandlers,
   SyncSourceHandlers,
+  VariantOptionHandlers,
   OutboxHandlers
 ).pipe(
   Layer.provide(Creation.layer),
   Layer.provide(NoticeSchedule.layer),
   Layer.provide(Layer.mergeAll(Experiences.layer, Sequences.layer, Mechanisms.layer, Places.layer, History.layer)),
   Layer.provide(Layer.merge(Audiences.layer, AudienceMembers.layer)),
-  Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer))
+  Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer)),
+  Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer))
 )

@@ -56,11 +56,14 @@ describe("The Admin API's description", () => {
       "delete /api/products/{id}",
       "delete /api/sync-sources/{id}",
       "delete /api/variants/{id}",
+      "delete /api/variant-options/{optionId}",
+      "delete /api/variant-options/{optionId}/values/{valueId}",
       "put /api/appointments/{id}",
       "put /api/auctions/{id}",
       "put /api/draws/{id}",
       "put /api/queues/{id}",
       "put /api/timed-releases/{id}",
+      "put /api/variant-options/{optionId}/values/{valueId}",
       "put /api/waitlists/{id}"
     ])
   })

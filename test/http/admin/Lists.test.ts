@@ -172,6 +172,10 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Lists on the Ad
             )
           }
         }
+        for (const query of ["first=abc", "first=", "last=ten"]) {
+          assert.match(issuesOf(yield* call("GET", `/experiences?${query}`))[0]!, /: number$/, query)
+        }
+        assert.deepStrictEqual(issuesOf(yield* call("GET", "/experiences?first=1.5")), ["first: integer"])
         const { body } = yield* call("GET", "/experiences?sortBy=color")
         for (const sortable of ["createdAt", "name", "openAt"]) assert.include(body.issues[0].expected, sortable)
         assert.deepStrictEqual(issuesOf(yield* call("GET", "/queues?sequenceId=x&experienceId=y")), [

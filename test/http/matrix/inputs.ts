@@ -10,6 +10,7 @@ import { catalogueInputs } from "./catalogueInputs.ts"
 import { drawInputs } from "./drawInputs.ts"
 import { organizationInputs } from "./organizationInputs.ts"
 import { timedReleaseInputs } from "./timedReleaseInputs.ts"
+import { variantOptionInputs } from "./variantOptionInputs.ts"
 import { waitlistInputs } from "./waitlistInputs.ts"
 import { byServer, call, type Side, type Tenancy, type World } from "./world.ts"
 
@@ -251,6 +252,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   ...drawInputs,
   ...organizationInputs,
   ...timedReleaseInputs,
+  ...variantOptionInputs,
   ...waitlistInputs,
   "GET /api/distributions": just(({ experienceId, queueId }, world) => ({
     query: `experienceId=${experienceId}`,

@@ -1,0 +1,202 @@
+/**
+ * Every list of the Admin API, for what holds of all of them: a list that is new needs a row in `lists`, and nothing
+ * else.
+ */
+import { Effect } from "effect"
+import { aConsumer } from "../../store/recordsFixture.ts"
+import { Admin, anExperience, aQueue, aSequence, enter, type Organization } from "./adminFixture.ts"
+
+/** What an item of a list is ordered by, and told from others by. */
+export type Key = string | number
+
+/** One list of one organization, empty so far. */
+export interface List {
+  readonly path: string
+  /** Every field it can be sorted by, with what decides where an item stands. */
+  readonly sorts: { readonly [sortBy: string]: (item: any) => Key }
+  /** What tells items apart, and orders those that are otherwise equal. */
+  readonly idOf: (item: any) => Key
+  /** Narrows it; a cursor of the whole list is none of the narrowed one. */
+  readonly filter: string
+  /** Makes the row that is the `n`-th of the list; several have the same name, some have none of what is optional. */
+  readonly make: (n: number) => Effect.Effect<unknown, never, Services>
+  /** Takes the row of this id away, where rows can go. */
+  readonly archive?: (id: Key) => Effect.Effect<unknown, never, Services>
+}
+
+type Services = Effect.Services<ReturnType<typeof enter>> | Effect.Services<ReturnType<typeof aConsumer>>
+
+/** Makes the list for an organization. */
+type MakeList = (as: Organization) => Effect.Effect<List, never, Services>
+
+const name = (n: number) => `Row ${n % 3}`
+const instant = (n: number) => `2098-01-0${1 + (n % 5)}T00:00:00.000Z`
+
+const byId = ({ id }: { readonly id: string }) => id
+const sorted = {
+  createdAt: ({ createdAt }: { readonly createdAt: string }) => createdAt,
+  name: ({ name }: { readonly name: string }) => name
+}
+/** No instant comes first, or last. */
+const noneFirst = (value: string | null) => value ?? ""
+const noneLast = (value: string | null) => value ?? "~"
+
+const request = Effect.fnUntraced(function* (as: Organization, method: string, path: string, body?: object) {
+  const { call } = yield* Admin
+  const answer = yield* call(method, path, body, as)
+  if (answer.status >= 300) return yield* Effect.die(new Error(`${method} ${path}: ${answer.status} ${answer.text}`))
+  return answer.body
+})
+
+/** Records that are made and archived at the path of their list. */
+const records = (
+  path: string,
+  sorts: List["sorts"],
+  bodyOf: (n: number) => object
+): ((as: Organization) => Effect.Effect<List, never, Services>) => {
+  return (as) =>
+    Effect.succeed({
+      path,
+      sorts,
+      idOf: byId,
+      filter: "search=row",
+      make: (n) => request(as, "POST", path, bodyOf(n)),
+      archive: (id) => request(as, "DELETE", `${path}/${id}`)
+    })
+}
+
+const mechanismSorts = { ...sorted, openAt: ({ openAt }: { readonly openAt: string | null }) => noneFirst(openAt) }
+
+/** The body of a mechanism, half of them open at once. */
+const mechanism = (n: number, sequenceId: string, settings: object) => ({
+  name: name(n),
+  sequenceId,
+  ...(n % 2 === 1 && { openAt: instant(n) }),
+  ...settings
+})
+
+const mechanisms =
+  (path: string, settings: object = {}): MakeList =>
+  (as) =>
+    Effect.flatMap(aSequence({}, as), ({ id }) => records(path, mechanismSorts, (n) => mechanism(n, id, settings))(as))
+
+const later = "2099-01-01T00:00:00.000Z"
+
+const kinds = {
+  queues: { admitRate: 0 },
+  draws: { drawAt: later, winnerCount: 1 },
+  auctions: { settleAt: later, startPrice: "10" },
+  appointments: { slotDurationMinutes: 60, slotsFrom: later, slotsUntil: "2099-01-02T00:00:00.000Z" },
+  "timed-releases": {},
+  waitlists: {}
+}
+
+/** The mechanisms of all kinds, one kind after the other. */
+const distributions: MakeList = Effect.fnUntraced(function* (as) {
+  const { id: sequenceId } = yield* aSequence({}, as)
+  const paths = Object.entries(kinds)
+  const kindOf = new Map<Key, string>()
+  return {
+    path: "/distributions",
+    sorts: mechanismSorts,
+    idOf: byId,
+    filter: "type=queue",
+    make: (n) => {
+      const [path, settings] = paths[n % paths.length]!
+      return request(as, "POST", `/${path}`, mechanism(n, sequenceId, settings)).pipe(
+        Effect.map(({ id }) => kindOf.set(id, path))
+      )
+    },
+    archive: (id) => request(as, "DELETE", `/${kindOf.get(id)}/${id}`)
+  }
+})
+
+/** Audiences, half of which never had a member. */
+const audiences: MakeList = Effect.fnUntraced(function* (as) {
+  const consumerIds = [yield* Effect.orDie(aConsumer(as.tenant))]
+  const sorts = {
+    ...sorted,
+    lastRefreshedAt: ({ lastRefreshedAt }: { readonly lastRefreshedAt: string | null }) => noneFirst(lastRefreshedAt)
+  }
+  const list = yield* records("/audiences", sorts, (n) => ({ name: name(n) }))(as)
+  return {
+    ...list,
+    make: (n) =>
+      request(as, "POST", "/audiences", { name: name(n) }).pipe(
+        Effect.tap(({ id }) =>
+          n % 2 === 0 ? Effect.void : request(as, "POST", `/audiences/${id}/members`, { consumerIds })
+        )
+      )
+  }
+})
+
+const members: MakeList = Effect.fnUntraced(function* (as) {
+  const { id } = yield* request(as, "POST", "/audiences", { name: "Friends" })
+  const path = `/audiences/${id}/members`
+  return {
+    path,
+    sorts: { addedAt: ({ addedAt }) => addedAt, consumerId: ({ consumerId }) => consumerId },
+    idOf: ({ consumerId }) => consumerId,
+    filter: "search=row",
+    make: () =>
+      Effect.flatMap(Effect.orDie(aConsumer(as.tenant)), (consumerId) =>
+        request(as, "POST", path, { consumerIds: [consumerId] })
+      ),
+    archive: (consumerId) => request(as, "DELETE", path, { consumerIds: [consumerId] })
+  }
+})
+
+/** The consumers of a queue. Nobody goes: who leaves is listed as such. */
+const consumers: MakeList = Effect.fnUntraced(function* (as) {
+  const { id } = yield* aQueue({}, as)
+  return {
+    path: `/distributions/${id}/consumers`,
+    sorts: { enteredAt: ({ enteredAt }) => enteredAt, consumerId: ({ consumerId }) => consumerId },
+    idOf: ({ consumerId }) => consumerId,
+    filter: "status=QUEUED",
+    make: () => Effect.orDie(enter(id, 1, as))
+  }
+})
+
+/** The recorded events of a queue: one that it was made, and one for each consumer. */
+const history: MakeList = Effect.fnUntraced(function* (as) {
+  const { id } = yield* aQueue({}, as)
+  return {
+    path: `/distributions/${id}/history`,
+    sorts: { sequence: ({ sequence }) => sequence },
+    idOf: ({ sequence }) => sequence,
+    filter: "type=Entered",
+    make: () => Effect.orDie(enter(id, 1, as))
+  }
+})
+
+/** A list that neither grows nor shrinks has no row below: the keys of a mode are always a pair. */
+export const unchanging: ReadonlyArray<string> = ["/api-keys"]
+
+/** The lists, by what they hold. */
+export const lists: { readonly [rows: string]: MakeList } = {
+  experiences: records("/experiences", { ...sorted, openAt: ({ openAt }) => noneLast(openAt) }, (n) => ({
+    name: name(n),
+    ...(n % 2 === 1 && { openAt: instant(n) })
+  })),
+  sequences: (as) =>
+    Effect.flatMap(anExperience({}, as), ({ id }) =>
+      records("/sequences", { ...sorted, priority: ({ priority }) => priority }, (n) => ({
+        name: name(n),
+        experienceId: id,
+        priority: (n % 4) - 2
+      }))(as)
+    ),
+  queues: mechanisms("/queues", kinds.queues),
+  draws: mechanisms("/draws", kinds.draws),
+  auctions: mechanisms("/auctions", kinds.auctions),
+  appointments: mechanisms("/appointments", kinds.appointments),
+  "timed releases": mechanisms("/timed-releases", kinds["timed-releases"]),
+  waitlists: mechanisms("/waitlists", kinds.waitlists),
+  distributions,
+  "distribution consumers": consumers,
+  "distribution history": history,
+  audiences,
+  "audience members": members,
+  "variant options": records("/variant-options", sorted, (n) => ({ name: name(n), values: [{ value: "S" }] }))
+}
