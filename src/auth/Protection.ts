@@ -27,10 +27,10 @@ export class Protection extends Context.Service<
       consumerId: string
     ): Effect.Effect<boolean, Unavailable>
     /**
-     * To be asked after a change to a sequence or to an audience's members, before it is answered: returns when every
-     * process acts on it, in this one at once. The sequence is named if it is not for everybody.
+     * To be asked after a change to sequences or to an audience's members, before it is answered: returns when every
+     * process acts on it, in this one at once. Those who have changed for whom a sequence is name it.
      */
-    changed(protectedSequenceId?: string): Effect.Effect<void>
+    changed(...sequenceIds: ReadonlyArray<string>): Effect.Effect<void, Unavailable>
   }
 >()("usher/auth/Protection") {
   static readonly layer = Layer.effect(
@@ -88,9 +88,9 @@ export class Protection extends Context.Service<
       return {
         mayEnter: (mechanism, consumerId) =>
           Effect.suspend(() => (isOpen(mechanism.sequenceId) ? Effect.succeed(true) : ask(mechanism, consumerId))),
-        changed: (protectedSequenceId) =>
-          Effect.suspend(() => {
-            if (protectedSequenceId !== undefined) protect(protectedSequenceId)
+        changed: (...sequenceIds) =>
+          Effect.flatMap(access.protectedAmong(sequenceIds), (ids) => {
+            for (const id of ids) protect(id)
             forget()
             return invalidations.settled
           })

@@ -67,6 +67,7 @@ export const Experience = Schema.Struct({
   currencyCode: Schema.String,
   theme: Schema.NullOr(Theme),
   i18n: Schema.NullOr(JsonObject),
+  hasAccessCode: Schema.Boolean,
   ...stampFields
 }).annotate({ identifier: "Experience" })
 export type Experience = typeof Experience.Type

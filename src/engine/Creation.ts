@@ -25,6 +25,20 @@ export interface Wanted<K extends LiveKind, E> {
   readonly configure: (parents: Parents) => Effect.Effect<ConfigurationOf<K>, E>
 }
 
+/** A mechanism that is to come into being below a sequence. */
+export interface Configured<K extends LiveKind = LiveKind> {
+  readonly kind: K
+  readonly experienceId: string
+  readonly sequenceId: string
+  readonly configuration: ConfigurationOf<K>
+}
+
+/** Brings mechanisms into being, all or none, in the transaction it is called in; answers their ids. */
+export type Bring = (mechanisms: ReadonlyArray<Configured>) => Effect.Effect<ReadonlyArray<string>, Unavailable>
+
+/** Mechanisms that are started at the same time. */
+const startsAtOnce = 8
+
 export class Creation extends Context.Service<
   Creation,
   {
@@ -34,6 +48,15 @@ export class Creation extends Context.Service<
       by: string,
       wanted: Wanted<K, E>
     ): Effect.Effect<string, E | RecordNotFound | Unavailable>
+    /**
+     * Runs `make`, which brings mechanisms into being in a transaction of its own; when it returns they are durable, and
+     * are started.
+     */
+    together<A, E, R>(
+      tenant: Tenant,
+      by: string,
+      make: (bring: Bring) => Effect.Effect<A, E, R>
+    ): Effect.Effect<A, E, R>
   }
 >()("usher/engine/Creation") {
   static readonly layer = Layer.effect(
@@ -45,28 +68,50 @@ export class Creation extends Context.Service<
       const notices = yield* NoticeSchedule
       const random = yield* SecureRandom.SecureRandom
 
+      const together = Effect.fn("Creation.together")(function* <A, E, R>(
+        tenant: Tenant,
+        by: string,
+        make: (bring: Bring) => Effect.Effect<A, E, R>
+      ) {
+        const brought: Array<MechanismIdentity> = []
+        const bring: Bring = Effect.fnUntraced(function* (mechanisms) {
+          const now = yield* Clock.currentTimeMillis
+          const creations: Array<JournalCreation> = []
+          for (const { kind, experienceId, sequenceId, configuration } of mechanisms) {
+            const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
+            creations.push(creationOf(identity, configuration, by, now))
+          }
+          yield* journal.create(creations)
+          const identities = creations.map(({ identity }) => identity)
+          brought.push(...identities)
+          return identities.map(({ id }) => id)
+        })
+        const made = yield* make(bring)
+        yield* Effect.forEach(brought, ({ id }) => engine.start(id), { concurrency: startsAtOnce, discard: true })
+        const opened = new Map(brought.map((identity) => [identity.sequenceId, identity]))
+        yield* Effect.forEach(opened.values(), notices.reschedule, { discard: true })
+        return made
+      })
+
       const create = Effect.fn("Creation.create")(function* <K extends LiveKind, E>(
         tenant: Tenant,
         by: string,
         { kind, sequenceId, configure }: Wanted<K, E>
       ) {
-        const id = yield* random.uuidV7()
-        yield* sequences.below(
-          tenant,
-          sequenceId,
-          Effect.fnUntraced(function* (parents: Parents) {
-            const configuration = yield* configure(parents)
-            const { experienceId } = parents
-            const identity: MechanismIdentity = { ...tenant, id, kind, experienceId, sequenceId }
-            yield* journal.create([creationOf(identity, configuration, by, yield* Clock.currentTimeMillis)])
-          })
+        const [id] = yield* together(tenant, by, (bring) =>
+          sequences.below(
+            tenant,
+            sequenceId,
+            Effect.fnUntraced(function* (parents: Parents) {
+              const configuration = yield* configure(parents)
+              return yield* bring([{ kind, experienceId: parents.experienceId, sequenceId, configuration }])
+            })
+          )
         )
-        yield* engine.start(id)
-        yield* notices.reschedule({ ...tenant, sequenceId })
-        return id
+        return id!
       })
 
-      return { create }
+      return { create, together }
     })
   )
 }

@@ -36,6 +36,12 @@ export const issueAt = (
   found: { readonly kind: Issue["kind"]; readonly type: string; readonly expected: string }
 ): Issue => toIssue(found, input, typeof at === "string" ? [at] : at)
 
+/** The issue of a part of the input, as one of the whole input; `path` leads to the part. */
+export const issueWithin = (issue: Issue, input: unknown, path: Path): Issue => ({
+  ...issue,
+  path: [...follow(input, path).items, ...issue.path]
+})
+
 /** Every issue below `issue`, for the value `input` that was decoded. */
 export function issuesOf(issue: SchemaIssue.Issue, input: unknown): ReadonlyArray<Issue> {
   const issues: Array<Issue> = []
@@ -205,7 +211,8 @@ function ofFilter(filter: SchemaAST.Filter<unknown>): Found {
   }
 }
 
-function toIssue(found: Found, input: unknown, path: Path): Issue {
+/** What lies along the path, and the value at its end. */
+function follow(input: unknown, path: Path) {
   const items: Array<Issue["path"][number]> = []
   let value = input
   let secret = false
@@ -215,6 +222,11 @@ function toIssue(found: Found, input: unknown, path: Path): Issue {
     secret ||= typeof key === "string" && secretField.test(key)
     value = typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined
   }
+  return { items, value, secret }
+}
+
+function toIssue(found: Found, input: unknown, path: Path): Issue {
+  const { items, value, secret } = follow(input, path)
   const { kind, type, expected } = settle(found, value)
   const received = secret && value !== undefined ? redacted : describe(value)
   const label = kind === "schema" ? "type" : "value"

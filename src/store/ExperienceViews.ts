@@ -13,7 +13,7 @@ import type { Millis } from "../domain/Time.ts"
 import * as Experiences from "./Experiences.ts"
 import type { Unavailable } from "./Journal.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
-import { isFor, isProtected } from "./SequenceAccess.ts"
+import { isBarred, isFor, isProtected } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 
 /** Sequences of an experience that are shown, those of highest priority. */
@@ -41,8 +41,10 @@ export interface ShownSequence extends Pick<Sequence, "id" | "audienceId" | "nam
 export interface ExperienceView {
   /** Its theme completed with its organization's. */
   readonly experience: Experience
-  /** True if some sequence is not for everybody, whether or not it is shown. */
+  /** True if some sequence is not for everybody, or would not be, whether or not it is shown. */
   readonly hasProtectedSequences: boolean
+  /** True if the experience has an access code that the consumer has not shown: it may not enter. */
+  readonly isBarred: boolean
   /** When the consumer entered; undefined if it has not, or nobody was named. */
   readonly enteredAt: Millis | undefined
   /** Higher priority first. */
@@ -87,7 +89,8 @@ export class ExperienceViews extends Context.Service<
           )
           select e.*, w.open_at, w.close_at, ${entry} as entered_at,
             (select settings -> 'theme' from organizations where id = e.organization_id) as organization_theme,
-            exists (
+            ${isBarred(sql, consumerId)} as is_barred,
+            e.access_code_hash is not null or exists (
               select from sequences s where s.experience_id = e.id and not s.archived and ${isProtected(sql)}
             ) as has_protected_sequences,
             (select json_agg(
@@ -117,6 +120,7 @@ export class ExperienceViews extends Context.Service<
 interface Row extends Experiences.Row {
   readonly organization_theme: Experience["theme"]
   readonly entered_at: Date | null
+  readonly is_barred: boolean
   readonly has_protected_sequences: boolean
   readonly sequences: ReadonlyArray<
     Pick<Sequence, "id" | "audienceId" | "name"> & {
@@ -132,6 +136,7 @@ const toView = (row: Row): ExperienceView => {
   return {
     experience: { ...experience, theme: themeOf(experience.theme, row.organization_theme) },
     hasProtectedSequences: row.has_protected_sequences,
+    isBarred: row.is_barred,
     enteredAt: row.entered_at?.getTime(),
     sequences: (row.sequences ?? []).map(({ record, ...sequence }) => ({
       ...sequence,

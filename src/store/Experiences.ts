@@ -23,7 +23,7 @@ import {
   plan
 } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
-import { tellProtection } from "./SequenceAccess.ts"
+import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 
 /** What archiving found: it is done, or these mechanisms must be archived first. */
@@ -50,18 +50,30 @@ export class Experiences extends Context.Service<
   {
     /** The organization's time zone and currency, for experiences that name none. */
     defaults(tenant: Tenant): Effect.Effect<Surroundings, Unavailable>
-    create(tenant: Tenant, by: string, settings: Settings): Effect.Effect<Experience, Unavailable>
+    /** An access code that is absent or null is none. */
+    create(
+      tenant: Tenant,
+      by: string,
+      settings: Settings,
+      accessCode?: string | null
+    ): Effect.Effect<Experience, Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<Experience, RecordNotFound | Unavailable>
+    /** What was set, without what it has from its mechanisms. */
+    settings(tenant: Tenant, id: string): Effect.Effect<Settings, RecordNotFound | Unavailable>
     list(
       tenant: Tenant,
       query: PageQuery<keyof typeof shape.sorts>
     ): Effect.Effect<Page<Experience>, PageRefused | Unavailable>
-    /** Replaces the settings by what `revise` makes of them, unless it refuses; nobody else changes them meanwhile. */
+    /**
+     * Replaces the settings by what `revise` makes of them, unless it refuses; nobody else changes them meanwhile. An
+     * access code that is absent stays, null takes it away; who has shown an earlier one need not show the new one.
+     */
     change<E>(
       tenant: Tenant,
       id: string,
       by: string,
-      revise: (settings: Settings) => Result.Result<Settings, E>
+      revise: (settings: Settings) => Result.Result<Settings, E>,
+      accessCode?: string | null
     ): Effect.Effect<Experience, E | RecordNotFound | Unavailable>
     /** Archives the experience and its sequences, if none of its mechanisms is left. */
     archive(tenant: Tenant, id: string, by: string): Effect.Effect<Archival<Experience>, RecordNotFound | Unavailable>
@@ -72,6 +84,7 @@ export class Experiences extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom
+      const hashOf = yield* makeAccessCodeHash
 
       const select = (tenant: Tenant, columns = sql``) => sql`
         select e.*, w.open_at, w.close_at ${columns}
@@ -88,21 +101,32 @@ export class Experiences extends Context.Service<
           where id = ${id} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode} and not archived
           for update`.pipe(Effect.flatMap(([row]) => (row === undefined ? notFound : Effect.succeed(row))))
 
-      const create = Effect.fn("Experiences.create")(function* (tenant: Tenant, by: string, settings: Settings) {
+      const create = Effect.fn("Experiences.create")(function* (
+        tenant: Tenant,
+        by: string,
+        settings: Settings,
+        accessCode: string | null = null
+      ) {
         const id = yield* random.uuidV7()
         const now = new Date(yield* Clock.currentTimeMillis)
         const { name, ...record } = encode(settings)
         yield* sql`
           insert into experiences
-            (id, organization_id, mode, name, record, created_at, created_by, updated_at, updated_by)
+            (id, organization_id, mode, name, record, access_code_hash, created_at, created_by, updated_at, updated_by)
           values
-            (${id}, ${tenant.organizationId}, ${tenant.mode}, ${name}, ${sql.json(record)}, ${now}, ${by}, ${now}, ${by})`
+            (${id}, ${tenant.organizationId}, ${tenant.mode}, ${name}, ${sql.json(record)},
+              ${accessCode === null ? null : hashOf(id, accessCode)}, ${now}, ${by}, ${now}, ${by})`
         return toExperience((yield* byId(tenant, id))!)
       }, orUnavailable)
 
       const find = Effect.fn("Experiences.find")(function* (tenant: Tenant, id: string) {
         const row = yield* byId(tenant, id)
         return row === undefined || row.archived ? yield* notFound : toExperience(row)
+      }, orUnavailable)
+
+      const settings = Effect.fn("Experiences.settings")(function* (tenant: Tenant, id: string) {
+        const row = yield* byId(tenant, id)
+        return row === undefined || row.archived ? yield* notFound : settingsOf(row)
       }, orUnavailable)
 
       const list = Effect.fn("Experiences.list")(function* (
@@ -123,15 +147,20 @@ export class Experiences extends Context.Service<
           tenant: Tenant,
           id: string,
           by: string,
-          revise: (settings: Settings) => Result.Result<Settings, E>
+          revise: (settings: Settings) => Result.Result<Settings, E>,
+          accessCode?: string | null
         ) {
           const row = yield* locked(tenant, id)
           const { name, ...record } = encode(yield* Effect.fromResult(revise(settingsOf(row))))
           const now = new Date(yield* Clock.currentTimeMillis)
+          const hash = typeof accessCode === "string" ? hashOf(id, accessCode) : null
           yield* sql`
             update experiences
-            set name = ${name}, record = ${sql.json(record)}, updated_at = ${now}, updated_by = ${by}
+            set name = ${name}, record = ${sql.json(record)},
+              access_code_hash = ${accessCode === undefined ? sql`access_code_hash` : sql`${hash}`},
+              updated_at = ${now}, updated_by = ${by}
             where id = ${id}`
+          if (accessCode !== undefined) yield* tellProtection(sql, sql`s.experience_id = ${id}`)
           return toExperience((yield* byId(tenant, id))!)
         },
         sql.withTransaction,
@@ -166,7 +195,7 @@ export class Experiences extends Context.Service<
         }
       }, orUnavailable)
 
-      return { defaults, create, find, list, change, archive }
+      return { defaults, create, find, settings, list, change, archive }
     })
   )
 }
@@ -193,6 +222,7 @@ export interface Row {
   readonly record: unknown
   readonly open_at: Date | null
   readonly close_at: Date | null
+  readonly access_code_hash: Uint8Array | null
   readonly created_at: Date
   readonly created_by: string
   readonly updated_at: Date
@@ -219,6 +249,7 @@ export const toExperience = (row: Row): Experience => {
     currencyCode: settings.currencyCode,
     theme: settings.theme ?? null,
     i18n: settings.i18n ?? null,
+    hasAccessCode: row.access_code_hash !== null,
     createdAt: row.created_at.getTime(),
     createdBy: row.created_by,
     updatedAt: row.updated_at.getTime(),

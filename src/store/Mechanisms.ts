@@ -213,7 +213,8 @@ const lifecycleAt = (sql: SqlClient.SqlClient, now: Millis): Fragment => {
     end`
 }
 
-interface Row {
+/** A row of `mechanisms`. */
+export interface Row {
   readonly id: string
   readonly organization_id: string
   readonly mode: Mode
@@ -232,7 +233,8 @@ interface Row {
   readonly archived: boolean
 }
 
-const toStored = (row: Row): StoredMechanism => ({
+/** The mechanism of a row. */
+export const toStored = (row: Row): StoredMechanism => ({
   identity: {
     id: row.id,
     kind: row.kind,

@@ -18,6 +18,7 @@ import consumers from "./migrations/0007_consumers.ts"
 import orders from "./migrations/0008_orders.ts"
 import idempotency from "./migrations/0009_idempotency.ts"
 import analytics from "./migrations/0010_analytics.ts"
+import experienceAccess from "./migrations/0011_experienceAccess.ts"
 
 const steps = {
   "0001_foundation": foundation,
@@ -29,7 +30,8 @@ const steps = {
   "0007_consumers": consumers,
   "0008_orders": orders,
   "0009_idempotency": idempotency,
-  "0010_analytics": analytics
+  "0010_analytics": analytics,
+  "0011_experienceAccess": experienceAccess
 }
 
 /** Names the lock in the database. Any fixed number does. */

@@ -1,6 +1,7 @@
 /**
  * For whom a sequence is: for everybody; with an audience, for its members; with an access code, for consumers who have
- * shown it once. A sequence that has both asks for both.
+ * shown it once; and if its experience has an access code, for consumers who have shown that. A sequence that has several
+ * of these asks for all of them.
  *
  * Access codes are kept as keyed hashes, so that neither the table nor the time of a comparison tells anything of them.
  */
@@ -23,9 +24,14 @@ export class SequenceAccess extends Context.Service<
   {
     /** The sequences that are not for everybody, at most `limit` of them. */
     protectedIds(limit: number): Effect.Effect<ReadonlyArray<string>, Unavailable>
+    /** Those of the sequences that are not for everybody. */
+    protectedAmong(sequenceIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, Unavailable>
     /** True if the sequence is for the consumer; it is for nobody if the tenant has no such sequence. */
     mayEnter(tenant: Tenant, sequenceId: string, consumerId: string): Effect.Effect<boolean, Unavailable>
-    /** Shows an access code. The sequences of the experience that it opens stay open to the consumer; false if it opens none. */
+    /**
+     * Shows an access code. The experience, and those of its sequences, that have it stay open to the consumer; false if
+     * it opens nothing.
+     */
     show(
       tenant: Tenant,
       shown: { readonly experienceId: string; readonly consumerId: string; readonly accessCode: string }
@@ -40,7 +46,20 @@ export class SequenceAccess extends Context.Service<
 
       const protectedIds = Effect.fn("SequenceAccess.protectedIds")(function* (limit: number) {
         const rows = yield* sql<{ readonly id: string }>`
-          select s.id from sequences s where not s.archived and ${isProtected(sql)} limit ${limit}`
+          select s.id from sequences s
+          where not s.archived and (s.audience_id is not null or s.access_code_hash is not null)
+          union
+          select s.id from experiences e join sequences s on s.experience_id = e.id
+          where not e.archived and e.access_code_hash is not null and not s.archived
+          limit ${limit}`
+        return rows.map(({ id }) => id)
+      }, orUnavailable)
+
+      const protectedAmong = Effect.fn("SequenceAccess.protectedAmong")(function* (sequenceIds: ReadonlyArray<string>) {
+        if (sequenceIds.length === 0) return []
+        const rows = yield* sql<{ readonly id: string }>`
+          select s.id from sequences s
+          where s.id = any(${sequenceIds}::uuid[]) and not s.archived and ${isProtected(sql)}`
         return rows.map(({ id }) => id)
       }, orUnavailable)
 
@@ -65,26 +84,35 @@ export class SequenceAccess extends Context.Service<
         }: { readonly experienceId: string; readonly consumerId: string; readonly accessCode: string }
       ) {
         const now = new Date(yield* Clock.currentTimeMillis)
+        const hash = hashOf(experienceId, accessCode)
         const opened = yield* sql`
-          with opened as (
+          with whole as (
+            select e.id from experiences e
+            where e.id = ${experienceId} and e.organization_id = ${organizationId} and e.mode = ${mode}
+              and not e.archived and e.access_code_hash = ${hash}::bytea
+          ), let_in as (
+            insert into experience_passes (experience_id, consumer_id, passed_at)
+            select id, ${consumerId}::uuid, ${now}::timestamptz from whole
+            on conflict do nothing
+          ), opened as (
             select s.id from sequences s
             where s.experience_id = ${experienceId} and s.organization_id = ${organizationId} and s.mode = ${mode}
-              and not s.archived and s.access_code_hash = ${hashOf(experienceId, accessCode)}::bytea
+              and not s.archived and s.access_code_hash = ${hash}::bytea
           ), passed as (
             insert into sequence_passes (sequence_id, consumer_id, passed_at)
             select id, ${consumerId}::uuid, ${now}::timestamptz from opened
             on conflict do nothing
           )
-          select id from opened`
+          select id from whole union all select id from opened`
         return opened.length > 0
       }, orUnavailable)
 
-      return { protectedIds, mayEnter, show }
+      return { protectedIds, protectedAmong, mayEnter, show }
     })
   )
 }
 
-/** How an access code of an experience's sequence is kept. */
+/** How an access code of an experience, or of one of its sequences, is kept. */
 export const makeAccessCodeHash = Effect.map(
   serverSecret("access_codes"),
   (secret) => (experienceId: string, accessCode: string) =>
@@ -95,7 +123,19 @@ export const makeAccessCodeHash = Effect.map(
 
 /** Of a sequence `s`: true if it is not for everybody. */
 export const isProtected = (sql: SqlClient.SqlClient): Fragment =>
-  sql`(s.audience_id is not null or s.access_code_hash is not null)`
+  sql`(s.audience_id is not null or s.access_code_hash is not null or ${isBehindCode(sql)})`
+
+/** Of a sequence `s`: true if its experience has an access code. */
+const isBehindCode = (sql: SqlClient.SqlClient): Fragment =>
+  sql`exists (select from experiences b where b.id = s.experience_id and b.access_code_hash is not null)`
+
+/** Of an experience `e`: true if it has an access code that the consumer, or nobody in particular, has not shown. */
+export const isBarred = (sql: SqlClient.SqlClient, consumerId: string | undefined): Fragment =>
+  consumerId === undefined
+    ? sql`e.access_code_hash is not null`
+    : sql`(e.access_code_hash is not null and not exists (
+          select from experience_passes p where p.experience_id = e.id and p.consumer_id = ${consumerId}
+        ))`
 
 /** Of a sequence `s`: true if it is for the consumer; for nobody in particular, if it is for everybody. */
 export const isFor = (sql: SqlClient.SqlClient, consumerId: string | undefined): Fragment =>
@@ -105,6 +145,8 @@ export const isFor = (sql: SqlClient.SqlClient, consumerId: string | undefined):
           select from audience_members m where m.audience_id = s.audience_id and m.consumer_id = ${consumerId}
         )) and (s.access_code_hash is null or exists (
           select from sequence_passes p where p.sequence_id = s.id and p.consumer_id = ${consumerId}
+        )) and (not ${isBehindCode(sql)} or exists (
+          select from experience_passes p where p.experience_id = s.experience_id and p.consumer_id = ${consumerId}
         ))`
 
 /**

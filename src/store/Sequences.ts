@@ -247,7 +247,8 @@ export class Sequences extends Context.Service<
 
 const notFound = Effect.fail(new RecordNotFound({ record: "Sequence" }))
 
-interface Row {
+/** A row of `sequences`. */
+export interface Row {
   readonly id: string
   readonly organization_id: string
   readonly experience_id: string
@@ -268,7 +269,8 @@ const decode = Schema.decodeUnknownSync(Settings)
 const settingsOf = ({ name, record, audience_id }: Row): Settings =>
   decode({ ...(record as object), name, ...(audience_id !== null && { audienceId: audience_id }) })
 
-const toSequence = (row: Row): Sequence => {
+/** The sequence of a row. */
+export const toSequence = (row: Row): Sequence => {
   const settings = settingsOf(row)
   return {
     id: row.id,

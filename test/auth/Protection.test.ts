@@ -61,6 +61,7 @@ const over = (access: Partial<SequenceAccess["Service"]>) =>
       Layer.mergeAll(
         Layer.succeed(SequenceAccess, {
           protectedIds: () => Effect.succeed([]),
+          protectedAmong: () => Effect.succeed([]),
           mayEnter: () => Effect.succeed(true),
           show: () => Effect.succeed(false),
           ...access
@@ -171,6 +172,27 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Protection"), (
             Result.succeed({ name, priority })
           )
         }
+      })
+    )
+
+    it.effect("keeps a consumer out of all sequences of an experience that is given an access code", () =>
+      Effect.gen(function* () {
+        const tenant = yield* aTenant()
+        const experiences = yield* Experiences
+        const access = yield* SequenceAccess
+        const [one, other] = [yield* aProcess, yield* aProcess]
+        yield* Effect.sleep("100 millis")
+        const { experienceId, sequenceId } = yield* aSequence(tenant)
+        const consumerId = yield* aConsumer(tenant)
+        const entries = Effect.forEach([one, other], ({ mayEnter }) => mayEnter({ ...tenant, sequenceId }, consumerId))
+        assert.deepStrictEqual(yield* entries, [true, true])
+        yield* experiences.change(tenant, experienceId, "x", Result.succeed, "open")
+        yield* one.changed(sequenceId)
+        assert.deepStrictEqual(yield* entries, [false, false])
+        yield* access.show(tenant, { experienceId, consumerId, accessCode: "open" })
+        assert.deepStrictEqual(yield* entries, [true, true])
+        const restarted = yield* aProcess
+        assert.isFalse(yield* restarted.mayEnter({ ...tenant, sequenceId }, randomUUID()))
       })
     )
 

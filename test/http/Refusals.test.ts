@@ -27,6 +27,7 @@ import { ExperienceViews } from "../../src/store/ExperienceViews.ts"
 import { Unavailable } from "../../src/store/Journal.ts"
 import { Profiles } from "../../src/store/Profiles.ts"
 import { SequenceAccess } from "../../src/store/SequenceAccess.ts"
+import { ShownProducts } from "../../src/store/ShownProducts.ts"
 import { asConsumer, type Call, send } from "./usherFixture.ts"
 
 const id = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
@@ -68,9 +69,11 @@ const stubs = Layer.unwrap(
       }),
       Layer.succeed(Protection, { mayEnter: () => Effect.succeed(true), changed: () => Effect.void }),
       Layer.succeed(ExperienceViews, { find: () => refuse("engine") }),
+      Layer.succeed(ShownProducts, { of: () => refuse("engine") }),
       Layer.succeed(ExperienceEntries, { enter: () => refuse("engine"), leave: () => refuse("engine") }),
       Layer.succeed(Profiles, { find: () => refuse("engine") }),
       Layer.succeed(SequenceAccess, {
+        protectedAmong: () => refuse("engine"),
         protectedIds: () => refuse("engine"),
         mayEnter: () => refuse("engine"),
         show: () => refuse("engine")

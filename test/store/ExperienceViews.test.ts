@@ -1,5 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type { Tenant } from "../../src/domain/Ids.ts"
@@ -34,6 +34,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Experiences as 
         assert.deepStrictEqual(empty, {
           experience,
           hasProtectedSequences: false,
+          isBarred: false,
           enteredAt: undefined,
           sequences: []
         })
@@ -177,6 +178,80 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Experiences as 
         assert.isTrue(yield* entries.leave(tenant, id, consumerId))
         assert.isFalse(yield* entries.leave(tenant, id, consumerId))
         assert.isUndefined((yield* views.find(tenant, id, consumerId)).enteredAt)
+      })
+    )
+
+    it.effect("are entered by many at once, each for itself, whatever becomes of the others", () =>
+      Effect.gen(function* () {
+        const entries = yield* ExperienceEntries
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* aTenant()
+        const [one, other, gone] = [
+          yield* anExperience(tenant),
+          yield* anExperience(tenant),
+          yield* anExperience(tenant)
+        ]
+        yield* (yield* Experiences).archive(tenant, gone.id, "x")
+        const early = randomUUID()
+        const before = yield* entries.enter(tenant, one.id, early)
+        const consumers = Array.from({ length: 300 }, () => randomUUID())
+        const outcomes = yield* Effect.all(
+          [
+            ...consumers.map((id) => entries.enter(tenant, one.id, id)),
+            ...consumers.map((id) => entries.enter(tenant, other.id, id)),
+            ...consumers.toReversed().map((id) => entries.enter(tenant, one.id, id)),
+            entries.enter(tenant, one.id, early),
+            Effect.flip(entries.enter(tenant, gone.id, early)),
+            Effect.flip(entries.enter(inTestMode(tenant), other.id, early)),
+            Effect.flip(entries.enter(tenant, randomUUID(), early))
+          ],
+          { concurrency: "unbounded" }
+        )
+        const [again, ...refused] = outcomes.slice(900)
+        assert.strictEqual(again, before)
+        for (const refusal of refused) assert.deepInclude(refusal, { _tag: "RecordNotFound" })
+        const stored = yield* sql<{
+          readonly experience_id: string
+          readonly consumer_id: string
+          readonly at: number
+        }>`
+          select experience_id, consumer_id, (extract(epoch from entered_at) * 1000)::float8 as at
+          from experience_entries where experience_id in (${one.id}, ${other.id})`
+        assert.lengthOf(stored, 601)
+        const at = new Map(stored.map((row) => [`${row.experience_id} ${row.consumer_id}`, row.at]))
+        for (const [index, consumerId] of consumers.entries()) {
+          assert.strictEqual(outcomes[index], at.get(`${one.id} ${consumerId}`))
+          assert.strictEqual(outcomes[300 + index], at.get(`${other.id} ${consumerId}`))
+          assert.strictEqual(outcomes[899 - index], at.get(`${one.id} ${consumerId}`))
+        }
+      })
+    )
+
+    it.effect("bar whoever has not shown their access code, and show nobody their sequences", () =>
+      Effect.gen(function* () {
+        const views = yield* ExperienceViews
+        const access = yield* SequenceAccess
+        const sequences = yield* Sequences
+        const experiences = yield* Experiences
+        const tenant = yield* aTenant()
+        const settings = { name: "Drop", timeZone: "UTC", currencyCode: "USD" }
+        const { id: experienceId } = yield* experiences.create(tenant, "x", settings, "sesame")
+        yield* sequences.create(tenant, "x", experienceId, { name: "All", priority: 0 })
+        yield* sequences.create(tenant, "x", experienceId, { name: "Own", priority: 0 }, "mine")
+        const consumerId = yield* aConsumer(tenant)
+        const seen = Effect.map(views.find(tenant, experienceId, consumerId), (view) => {
+          assert.isTrue(view.hasProtectedSequences)
+          return [view.isBarred, ...names(view)]
+        })
+        assert.deepStrictEqual(yield* seen, [true])
+        assert.deepStrictEqual(names(yield* views.find(tenant, experienceId)), [])
+        assert.isTrue(yield* access.show(tenant, { experienceId, consumerId, accessCode: "mine" }))
+        assert.deepStrictEqual(yield* seen, [true])
+        assert.isTrue(yield* access.show(tenant, { experienceId, consumerId, accessCode: "sesame" }))
+        assert.deepStrictEqual(yield* seen, [false, "All", "Own"])
+        yield* experiences.change(tenant, experienceId, "x", Result.succeed, null)
+        const other = yield* views.find(tenant, experienceId, yield* aConsumer(tenant))
+        assert.deepStrictEqual([other.isBarred, ...names(other)], [false, "All"])
       })
     )
 

@@ -60,6 +60,54 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A sequence"), (
       })
     )
 
+    it.effect("of an experience with an access code is for consumers who have shown that, besides its own", () =>
+      Effect.gen(function* () {
+        const access = yield* SequenceAccess
+        const sequences = yield* Sequences
+        const experiences = yield* Experiences
+        const tenant = yield* aTenant()
+        const experienceId = yield* anExperience(tenant)
+        const open = yield* sequences.create(tenant, "x", experienceId, bare)
+        const coded = yield* sequences.create(tenant, "x", experienceId, bare, "own")
+        const elsewhere = yield* sequences.create(tenant, "x", yield* anExperience(tenant), bare)
+        const consumerId = yield* aConsumer(tenant)
+        const mayEnter = Effect.forEach([open.id, coded.id, elsewhere.id], (id) =>
+          access.mayEnter(tenant, id, consumerId)
+        )
+        const show = (accessCode: string, as: Tenant = tenant) =>
+          access.show(as, { experienceId, consumerId, accessCode })
+        const ids = [open.id, coded.id, elsewhere.id]
+        const among = Effect.map(access.protectedAmong(ids), (found) => ids.map((id) => found.includes(id)))
+        assert.deepStrictEqual(yield* mayEnter, [true, false, true])
+        assert.deepStrictEqual(yield* among, [false, true, false])
+        const coding = yield* experiences.change(tenant, experienceId, "x", Result.succeed, "whole")
+        assert.isTrue(coding.hasAccessCode)
+        assert.deepStrictEqual(yield* mayEnter, [false, false, true])
+        assert.deepStrictEqual(yield* among, [true, true, false])
+        const all = yield* access.protectedIds(1_000)
+        assert.deepStrictEqual(
+          ids.map((id) => all.includes(id)),
+          [true, true, false]
+        )
+        assert.isFalse(yield* show("whole", inTestMode(tenant)))
+        assert.isFalse(yield* show("nothing"))
+        assert.isTrue(yield* show("own"))
+        assert.deepStrictEqual(yield* mayEnter, [false, false, true])
+        assert.isTrue(yield* show("whole"))
+        assert.deepStrictEqual(yield* mayEnter, [true, true, true])
+        // What has been shown counts on, as for a sequence.
+        yield* experiences.change(tenant, experienceId, "x", Result.succeed, "another")
+        assert.deepStrictEqual(yield* mayEnter, [true, true, true])
+        const unchanged = yield* experiences.change(tenant, experienceId, "x", Result.succeed)
+        assert.isTrue(unchanged.hasAccessCode)
+        const stranger = yield* aConsumer(tenant)
+        assert.isFalse(yield* access.mayEnter(tenant, open.id, stranger))
+        yield* experiences.change(tenant, experienceId, "x", Result.succeed, null)
+        assert.isTrue(yield* access.mayEnter(tenant, open.id, stranger))
+        assert.isFalse(yield* access.mayEnter(tenant, coded.id, stranger))
+      })
+    )
+
     it.effect("with an access code is for consumers who have shown it, also after it was changed", () =>
       Effect.gen(function* () {
         const access = yield* SequenceAccess

@@ -13,6 +13,7 @@ import { AudienceMembers } from "../../src/store/AudienceMembers.ts"
 import { Audiences } from "../../src/store/Audiences.ts"
 import { ExperienceEntries } from "../../src/store/ExperienceEntries.ts"
 import { ExperienceViews } from "../../src/store/ExperienceViews.ts"
+import { ExperienceProducts } from "../../src/store/ExperienceProducts.ts"
 import { Experiences } from "../../src/store/Experiences.ts"
 import { History } from "../../src/store/History.ts"
 import { Journal } from "../../src/store/Journal.ts"
@@ -38,6 +39,7 @@ export const layer = Layer.mergeAll(
   SequenceAccess.layer,
   ExperienceViews.layer,
   ExperienceEntries.layer,
+  ExperienceProducts.layer,
   Profiles.layer,
   JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
 ).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto), Layer.provideMerge(TestDatabase.layer))

@@ -5,9 +5,8 @@ import { Effect } from "effect"
 import { toText as amountToText } from "../../domain/Amount.ts"
 import { toText } from "../../domain/Time.ts"
 import type { EngineError } from "../../engine/Engine.ts"
-import { ServiceUnavailable, type ValidationError } from "../Errors.ts"
+import { type Issue, ServiceUnavailable } from "../Errors.ts"
 import { issueAt } from "../Issues.ts"
-import { invalidInput } from "../Validation.ts"
 
 /** A setting that makes no sense beside another one. */
 export interface Problem {
@@ -26,16 +25,14 @@ export const orBusy = <A, E, R>(
     Effect.fail(new ServiceUnavailable({ retryAfterSeconds: _tag === "Parked" ? 30 : 1 }))
   ) as Effect.Effect<A, Exclude<E, Busy> | ServiceUnavailable, R>
 
-/** A 400 for settings that are each in range but make no sense together. */
-export const problemsFound = (problems: ReadonlyArray<Problem>, settings: object): ValidationError =>
-  invalidInput(
-    problems.map(({ field, message }) => {
-      const value = (settings as { readonly [name: string]: unknown })[field]
-      const type = typeOf(field)
-      const shown = shownAs(value, type)
-      return { ...issueAt({ [field]: shown }, field, { kind: "validation", type, expected: message }), message }
-    })
-  )
+/** The issues of settings that are each in range but make no sense together. */
+export const problemIssues = (problems: ReadonlyArray<Problem>, settings: object): ReadonlyArray<Issue> =>
+  problems.map(({ field, message }) => {
+    const value = (settings as { readonly [name: string]: unknown })[field]
+    const type = typeOf(field)
+    const shown = shownAs(value, type)
+    return { ...issueAt({ [field]: shown }, field, { kind: "validation", type, expected: message }), message }
+  })
 
 /** A setting's type, as its name tells. */
 const typeOf = (field: string): string =>

@@ -8,7 +8,8 @@ import { CurrentTenant } from "../Credentials.ts"
 import { orAnswer } from "../Refusals.ts"
 import { AdminApi } from "./Api.ts"
 import { appointmentSchemas } from "./AppointmentApi.ts"
-import { type KindOfMechanism, makeHandlers } from "./MechanismHandlers.ts"
+import type { KindOfMechanism } from "./KindOfMechanism.ts"
+import { makeHandlers } from "./MechanismHandlers.ts"
 
 /** Completions 4, "appointment". */
 export const appointments: KindOfMechanism<"appointment"> = {

@@ -6,7 +6,8 @@ import { Configuration, configurationProblems } from "../../domain/Auction.ts"
 import { fractionDigitsOf } from "../../domain/Locale.ts"
 import { AdminApi } from "./Api.ts"
 import { auctionSchemas } from "./AuctionApi.ts"
-import { type KindOfMechanism, makeHandlers } from "./MechanismHandlers.ts"
+import type { KindOfMechanism } from "./KindOfMechanism.ts"
+import { makeHandlers } from "./MechanismHandlers.ts"
 
 /** Completions 4, "auction". */
 export const auctions: KindOfMechanism<"auction"> = {

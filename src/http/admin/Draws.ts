@@ -4,7 +4,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems } from "../../domain/Draw.ts"
 import { AdminApi } from "./Api.ts"
 import { drawSchemas, publishedFields } from "./DrawApi.ts"
-import { type KindOfMechanism, makeHandlers } from "./MechanismHandlers.ts"
+import type { KindOfMechanism } from "./KindOfMechanism.ts"
+import { makeHandlers } from "./MechanismHandlers.ts"
 
 /** Completions 4, "draw". */
 export const draws: KindOfMechanism<"draw"> = {

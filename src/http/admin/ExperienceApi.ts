@@ -3,66 +3,105 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Experience, Settings } from "../../domain/Experience.ts"
+import { Settings } from "../../domain/Experience.ts"
 import { Id } from "../../domain/Ids.ts"
+import { Name } from "../../domain/Text.ts"
 import * as Experiences from "../../store/Experiences.ts"
-import { NotFound } from "../Errors.ts"
+import { Conflict, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
-import { changeFields, createFields, notAvailableYet } from "./Payloads.ts"
-
-const later = notAvailableYet(["accessCode", "products", "sequences"])
-
-/** The body of `POST /experiences`. */
-export const CreateExperience = Schema.Struct({ ...createFields(Settings.fields, ["name"]), ...later }).annotate({
-  identifier: "CreateExperience"
-})
+import { changeFields } from "./Payloads.ts"
+import {
+  CreateExperience,
+  experienceAccessCode,
+  ExperienceWithProducts,
+  ListedExperience,
+  mechanismsMax,
+  offeredProducts,
+  sequencesMax,
+  WholeExperience
+} from "./WholeExperienceApi.ts"
 
 /** The body of `PUT /experiences/{id}`. */
-export const ChangeExperience = Schema.Struct({ ...changeFields(Settings.fields, ["name"]), ...later }).annotate({
-  identifier: "ChangeExperience"
-})
+export const ChangeExperience = Schema.Struct({
+  ...changeFields(Settings.fields, ["name"]),
+  accessCode: experienceAccessCode,
+  products: offeredProducts
+}).annotate({ identifier: "ChangeExperience" })
+
+/** Ten years. */
+const shiftSecondsMax = 315_360_000
+
+/** The body of `POST /experiences/{id}/duplicate`, which may be absent. */
+export const DuplicateExperience = Schema.Struct({
+  name: Schema.optionalKey(Schema.NullOr(Name.annotate({ description: "Default: the original's, marked as a copy." }))),
+  shiftSeconds: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.Int.check(Schema.isBetween({ minimum: -shiftSecondsMax, maximum: shiftSecondsMax })).annotate({
+        description: "Every time of the copy is so many seconds after the original's. Default 0."
+      })
+    )
+  )
+}).annotate({ identifier: "DuplicateExperience" })
 
 export class ExperienceApi extends HttpApiGroup.make("experiences")
   .add(
     HttpApiEndpoint.post("createExperience", "/experiences", {
       payload: CreateExperience,
-      success: Experience.pipe(HttpApiSchema.status(201))
+      success: WholeExperience.pipe(HttpApiSchema.status(201))
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create an experience",
-        description:
-          "Time zone and currency default to the organization's, else UTC and USD. Without `openAt` or `closeAt` the experience's window is that of its mechanisms."
+        description: `Time zone and currency default to the organization's, else UTC and USD. Without \`openAt\` or \`closeAt\` the experience's window is that of its mechanisms. With it come its products and its sequences with their mechanisms, at most ${sequencesMax} sequences and ${mechanismsMax} mechanisms, all or nothing: every problem is named by its path, and then nothing is created. Each sequence and mechanism takes what its own operation takes.`
       })
     ),
     HttpApiEndpoint.get("listExperiences", "/experiences", {
       query: { ...listQuery(Experiences.shape), ...searchQuery("the name") },
-      success: pageOf(Experience).annotate({ identifier: "ExperiencePage" })
+      success: pageOf(ListedExperience).annotate({ identifier: "ExperiencePage" })
     }).annotateMerge(
       listAnnotations({
         summary: "List experiences",
-        description: "All that are not archived. Sorted by `openAt`, those without one come last."
+        description:
+          "All that are not archived. Sorted by `openAt`, those without one come last. Products are only named here, and sequences are not shown."
       })
     ),
     HttpApiEndpoint.get("getExperience", "/experiences/:id", {
       params: { id: Id },
-      success: Experience,
+      success: WholeExperience,
       error: NotFound
-    }).annotateMerge(OpenApi.annotations({ summary: "Get an experience" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Get an experience",
+        description:
+          "With what it offers and its sequences: at most 200 of these, those of highest priority, with 1,000 mechanisms, the oldest. Products and variants that are archived are not shown."
+      })
+    ),
     HttpApiEndpoint.put("changeExperience", "/experiences/:id", {
       params: { id: Id },
       payload: ChangeExperience,
-      success: Experience,
+      success: ExperienceWithProducts,
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Change an experience",
         description:
-          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default."
+          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default. `products` replaces what it offers; what it offered before and timed releases name stays theirs. Sequences are changed by themselves, and ignored here. Consumers who have shown an earlier access code need not show a new one."
+      })
+    ),
+    HttpApiEndpoint.post("duplicateExperience", "/experiences/:id/duplicate", {
+      params: { id: Id },
+      payload: [Schema.Void, DuplicateExperience],
+      success: WholeExperience.pipe(HttpApiSchema.status(201)),
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Duplicate an experience",
+        description:
+          "A copy with the same settings, products, sequences and mechanisms, all or nothing; nobody has entered any of it, and draws have seeds of their own. Every time is moved by `shiftSeconds`, and must then lie in the future, or the copy would be open or over at once: a 400 says how many seconds are needed. An access code is not known to the server and not copied: what has one in the original is closed to everybody in the copy until it is given one. Archived products are left out. An experience that is larger than one that can be created at once is a 409 `TOO_LARGE`."
       })
     ),
     HttpApiEndpoint.delete("archiveExperience", "/experiences/:id", {
       params: { id: Id },
-      success: Experience,
+      success: ExperienceWithProducts,
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({

@@ -1,65 +1,125 @@
 /**
  * Experiences on the Admin API: what each operation does.
  */
-import { Effect, Result } from "effect"
+import { Clock, Effect, type Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { isWindowEmpty, Settings } from "../../domain/Experience.ts"
+import { Protection } from "../../auth/Protection.ts"
+import type { Tenant } from "../../domain/Ids.ts"
 import { archiveWithMechanisms } from "../../engine/Archiving.ts"
+import { Creation } from "../../engine/Creation.ts"
 import { Engine } from "../../engine/Engine.ts"
-import type { Surroundings } from "../../domain/Locale.ts"
+import { ExperienceProducts } from "../../store/ExperienceProducts.ts"
 import { Experiences } from "../../store/Experiences.ts"
+import { type Known, type Named, WholeExperiences } from "../../store/WholeExperiences.ts"
 import { CurrentTenant } from "../Credentials.ts"
-import type { ValidationError } from "../Errors.ts"
+import { Conflict, type ValidationError } from "../Errors.ts"
 import { orNotFound, orServiceUnavailable } from "../Refusals.ts"
-import { orBusy, problemsFound } from "./Answers.ts"
+import { orBusy } from "./Answers.ts"
 import { AdminApi } from "./Api.ts"
-import type { ChangeExperience, CreateExperience } from "./ExperienceApi.ts"
+import { copyOf, isTooLarge, namedBy } from "./Duplication.ts"
+import { changed, namedIn, namedProducts, newWhole, type NewWhole } from "./ExperienceBodies.ts"
 import { orInvalidPage } from "./Lists.ts"
-import { withChanges } from "./Payloads.ts"
+import { wholeRecord } from "./WholeRecords.ts"
 
 export const ExperienceHandlers = HttpApiBuilder.group(
   AdminApi,
   "experiences",
   Effect.fnUntraced(function* (handlers) {
     const experiences = yield* Experiences
+    const wholes = yield* WholeExperiences
+    const products = yield* ExperienceProducts
+    const creation = yield* Creation
+    const protection = yield* Protection
     const engine = yield* Engine
 
+    /** Makes an experience with everything below it, and answers it. */
+    const make = Effect.fnUntraced(function* (
+      tenant: Tenant,
+      by: string,
+      named: Named,
+      judge: (known: Known) => Result.Result<NewWhole, ValidationError>
+    ) {
+      const { experienceId, sequenceIds } = yield* creation.together(tenant, by, (bring) =>
+        wholes.create(tenant, by, named, judge, ({ mechanisms }, made) =>
+          bring(
+            mechanisms.map(({ kind, configuration, sequence }) => ({
+              kind,
+              experienceId: made.experienceId,
+              sequenceId: made.sequenceIds[sequence]!,
+              configuration
+            }))
+          )
+        )
+      )
+      yield* protection.changed(...sequenceIds)
+      return wholeRecord(yield* wholes.find(tenant, experienceId))
+    })
+
     return handlers.handleAll({
-      createExperience: Effect.fnUntraced(function* ({ payload }) {
-        const { tenant, by } = yield* CurrentTenant
-        const defaults = yield* experiences.defaults(tenant)
-        const settings = yield* Effect.fromResult(revised(defaults, payload, defaults))
-        return yield* experiences.create(tenant, by, settings)
-      }, orServiceUnavailable),
+      createExperience: Effect.fnUntraced(
+        function* ({ payload }) {
+          const { tenant, by } = yield* CurrentTenant
+          const defaults = yield* experiences.defaults(tenant)
+          return yield* make(tenant, by, namedIn(payload), (known) => newWhole(payload, defaults, known))
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
 
       listExperiences: Effect.fnUntraced(function* ({ query }) {
         const { tenant } = yield* CurrentTenant
-        return yield* experiences.list(tenant, query).pipe(orInvalidPage(query))
+        const { data, pageInfo } = yield* experiences.list(tenant, query).pipe(orInvalidPage(query))
+        const named = yield* products.named(data.map(({ id }) => id))
+        const offers = Map.groupBy(named, ({ experienceId }) => experienceId)
+        return { data: data.map((one) => ({ ...one, products: offers.get(one.id) ?? [] })), pageInfo }
       }, orServiceUnavailable),
 
       getExperience: Effect.fnUntraced(
         function* ({ params }) {
           const { tenant } = yield* CurrentTenant
-          return yield* experiences.find(tenant, params.id)
+          return wholeRecord(yield* wholes.find(tenant, params.id))
         },
         orNotFound,
         orServiceUnavailable
       ),
 
       changeExperience: Effect.fnUntraced(
-        function* ({ params, payload }) {
+        function* ({ params: { id }, payload }) {
           const { tenant, by } = yield* CurrentTenant
           const defaults = yield* experiences.defaults(tenant)
-          return yield* experiences.change(tenant, params.id, by, (settings) => revised(settings, payload, defaults))
+          const experience = yield* wholes.change(
+            tenant,
+            id,
+            by,
+            namedProducts(payload),
+            (before, known) => changed(before, payload, defaults, known),
+            payload.accessCode
+          )
+          if (payload.accessCode !== undefined) yield* protection.changed(...(yield* wholes.sequenceIds(tenant, id)))
+          return { ...experience, products: yield* products.shown(id) }
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      duplicateExperience: Effect.fnUntraced(
+        function* ({ params: { id }, payload }) {
+          const { tenant, by } = yield* CurrentTenant
+          const original = yield* wholes.find(tenant, id)
+          if (isTooLarge(original)) return yield* tooLarge
+          const own = yield* experiences.settings(tenant, id)
+          const now = yield* Clock.currentTimeMillis
+          return yield* make(tenant, by, namedBy(original), (known) => copyOf(original, own, payload ?? {}, now, known))
         },
         orNotFound,
         orServiceUnavailable
       ),
 
       archiveExperience: Effect.fnUntraced(
-        function* ({ params }) {
+        function* ({ params: { id } }) {
           const { tenant, by } = yield* CurrentTenant
-          return yield* archiveWithMechanisms(tenant, by, experiences.archive(tenant, params.id, by))
+          const archived = yield* archiveWithMechanisms(tenant, by, experiences.archive(tenant, id, by))
+          return { ...archived, products: yield* products.shown(id) }
         },
         orNotFound,
         orBusy,
@@ -69,15 +129,4 @@ export const ExperienceHandlers = HttpApiBuilder.group(
   })
 )
 
-/** The settings with the changes made, if they make sense. */
-const revised = (
-  settings: Partial<Settings>,
-  changes: typeof CreateExperience.Type | typeof ChangeExperience.Type,
-  defaults: Surroundings
-): Result.Result<Settings, ValidationError> => {
-  // Every required setting is in the payload of a creation, in the defaults, or in what is there already.
-  const next = withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
-  return isWindowEmpty(next)
-    ? Result.fail(problemsFound([{ field: "closeAt", message: "closeAt must be after openAt" }], next))
-    : Result.succeed(next)
-}
+const tooLarge = new Conflict({ error: "Experience is too large to be duplicated", code: "TOO_LARGE" })

@@ -6,6 +6,7 @@ import { Creation } from "../../engine/Creation.ts"
 import { NoticeSchedule } from "../../engine/NoticeSchedule.ts"
 import { AudienceMembers } from "../../store/AudienceMembers.ts"
 import { Audiences } from "../../store/Audiences.ts"
+import { ExperienceProducts } from "../../store/ExperienceProducts.ts"
 import { Experiences } from "../../store/Experiences.ts"
 import { History } from "../../store/History.ts"
 import { MediaAssets } from "../../store/MediaAssets.ts"
@@ -17,6 +18,7 @@ import { SyncSources } from "../../store/SyncSources.ts"
 import { Variants } from "../../store/Variants.ts"
 import { VariantOptions } from "../../store/VariantOptions.ts"
 import { VariantOptionValues } from "../../store/VariantOptionValues.ts"
+import { WholeExperiences } from "../../store/WholeExperiences.ts"
 import { ApiKeyHandlers } from "./ApiKeys.ts"
 import { AppointmentHandlers } from "./Appointments.ts"
 import { AuctionHandlers } from "./Auctions.ts"
@@ -58,6 +60,8 @@ export const layer = Layer.mergeAll(
   OutboxHandlers
 ).pipe(
   Layer.provide(Creation.layer),
+  Layer.provide(WholeExperiences.layer),
+  Layer.provide(ExperienceProducts.layer),
   Layer.provide(NoticeSchedule.layer),
   Layer.provide(Layer.mergeAll(Experiences.layer, Sequences.layer, Mechanisms.layer, Places.layer, History.layer)),
   Layer.provide(Layer.merge(Audiences.layer, AudienceMembers.layer)),

@@ -29,7 +29,7 @@ export interface Words<Group extends string> {
   readonly ending: string
 }
 
-/** The schemas of a kind: what can be set, its record, and the bodies that create and change it. */
+/** The schemas of a kind: what can be set, its record, and the bodies that create it, by itself or within a sequence, and change it. */
 export const schemasOf = <F extends Schema.Struct.Fields, const Required extends keyof F & string>(
   name: string,
   configurationFields: F & { readonly name: Schema.Constraint; readonly timeZone: Schema.Constraint },
@@ -41,6 +41,9 @@ export const schemasOf = <F extends Schema.Struct.Fields, const Required extends
     Record: Schema.Struct(mechanismFields(settings)).annotate({ identifier: name }),
     Create: Schema.Struct({ sequenceId: Id, ...createFields(settings, ["name", ...required]) }).annotate({
       identifier: `Create${name}`
+    }),
+    CreateWithin: Schema.Struct(createFields(settings, ["name", ...required])).annotate({
+      identifier: `Create${name}Within`
     }),
     Change: Schema.Struct(changeFields(settings, ["name", ...required])).annotate({ identifier: `Change${name}` })
   }

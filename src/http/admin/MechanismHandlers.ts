@@ -2,38 +2,23 @@
  * Mechanisms of any kind on the Admin API: what the six shared operations do. Records are read from their table;
  * whatever changes a mechanism goes through its actor.
  */
-import { Effect, Result, Schema, Semaphore } from "effect"
+import { Effect, Schema, Semaphore } from "effect"
 import type { Tenant } from "../../domain/Ids.ts"
 import type { Surroundings } from "../../domain/Locale.ts"
 import type { AdminCommand, ConfigurationOf, LiveKind } from "../../domain/Mechanism.ts"
 import { Creation } from "../../engine/Creation.ts"
 import { Engine, type EngineError, type Inspection } from "../../engine/Engine.ts"
 import { NoticeSchedule } from "../../engine/NoticeSchedule.ts"
+import { ExperienceProducts } from "../../store/ExperienceProducts.ts"
 import { type MechanismFilter, Mechanisms, type shape, type StoredMechanism } from "../../store/Mechanisms.ts"
 import type { PageQuery } from "../../store/Pagination.ts"
 import { CurrentTenant } from "../Credentials.ts"
-import { NotFound, type ValidationError } from "../Errors.ts"
+import { NotFound } from "../Errors.ts"
 import { labels, orAnswer, orNotFound, orServiceUnavailable, type Refusal } from "../Refusals.ts"
-import { type Problem, problemsFound } from "./Answers.ts"
+import { invalidInput } from "../Validation.ts"
+import { completed, issuesWith, type KindOfMechanism } from "./KindOfMechanism.ts"
 import { orInvalidPage } from "./Lists.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
-import { withChanges } from "./Payloads.ts"
-
-/** What is special about a kind. */
-export interface KindOfMechanism<K extends LiveKind> {
-  readonly kind: K
-  readonly Configuration: Schema.Codec<ConfigurationOf<K>, unknown>
-  /** What can be set: the fields of the configuration, as `schemasOf` gives them. */
-  readonly settings: Schema.Struct.Fields
-  /** The names of what it publishes (`Decider.published`), which its record shows beside the settings, or null. */
-  readonly published?: ReadonlyArray<string>
-  /** What holds where an admin says nothing, beside what was said (completions 4); the time zone is filled in already. */
-  readonly defaults: (said: Partial<ConfigurationOf<K>>, around: Surroundings) => Partial<ConfigurationOf<K>>
-  /** What makes no sense between settings that are each in range. */
-  readonly problems: (configuration: ConfigurationOf<K>) => ReadonlyArray<Problem>
-  /** Fields of its recorded events that are not shown, given what it has published. */
-  readonly secrets?: (published: { readonly [name: string]: unknown }) => ReadonlyArray<string>
-}
 
 /** Locks for changes, by the last two digits of the id: enough that unrelated mechanisms hardly ever share one. */
 const lockCount = 256
@@ -44,7 +29,8 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
   const engine = yield* Engine
   const mechanisms = yield* Mechanisms
   const notices = yield* NoticeSchedule
-  const { kind, settings } = what
+  const products = yield* ExperienceProducts
+  const { kind } = what
   const decode = Schema.decodeUnknownSync(what.Configuration)
   const unknown = NotFound.of(labels[kind])
 
@@ -67,17 +53,23 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
   })
 
   /** The configuration with the changes made, if it makes sense. */
-  const revised = (
+  const revised = Effect.fnUntraced(function* (
+    below: { readonly tenant: Tenant; readonly experienceId: string },
     configuration: Partial<ConfigurationOf<K>>,
     changes: object,
     around: Surroundings
-  ): Result.Result<ConfigurationOf<K>, ValidationError> => {
-    const said = withChanges<object>(configuration, changes, settings, {}) as Partial<ConfigurationOf<K>>
-    // Every required setting is in the payload of a creation, in the defaults, or in what is there already.
-    const next = { timeZone: around.timeZone, ...what.defaults(said, around), ...said } as ConfigurationOf<K>
-    const problems = what.problems(next)
-    return problems.length > 0 ? Result.fail(problemsFound(problems, next as object)) : Result.succeed(next)
-  }
+  ) {
+    const next = completed(what, configuration, changes, around)
+    // What a mechanism names already it goes on with, also if the experience offers it no more.
+    const before = new Set(what.variants?.(configuration))
+    const variantIds = (what.variants?.(next) ?? []).filter((id) => !before.has(id))
+    const notOffered =
+      variantIds.length === 0
+        ? new Set<string>()
+        : yield* products.variantsNotOffered(below.tenant, below.experienceId, variantIds)
+    const issues = issuesWith(what, next, notOffered)
+    return issues.length > 0 ? yield* invalidInput(issues) : next
+  })
 
   const administer = (tenant: Tenant, id: string, command: AdminCommand<LiveKind>) =>
     orAnswer(kind)(
@@ -88,9 +80,10 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
     ).pipe(Effect.tap(({ identity }) => notices.reschedule(identity)))
 
   const changeOne = Effect.fnUntraced(function* (tenant: Tenant, by: string, id: string, changes: object) {
-    const { configuration } = yield* orAnswer(kind)(engine.inspect({ kind, id, tenant }))
+    const { identity, configuration } = yield* orAnswer(kind)(engine.inspect({ kind, id, tenant }))
     const around = yield* mechanisms.surroundings(tenant, id)
-    const next = yield* Effect.fromResult(revised(configuration as Partial<ConfigurationOf<K>>, changes, around))
+    const below = { tenant, experienceId: identity.experienceId }
+    const next = yield* revised(below, configuration as Partial<ConfigurationOf<K>>, changes, around)
     const configure = { _tag: "Configure", configuration: next, by } as AdminCommand<LiveKind>
     yield* administer(tenant, id, configure)
   })
@@ -102,7 +95,7 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
         const id = yield* creation.create(tenant, by, {
           kind,
           sequenceId: payload.sequenceId,
-          configure: (parents) => Effect.fromResult(revised({}, payload, parents))
+          configure: (parents) => revised({ tenant, experienceId: parents.experienceId }, {}, payload, parents)
         })
         return recordOf(yield* stored(tenant, id))
       },

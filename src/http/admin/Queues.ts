@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems } from "../../domain/Queue.ts"
 import { AdminApi } from "./Api.ts"
-import { type KindOfMechanism, makeHandlers } from "./MechanismHandlers.ts"
+import type { KindOfMechanism } from "./KindOfMechanism.ts"
+import { makeHandlers } from "./MechanismHandlers.ts"
 import { queueSchemas } from "./QueueApi.ts"
 
 /** Completions 4, "queue". */

@@ -12,11 +12,10 @@ import { CurrentTenant } from "../Credentials.ts"
 import { orNotFound, orServiceUnavailable } from "../Refusals.ts"
 import { orBusy } from "./Answers.ts"
 import { AdminApi } from "./Api.ts"
+import { sequenceDefaults as defaults } from "./ExperienceBodies.ts"
 import { orInvalidPage } from "./Lists.ts"
 import { withChanges } from "./Payloads.ts"
 import type { ChangeSequence, CreateSequence } from "./SequenceApi.ts"
-
-const defaults = { priority: 0 }
 
 export const SequenceHandlers = HttpApiBuilder.group(
   AdminApi,
@@ -27,8 +26,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
     const protection = yield* Protection
 
     /** Answers only when no process lets in whom the sequence is not for. */
-    const protectedNow = ({ id, audienceId, hasAccessCode }: Sequence) =>
-      protection.changed(audienceId !== null || hasAccessCode ? id : undefined)
+    const protectedNow = ({ id }: Sequence) => protection.changed(id)
 
     return handlers.handleAll({
       createSequence: Effect.fnUntraced(

@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems } from "../../domain/TimedRelease.ts"
 import { AdminApi } from "./Api.ts"
-import { type KindOfMechanism, makeHandlers } from "./MechanismHandlers.ts"
+import type { KindOfMechanism } from "./KindOfMechanism.ts"
+import { makeHandlers } from "./MechanismHandlers.ts"
 import { timedReleaseSchemas } from "./TimedReleaseApi.ts"
 
 /** Completions 4, "timed release". */
@@ -12,7 +13,8 @@ export const timedReleases: KindOfMechanism<"timed_release"> = {
   Configuration,
   settings: timedReleaseSchemas.settings,
   defaults: () => ({ supportsGuest: true }),
-  problems: configurationProblems
+  problems: configurationProblems,
+  variants: ({ variantIds = [] }) => variantIds
 }
 
 export const TimedReleaseHandlers = HttpApiBuilder.group(AdminApi, "timed-releases", (handlers) =>

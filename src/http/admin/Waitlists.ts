@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems } from "../../domain/Waitlist.ts"
 import { AdminApi } from "./Api.ts"
-import { type KindOfMechanism, makeHandlers } from "./MechanismHandlers.ts"
+import type { KindOfMechanism } from "./KindOfMechanism.ts"
+import { makeHandlers } from "./MechanismHandlers.ts"
 import { waitlistSchemas } from "./WaitlistApi.ts"
 
 /** Completions 4, "waitlist". */

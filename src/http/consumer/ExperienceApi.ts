@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Theme } from "../../domain/Experience.ts"
+import { ExperienceProduct } from "../../domain/ExperienceProduct.ts"
 import { Id } from "../../domain/Ids.ts"
 import { AccessCode, ProductSelectionMode } from "../../domain/Sequence.ts"
 import { JsonObject } from "../../domain/Text.ts"
@@ -33,10 +34,11 @@ export const PublicExperience = Schema.Struct({
   openAt: Schema.NullOr(SentTimestamp),
   closeAt: Schema.NullOr(SentTimestamp),
   hasProtectedSequences: Schema.Boolean.annotate({
-    description: "Some sequence is for an audience, or has an access code, whether or not it is shown."
+    description:
+      "The experience has an access code, or some sequence has one or is for an audience, whether or not it is shown."
   }),
   i18n: Schema.NullOr(JsonObject),
-  products: Schema.Array(JsonObject),
+  products: Schema.Array(ExperienceProduct),
   sequences: Schema.Array(PublicSequence),
   theme: Schema.NullOr(Theme)
 }).annotate({ identifier: "Experience" })
@@ -48,7 +50,9 @@ const shown = [
   Schema.Void,
   Schema.Struct({
     accessCode: Schema.optionalKey(
-      Schema.NullOr(AccessCode.annotate({ description: "Opens the sequences that have it, for good." }))
+      Schema.NullOr(
+        AccessCode.annotate({ description: "Opens the experience, and the sequences, that have it, for good." })
+      )
     )
   })
 ]
@@ -63,7 +67,8 @@ export class ExperiencesGroup extends HttpApiGroup.make("experiences").add(
     .annotateMerge(
       OpenApi.annotations({
         summary: "Get an experience",
-        description: "As anyone may see it: only the sequences that are for everybody."
+        description:
+          "As anyone may see it: only the sequences that are for everybody, and so none of an experience that has an access code."
       })
     ),
   HttpApiEndpoint.post("enter", "/experiences/:experienceId/enter", {
@@ -81,7 +86,7 @@ export class ExperiencesGroup extends HttpApiGroup.make("experiences").add(
       OpenApi.annotations({
         summary: "Enter an experience",
         description:
-          "Answers the experience as this consumer may see it, with the sequences for its audiences and those whose access code it has shown. `enteredAt` is the first time. An access code that opens nothing is a 403, and the consumer has not entered."
+          "Answers the experience as this consumer may see it, with the sequences for its audiences and those whose access code it has shown. `enteredAt` is the first time. An access code that opens nothing is a 403, and so is an experience with an access code that the consumer has not shown; then it has not entered."
       })
     ),
   HttpApiEndpoint.delete("leave", "/experiences/:experienceId/leave", {

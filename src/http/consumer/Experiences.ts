@@ -1,10 +1,12 @@
 /** The handlers of experiences. */
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import type { ExperienceProduct } from "../../domain/ExperienceProduct.ts"
 import type { Millis } from "../../domain/Time.ts"
 import { ExperienceEntries } from "../../store/ExperienceEntries.ts"
 import { type ExperienceView, ExperienceViews } from "../../store/ExperienceViews.ts"
 import { SequenceAccess } from "../../store/SequenceAccess.ts"
+import { ShownProducts } from "../../store/ShownProducts.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { Forbidden } from "../Errors.ts"
 import { orNotFound, orServiceUnavailable } from "../Refusals.ts"
@@ -12,7 +14,7 @@ import { ConsumerApi } from "./Api.ts"
 import type { PublicExperience } from "./ExperienceApi.ts"
 import { publicMechanisms } from "./SequenceView.ts"
 
-/** The handlers of the group `experiences`; needs experiences, their entries, and for whom sequences are. */
+/** The handlers of the group `experiences`; needs experiences, their products and entries, and for whom sequences are. */
 export const layer = HttpApiBuilder.group(
   ConsumerApi,
   "experiences",
@@ -20,13 +22,18 @@ export const layer = HttpApiBuilder.group(
     const views = yield* ExperienceViews
     const entries = yield* ExperienceEntries
     const access = yield* SequenceAccess
+    const products = yield* ShownProducts
+
+    const shown = Effect.fnUntraced(function* (organizationId: string, view: ExperienceView) {
+      const offered = yield* products.of(organizationId, view.experience.id)
+      return publicExperience(view, offered, yield* Clock.currentTimeMillis)
+    })
 
     return handlers.handleAll({
       get: Effect.fnUntraced(
         function* ({ params: { experienceId } }) {
           const { tenant } = yield* CurrentTenant
-          const view = yield* views.find(tenant, experienceId)
-          return publicExperience(view, yield* Clock.currentTimeMillis)
+          return yield* shown(tenant.organizationId, yield* views.find(tenant, experienceId))
         },
         orNotFound,
         orServiceUnavailable
@@ -40,8 +47,9 @@ export const layer = HttpApiBuilder.group(
             accessCode !== undefined && !(yield* access.show(tenant, { experienceId, consumerId, accessCode }))
           const view = yield* views.find(tenant, experienceId, consumerId)
           if (isRefused) return yield* codeRefused
+          if (view.isBarred) return yield* codeNeeded
           const enteredAt = view.enteredAt ?? (yield* entries.enter(tenant, experienceId, consumerId))
-          return { enteredAt, experience: publicExperience(view, yield* Clock.currentTimeMillis), experienceId }
+          return { enteredAt, experience: yield* shown(tenant.organizationId, view), experienceId }
         },
         orNotFound,
         orServiceUnavailable
@@ -61,8 +69,11 @@ export const layer = HttpApiBuilder.group(
 
 const codeRefused = new Forbidden({ error: "The access code opens nothing here" })
 
+const codeNeeded = new Forbidden({ error: "The experience needs its access code" })
+
 const publicExperience = (
   { experience, hasProtectedSequences, sequences }: ExperienceView,
+  products: ReadonlyArray<ExperienceProduct>,
   now: Millis
 ): typeof PublicExperience.Type => ({
   id: experience.id,
@@ -73,7 +84,7 @@ const publicExperience = (
   closeAt: experience.closeAt,
   hasProtectedSequences,
   i18n: experience.i18n,
-  products: [],
+  products,
   sequences: sequences.map((sequence) => ({
     id: sequence.id,
     experienceId: experience.id,

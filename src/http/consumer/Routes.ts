@@ -5,9 +5,11 @@
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ExperienceEntries } from "../../store/ExperienceEntries.ts"
+import { ExperienceProducts } from "../../store/ExperienceProducts.ts"
 import { ExperienceViews } from "../../store/ExperienceViews.ts"
 import * as Records from "../../store/Profiles.ts"
 import { SequenceAccess } from "../../store/SequenceAccess.ts"
+import { ShownProducts } from "../../store/ShownProducts.ts"
 import * as Credentials from "../Credentials.ts"
 import { EventStreams } from "../EventStreams.ts"
 import * as System from "../System.ts"
@@ -52,7 +54,13 @@ export const layerNoRecords = noRecordsWith(Credentials.layerConsumer)
 export const layerWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) =>
   noRecordsWith(credentials).pipe(
     Layer.provide(
-      Layer.mergeAll(ExperienceViews.layer, ExperienceEntries.layer, SequenceAccess.layer, Records.Profiles.layer)
+      Layer.mergeAll(
+        ExperienceViews.layer,
+        ExperienceEntries.layer,
+        SequenceAccess.layer,
+        ShownProducts.layer.pipe(Layer.provide(ExperienceProducts.layer)),
+        Records.Profiles.layer
+      )
     )
   )
 

@@ -3,6 +3,8 @@ import { Effect } from "effect"
 import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, aQueue, aSequence, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 
+const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
+
 describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Experiences on the Admin API"), () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("are created with a name alone, in UTC and USD, and answer every field", () =>
@@ -21,6 +23,9 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Experiences on 
           currencyCode: "USD",
           theme: null,
           i18n: null,
+          hasAccessCode: false,
+          products: [],
+          sequences: [],
           archived: false
         })
         assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -73,7 +78,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Experiences on 
         // A record can be sent back as it came.
         const echoed = yield* call("PUT", `/experiences/${created.body.id}`, created.body)
         assert.strictEqual(echoed.status, 200)
-        const { updatedAt: _, ...unchanged } = created.body
+        const { updatedAt: _, sequences: __, ...unchanged } = created.body
         assert.deepInclude(echoed.body, unchanged)
       })
     )
@@ -133,8 +138,20 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Experiences on 
           [{ i18n: "de" }, ["i18n: object"]],
           [{ i18n: { de: "a\u0000" } }, ["i18n: json"]],
           [{ i18n: { "a\u0000": 1 } }, ["i18n: json"]],
-          [{ sequences: [{ name: "s" }] }, ["sequences: picklist"]],
-          [{ products: [{}], accessCode: "abc" }, ["accessCode: picklist", "products: picklist"]]
+          [{ accessCode: "" }, ["accessCode: min_length"]],
+          [{ accessCode: "x".repeat(201) }, ["accessCode: max_length"]],
+          [{ products: {} }, ["products: array"]],
+          [{ products: [{}] }, ["products.0.productId: string"]],
+          [
+            { products: [{ productId: "x", position: -1 }] },
+            ["products.0.position: min_value", "products.0.productId: uuid"]
+          ],
+          [{ products: [{ productId: unknown }] }, ["products.0.productId: picklist"]],
+          [{ products: Array.from({ length: 201 }, () => ({ productId: unknown })) }, ["products: max_length"]],
+          [
+            { products: [{ productId: unknown }], openAt: "2027-01-01T00:00:00Z", closeAt: "2026-12-31T00:00:00Z" },
+            ["closeAt: date_time", "products.0.productId: picklist"]
+          ]
         ]
         for (const [mistake, expected] of mistakes) {
           const shown = JSON.stringify(mistake)

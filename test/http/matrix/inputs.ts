@@ -208,6 +208,11 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/experiences/:id": record("id", "experienceId"),
   "PUT /api/experiences/:id": record("id", "experienceId", { name: "Another" }),
   "DELETE /api/experiences/:id": record("id", "experienceId"),
+  "POST /api/experiences/:id/duplicate": just((own, world) => ({
+    params: { id: own.experienceId },
+    names: [named(world, "experienceId")],
+    status: 201
+  })),
   "POST /api/sequences": just(({ experienceId }, world) => ({
     body: { experienceId, name: "Sale" },
     status: 201,

@@ -1,0 +1,96 @@
+/**
+ * What a copy of an experience is made of: everything that was set, at times of its own, and nothing of what happened.
+ */
+import { Result } from "effect"
+import { randomBytes } from "node:crypto"
+import type { Settings } from "../../domain/Experience.ts"
+import { isLiveKind } from "../../domain/Mechanism.ts"
+import { Settings as SequenceSettings } from "../../domain/Sequence.ts"
+import type { Millis } from "../../domain/Time.ts"
+import type { Known, Named, WholeExperience } from "../../store/WholeExperiences.ts"
+import type { ValidationError } from "../Errors.ts"
+import { issueAt } from "../Issues.ts"
+import { invalidInput } from "../Validation.ts"
+import type { DuplicateExperience } from "./ExperienceApi.ts"
+import type { NewWhole } from "./ExperienceBodies.ts"
+import { withChanges } from "./Payloads.ts"
+import { mechanismsMax, sequencesMax } from "./WholeExperienceApi.ts"
+import { configurationOf } from "./WholeRecords.ts"
+
+/** Whatever can be set that is an instant, of an experience and of mechanisms of all kinds. */
+const instants: ReadonlySet<string> = new Set([
+  "openAt",
+  "closeAt",
+  "lobbyOpenAt",
+  "drawAt",
+  "settleAt",
+  "slotsFrom",
+  "slotsUntil"
+])
+
+/** The last instant there is text for. */
+const latest: Millis = 253_402_300_799_999
+
+/** True if the copy could not be created in one body. */
+export const isTooLarge = ({ sequences }: WholeExperience): boolean =>
+  sequences.length > sequencesMax ||
+  sequences.reduce((count, { mechanisms }) => count + mechanisms.length, 0) > mechanismsMax
+
+/** What of the catalogue and of audiences the original names. */
+export const namedBy = ({ products, sequences }: WholeExperience): Named => ({
+  productIds: [...new Set(products.map(({ productId }) => productId))],
+  variantIds: [...new Set(products.flatMap(({ productVariantId }) => productVariantId ?? []))],
+  audienceIds: [...new Set(sequences.flatMap(({ sequence }) => sequence.audienceId ?? []))]
+})
+
+/** The copy, if every time in it lies in the future. */
+export const copyOf = (
+  original: WholeExperience,
+  own: Settings,
+  { name, shiftSeconds }: Partial<typeof DuplicateExperience.Type>,
+  now: Millis,
+  known: Known
+): Result.Result<NewWhole, ValidationError> => {
+  const shift = (shiftSeconds ?? 0) * 1000
+  const times: Array<Millis> = []
+  const shifted = <A extends object>(settings: A): A =>
+    Object.fromEntries(
+      Object.entries(settings).map(([field, value]) => {
+        if (!instants.has(field)) return [field, value]
+        times.push(value)
+        return [field, value + shift]
+      })
+    ) as A
+  const whole: NewWhole = {
+    settings: { ...shifted(own), name: name ?? copied(own.name) },
+    accessCode: lost(original.experience.hasAccessCode),
+    offers: original.products.filter(
+      ({ productId, productVariantId }) =>
+        known.products.has(productId) && (productVariantId === null || known.variants.has(productVariantId))
+    ),
+    sequences: original.sequences.map(({ sequence }) => ({
+      settings: withChanges<SequenceSettings>({}, sequence, SequenceSettings.fields, {}) as SequenceSettings,
+      accessCode: lost(sequence.hasAccessCode)
+    })),
+    mechanisms: original.sequences.flatMap(({ mechanisms }, sequence) =>
+      mechanisms.flatMap((mechanism) => {
+        const { kind } = mechanism.identity
+        if (!isLiveKind(kind)) return []
+        return [{ kind, sequence, configuration: shifted(configurationOf(mechanism, kind)) }]
+      })
+    )
+  }
+  const least = Math.floor((now - Math.min(...times)) / 1000) + 1
+  const most = Math.floor((latest - Math.max(...times)) / 1000)
+  const sent = shiftSeconds ?? 0
+  const refused = (type: string, expected: string) =>
+    Result.fail(invalidInput([issueAt({ shiftSeconds: sent }, "shiftSeconds", { kind: "validation", type, expected })]))
+  if (sent < least) return refused("min_value", `>=${least}, or a time of the copy would have passed`)
+  return sent > most ? refused("max_value", `<=${most}`) : Result.succeed(whole)
+}
+
+/** The name of a copy that is given none. */
+const copied = (name: string): string => `${name.slice(0, 193).replace(/[\uD800-\uDBFF]$/, "")} (copy)`
+
+/** An access code that nobody knows, in place of one that only its hash is known of. */
+const lost = (hasAccessCode: boolean): string | null => (hasAccessCode ? randomBytes(32).toString("hex") : null)

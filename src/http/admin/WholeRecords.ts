@@ -1,0 +1,33 @@
+/** Experiences as the Admin API shows them: with what they offer, and with everything below them. */
+import { Schema } from "effect"
+import type { LiveKind } from "../../domain/Mechanism.ts"
+import type { StoredMechanism } from "../../store/Mechanisms.ts"
+import type { WholeExperience as Stored } from "../../store/WholeExperiences.ts"
+import { kinds } from "./Kinds.ts"
+import { mechanismRecord } from "./MechanismRecord.ts"
+import type { KindOfMechanism } from "./KindOfMechanism.ts"
+import { kindOfField, type WholeExperience } from "./WholeExperienceApi.ts"
+
+type Whole = typeof WholeExperience.Type
+type Sequence = Whole["sequences"][number]
+
+/** The experience's record with everything below it. */
+export const wholeRecord = ({ experience, products, sequences }: Stored): Whole => ({
+  ...experience,
+  products,
+  sequences: sequences.map(({ sequence, mechanisms }) => {
+    const byKind = Map.groupBy(mechanisms, ({ identity }) => identity.kind)
+    const held = Object.entries(kindOfField).map(([field, kind]) => {
+      const records = (byKind.get(kind) ?? []).map((mechanism) => recordOf(mechanism, kind))
+      return [field, field === "waitlist" ? (records[0] ?? null) : records]
+    })
+    return { ...sequence, ...(Object.fromEntries(held) as Omit<Sequence, keyof typeof sequence>) }
+  })
+})
+
+/** The configuration a mechanism has, as its record tells. */
+export const configurationOf = ({ configuration }: StoredMechanism, kind: LiveKind) =>
+  Schema.decodeUnknownSync((kinds[kind] as KindOfMechanism<LiveKind>).Configuration)(configuration)
+
+const recordOf = (mechanism: StoredMechanism, kind: LiveKind) =>
+  mechanismRecord(mechanism, configurationOf(mechanism, kind) as object, mechanism.status, kinds[kind])
