@@ -10,6 +10,7 @@ import * as Demo from "./Demo.ts"
 import * as Migrate from "./Migrate.ts"
 import * as Organizations from "./Organizations.ts"
 import * as Presentation from "./Presentation.ts"
+import * as Seed from "./Seed.ts"
 import * as Serve from "./Serve.ts"
 import * as SigningKeys from "./SigningKeys.ts"
 import * as VerifyDraw from "./VerifyDraw.ts"
@@ -21,6 +22,7 @@ const usher = Command.make("usher").pipe(
     Demo.demo,
     Migrate.command,
     Organizations.command,
+    Seed.command,
     Keys.command,
     SigningKeys.command,
     VerifyDraw.command

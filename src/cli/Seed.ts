@@ -1,0 +1,145 @@
+/**
+ * `usher seed`: fills an organization with sample data, to try lists, searches and analytics at size.
+ */
+import { Clock, Console, Effect, Layer, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { randomBytes } from "node:crypto"
+import { Organizations } from "../auth/Organizations.ts"
+import type { Tenant } from "../domain/Ids.ts"
+import { seededRandom } from "../domain/SeededRandom.ts"
+import { StartRefused } from "../Settings.ts"
+import * as Samples from "../store/Samples.ts"
+import * as Environment from "./Environment.ts"
+import { countsFor, makeRows } from "./seed/Rows.ts"
+import { makeProgress } from "./seed/Progress.ts"
+import { interruptible } from "./Signals.ts"
+
+/** Rows in one statement. */
+const chunkMax = 2_000
+
+const consumersMax = 10_000_000
+
+const fill = Effect.fnUntraced(function* (tenant: Tenant, consumers: number) {
+  const now = yield* Clock.currentTimeMillis
+  const run = now.toString(36)
+  const rows = makeRows(tenant, seededRandom(randomBytes(16).toString("hex")), run, now)
+  const counts = countsFor(consumers)
+  const progress = makeProgress(counts.products + counts.experiences + counts.pages + counts.consumers, now)
+
+  /** Makes so many of something, and writes each with what belongs to it. */
+  const inChunks = Effect.fnUntraced(function* <A, E, R>(
+    what: string,
+    count: number,
+    make: (number: number) => A,
+    write: (made: ReadonlyArray<A>) => Effect.Effect<void, E, R>
+  ) {
+    for (let from = 0; from < count; from += chunkMax) {
+      const made = Array.from({ length: Math.min(chunkMax, count - from) }, (_, index) => make(from + index))
+      yield* write(made)
+      yield* progress.advance(what, made.length)
+    }
+  })
+
+  yield* inChunks("products", counts.products, rows.product, (made) =>
+    Effect.andThen(
+      Samples.insert(
+        "products",
+        made.map(({ product }) => product)
+      ),
+      Samples.insert(
+        "product_variants",
+        made.map(({ variant }) => variant)
+      )
+    )
+  )
+  const experienceIds: Array<string> = []
+  yield* inChunks("experiences", counts.experiences, rows.experience, (made) => {
+    experienceIds.push(...made.map(({ experience }) => experience["id"] as string))
+    return Effect.andThen(
+      Samples.insert(
+        "experiences",
+        made.map(({ experience }) => experience)
+      ),
+      Samples.insert(
+        "sequences",
+        made.map(({ sequence }) => sequence)
+      )
+    )
+  })
+  const page = (number: number) => rows.page(experienceIds[number % experienceIds.length]!, number)
+  yield* inChunks("pages", counts.pages, page, (made) => Samples.insert("experience_pages", made))
+  let orders = 0
+  yield* inChunks("consumers", counts.consumers, rows.consumer, (made) => {
+    const ordered = made.flatMap((each) => each.orders)
+    orders += ordered.length
+    return Effect.andThen(
+      Samples.insert(
+        "consumers",
+        made.map(({ consumer }) => consumer)
+      ),
+      Samples.insert("orders", ordered)
+    )
+  })
+  yield* Samples.analyze
+  yield* progress.end
+  return { ...counts, orders }
+})
+
+/** The organization that is meant: the one that is named, or the only one there is. */
+const meant = Effect.fnUntraced(function* (id: Option.Option<string>) {
+  const all = yield* (yield* Organizations).all
+  const found = Option.isSome(id) ? all.find((each) => each.id === id.value) : all.length === 1 ? all[0] : undefined
+  if (found !== undefined) return found
+  const known = all.map(({ id, name }) => `${id} (${name})`).join(", ")
+  const problem = Option.isSome(id) ? "There is no such organization" : "Name the organization with --organization"
+  return yield* new StartRefused({
+    message:
+      all.length === 0
+        ? "There is no organization yet: make one with `usher organizations create`."
+        : `${problem}: ${known}`
+  })
+})
+
+/** The command. */
+export const command = Command.make(
+  "seed",
+  {
+    organization: Flag.String("organization").pipe(
+      Flag.withDescription("The id of the organization; may be left out where there is one alone"),
+      Flag.optional
+    ),
+    mode: Flag.Literals("mode", ["test", "live"]).pipe(
+      Flag.withDescription("Which of its records; those of the other mode are not touched"),
+      Flag.withDefault("test")
+    ),
+    large: Flag.Int("large").pipe(
+      Flag.withDescription("How many consumers (1 to 10000000); pages, orders, products and experiences in proportion"),
+      Flag.filter(
+        (count) => count >= 1 && count <= consumersMax,
+        () => `a whole number from 1 to ${consumersMax}`
+      ),
+      Flag.withDefault(1_000)
+    )
+  },
+  ({ organization, mode, large }) =>
+    Effect.gen(function* () {
+      const { id, name } = yield* meant(organization)
+      const made = yield* fill({ organizationId: id, mode }, large)
+      const parts = Object.entries(made).map(([what, count]) => `${count.toLocaleString("en")} ${what}`)
+      yield* Console.log(`Filled "${name}" (${mode}) with ${parts.join(", ")}.`)
+    }).pipe(
+      Effect.catchTag(["Unavailable", "SqlError"], (error) =>
+        Effect.fail(new StartRefused({ message: `The data could not be written: ${String(error.cause)}` }))
+      ),
+      Effect.provide(Organizations.layer.pipe(Layer.provideMerge(Environment.withDatabase))),
+      interruptible
+    )
+).pipe(
+  Command.withDescription(
+    "Fill an organization with sample data, to try lists, searches and analytics at size. Works beside a running server."
+  ),
+  Command.withExamples([
+    { command: "usher seed", description: "A thousand consumers and what belongs to them, in test mode" },
+    { command: "usher seed --large 1000000", description: "A million" }
+  ])
+)

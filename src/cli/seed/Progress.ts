@@ -1,0 +1,39 @@
+/**
+ * How far a long work has come, on standard error: a bar that is redrawn on a terminal, else a line now and then.
+ */
+import { Clock, Effect } from "effect"
+
+const barWidth = 30
+const lineMillis = 10_000
+const redrawMillis = 100
+
+/** The progress of `total` steps begun at `begunAt`. */
+export const makeProgress = (total: number, begunAt: number) => {
+  const isTerminal = process.stderr.isTTY
+  let done = 0
+  let shownAt = begunAt
+
+  const show = (what: string, now: number): void => {
+    const share = done / total
+    const seconds = (now - begunAt) / 1000
+    const left = share === 0 ? "" : `, ${Math.ceil((seconds / share) * (1 - share))} s left`
+    const text = `${Math.floor(share * 100)} %  ${what}  ${done.toLocaleString("en")} of ${total.toLocaleString("en")}${left}`
+    const filled = Math.round(share * barWidth)
+    const bar = "█".repeat(filled) + "·".repeat(barWidth - filled)
+    process.stderr.write(isTerminal ? `\r\u001b[2K${bar} ${text}` : `${text}\n`)
+  }
+
+  return {
+    /** So many steps more are done. */
+    advance: (what: string, steps: number) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        done += steps
+        if (now - shownAt < (isTerminal ? redrawMillis : lineMillis)) return
+        shownAt = now
+        show(what, now)
+      }),
+    end: Effect.sync(() => {
+      if (isTerminal) process.stderr.write("\r\u001b[2K")
+    })
+  }
+}

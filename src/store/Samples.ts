@@ -1,0 +1,39 @@
+/**
+ * Many records of one table in one statement, as they stand in it: for filling an organization with data to try things at
+ * size. What the repositories see to, whoever makes the rows has seen to already.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+
+/** The tables that can be filled, each after those it refers to. */
+export type SampleTable =
+  | "products"
+  | "product_variants"
+  | "experiences"
+  | "sequences"
+  | "experience_pages"
+  | "consumers"
+  | "orders"
+
+/** A row by the names of its columns; the rows of one statement have the same columns. */
+export interface SampleRow {
+  readonly [column: string]: unknown
+}
+
+/** Writes the rows. */
+export const insert = Effect.fnUntraced(function* (table: SampleTable, rows: ReadonlyArray<SampleRow>) {
+  const [first] = rows
+  if (first === undefined) return
+  const sql = yield* PgClient.PgClient
+  const columns = sql.literal(
+    Object.keys(first)
+      .map((column) => `"${column}"`)
+      .join(", ")
+  )
+  yield* sql`
+    insert into ${sql(table)} (${columns})
+    select ${columns} from json_populate_recordset(null::${sql(table)}, ${JSON.stringify(rows)}::json)`
+})
+
+/** Lets the database look at how the rows are spread, as it does by itself some time later. */
+export const analyze = Effect.flatMap(PgClient.PgClient, (sql) => Effect.asVoid(sql`analyze`))
