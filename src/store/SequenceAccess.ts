@@ -1,6 +1,6 @@
 /**
  * For whom a sequence is: for everybody; with an audience, for its members; with an access code, for consumers who have
- * shown it once. A sequence that has both asks for both.
+ * shown it once. A sequence that has both asks for both. With a limit of orders, it is for whoever has fewer in it.
  *
  * Access codes are kept as keyed hashes, so that neither the table nor the time of a comparison tells anything of them.
  */
@@ -18,13 +18,16 @@ import { orUnavailable } from "./SqlFailure.ts"
 /** What processes are told that keep in memory for whom sequences are. */
 export const protectionTopic = "protection" satisfies Topic
 
+/** How a consumer stands to a sequence: whoever is admitted for now has orders left, and is asked about again. */
+export type Admission = "admitted" | "admitted for now" | "not invited" | "order limit reached"
+
 export class SequenceAccess extends Context.Service<
   SequenceAccess,
   {
-    /** The sequences that are not for everybody, at most `limit` of them. */
+    /** The sequences that are not for everybody, or not for ever, at most `limit` of them. */
     protectedIds(limit: number): Effect.Effect<ReadonlyArray<string>, Unavailable>
-    /** True if the sequence is for the consumer; it is for nobody if the tenant has no such sequence. */
-    mayEnter(tenant: Tenant, sequenceId: string, consumerId: string): Effect.Effect<boolean, Unavailable>
+    /** Whether the sequence is for the consumer; nobody is invited if the tenant has no such sequence. */
+    admission(tenant: Tenant, sequenceId: string, consumerId: string): Effect.Effect<Admission, Unavailable>
     /** Shows an access code. The sequences of the experience that it opens stay open to the consumer; false if it opens none. */
     show(
       tenant: Tenant,
@@ -40,20 +43,25 @@ export class SequenceAccess extends Context.Service<
 
       const protectedIds = Effect.fn("SequenceAccess.protectedIds")(function* (limit: number) {
         const rows = yield* sql<{ readonly id: string }>`
-          select s.id from sequences s where not s.archived and ${isProtected(sql)} limit ${limit}`
+          select s.id from sequences s where not s.archived and ${isGuarded(sql)} limit ${limit}`
         return rows.map(({ id }) => id)
       }, orUnavailable)
 
-      const mayEnter = Effect.fn("SequenceAccess.mayEnter")(function* (
+      const admission = Effect.fn("SequenceAccess.admission")(function* (
         { organizationId, mode }: Tenant,
         sequenceId: string,
         consumerId: string
       ) {
-        const rows = yield* sql`
-          select s.id from sequences s
+        const rows = yield* sql<{ readonly orders_left: number | null }>`
+          select s.order_limit - (
+            select count(*)::int from orders o
+            where s.order_limit is not null and o.sequence_id = s.id and o.consumer_id = ${consumerId}
+              and o.status <> 'CANCELLED'
+          ) as orders_left
+          from sequences s
           where s.id = ${sequenceId} and s.organization_id = ${organizationId} and s.mode = ${mode}
             and ${isFor(sql, consumerId)}`
-        return rows.length > 0
+        return rows[0] === undefined ? "not invited" : admissionWith(rows[0].orders_left)
       }, orUnavailable)
 
       const show = Effect.fn("SequenceAccess.show")(function* (
@@ -79,9 +87,15 @@ export class SequenceAccess extends Context.Service<
         return opened.length > 0
       }, orUnavailable)
 
-      return { protectedIds, mayEnter, show }
+      return { protectedIds, admission, show }
     })
   )
+}
+
+/** What the orders that a consumer has left come to; null: there is no limit. */
+const admissionWith = (ordersLeft: number | null): Admission => {
+  if (ordersLeft === null) return "admitted"
+  return ordersLeft > 0 ? "admitted for now" : "order limit reached"
 }
 
 /** How an access code of an experience's sequence is kept. */
@@ -96,6 +110,9 @@ export const makeAccessCodeHash = Effect.map(
 /** Of a sequence `s`: true if it is not for everybody. */
 export const isProtected = (sql: SqlClient.SqlClient): Fragment =>
   sql`(s.audience_id is not null or s.access_code_hash is not null)`
+
+/** Of a sequence `s`: true if who enters must be looked at. */
+const isGuarded = (sql: SqlClient.SqlClient): Fragment => sql`(${isProtected(sql)} or s.order_limit is not null)`
 
 /** Of a sequence `s`: true if it is for the consumer; for nobody in particular, if it is for everybody. */
 export const isFor = (sql: SqlClient.SqlClient, consumerId: string | undefined): Fragment =>
@@ -116,7 +133,7 @@ export const tellProtection = (sql: SqlClient.SqlClient, condition: Fragment) =>
     select ${notification(
       sql,
       protectionTopic,
-      sql`case when not s.archived and ${isProtected(sql)} then 'protected ' else 'open ' end || s.id`
+      sql`case when not s.archived and ${isGuarded(sql)} then 'protected ' else 'open ' end || s.id`
     )}
     from sequences s where ${condition}`
 

@@ -12,6 +12,7 @@ import { AudienceApi } from "./AudienceApi.ts"
 import { DistributionApi } from "./DistributionApi.ts"
 import { DrawApi } from "./DrawApi.ts"
 import { ExperienceApi } from "./ExperienceApi.ts"
+import { OrderApi } from "./OrderApi.ts"
 import { OutboxApi } from "./OutboxApi.ts"
 import { QueueApi } from "./QueueApi.ts"
 import { SequenceApi } from "./SequenceApi.ts"
@@ -31,6 +32,7 @@ export const AdminApi = describe(
     .add(TimedReleaseApi)
     .add(WaitlistApi)
     .add(DistributionApi)
+    .add(OrderApi)
     .add(OutboxApi)
     .prefix("/api")
     .middleware(Validation)

@@ -9,6 +9,7 @@ import { Audiences } from "../../store/Audiences.ts"
 import { Experiences } from "../../store/Experiences.ts"
 import { History } from "../../store/History.ts"
 import { Mechanisms } from "../../store/Mechanisms.ts"
+import { Orders } from "../../store/Orders.ts"
 import { Places } from "../../store/Places.ts"
 import { Sequences } from "../../store/Sequences.ts"
 import { ApiKeyHandlers } from "./ApiKeys.ts"
@@ -18,6 +19,7 @@ import { AudienceHandlers } from "./Audiences.ts"
 import { DistributionHandlers } from "./Distributions.ts"
 import { DrawHandlers } from "./Draws.ts"
 import { ExperienceHandlers } from "./Experiences.ts"
+import { OrderHandlers } from "./Orders.ts"
 import { OutboxHandlers } from "./Outbox.ts"
 import { QueueHandlers } from "./Queues.ts"
 import { SequenceHandlers } from "./Sequences.ts"
@@ -37,10 +39,12 @@ export const layer = Layer.mergeAll(
   TimedReleaseHandlers,
   WaitlistHandlers,
   DistributionHandlers,
+  OrderHandlers,
   OutboxHandlers
 ).pipe(
   Layer.provide(Creation.layer),
   Layer.provide(NoticeSchedule.layer),
   Layer.provide(Layer.mergeAll(Experiences.layer, Sequences.layer, Mechanisms.layer, Places.layer, History.layer)),
-  Layer.provide(Layer.merge(Audiences.layer, AudienceMembers.layer))
+  Layer.provide(Layer.merge(Audiences.layer, AudienceMembers.layer)),
+  Layer.provide(Orders.layer)
 )

@@ -27,8 +27,8 @@ export const SequenceHandlers = HttpApiBuilder.group(
     const protection = yield* Protection
 
     /** Answers only when no process lets in whom the sequence is not for. */
-    const protectedNow = ({ id, audienceId, hasAccessCode }: Sequence) =>
-      protection.changed(audienceId !== null || hasAccessCode ? id : undefined)
+    const protectedNow = ({ id, audienceId, hasAccessCode, orderLimitPerConsumer }: Sequence) =>
+      protection.changed(audienceId !== null || hasAccessCode || orderLimitPerConsumer !== null ? id : undefined)
 
     return handlers.handleAll({
       createSequence: Effect.fnUntraced(
