@@ -93,15 +93,21 @@ export const Order = Schema.Struct({
 }).annotate({ identifier: "Order" })
 export type Order = typeof Order.Type
 
+/** What decides what an order costs. */
+export interface Priced {
+  readonly total?: Amount | undefined
+  readonly items: ReadonlyArray<Item>
+}
+
 /** What the items cost together. */
 export const sumOf = (items: ReadonlyArray<Item>): Amount =>
   items.reduce((sum, { quantity, unitPrice }) => sum + BigInt(quantity) * unitPrice, 0n)
 
 /** What the order costs: what was said, or else the sum of its items. Both may differ, as there are discounts and fees. */
-export const totalOf = ({ total, items }: Pick<Settings, "total" | "items">): Amount => total ?? sumOf(items)
+export const totalOf = ({ total, items }: Priced): Amount => total ?? sumOf(items)
 
 /** True if there is no amount for what the order costs. */
-export const isBeyondAmounts = (settings: Pick<Settings, "total" | "items">): boolean => totalOf(settings) > amountMax
+export const isBeyondAmounts = (order: Priced): boolean => totalOf(order) > amountMax
 
 const rank: { readonly [S in OrderStatus]: number } = { CREATED: 0, PAID: 1, FULFILLED: 2, CANCELLED: 3 }
 

@@ -218,7 +218,9 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Orders in Postg
         )
         const archived = yield* aConsumer(tenant, { archived: true })
         assert.deepStrictEqual(yield* problemsOf({ consumerId: archived }), ["consumerId"])
-        const late = yield* Effect.flip(orders.create(tenant, "x", { ...bare.origin, consumerId: archived }, settings()))
+        const late = yield* Effect.flip(
+          orders.create(tenant, "x", { ...bare.origin, consumerId: archived }, settings())
+        )
         assert.strictEqual(late._tag, "UnknownReferences")
       })
     )

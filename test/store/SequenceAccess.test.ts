@@ -105,8 +105,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A sequence"), (
         const audienceId = yield* anAudience(tenant, [member])
         const experienceId = yield* anExperience(tenant)
         const { id } = yield* sequences.create(tenant, "x", experienceId, { ...bare, audienceId }, "open")
-        const mayEnter = () =>
-          Effect.forEach([member, outsider], (consumerId) => admits(tenant, id, consumerId))
+        const mayEnter = () => Effect.forEach([member, outsider], (consumerId) => admits(tenant, id, consumerId))
         assert.deepStrictEqual(yield* mayEnter(), [false, false])
         for (const consumerId of [member, outsider]) {
           assert.isTrue(yield* access.show(tenant, { experienceId, consumerId, accessCode: "open" }))

@@ -5,6 +5,7 @@ import { HttpApi } from "effect/http-api"
 import { AdminKey } from "../Credentials.ts"
 import { describe } from "../OpenApi.ts"
 import { Validation } from "../Validation.ts"
+import { AnalyticsApi } from "./AnalyticsApi.ts"
 import { ApiKeyApi } from "./ApiKeyApi.ts"
 import { AppointmentApi } from "./AppointmentApi.ts"
 import { AuctionApi } from "./AuctionApi.ts"
@@ -33,6 +34,7 @@ export const AdminApi = describe(
     .add(WaitlistApi)
     .add(DistributionApi)
     .add(OrderApi)
+    .add(AnalyticsApi)
     .add(OutboxApi)
     .prefix("/api")
     .middleware(Validation)

@@ -4,6 +4,7 @@
 import { Layer } from "effect"
 import { Creation } from "../../engine/Creation.ts"
 import { NoticeSchedule } from "../../engine/NoticeSchedule.ts"
+import { Analytics } from "../../store/Analytics.ts"
 import { AudienceMembers } from "../../store/AudienceMembers.ts"
 import { Audiences } from "../../store/Audiences.ts"
 import { Experiences } from "../../store/Experiences.ts"
@@ -12,6 +13,7 @@ import { Mechanisms } from "../../store/Mechanisms.ts"
 import { Orders } from "../../store/Orders.ts"
 import { Places } from "../../store/Places.ts"
 import { Sequences } from "../../store/Sequences.ts"
+import { AnalyticsHandlers } from "./Analytics.ts"
 import { ApiKeyHandlers } from "./ApiKeys.ts"
 import { AppointmentHandlers } from "./Appointments.ts"
 import { AuctionHandlers } from "./Auctions.ts"
@@ -40,11 +42,12 @@ export const layer = Layer.mergeAll(
   WaitlistHandlers,
   DistributionHandlers,
   OrderHandlers,
+  AnalyticsHandlers,
   OutboxHandlers
 ).pipe(
   Layer.provide(Creation.layer),
   Layer.provide(NoticeSchedule.layer),
   Layer.provide(Layer.mergeAll(Experiences.layer, Sequences.layer, Mechanisms.layer, Places.layer, History.layer)),
   Layer.provide(Layer.merge(Audiences.layer, AudienceMembers.layer)),
-  Layer.provide(Orders.layer)
+  Layer.provide(Layer.merge(Orders.layer, Analytics.layer))
 )

@@ -9,7 +9,7 @@ import { Clock, Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { amountMax, toText } from "../../domain/Amount.ts"
 import type { Tenant } from "../../domain/Ids.ts"
-import { isBeyondAmounts, mayBecome, type OrderableKind, Settings } from "../../domain/Order.ts"
+import { isBeyondAmounts, mayBecome, type OrderableKind, type Priced, Settings } from "../../domain/Order.ts"
 import { Engine } from "../../engine/Engine.ts"
 import { type Origin, type References, unknownDistribution, UnknownReferences } from "../../store/OrderOrigins.ts"
 import { type ExternalIdTaken, Orders } from "../../store/Orders.ts"
@@ -34,10 +34,11 @@ export const OrderHandlers = HttpApiBuilder.group(
     const completed = (tenant: Tenant, { consumerId, distributionId: id, distributionType: kind }: Origin) => {
       if (id === null || kind === null) return Effect.void
       const grant = engine.send<OrderableKind>({ kind, id, tenant }, { _tag: "Complete", consumerId })
-      return grant.pipe(
-        // Archived in this moment.
-        Effect.catchTag("MechanismNotFound", () => new UnknownReferences({ problems: [unknownDistribution] })),
-        orAnswer(kind)
+      return Effect.catch(grant, (error) =>
+        error._tag === "MechanismNotFound"
+          ? // Archived in this moment.
+            new UnknownReferences({ problems: [unknownDistribution] })
+          : orAnswer(kind)(Effect.fail(error))
       )
     }
 
@@ -106,7 +107,7 @@ const changed = (
 }
 
 /** The issue of an order that costs more than can be said; none as a rule. */
-const beyondAmounts = (order: Parameters<typeof isBeyondAmounts>[0]): ReadonlyArray<Issue> =>
+const beyondAmounts = (order: Priced): ReadonlyArray<Issue> =>
   isBeyondAmounts(order)
     ? [
         issueAt({ items: [] }, "items", {

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto"
 import { appointmentInputs } from "./appointmentInputs.ts"
 import { auctionInputs } from "./auctionInputs.ts"
 import { drawInputs } from "./drawInputs.ts"
+import { orderInputs } from "./orderInputs.ts"
 import { timedReleaseInputs } from "./timedReleaseInputs.ts"
 import { waitlistInputs } from "./waitlistInputs.ts"
 import { byServer, call, type Side, type Tenancy, type World } from "./world.ts"
@@ -23,6 +24,8 @@ export interface Input {
   readonly names?: ReadonlyArray<Name>
   /** What the answer to another tenant must not contain, besides the names. */
   readonly secrets?: ReadonlyArray<string>
+  /** A refusal repeats the names that were sent: a 400 that says which is unknown. */
+  readonly isEchoed?: boolean
   /** Of consumer actions: the answer to a guest where guests are not supported. */
   readonly guestStatus?: number
 }
@@ -244,6 +247,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   ...appointmentInputs,
   ...auctionInputs,
   ...drawInputs,
+  ...orderInputs,
   ...timedReleaseInputs,
   ...waitlistInputs,
   "GET /api/distributions": just(({ experienceId, queueId }, world) => ({
