@@ -1,7 +1,8 @@
 /**
- * Whether a consumer may enter a sequence's mechanisms. Which sequences are not for everybody is in memory, told by the
- * database to every process (`Invalidations`), so that an entry into any other costs a look into a set. For those that
- * are not, the database is asked; whom it let in is remembered until something is taken away from anybody.
+ * Whether a consumer may enter a sequence's mechanisms. Which sequences are not for everybody, or have a limit of orders, is
+ * in memory, told by the database to every process (`Invalidations`), so that an entry into any other costs a look into a
+ * set. For those the database is asked; whom it let in is remembered until something is taken away from anybody, but not
+ * where there is a limit, as each order changes what is left.
  *
  * Where memory may have missed something, the database is asked for every sequence.
  */
@@ -9,7 +10,7 @@ import { Context, Effect, Layer } from "effect"
 import type { MechanismIdentity } from "../domain/Decider.ts"
 import { Invalidations } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
-import { protectionTopic, SequenceAccess } from "../store/SequenceAccess.ts"
+import { type Admission, protectionTopic, SequenceAccess } from "../store/SequenceAccess.ts"
 import { Recent } from "./Recent.ts"
 
 /** Sequences known at most not to be for everybody; beyond it the database is asked for every sequence. */
@@ -21,11 +22,11 @@ const rememberedAdmissions = 50_000
 export class Protection extends Context.Service<
   Protection,
   {
-    /** True if the sequence the mechanism belongs to is for the consumer. */
-    mayEnter(
+    /** Whether the sequence the mechanism belongs to is for the consumer. */
+    admission(
       mechanism: Pick<MechanismIdentity, "organizationId" | "mode" | "sequenceId">,
       consumerId: string
-    ): Effect.Effect<boolean, Unavailable>
+    ): Effect.Effect<Admission, Unavailable>
     /**
      * To be asked after a change to sequences or to an audience's members, before it is answered: returns when every
      * process acts on it, in this one at once. Those who have changed for whom a sequence is name it.
@@ -40,10 +41,10 @@ export class Protection extends Context.Service<
       const invalidations = yield* Invalidations
       const protectedIds = new Set<string>()
       let overflowed = false
-      let admitted = new Recent<true>(rememberedAdmissions)
+      let remembered = new Recent<true>(rememberedAdmissions)
 
       const forget = () => {
-        admitted = new Recent(rememberedAdmissions)
+        remembered = new Recent(rememberedAdmissions)
       }
       const protect = (sequenceId: string) => {
         if (protectedIds.size < protectedMax) protectedIds.add(sequenceId)
@@ -77,17 +78,17 @@ export class Protection extends Context.Service<
       ) => {
         const key = `${sequenceId} ${consumerId}`
         // What is forgotten while the database is asked is not remembered anew by the answer.
-        const memory = admitted
-        if (invalidations.isCurrent() && memory.get(key) !== undefined) return Effect.succeed(true)
-        return Effect.map(access.mayEnter(tenant, sequenceId, consumerId), (mayEnter) => {
-          if (mayEnter) memory.set(key, true)
-          return mayEnter
+        const memory = remembered
+        if (invalidations.isCurrent() && memory.get(key) !== undefined) return admitted
+        return Effect.map(access.admission(tenant, sequenceId, consumerId), (admission) => {
+          if (admission === "admitted") memory.set(key, true)
+          return admission
         })
       }
 
       return {
-        mayEnter: (mechanism, consumerId) =>
-          Effect.suspend(() => (isOpen(mechanism.sequenceId) ? Effect.succeed(true) : ask(mechanism, consumerId))),
+        admission: (mechanism, consumerId) =>
+          Effect.suspend(() => (isOpen(mechanism.sequenceId) ? admitted : ask(mechanism, consumerId))),
         changed: (...sequenceIds) =>
           Effect.flatMap(access.protectedAmong(sequenceIds), (ids) => {
             for (const id of ids) protect(id)
@@ -98,3 +99,5 @@ export class Protection extends Context.Service<
     })
   )
 }
+
+const admitted: Effect.Effect<Admission> = Effect.succeed("admitted")

@@ -19,6 +19,9 @@ export class GuestsRefused extends Schema.TaggedError<GuestsRefused>()("GuestsRe
 /** The sequence is for an audience the consumer is not in, or has an access code it has not shown. 403 */
 export class NotInvited extends Schema.TaggedError<NotInvited>()("NotInvited", {}) {}
 
+/** The consumer has as many orders in the sequence as it may have. 409 `DISTRIBUTION_ORDER_LIMIT` */
+export class OrderLimitReached extends Schema.TaggedError<OrderLimitReached>()("OrderLimitReached", {}) {}
+
 /** The consumer's place is not in a status that allows the command; `status` is the one it has. 409 `INVALID_STATUS` */
 export class WrongStatus extends Schema.TaggedError<WrongStatus>()("WrongStatus", { status: Schema.String }) {}
 

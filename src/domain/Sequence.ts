@@ -12,12 +12,17 @@ export const ProductSelectionMode = Schema.Literals(["USER_SELECTED", "SYSTEM_AS
 /** Opens a sequence to whoever knows it. It is never shown again: only a hash of it is kept. */
 export const AccessCode = text({ minLength: 1, maxLength: 200 })
 
+/** The highest limit of orders there is. */
+const orderLimitMax = 1_000_000
+
 /** What an admin sets. Higher priority comes first; with an audience the sequence is for its members alone. */
 export const Settings = Schema.Struct({
   name: Name,
   priority: Schema.Int.check(Schema.isBetween({ minimum: -1_000_000, maximum: 1_000_000 })),
   productSelectionMode: Schema.optionalKey(ProductSelectionMode),
-  audienceId: Schema.optionalKey(Id)
+  audienceId: Schema.optionalKey(Id),
+  /** A consumer with so many orders in the sequence enters its mechanisms no more; absent: no limit. */
+  orderLimitPerConsumer: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: orderLimitMax })))
 })
 export type Settings = typeof Settings.Type
 
@@ -30,6 +35,7 @@ export const Sequence = Schema.Struct({
   priority: Schema.Int,
   productSelectionMode: Schema.NullOr(ProductSelectionMode),
   audienceId: Schema.NullOr(Id),
+  orderLimitPerConsumer: Schema.NullOr(Schema.Int),
   hasAccessCode: Schema.Boolean,
   ...stampFields
 }).annotate({ identifier: "Sequence" })

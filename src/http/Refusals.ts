@@ -17,6 +17,7 @@ import type {
   NotEntered,
   NotInvited,
   NotOpen,
+  OrderLimitReached,
   SlotFull,
   SlotNotBegun,
   SlotPast,
@@ -52,6 +53,7 @@ interface Refusals {
   readonly Full: Full
   readonly GuestsRefused: GuestsRefused
   readonly NotInvited: NotInvited
+  readonly OrderLimitReached: OrderLimitReached
   readonly WrongStatus: WrongStatus
   readonly NotEntered: NotEntered
   readonly AlreadyGranted: AlreadyGranted
@@ -80,7 +82,7 @@ type Answer<E> =
   | (E extends AmountMissing ? ValidationError : never)
   | (E extends GuestsRefused | NotInvited ? Forbidden : never)
   | (E extends Closed | WrongStatus | ConfigurationFixed | AdmissionsUsedUp ? Conflict : never)
-  | (E extends NotEntered | AlreadyGranted ? Conflict : never)
+  | (E extends NotEntered | AlreadyGranted | OrderLimitReached ? Conflict : never)
   | (E extends AlreadyBooked | SlotFull | SlotPast | SlotNotBegun ? Conflict : never)
   | (E extends { readonly _tag: "MechanismNotFound" } ? NotFound : never)
   | (E extends { readonly _tag: "Unavailable" | "Overloaded" | "Parked" } ? ServiceUnavailable : never)
@@ -153,6 +155,8 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return new Forbidden({ error: `${label} does not admit guests` })
     case "NotInvited":
       return new Forbidden({ error: `${label} is not for this consumer` })
+    case "OrderLimitReached":
+      return new Conflict({ error: "The limit of orders is reached", code: "DISTRIBUTION_ORDER_LIMIT" })
     case "WrongStatus":
       return new Conflict({ error: `Not possible in status ${error.status}`, code: "INVALID_STATUS" })
     case "NotEntered":

@@ -17,6 +17,7 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
     "Product",
     "Variant",
     "Variant option",
-    "Variant option value"
+    "Variant option value",
+    "Order"
   ])
 }) {}

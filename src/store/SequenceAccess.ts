@@ -1,7 +1,7 @@
 /**
  * For whom a sequence is: for everybody; with an audience, for its members; with an access code, for consumers who have
  * shown it once; and if its experience has an access code, for consumers who have shown that. A sequence that has several
- * of these asks for all of them.
+ * of these asks for all of them. With a limit of orders, it is for whoever has fewer in it.
  *
  * Access codes are kept as keyed hashes, so that neither the table nor the time of a comparison tells anything of them.
  */
@@ -19,15 +19,18 @@ import { orUnavailable } from "./SqlFailure.ts"
 /** What processes are told that keep in memory for whom sequences are. */
 export const protectionTopic = "protection" satisfies Topic
 
+/** How a consumer stands to a sequence: whoever is admitted for now has orders left, and is asked about again. */
+export type Admission = "admitted" | "admitted for now" | "not invited" | "order limit reached"
+
 export class SequenceAccess extends Context.Service<
   SequenceAccess,
   {
-    /** The sequences that are not for everybody, at most `limit` of them. */
+    /** The sequences that are not for everybody, or not for ever, at most `limit` of them. */
     protectedIds(limit: number): Effect.Effect<ReadonlyArray<string>, Unavailable>
-    /** Those of the sequences that are not for everybody. */
+    /** Those of the sequences that are not for everybody, or not for ever. */
     protectedAmong(sequenceIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, Unavailable>
-    /** True if the sequence is for the consumer; it is for nobody if the tenant has no such sequence. */
-    mayEnter(tenant: Tenant, sequenceId: string, consumerId: string): Effect.Effect<boolean, Unavailable>
+    /** Whether the sequence is for the consumer; nobody is invited if the tenant has no such sequence. */
+    admission(tenant: Tenant, sequenceId: string, consumerId: string): Effect.Effect<Admission, Unavailable>
     /**
      * Shows an access code. The experience, and those of its sequences, that have it stay open to the consumer; false if
      * it opens nothing.
@@ -47,7 +50,8 @@ export class SequenceAccess extends Context.Service<
       const protectedIds = Effect.fn("SequenceAccess.protectedIds")(function* (limit: number) {
         const rows = yield* sql<{ readonly id: string }>`
           select s.id from sequences s
-          where not s.archived and (s.audience_id is not null or s.access_code_hash is not null)
+          where not s.archived
+            and (s.audience_id is not null or s.access_code_hash is not null or s.order_limit is not null)
           union
           select s.id from experiences e join sequences s on s.experience_id = e.id
           where not e.archived and e.access_code_hash is not null and not s.archived
@@ -59,20 +63,25 @@ export class SequenceAccess extends Context.Service<
         if (sequenceIds.length === 0) return []
         const rows = yield* sql<{ readonly id: string }>`
           select s.id from sequences s
-          where s.id = any(${sequenceIds}::uuid[]) and not s.archived and ${isProtected(sql)}`
+          where s.id = any(${sequenceIds}::uuid[]) and not s.archived and ${isGuarded(sql)}`
         return rows.map(({ id }) => id)
       }, orUnavailable)
 
-      const mayEnter = Effect.fn("SequenceAccess.mayEnter")(function* (
+      const admission = Effect.fn("SequenceAccess.admission")(function* (
         { organizationId, mode }: Tenant,
         sequenceId: string,
         consumerId: string
       ) {
-        const rows = yield* sql`
-          select s.id from sequences s
+        const rows = yield* sql<{ readonly orders_left: number | null }>`
+          select s.order_limit - (
+            select count(*)::int from orders o
+            where s.order_limit is not null and o.sequence_id = s.id and o.consumer_id = ${consumerId}
+              and o.status <> 'CANCELLED'
+          ) as orders_left
+          from sequences s
           where s.id = ${sequenceId} and s.organization_id = ${organizationId} and s.mode = ${mode}
             and ${isFor(sql, consumerId)}`
-        return rows.length > 0
+        return rows[0] === undefined ? "not invited" : admissionWith(rows[0].orders_left)
       }, orUnavailable)
 
       const show = Effect.fn("SequenceAccess.show")(function* (
@@ -107,9 +116,15 @@ export class SequenceAccess extends Context.Service<
         return opened.length > 0
       }, orUnavailable)
 
-      return { protectedIds, protectedAmong, mayEnter, show }
+      return { protectedIds, protectedAmong, admission, show }
     })
   )
+}
+
+/** What the orders that a consumer has left come to; null: there is no limit. */
+const admissionWith = (ordersLeft: number | null): Admission => {
+  if (ordersLeft === null) return "admitted"
+  return ordersLeft > 0 ? "admitted for now" : "order limit reached"
 }
 
 /** How an access code of an experience, or of one of its sequences, is kept. */
@@ -137,6 +152,9 @@ export const isBarred = (sql: SqlClient.SqlClient, consumerId: string | undefine
           select from experience_passes p where p.experience_id = e.id and p.consumer_id = ${consumerId}
         ))`
 
+/** Of a sequence `s`: true if who enters must be looked at. */
+const isGuarded = (sql: SqlClient.SqlClient): Fragment => sql`(${isProtected(sql)} or s.order_limit is not null)`
+
 /** Of a sequence `s`: true if it is for the consumer; for nobody in particular, if it is for everybody. */
 export const isFor = (sql: SqlClient.SqlClient, consumerId: string | undefined): Fragment =>
   consumerId === undefined
@@ -158,7 +176,7 @@ export const tellProtection = (sql: SqlClient.SqlClient, condition: Fragment) =>
     select ${notification(
       sql,
       protectionTopic,
-      sql`case when not s.archived and ${isProtected(sql)} then 'protected ' else 'open ' end || s.id`
+      sql`case when not s.archived and ${isGuarded(sql)} then 'protected ' else 'open ' end || s.id`
     )}
     from sequences s where ${condition}`
 

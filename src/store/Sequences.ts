@@ -280,6 +280,7 @@ export const toSequence = (row: Row): Sequence => {
     priority: settings.priority,
     productSelectionMode: settings.productSelectionMode ?? null,
     audienceId: settings.audienceId ?? null,
+    orderLimitPerConsumer: settings.orderLimitPerConsumer ?? null,
     hasAccessCode: row.access_code_hash !== null,
     createdAt: row.created_at.getTime(),
     createdBy: row.created_by,

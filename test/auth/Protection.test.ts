@@ -9,7 +9,8 @@ import { AudienceMembers } from "../../src/store/AudienceMembers.ts"
 import { Audiences } from "../../src/store/Audiences.ts"
 import { Experiences } from "../../src/store/Experiences.ts"
 import { Invalidations } from "../../src/store/Invalidations.ts"
-import { SequenceAccess } from "../../src/store/SequenceAccess.ts"
+import { Orders } from "../../src/store/Orders.ts"
+import { type Admission, SequenceAccess } from "../../src/store/SequenceAccess.ts"
 import { Sequences } from "../../src/store/Sequences.ts"
 import { aConsumer, aTenant, layer as records } from "../store/recordsFixture.ts"
 import * as TestDatabase from "../store/TestDatabase.ts"
@@ -22,10 +23,10 @@ const aProcess = Effect.gen(function* () {
   let asked = 0
   const counting = Layer.succeed(SequenceAccess, {
     ...access,
-    mayEnter: (...question) =>
+    admission: (...question) =>
       Effect.suspend(() => {
         asked++
-        return access.mayEnter(...question)
+        return access.admission(...question)
       })
   })
   const built = yield* Layer.buildWithMemoMap(
@@ -39,7 +40,9 @@ const aProcess = Effect.gen(function* () {
   )
   const protection = yield* Effect.provide(Protection, built)
   const invalidations = yield* Effect.provide(Invalidations, built)
-  return { ...protection, invalidations, asked: () => asked }
+  const mayEnter = (...question: Parameters<typeof protection.admission>) =>
+    Effect.map(protection.admission(...question), (admission) => admission.startsWith("admitted"))
+  return { ...protection, mayEnter, invalidations, asked: () => asked }
 })
 
 const aSequence = Effect.fnUntraced(function* (tenant: Tenant, settings: object = {}, code?: string) {
@@ -62,7 +65,7 @@ const over = (access: Partial<SequenceAccess["Service"]>) =>
         Layer.succeed(SequenceAccess, {
           protectedIds: () => Effect.succeed([]),
           protectedAmong: () => Effect.succeed([]),
-          mayEnter: () => Effect.succeed(true),
+          admission: () => Effect.succeed("admitted"),
           show: () => Effect.succeed(false),
           ...access
         }),
@@ -83,32 +86,32 @@ describe("Protection in memory", () => {
   it.effect("does not remember an answer that a change has overtaken", () => {
     let asked = 0
     const asking = Deferred.makeUnsafe<void>()
-    const gate = Deferred.makeUnsafe<boolean>()
-    const mayEnter = () =>
+    const gate = Deferred.makeUnsafe<Admission>()
+    const admission = () =>
       Effect.suspend(() => {
         Deferred.doneUnsafe(asking, Effect.void)
-        return ++asked === 1 ? Deferred.await(gate) : Effect.succeed(false)
+        return ++asked === 1 ? Deferred.await(gate) : Effect.succeed<Admission>("not invited")
       })
     return Effect.gen(function* () {
       const protection = yield* Protection
-      const first = yield* Effect.forkChild(protection.mayEnter(mechanism, "c"))
+      const first = yield* Effect.forkChild(protection.admission(mechanism, "c"))
       yield* Deferred.await(asking)
       yield* protection.changed()
-      yield* Deferred.succeed(gate, true)
-      assert.isTrue(yield* Fiber.join(first))
-      assert.isFalse(yield* protection.mayEnter(mechanism, "c"))
-    }).pipe(Effect.provide(over({ protectedIds: () => Effect.succeed(["s"]), mayEnter })))
+      yield* Deferred.succeed(gate, "admitted")
+      assert.strictEqual(yield* Fiber.join(first), "admitted")
+      assert.strictEqual(yield* protection.admission(mechanism, "c"), "not invited")
+    }).pipe(Effect.provide(over({ protectedIds: () => Effect.succeed(["s"]), admission })))
   })
 
   it.effect("asks about every sequence if there are more protected ones than it can know", () =>
     Effect.gen(function* () {
       const protection = yield* Protection
-      assert.isFalse(yield* protection.mayEnter(mechanism, "c"))
+      assert.strictEqual(yield* protection.admission(mechanism, "c"), "not invited")
     }).pipe(
       Effect.provide(
         over({
           protectedIds: (limit) => Effect.succeed(Array.from({ length: limit }, (_, n) => `${n}`)),
-          mayEnter: () => Effect.succeed(false)
+          admission: () => Effect.succeed("not invited")
         })
       )
     )
@@ -193,6 +196,22 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Protection"), (
         assert.deepStrictEqual(yield* entries, [true, true])
         const restarted = yield* aProcess
         assert.isFalse(yield* restarted.mayEnter({ ...tenant, sequenceId }, randomUUID()))
+      })
+    )
+
+    it.effect("asks each time about a sequence with a limit of orders, and heeds an order at once", () =>
+      Effect.gen(function* () {
+        const tenant = yield* aTenant()
+        const orders = yield* Orders
+        const mechanism = yield* aSequence(tenant, { orderLimitPerConsumer: 1 })
+        const { admission, asked } = yield* aProcess
+        const consumerId = yield* aConsumer(tenant)
+        for (let n = 0; n < 3; n++) assert.strictEqual(yield* admission(mechanism, consumerId), "admitted for now")
+        assert.strictEqual(asked(), 3)
+        const { origin } = yield* orders.originOf(tenant, { consumerId, sequenceId: mechanism.sequenceId })
+        const settings = { status: "PAID", currencyCode: "USD", items: [], placedAt: 1_000 } as const
+        yield* orders.create(tenant, "x", origin, settings)
+        assert.strictEqual(yield* admission(mechanism, consumerId), "order limit reached")
       })
     )
 

@@ -67,7 +67,7 @@ const stubs = Layer.unwrap(
         forget: () => Effect.void,
         invalidate: Effect.void
       }),
-      Layer.succeed(Protection, { mayEnter: () => Effect.succeed(true), changed: () => Effect.void }),
+      Layer.succeed(Protection, { admission: () => Effect.succeed("admitted"), changed: () => Effect.void }),
       Layer.succeed(ExperienceViews, { find: () => refuse("engine") }),
       Layer.succeed(ShownProducts, { of: () => refuse("engine") }),
       Layer.succeed(ExperienceEntries, { enter: () => refuse("engine"), leave: () => refuse("engine") }),
@@ -75,7 +75,7 @@ const stubs = Layer.unwrap(
       Layer.succeed(SequenceAccess, {
         protectedAmong: () => refuse("engine"),
         protectedIds: () => refuse("engine"),
-        mayEnter: () => refuse("engine"),
+        admission: () => refuse("engine"),
         show: () => refuse("engine")
       }),
       Layer.succeed(Consumers, { find: () => refuse("store"), loyaltyScore: () => refuse("store") }),
@@ -181,6 +181,10 @@ describe("A refusal", () => {
     assert.deepStrictEqual(said("draw", new Refusals.Closed()), { error: "Draw is closed", code: "CLOSED" })
     assert.deepStrictEqual(said("auction", new Refusals.GuestsRefused()), { error: "Auction does not admit guests" })
     assert.deepStrictEqual(said("draw", new Refusals.NotInvited()), { error: "Draw is not for this consumer" })
+    assert.deepStrictEqual(said("draw", new Refusals.OrderLimitReached()), {
+      error: "The limit of orders is reached",
+      code: "DISTRIBUTION_ORDER_LIMIT"
+    })
     assert.deepStrictEqual(said("waitlist", new MechanismNotFound({ kind: "waitlist" })), {
       error: "Waitlist not found"
     })

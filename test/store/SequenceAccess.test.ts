@@ -6,6 +6,7 @@ import type { Tenant } from "../../src/domain/Ids.ts"
 import { AudienceMembers } from "../../src/store/AudienceMembers.ts"
 import { Audiences } from "../../src/store/Audiences.ts"
 import { Experiences } from "../../src/store/Experiences.ts"
+import { Orders } from "../../src/store/Orders.ts"
 import { SequenceAccess } from "../../src/store/SequenceAccess.ts"
 import { Sequences } from "../../src/store/Sequences.ts"
 import { aConsumer, aTenant, inTestMode, layer as records } from "./recordsFixture.ts"
@@ -23,34 +24,38 @@ const anAudience = Effect.fnUntraced(function* (tenant: Tenant, members: Readonl
   return id
 })
 
+/** True if the consumer may enter the sequence. */
+const admits = Effect.fnUntraced(function* (tenant: Tenant, sequenceId: string, consumerId: string) {
+  const admission = yield* (yield* SequenceAccess).admission(tenant, sequenceId, consumerId)
+  return admission.startsWith("admitted")
+})
+
 const bare = { name: "VIP", priority: 0 }
 
 describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A sequence"), () => {
   layer(records, { excludeTestServices: true })((it) => {
     it.effect("is for every consumer of its tenant, and for nobody of another", () =>
       Effect.gen(function* () {
-        const access = yield* SequenceAccess
         const sequences = yield* Sequences
         const tenant = yield* aTenant()
         const { id } = yield* sequences.create(tenant, "x", yield* anExperience(tenant), bare)
         const consumerId = yield* aConsumer(tenant)
-        assert.isTrue(yield* access.mayEnter(tenant, id, consumerId))
-        assert.isFalse(yield* access.mayEnter(inTestMode(tenant), id, consumerId))
-        assert.isFalse(yield* access.mayEnter(yield* aTenant(), id, consumerId))
-        assert.isFalse(yield* access.mayEnter(tenant, randomUUID(), consumerId))
+        assert.isTrue(yield* admits(tenant, id, consumerId))
+        assert.isFalse(yield* admits(inTestMode(tenant), id, consumerId))
+        assert.isFalse(yield* admits(yield* aTenant(), id, consumerId))
+        assert.isFalse(yield* admits(tenant, randomUUID(), consumerId))
       })
     )
 
     it.effect("with an audience is for its members, as long as they are members", () =>
       Effect.gen(function* () {
-        const access = yield* SequenceAccess
         const sequences = yield* Sequences
         const members = yield* AudienceMembers
         const tenant = yield* aTenant()
         const [friend, other] = [yield* aConsumer(tenant), yield* aConsumer(tenant)]
         const audienceId = yield* anAudience(tenant, [friend])
         const { id } = yield* sequences.create(tenant, "x", yield* anExperience(tenant), { ...bare, audienceId })
-        const mayEnter = () => Effect.forEach([friend, other], (consumerId) => access.mayEnter(tenant, id, consumerId))
+        const mayEnter = () => Effect.forEach([friend, other], (consumerId) => admits(tenant, id, consumerId))
         assert.deepStrictEqual(yield* mayEnter(), [true, false])
         yield* members.remove(tenant, audienceId, "x", [friend])
         yield* members.add(tenant, audienceId, "x", [other])
@@ -122,20 +127,20 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A sequence"), (
         for (const wrong of ["sesame", "Sésame", "sésame ", "s", "x".repeat(200)])
           assert.isFalse(yield* show(early, wrong))
         assert.isFalse(yield* show(early, "sésame", inTestMode(tenant)))
-        assert.isFalse(yield* access.mayEnter(tenant, id, early))
+        assert.isFalse(yield* admits(tenant, id, early))
         assert.isTrue(yield* show(early, "sésame"))
         assert.isTrue(yield* show(early, "sésame"))
-        assert.isTrue(yield* access.mayEnter(tenant, id, early))
-        assert.isFalse(yield* access.mayEnter(tenant, id, late))
+        assert.isTrue(yield* admits(tenant, id, early))
+        assert.isFalse(yield* admits(tenant, id, late))
 
         yield* sequences.change(tenant, id, "x", Result.succeed, "another")
         assert.isFalse(yield* show(late, "sésame"))
-        assert.isTrue(yield* access.mayEnter(tenant, id, early))
+        assert.isTrue(yield* admits(tenant, id, early))
         yield* sequences.change(tenant, id, "x", Result.succeed)
         assert.isTrue(yield* show(late, "another"))
         const opened = yield* sequences.change(tenant, id, "x", Result.succeed, null)
         assert.isFalse(opened.hasAccessCode)
-        assert.isTrue(yield* access.mayEnter(tenant, id, yield* aConsumer(tenant)))
+        assert.isTrue(yield* admits(tenant, id, yield* aConsumer(tenant)))
       })
     )
 
@@ -148,8 +153,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A sequence"), (
         const audienceId = yield* anAudience(tenant, [member])
         const experienceId = yield* anExperience(tenant)
         const { id } = yield* sequences.create(tenant, "x", experienceId, { ...bare, audienceId }, "open")
-        const mayEnter = () =>
-          Effect.forEach([member, outsider], (consumerId) => access.mayEnter(tenant, id, consumerId))
+        const mayEnter = () => Effect.forEach([member, outsider], (consumerId) => admits(tenant, id, consumerId))
         assert.deepStrictEqual(yield* mayEnter(), [false, false])
         for (const consumerId of [member, outsider]) {
           assert.isTrue(yield* access.show(tenant, { experienceId, consumerId, accessCode: "open" }))
@@ -176,7 +180,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A sequence"), (
         yield* sequences.archive(tenant, ids[1]!, "x")
         const consumerId = yield* aConsumer(tenant)
         yield* access.show(tenant, { experienceId, consumerId, accessCode: "open" })
-        const open = yield* Effect.forEach(ids, (id) => access.mayEnter(tenant, id, consumerId))
+        const open = yield* Effect.forEach(ids, (id) => admits(tenant, id, consumerId))
         assert.deepStrictEqual(open, [true, false, false, false])
       })
     )
@@ -245,6 +249,56 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A sequence"), (
         }
         assert.deepInclude(yield* sequences.find(tenant, id), { audienceId: null, hasAccessCode: false })
         assert.lengthOf((yield* sequences.list(tenant, {}, { experienceId })).data, 1)
+      })
+    )
+
+    it.effect("with a limit of orders is for consumers who have fewer in it, cancelled ones aside", () =>
+      Effect.gen(function* () {
+        const access = yield* SequenceAccess
+        const sequences = yield* Sequences
+        const orders = yield* Orders
+        const tenant = yield* aTenant()
+        const experienceId = yield* anExperience(tenant)
+        const settings = { ...bare, orderLimitPerConsumer: 2 }
+        const { id: sequenceId } = yield* sequences.create(tenant, "x", experienceId, settings)
+        const { id: elsewhere } = yield* sequences.create(tenant, "x", experienceId, settings)
+        const [buyer, other] = [yield* aConsumer(tenant), yield* aConsumer(tenant)]
+        const admissions = Effect.forEach([buyer, other], (id) => access.admission(tenant, sequenceId, id))
+        const order = (consumerId: string, named: string) =>
+          Effect.gen(function* () {
+            const { origin } = yield* orders.originOf(tenant, { consumerId, sequenceId: named })
+            return yield* orders.create(tenant, "x", origin, {
+              status: "CREATED",
+              currencyCode: "USD",
+              items: [],
+              placedAt: 1_000
+            })
+          })
+        yield* order(buyer, sequenceId)
+        for (let n = 0; n < 3; n++) yield* order(buyer, elsewhere)
+        assert.deepStrictEqual(yield* admissions, ["admitted for now", "admitted for now"])
+        const last = yield* order(buyer, sequenceId)
+        assert.deepStrictEqual(yield* admissions, ["order limit reached", "admitted for now"])
+        yield* orders.change(tenant, last.id, "x", (before) => Result.succeed({ ...before, status: "CANCELLED" }))
+        assert.deepStrictEqual(yield* admissions, ["admitted for now", "admitted for now"])
+        yield* sequences.change(tenant, sequenceId, "x", () => Result.succeed({ ...bare, orderLimitPerConsumer: 1 }))
+        assert.deepStrictEqual(yield* admissions, ["order limit reached", "admitted for now"])
+        yield* sequences.change(tenant, sequenceId, "x", () => Result.succeed(bare))
+        assert.deepStrictEqual(yield* admissions, ["admitted", "admitted"])
+      })
+    )
+
+    it.effect("with a limit is among the few that are known, and one without is not", () =>
+      Effect.gen(function* () {
+        const access = yield* SequenceAccess
+        const sequences = yield* Sequences
+        const tenant = yield* aTenant()
+        const experienceId = yield* anExperience(tenant)
+        const { id } = yield* sequences.create(tenant, "x", experienceId, { ...bare, orderLimitPerConsumer: 1 })
+        const isKnown = Effect.map(access.protectedIds(10_000), (ids) => ids.includes(id))
+        assert.isTrue(yield* isKnown)
+        yield* sequences.change(tenant, id, "x", () => Result.succeed(bare))
+        assert.isFalse(yield* isKnown)
       })
     )
   })

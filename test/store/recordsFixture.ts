@@ -20,6 +20,7 @@ import { Journal } from "../../src/store/Journal.ts"
 import * as JournalCodec from "../../src/store/JournalCodec.ts"
 import * as JournalSql from "../../src/store/JournalSql.ts"
 import { Mechanisms } from "../../src/store/Mechanisms.ts"
+import { Orders } from "../../src/store/Orders.ts"
 import type { Page, PageQuery } from "../../src/store/Pagination.ts"
 import { Places } from "../../src/store/Places.ts"
 import { Profiles } from "../../src/store/Profiles.ts"
@@ -41,6 +42,7 @@ export const layer = Layer.mergeAll(
   ExperienceEntries.layer,
   ExperienceProducts.layer,
   Profiles.layer,
+  Orders.layer,
   JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
 ).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto), Layer.provideMerge(TestDatabase.layer))
 

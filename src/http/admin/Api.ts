@@ -6,6 +6,7 @@ import { AdminKey } from "../Credentials.ts"
 import { onEveryPost } from "../Idempotency.ts"
 import { describe } from "../OpenApi.ts"
 import { Validation } from "../Validation.ts"
+import { AnalyticsApi } from "./AnalyticsApi.ts"
 import { ApiKeyApi } from "./ApiKeyApi.ts"
 import { AppointmentApi } from "./AppointmentApi.ts"
 import { AuctionApi } from "./AuctionApi.ts"
@@ -15,6 +16,7 @@ import { DrawApi } from "./DrawApi.ts"
 import { ExperienceApi } from "./ExperienceApi.ts"
 import { OrganizationApi } from "./OrganizationApi.ts"
 import { MediaAssetApi } from "./MediaAssetApi.ts"
+import { OrderApi } from "./OrderApi.ts"
 import { OutboxApi } from "./OutboxApi.ts"
 import { ProductApi } from "./ProductApi.ts"
 import { QueueApi } from "./QueueApi.ts"
@@ -44,6 +46,8 @@ export const AdminApi = describe(
     .add(MediaAssetApi)
     .add(SyncSourceApi)
     .add(VariantOptionApi)
+    .add(OrderApi)
+    .add(AnalyticsApi)
     .add(OutboxApi)
     .prefix("/api")
     .middleware(Validation)

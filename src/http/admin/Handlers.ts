@@ -4,6 +4,7 @@
 import { Layer } from "effect"
 import { Creation } from "../../engine/Creation.ts"
 import { NoticeSchedule } from "../../engine/NoticeSchedule.ts"
+import { Analytics } from "../../store/Analytics.ts"
 import { AudienceMembers } from "../../store/AudienceMembers.ts"
 import { Audiences } from "../../store/Audiences.ts"
 import { ExperienceProducts } from "../../store/ExperienceProducts.ts"
@@ -11,6 +12,7 @@ import { Experiences } from "../../store/Experiences.ts"
 import { History } from "../../store/History.ts"
 import { MediaAssets } from "../../store/MediaAssets.ts"
 import { Mechanisms } from "../../store/Mechanisms.ts"
+import { Orders } from "../../store/Orders.ts"
 import { Places } from "../../store/Places.ts"
 import { Products } from "../../store/Products.ts"
 import { Sequences } from "../../store/Sequences.ts"
@@ -19,6 +21,7 @@ import { Variants } from "../../store/Variants.ts"
 import { VariantOptions } from "../../store/VariantOptions.ts"
 import { VariantOptionValues } from "../../store/VariantOptionValues.ts"
 import { WholeExperiences } from "../../store/WholeExperiences.ts"
+import { AnalyticsHandlers } from "./Analytics.ts"
 import { ApiKeyHandlers } from "./ApiKeys.ts"
 import { AppointmentHandlers } from "./Appointments.ts"
 import { AuctionHandlers } from "./Auctions.ts"
@@ -28,6 +31,7 @@ import { DrawHandlers } from "./Draws.ts"
 import { ExperienceHandlers } from "./Experiences.ts"
 import { OrganizationHandlers } from "./Organizations.ts"
 import { MediaAssetHandlers } from "./MediaAssets.ts"
+import { OrderHandlers } from "./Orders.ts"
 import { OutboxHandlers } from "./Outbox.ts"
 import { ProductHandlers } from "./Products.ts"
 import { QueueHandlers } from "./Queues.ts"
@@ -57,14 +61,17 @@ export const layer = Layer.mergeAll(
   MediaAssetHandlers,
   SyncSourceHandlers,
   VariantOptionHandlers,
+  OrderHandlers,
+  AnalyticsHandlers,
   OutboxHandlers
 ).pipe(
   Layer.provide(Creation.layer),
-  Layer.provide(WholeExperiences.layer),
-  Layer.provide(ExperienceProducts.layer),
   Layer.provide(NoticeSchedule.layer),
-  Layer.provide(Layer.mergeAll(Experiences.layer, Sequences.layer, Mechanisms.layer, Places.layer, History.layer)),
-  Layer.provide(Layer.merge(Audiences.layer, AudienceMembers.layer)),
+  Layer.provide(
+    Layer.mergeAll(Experiences.layer, ExperienceProducts.layer, WholeExperiences.layer, Sequences.layer, Mechanisms.layer)
+  ),
+  Layer.provide(Layer.mergeAll(Places.layer, History.layer, Analytics.layer)),
+  Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, Orders.layer)),
   Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer)),
   Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer))
 )

@@ -11,7 +11,6 @@ import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { changeFields, createFields, notAvailableYet } from "./Payloads.ts"
 
 const later = notAvailableYet([
-  "orderLimitPerConsumer",
   "sequenceProducts",
   "queues",
   "draws",
@@ -55,7 +54,7 @@ export class SequenceApi extends HttpApiGroup.make("sequences")
       OpenApi.annotations({
         summary: "Create a sequence",
         description:
-          "`priority` defaults to 0; a sequence of higher priority comes first. With an `audienceId` it is for the audience's members alone, with an `accessCode` for consumers who have shown it once; with both, for members who have. Others do not see it, and get a 403 when they enter one of its mechanisms."
+          "`priority` defaults to 0; a sequence of higher priority comes first. With an `audienceId` it is for the audience's members alone, with an `accessCode` for consumers who have shown it once; with both, for members who have. Others do not see it, and get a 403 when they enter one of its mechanisms. A consumer with `orderLimitPerConsumer` orders in the sequence, cancelled ones aside, gets a 409 `DISTRIBUTION_ORDER_LIMIT` there; places and grants it has already stay its own."
       })
     ),
     HttpApiEndpoint.get("listSequences", "/sequences", {

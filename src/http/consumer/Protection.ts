@@ -1,8 +1,11 @@
-/** What stands before every entry: a mechanism is for whom its sequence is for (completions 1). */
+/**
+ * What stands before every entry: a mechanism is for whom its sequence is for (completions 1), and for nobody beyond the
+ * sequence's limit of orders (completions 4).
+ */
 import { Effect } from "effect"
 import { Protection } from "../../auth/Protection.ts"
 import type { LiveKind, MechanismRef } from "../../domain/Mechanism.ts"
-import { NotInvited } from "../../domain/Refusals.ts"
+import { NotInvited, OrderLimitReached } from "../../domain/Refusals.ts"
 import { Engine } from "../../engine/Engine.ts"
 
 export const make = Effect.gen(function* () {
@@ -12,8 +15,19 @@ export const make = Effect.gen(function* () {
   /** Runs the entry if the mechanism's sequence is for the consumer. Where it is for everybody this costs no SQL. */
   return <A, E, R>(mechanism: MechanismRef<LiveKind>, consumerId: string, entry: Effect.Effect<A, E, R>) =>
     Effect.flatMap(engine.identity(mechanism), (identity) =>
-      Effect.flatMap(protection.mayEnter(identity, consumerId), (mayEnter): Effect.Effect<A, E | NotInvited, R> =>
-        mayEnter ? entry : Effect.fail(new NotInvited())
+      Effect.flatMap(
+        protection.admission(identity, consumerId),
+        (admission): Effect.Effect<A, E | NotInvited | OrderLimitReached, R> => {
+          switch (admission) {
+            case "admitted":
+            case "admitted for now":
+              return entry
+            case "not invited":
+              return Effect.fail(new NotInvited())
+            case "order limit reached":
+              return Effect.fail(new OrderLimitReached())
+          }
+        }
       )
     )
 })

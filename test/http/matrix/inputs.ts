@@ -9,6 +9,7 @@ import { auctionInputs } from "./auctionInputs.ts"
 import { catalogueInputs } from "./catalogueInputs.ts"
 import { drawInputs } from "./drawInputs.ts"
 import { organizationInputs } from "./organizationInputs.ts"
+import { orderInputs } from "./orderInputs.ts"
 import { timedReleaseInputs } from "./timedReleaseInputs.ts"
 import { variantOptionInputs } from "./variantOptionInputs.ts"
 import { waitlistInputs } from "./waitlistInputs.ts"
@@ -28,6 +29,8 @@ export interface Input {
   readonly names?: ReadonlyArray<Name>
   /** What the answer to another tenant must not contain, besides the names. */
   readonly secrets?: ReadonlyArray<string>
+  /** A refusal repeats the names that were sent: a 400 that says which is unknown. */
+  readonly isEchoed?: boolean
   /** Of consumer actions: the answer to a guest where guests are not supported. */
   readonly guestStatus?: number
 }
@@ -256,6 +259,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   ...catalogueInputs,
   ...drawInputs,
   ...organizationInputs,
+  ...orderInputs,
   ...timedReleaseInputs,
   ...variantOptionInputs,
   ...waitlistInputs,

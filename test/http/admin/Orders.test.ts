@@ -1,0 +1,402 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { OrderableKind } from "../../../src/domain/Order.ts"
+import { Engine } from "../../../src/engine/Engine.ts"
+import { aConsumer } from "../../store/recordsFixture.ts"
+import * as TestDatabase from "../../store/TestDatabase.ts"
+import {
+  Admin,
+  anExperience,
+  aQueue,
+  aSequence,
+  issuesOf,
+  layer as adminLayer,
+  type Organization
+} from "./adminFixture.ts"
+
+const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
+
+const soon = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
+
+const consumerOf = ({ tenant }: Organization) => Effect.orDie(aConsumer(tenant))
+
+/** A new order of a new consumer, unless one is named. */
+const anOrder = Effect.fnUntraced(function* (body: { readonly [name: string]: unknown } = {}, as?: Organization) {
+  const { call, brand } = yield* Admin
+  const consumerId = body["consumerId"] ?? (yield* consumerOf(as ?? brand))
+  const answer = yield* call("POST", "/orders", { ...body, consumerId }, as)
+  if (answer.status !== 201) throw new Error(`no order: ${answer.status} ${answer.text}`)
+  return answer.body
+})
+
+/** A queue in which a consumer holds a grant. */
+const aGrant = Effect.gen(function* () {
+  const { brand } = yield* Admin
+  const engine = yield* Engine
+  const { id, sequenceId, experienceId } = yield* aQueue()
+  const consumerId = yield* consumerOf(brand)
+  const queue = { kind: "queue", id, tenant: brand.tenant } as const
+  yield* engine.send(queue, { _tag: "Enter", consumerId, isGuest: false, loyaltyScore: 0 })
+  yield* engine.send(queue, { _tag: "Admit", consumerId })
+  const status = Effect.map(engine.view(queue, consumerId), (view) => view.status)
+  return { queue, consumerId, distributionId: id, sequenceId, experienceId, status }
+})
+
+const ordersOf = Effect.fnUntraced(function* (consumerId: string) {
+  const { call } = yield* Admin
+  return (yield* call("GET", `/orders?consumerId=${consumerId}`)).body.data as ReadonlyArray<{ readonly id: string }>
+})
+
+describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Orders on the Admin API"), () => {
+  layer(adminLayer, { excludeTestServices: true })((it) => {
+    it.effect("are created with a consumer alone, and answer every field", () =>
+      Effect.gen(function* () {
+        const { call, brand } = yield* Admin
+        const consumerId = yield* consumerOf(brand)
+        const { status, body } = yield* call("POST", "/orders", { consumerId })
+        assert.strictEqual(status, 201)
+        const { id, placedAt, createdAt, createdBy, updatedAt, updatedBy, ...rest } = body
+        assert.deepStrictEqual(rest, {
+          organizationId: brand.tenant.organizationId,
+          consumerId,
+          experienceId: null,
+          sequenceId: null,
+          distributionId: null,
+          distributionType: null,
+          externalId: null,
+          number: null,
+          status: "CREATED",
+          currencyCode: "USD",
+          total: "0",
+          items: [],
+          metadata: null,
+          paidAt: null,
+          fulfilledAt: null,
+          cancelledAt: null,
+          archived: false
+        })
+        assert.deepStrictEqual([updatedAt, updatedBy], [createdAt, createdBy])
+        assert.match(placedAt, /Z$/)
+        assert.deepStrictEqual((yield* call("GET", `/orders/${id}`)).body, body)
+      })
+    )
+
+    it.effect("take everything that can be said, and add up their items exactly where no total is said", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { id: experienceId } = yield* anExperience({ currencyCode: "EUR" })
+        const sequence = yield* aSequence({ experienceId })
+        const items = [
+          { productId: unknown, quantity: 3, unitPrice: "0.10" },
+          { productVariantId: unknown, quantity: 1, unitPrice: "0.00000001" }
+        ]
+        const said = {
+          externalId: "shop-77",
+          number: "#1001",
+          status: "PAID",
+          metadata: { gift: true },
+          placedAt: "2026-11-21T19:00:00+01:00"
+        }
+        const order = yield* anOrder({ ...said, items, sequenceId: sequence.id })
+        assert.deepInclude(order, {
+          ...said,
+          placedAt: "2026-11-21T18:00:00.000Z",
+          experienceId,
+          sequenceId: sequence.id,
+          currencyCode: "EUR",
+          total: "0.30000001",
+          paidAt: order.createdAt,
+          items: [
+            { productId: unknown, productVariantId: null, quantity: 3, unitPrice: "0.1" },
+            { productId: null, productVariantId: unknown, quantity: 1, unitPrice: "0.00000001" }
+          ]
+        })
+        const discounted = yield* anOrder({ items, total: "0.25", currencyCode: "CHF", experienceId })
+        assert.deepInclude(discounted, { total: "0.25", currencyCode: "CHF", experienceId, sequenceId: null })
+        const kept = yield* call("PUT", `/orders/${discounted.id}`, { items: [] })
+        assert.strictEqual(kept.body.total, "0.25")
+        const summed = yield* call("PUT", `/orders/${discounted.id}`, { items, total: null })
+        assert.strictEqual(summed.body.total, "0.30000001")
+        const followed = yield* call("PUT", `/orders/${order.id}`, { items: null, number: null, metadata: null })
+        assert.deepInclude(followed.body, { items: [], total: "0", number: null, metadata: null, status: "PAID" })
+      })
+    )
+
+    it.effect("complete the grant of the distribution they name, once, and may be repeated", () =>
+      Effect.gen(function* () {
+        const { queue, status, ...grant } = yield* aGrant
+        const { consumerId, distributionId } = grant
+        assert.strictEqual(yield* status, "GRANTED")
+        const order = yield* anOrder({ consumerId, distributionId })
+        assert.deepInclude(order, { ...grant, distributionType: "queue" })
+        assert.strictEqual(yield* status, "COMPLETED")
+        const engine = yield* Engine
+        const before = (yield* engine.inspect(queue)).live.lastSequence
+        const again = yield* anOrder({ consumerId, distributionId })
+        assert.notStrictEqual(again.id, order.id)
+        assert.strictEqual((yield* engine.inspect(queue)).live.lastSequence, before)
+      })
+    )
+
+    it.effect("are written when repeated after a crash that left the grant completed and no order", () =>
+      Effect.gen(function* () {
+        const { queue, consumerId, distributionId } = yield* aGrant
+        const engine = yield* Engine
+        yield* engine.send(queue, { _tag: "Complete", consumerId })
+        assert.deepStrictEqual(yield* ordersOf(consumerId), [])
+        const order = yield* anOrder({ consumerId, distributionId })
+        assert.deepStrictEqual(
+          (yield* ordersOf(consumerId)).map(({ id }) => id),
+          [order.id]
+        )
+      })
+    )
+
+    it.effect("are refused and not written where the consumer holds no grant", () =>
+      Effect.gen(function* () {
+        const { call, brand } = yield* Admin
+        const { distributionId, queue } = yield* aGrant
+        const engine = yield* Engine
+        const [absent, waiting] = [yield* consumerOf(brand), yield* consumerOf(brand)]
+        yield* engine.send(queue, { _tag: "Enter", consumerId: waiting, isGuest: false, loyaltyScore: 0 })
+        for (const consumerId of [absent, waiting]) {
+          const refused = yield* call("POST", "/orders", { consumerId, distributionId })
+          assert.deepStrictEqual([refused.status, refused.body.code], [409, "INVALID_STATUS"])
+          assert.deepStrictEqual(yield* ordersOf(consumerId), [])
+        }
+        const cancelled = yield* anOrder({ consumerId: absent, distributionId, status: "CANCELLED" })
+        assert.strictEqual(cancelled.cancelledAt, cancelled.createdAt)
+      })
+    )
+
+    it.effect("complete what mechanisms of the other kinds have given, but none for a waitlist", () =>
+      Effect.gen(function* () {
+        const { call, brand } = yield* Admin
+        const { tenant } = brand
+        const engine = yield* Engine
+        const { id: sequenceId } = yield* aSequence()
+        const consumerId = yield* consumerOf(brand)
+        const made = (group: string, body: object) =>
+          Effect.map(
+            call("POST", `/${group}`, { sequenceId, name: group, ...body }),
+            (answer) => answer.body.id as string
+          )
+        const dutch = { auctionType: "dutch", startPrice: "9", floorPrice: "9", priceDropAmount: "1" }
+        const slots = { slotDurationMinutes: 30, slotsFrom: soon(0), slotsUntil: soon(14 * 86_400) }
+        const release = yield* made("timed-releases", {})
+        const auction = yield* made("auctions", { ...dutch, priceDropIntervalSeconds: 60, settleAt: soon(3600) })
+        const draw = yield* made("draws", { drawAt: soon(0.3), closeAt: soon(0.3), winnerCount: 1 })
+        const appointment = yield* made("appointments", slots)
+        const waitlist = yield* made("waitlists", {})
+        const who = { consumerId, isGuest: false }
+        yield* engine.send({ kind: "draw", id: draw, tenant }, { _tag: "Enter", ...who, loyaltyScore: 0 })
+        yield* engine.send({ kind: "timed_release", id: release, tenant }, { _tag: "Enter", ...who })
+        yield* engine.send({ kind: "auction", id: auction, tenant }, { _tag: "Bid", consumerId })
+        yield* Effect.sleep("700 millis")
+        const statusIn = (kind: OrderableKind, id: string) =>
+          Effect.map(engine.view<OrderableKind>({ kind, id, tenant }, consumerId), (view) => view.status)
+        for (const [kind, id] of [
+          ["draw", draw],
+          ["auction", auction],
+          ["timed_release", release]
+        ] as const) {
+          assert.notStrictEqual(yield* statusIn(kind, id), "COMPLETED")
+          const order = yield* anOrder({ consumerId, distributionId: id })
+          assert.deepInclude(order, { distributionType: kind, sequenceId })
+          assert.strictEqual(yield* statusIn(kind, id), "COMPLETED")
+        }
+        const refused = yield* call("POST", "/orders", { consumerId, distributionId: waitlist })
+        assert.deepStrictEqual(issuesOf(refused), ["distributionId: picklist"])
+        const unbooked = yield* call("POST", "/orders", { consumerId, distributionId: appointment })
+        assert.deepStrictEqual([unbooked.status, unbooked.body.code], [409, "INVALID_STATUS"])
+      })
+    )
+
+    it.effect("have an external id of their own, and leave a grant alone where it is another's", () =>
+      Effect.gen(function* () {
+        const { call, stranger } = yield* Admin
+        const { consumerId, distributionId, status } = yield* aGrant
+        yield* anOrder({ externalId: "only-one" })
+        const taken = yield* call("POST", "/orders", { consumerId, distributionId, externalId: "only-one" })
+        assert.deepStrictEqual([taken.status, taken.body.code], [409, "EXTERNAL_ID_TAKEN"])
+        assert.strictEqual(yield* status, "GRANTED")
+        const other = yield* anOrder({ externalId: "another-one" })
+        const moved = yield* call("PUT", `/orders/${other.id}`, { externalId: "only-one" })
+        assert.deepStrictEqual([moved.status, moved.body.code], [409, "EXTERNAL_ID_TAKEN"])
+        const same = yield* call("PUT", `/orders/${other.id}`, { externalId: "another-one" })
+        assert.strictEqual(same.status, 200)
+        yield* call("PUT", `/orders/${other.id}`, { externalId: null })
+        yield* anOrder({ externalId: "another-one" })
+        yield* anOrder({ externalId: "only-one" }, stranger)
+      })
+    )
+
+    it.effect("go forward, are cancelled until they are fulfilled, and never go back", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const moved = (id: string, status: string) =>
+          Effect.map(call("PUT", `/orders/${id}`, { status }), (answer) =>
+            answer.status === 200 ? answer.body.status : [answer.status, answer.body.code]
+          )
+        const refused = [409, "ORDER_STATUS"]
+        const paid = yield* anOrder()
+        assert.strictEqual(yield* moved(paid.id, "PAID"), "PAID")
+        assert.deepStrictEqual(yield* moved(paid.id, "CREATED"), refused)
+        assert.strictEqual(yield* moved(paid.id, "PAID"), "PAID")
+        assert.strictEqual(yield* moved(paid.id, "FULFILLED"), "FULFILLED")
+        for (const status of ["CREATED", "PAID", "CANCELLED"]) {
+          assert.deepStrictEqual(yield* moved(paid.id, status), refused, status)
+        }
+        const skipping = yield* anOrder()
+        assert.strictEqual(yield* moved(skipping.id, "FULFILLED"), "FULFILLED")
+        const { paidAt, fulfilledAt } = (yield* call("GET", `/orders/${skipping.id}`)).body
+        assert.isNull(paidAt)
+        assert.isString(fulfilledAt)
+        const cancelled = yield* anOrder({ status: "PAID" })
+        assert.strictEqual(yield* moved(cancelled.id, "CANCELLED"), "CANCELLED")
+        for (const status of ["CREATED", "PAID", "FULFILLED"]) {
+          assert.deepStrictEqual(yield* moved(cancelled.id, status), refused, status)
+        }
+      })
+    )
+
+    it.effect("refuse what is malformed, naming all of it, and change nothing", () =>
+      Effect.gen(function* () {
+        const { call, brand } = yield* Admin
+        const consumerId = yield* consumerOf(brand)
+        const { id } = yield* anOrder({ consumerId })
+        const before = (yield* call("GET", `/orders/${id}`)).text
+        const item = { quantity: 1, unitPrice: "1" }
+        const most = { quantity: 1_000_000, unitPrice: "999999999999" }
+        const mistakes: ReadonlyArray<readonly [object, ReadonlyArray<string>]> = [
+          [{ status: "SHIPPED" }, ["status: picklist"]],
+          [{ externalId: "" }, ["externalId: min_length"]],
+          [{ externalId: "x".repeat(201) }, ["externalId: max_length"]],
+          [{ externalId: "a\u0000b" }, ["externalId: string"]],
+          [{ number: 1001 }, ["number: string"]],
+          [{ number: "x".repeat(201) }, ["number: max_length"]],
+          [{ currencyCode: "euro" }, ["currencyCode: picklist"]],
+          [{ total: 10 }, ["total: amount"]],
+          [{ total: "-1" }, ["total: amount"]],
+          [{ placedAt: "yesterday" }, ["placedAt: date_time"]],
+          [{ metadata: [] }, ["metadata: object"]],
+          [{ items: [{ ...item, quantity: 0 }] }, ["items.0.quantity: min_value"]],
+          [{ items: [{ ...item, quantity: 1_000_001 }] }, ["items.0.quantity: max_value"]],
+          [{ items: [item, { ...item, quantity: 1.5 }] }, ["items.1.quantity: integer"]],
+          [{ items: [{ quantity: 1 }] }, ["items.0.unitPrice: amount"]],
+          [
+            { items: [{ ...item, productId: "x", unitPrice: "1,5" }] },
+            ["items.0.productId: uuid", "items.0.unitPrice: amount"]
+          ],
+          [{ items: Array.from({ length: 201 }, () => item) }, ["items: max_length"]],
+          [{ items: [most] }, ["items: max_value"]]
+        ]
+        for (const [mistake, expected] of mistakes) {
+          const shown = JSON.stringify(mistake).slice(0, 100)
+          assert.deepStrictEqual(issuesOf(yield* call("POST", "/orders", { consumerId, ...mistake })), expected, shown)
+          assert.deepStrictEqual(issuesOf(yield* call("PUT", `/orders/${id}`, mistake)), expected, shown)
+        }
+        assert.strictEqual((yield* call("GET", `/orders/${id}`)).text, before)
+        assert.lengthOf(yield* ordersOf(consumerId), 1)
+        assert.deepStrictEqual(issuesOf(yield* call("POST", "/orders", { sequenceId: "x" })), [
+          "consumerId: string",
+          "sequenceId: uuid"
+        ])
+      })
+    )
+
+    it.effect("name records that are there and belong together; every one that is not is an issue at its place", () =>
+      Effect.gen(function* () {
+        const { call, brand, stranger, rehearsal } = yield* Admin
+        const { consumerId, distributionId, experienceId } = yield* aGrant
+        const other = yield* aSequence()
+        const nowhere = { consumerId: unknown, experienceId: unknown, sequenceId: unknown, distributionId: unknown }
+        const all = yield* call("POST", "/orders", {
+          ...nowhere,
+          items: [{ quantity: 1_000_000, unitPrice: "999999999999" }]
+        })
+        assert.deepStrictEqual(issuesOf(all), [
+          "consumerId: picklist",
+          "distributionId: picklist",
+          "experienceId: picklist",
+          "items: max_value",
+          "sequenceId: picklist"
+        ])
+        const issues = (body: object, as?: Organization) =>
+          Effect.map(call("POST", "/orders", { consumerId, ...body }, as), issuesOf)
+        assert.deepStrictEqual(yield* issues({ distributionId, sequenceId: other.id }), ["sequenceId: picklist"])
+        assert.deepStrictEqual(yield* issues({ sequenceId: other.id, experienceId }), ["experienceId: picklist"])
+        for (const as of [stranger, rehearsal]) {
+          assert.deepStrictEqual(yield* issues({}, as), ["consumerId: picklist"])
+          assert.deepStrictEqual(yield* issues({ consumerId: yield* consumerOf(as), distributionId }, as), [
+            "distributionId: picklist"
+          ])
+          const { id } = yield* anOrder({}, as)
+          for (const [method, body] of [["GET"], ["PUT", { status: "PAID" }]] as const) {
+            const answer = yield* call(method, `/orders/${id}`, body, brand)
+            assert.deepStrictEqual([answer.status, answer.body], [404, { error: "Order not found" }])
+          }
+        }
+        yield* call("DELETE", `/queues/${distributionId}`)
+        assert.deepStrictEqual(yield* issues({ distributionId }), ["distributionId: picklist"])
+      })
+    )
+
+    it.effect("are listed in pages, sorted, narrowed and found", () =>
+      Effect.gen(function* () {
+        const { call, organization } = yield* Admin
+        const as = yield* organization()
+        const consumerId = yield* consumerOf(as)
+        for (const [index, total] of ["9", "10", "0.5"].entries()) {
+          yield* anOrder({ consumerId, total, number: `R-${index}`, status: index === 0 ? "PAID" : "CREATED" }, as)
+        }
+        yield* anOrder({ externalId: "other" }, as)
+        const numbers = (query: string) =>
+          Effect.map(call("GET", `/orders?${query}`, undefined, as), ({ body }) =>
+            body.data.map(({ number }: { readonly number: string | null }) => number)
+          )
+        assert.deepStrictEqual(yield* numbers(`consumerId=${consumerId}&sortBy=total&sortDir=desc`), [
+          "R-1",
+          "R-0",
+          "R-2"
+        ])
+        assert.deepStrictEqual(yield* numbers("first=2"), ["R-0", "R-1"])
+        assert.deepStrictEqual(yield* numbers("status=PAID"), ["R-0"])
+        assert.deepStrictEqual(yield* numbers("search=r-2"), ["R-2"])
+        assert.deepStrictEqual(yield* numbers("search=other"), [null])
+        assert.deepStrictEqual(yield* numbers(`experienceId=${unknown}`), [])
+        assert.deepStrictEqual(yield* numbers(`distributionId=${unknown}`), [])
+        for (const [query, issue] of [
+          ["sortBy=number", "sortBy: picklist"],
+          ["status=paid", "status: picklist"],
+          ["consumerId=me", "consumerId: uuid"],
+          ["search=x", "search: min_length"],
+          ["first=101", "first: max_value"]
+        ] as const) {
+          assert.deepStrictEqual(issuesOf(yield* call("GET", `/orders?${query}`, undefined, as)), [issue])
+        }
+      })
+    )
+
+    it.effect("are neither written nor counted where the database fails after the grant was completed", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const sql = yield* SqlClient.SqlClient
+        const { consumerId, distributionId, status } = yield* aGrant
+        yield* sql`alter table orders add constraint broken check (external_id <> 'breaks')`
+        const failed = yield* call("POST", "/orders", { consumerId, distributionId, externalId: "breaks" })
+        yield* sql`alter table orders drop constraint broken`
+        assert.strictEqual(failed.status, 500)
+        assert.strictEqual(yield* status, "COMPLETED")
+        assert.deepStrictEqual(yield* ordersOf(consumerId), [])
+        const repeated = yield* anOrder({ consumerId, distributionId, externalId: "breaks" })
+        assert.deepInclude(repeated, { consumerId, distributionId })
+        const [counted] = yield* sql<{
+          order_count: number
+        }>`select order_count from consumers where id = ${consumerId}`
+        assert.strictEqual(counted!.order_count, 1)
+      })
+    )
+  })
+})
