@@ -6,6 +6,7 @@ import { Creation } from "../../engine/Creation.ts"
 import { NoticeSchedule } from "../../engine/NoticeSchedule.ts"
 import { AudienceMembers } from "../../store/AudienceMembers.ts"
 import { Audiences } from "../../store/Audiences.ts"
+import { ConsumerRecords } from "../../store/ConsumerRecords.ts"
 import { Experiences } from "../../store/Experiences.ts"
 import { History } from "../../store/History.ts"
 import { Mechanisms } from "../../store/Mechanisms.ts"
@@ -15,6 +16,7 @@ import { ApiKeyHandlers } from "./ApiKeys.ts"
 import { AppointmentHandlers } from "./Appointments.ts"
 import { AuctionHandlers } from "./Auctions.ts"
 import { AudienceHandlers } from "./Audiences.ts"
+import { ConsumerHandlers } from "./Consumers.ts"
 import { DistributionHandlers } from "./Distributions.ts"
 import { DrawHandlers } from "./Draws.ts"
 import { ExperienceHandlers } from "./Experiences.ts"
@@ -30,6 +32,7 @@ export const layer = Layer.mergeAll(
   ExperienceHandlers,
   SequenceHandlers,
   AudienceHandlers,
+  ConsumerHandlers,
   QueueHandlers,
   DrawHandlers,
   AuctionHandlers,
@@ -42,5 +45,5 @@ export const layer = Layer.mergeAll(
   Layer.provide(Creation.layer),
   Layer.provide(NoticeSchedule.layer),
   Layer.provide(Layer.mergeAll(Experiences.layer, Sequences.layer, Mechanisms.layer, Places.layer, History.layer)),
-  Layer.provide(Layer.merge(Audiences.layer, AudienceMembers.layer))
+  Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, ConsumerRecords.layer))
 )

@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { appointmentInputs } from "./appointmentInputs.ts"
 import { auctionInputs } from "./auctionInputs.ts"
+import { consumerInputs } from "./consumerInputs.ts"
 import { drawInputs } from "./drawInputs.ts"
 import { timedReleaseInputs } from "./timedReleaseInputs.ts"
 import { waitlistInputs } from "./waitlistInputs.ts"
@@ -243,6 +244,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "POST /api/queues/:id/end": record("id", "queueId"),
   ...appointmentInputs,
   ...auctionInputs,
+  ...consumerInputs,
   ...drawInputs,
   ...timedReleaseInputs,
   ...waitlistInputs,
