@@ -9,6 +9,7 @@ import { SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { Id, Mode, type Tenant } from "../domain/Ids.ts"
 import { Invalidations } from "../store/Invalidations.ts"
+import { tellConsumersChanged } from "../store/SequenceAccess.ts"
 import { type Address, parseEmail } from "./Addresses.ts"
 import type { AuthenticatedConsumer } from "./Sessions.ts"
 
@@ -67,9 +68,9 @@ export class ConsumerAccounts extends Context.Service<
         )
 
       /** The guest as authenticated consumer; undefined if it is no guest any more, or somebody was faster with the address. */
-      const upgrade = (tenant: Tenant, { channel, value }: Address, guestId: string) =>
+      const upgrade = (tenant: Tenant, { channel, value }: Address, guestId: string, now: Date) =>
         sql<typeof Row.Type>`
-          update consumers set type = 'authenticated', ${sql(channel)} = ${value}
+          update consumers set type = 'authenticated', ${sql(channel)} = ${value}, updated_at = ${now}, updated_by = null
           where id = ${guestId} and ${ofTenant(tenant)} and type = 'guest' and not archived
           returning id, email, phone`.pipe(
           // A failed statement would fail the whole transaction: this one has its own.
@@ -101,8 +102,10 @@ export class ConsumerAccounts extends Context.Service<
         const known = yield* holder(tenant, address)
         if (known !== undefined) return { consumer: toConsumer(tenant, known), isUpgrade: false }
         if (guestId !== undefined) {
-          const upgraded = yield* upgrade(tenant, address, guestId)
+          const now = new Date(yield* Clock.currentTimeMillis)
+          const upgraded = yield* upgrade(tenant, address, guestId, now)
           if (upgraded !== undefined) {
+            yield* tellConsumersChanged(sql, [guestId])
             yield* invalidations.publish("consumer", `${tenant.organizationId} ${tenant.mode} ${guestId}`)
             return { consumer: toConsumer(tenant, upgraded), isUpgrade: true }
           }

@@ -1,14 +1,16 @@
 /**
  * What the Consumer API needs to know of a consumer that its token does not say: whether it exists, for calls that a
- * server makes on its behalf, and how loyal it is, for queues that care.
+ * server makes on its behalf, how loyal it is, for queues that care, and that it was archived.
  */
-import { Cache, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
+import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Id, Mode, type Tenant } from "../domain/Ids.ts"
 import { defaultLoyaltyFullScoreBalance } from "../domain/Organization.ts"
+import { Settings } from "../Settings.ts"
 import { Invalidations } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
+import { Revocations } from "./Revocations.ts"
 
 /** A consumer of a tenant, as far as credentials go. */
 export interface KnownConsumer {
@@ -28,6 +30,11 @@ export class Consumers extends Context.Service<
     find(tenant: Tenant, consumerId: string): Effect.Effect<KnownConsumer | undefined, Unavailable>
     /** 0 to 1: the consumer's loyalty balance over the organization's `loyaltyFullScoreBalance`. Read from the database. */
     loyaltyScore(tenant: Tenant, consumerId: string): Effect.Effect<number, Unavailable>
+    /**
+     * To be asked after a consumer was archived, before it is answered: its tokens work no more, and servers do not find
+     * it. Returns when every process acts on it, in this one at once.
+     */
+    archived(tenant: Tenant, consumerId: string): Effect.Effect<void>
   }
 >()("usher/auth/Consumers") {
   static readonly layer = Layer.effect(
@@ -57,6 +64,8 @@ export class Consumers extends Context.Service<
         }
       )
 
+      const { accessTokenLifetimeSeconds } = yield* Settings
+      const revocations = yield* Revocations
       const invalidations = yield* Invalidations
       yield* invalidations.subscribe("consumer", {
         handle: (key) => Cache.invalidate(remembered, key),
@@ -81,7 +90,12 @@ export class Consumers extends Context.Service<
             Effect.map((rows) => rows[0]?.score ?? 0),
             Effect.catchTag("SchemaError", Effect.die),
             orUnavailable
-          )
+          ),
+        archived: Effect.fnUntraced(function* (tenant, consumerId) {
+          revocations.add(consumerId, (yield* Clock.currentTimeMillis) + accessTokenLifetimeSeconds * 1000)
+          yield* Cache.invalidate(remembered, keyOf(tenant, consumerId))
+          yield* invalidations.settled
+        })
       }
     })
   )

@@ -1,35 +1,43 @@
 /**
- * Which sessions have ended before their access tokens did. A token says of itself that it is good; this is what says
- * no. It is in memory, told by the database to every process (`Invalidations`), so that a request with a known token
+ * Which sessions have ended before their access tokens did, and which consumers were archived. A token says of itself that
+ * it is good; this is what says no. It is in memory, told by the database to every process (`Invalidations`), so that a request with a known token
  * costs no SQL; and where memory may have missed something, the database is asked.
  *
- * An entry is kept until the last access token of its session has expired.
+ * An entry is kept until the last access token of its session has expired; of a consumer, for as long as access tokens
+ * live.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { Id } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
+import { Settings } from "../Settings.ts"
 import { Invalidations } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
 
-/** Ended sessions known at most; beyond it the database is asked for every token, until there are fewer. */
+/** Ended sessions and archived consumers known at most; beyond it the database is asked for every token, until there are fewer. */
 const revokedMax = 200_000
 
 const sweepSeconds = 30
+
+/** A session by its id, and whose it is. */
+export interface SessionOfConsumer {
+  readonly sessionId: string
+  readonly consumerId: string
+}
 
 export class Revocations extends Context.Service<
   Revocations,
   {
     /** True if memory is all there is to know; otherwise `check` must be asked. */
     readonly isComplete: () => boolean
-    /** True if the session is known to have ended. */
-    readonly isRevoked: (sessionId: string) => boolean
-    /** Asks the database whether the session has ended, or was never there. */
+    /** True if the session is known to have ended, or its consumer to be archived. */
+    readonly isRevoked: (session: SessionOfConsumer) => boolean
+    /** Asks the database whether the session has ended, or was never there, or its consumer is archived. */
     check(sessionId: string): Effect.Effect<boolean, Unavailable>
-    /** Ends a session in this process; the last of its access tokens expires at `until`. */
-    readonly add: (sessionId: string, until: Millis) => void
+    /** Ends a session in this process, or all of a consumer, by its id; the last access token expires at `until`. */
+    readonly add: (id: string, until: Millis) => void
   }
 >()("usher/auth/Revocations") {
   static readonly layer = Layer.effect(
@@ -37,20 +45,28 @@ export class Revocations extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const invalidations = yield* Invalidations
+      const { accessTokenLifetimeSeconds } = yield* Settings
+      /** Of sessions and consumers alike: their ids are all different. */
       const revoked = new Map<string, Millis>()
       let overflowed = false
 
-      const add = (sessionId: string, until: Millis) => {
-        if (revoked.size < revokedMax || revoked.has(sessionId)) revoked.set(sessionId, until)
+      const add = (id: string, until: Millis) => {
+        if (revoked.size < revokedMax || revoked.has(id)) revoked.set(id, until)
         else overflowed = true
       }
 
       const select = SqlSchema.findAll({
         Request: Schema.Date,
         Result: Schema.Struct({ id: Schema.String, access_expires_at: Schema.Date }),
-        execute: (now) => sql`
-          select id, access_expires_at from sessions where revoked_at is not null and access_expires_at > ${now}
-          limit ${revokedMax + 1}`
+        execute: (now) => {
+          const lifetime = sql`${accessTokenLifetimeSeconds}::int * interval '1 second'`
+          return sql`
+            (select id, access_expires_at from sessions where revoked_at is not null and access_expires_at > ${now})
+            union all
+            (select id, updated_at + ${lifetime} from consumers
+              where archived and updated_at > ${now}::timestamptz - ${lifetime})
+            limit ${revokedMax + 1}`
+        }
       })
 
       const refresh = Effect.gen(function* () {
@@ -62,15 +78,15 @@ export class Revocations extends Context.Service<
       const sweep = Effect.gen(function* () {
         yield* Effect.sleep(sweepSeconds * 1000)
         const now = yield* Clock.currentTimeMillis
-        for (const [sessionId, until] of revoked) if (until <= now) revoked.delete(sessionId)
+        for (const [id, until] of revoked) if (until <= now) revoked.delete(id)
         if (overflowed) yield* Effect.ignore(refresh)
       })
 
       yield* invalidations.subscribe("session", {
         handle: (payload) =>
           Effect.sync(() => {
-            const [sessionId, until] = payload.split(" ") as [string, string]
-            add(sessionId, Number(until))
+            const [id, until] = payload.split(" ") as [string, string]
+            add(id, Number(until))
           }),
         refresh
       })
@@ -79,12 +95,15 @@ export class Revocations extends Context.Service<
       const selectLive = SqlSchema.findAll({
         Request: Id,
         Result: Schema.Struct({ id: Schema.String }),
-        execute: (id) => sql`select id from sessions where id = ${id} and revoked_at is null`
+        execute: (id) => sql`
+          select s.id from sessions s
+          where s.id = ${id} and s.revoked_at is null
+            and not exists (select from consumers c where c.id = s.consumer_id and c.archived)`
       })
 
       return {
         isComplete: () => !overflowed && invalidations.isCurrent(),
-        isRevoked: (sessionId) => revoked.has(sessionId),
+        isRevoked: ({ sessionId, consumerId }) => revoked.has(sessionId) || revoked.has(consumerId),
         check: (sessionId) =>
           selectLive(sessionId).pipe(
             Effect.map((rows) => rows.length === 0),
@@ -102,9 +121,9 @@ export class Revocations extends Context.Service<
     const revoked = new Set<string>()
     return {
       isComplete: () => true,
-      isRevoked: (sessionId) => revoked.has(sessionId),
+      isRevoked: ({ sessionId, consumerId }) => revoked.has(sessionId) || revoked.has(consumerId),
       check: (sessionId) => Effect.sync(() => revoked.has(sessionId)),
-      add: (sessionId) => void revoked.add(sessionId)
+      add: (id) => void revoked.add(id)
     }
   })
 }

@@ -65,8 +65,8 @@ export class Tokens extends Context.Service<
     /** A new refresh token with the given `jti`, whose hash is what the session keeps of it; its lifetime likewise. */
     issueRefresh(subject: TokenSubject, tokenId: string, lifetimeSeconds?: number): Effect.Effect<IssuedToken>
     /**
-     * Whom the token names; undefined if it is not an access token of ours, has expired, or its session has ended. Asks
-     * the database only while memory may have missed the end of a session.
+     * Whom the token names; undefined if it is not an access token of ours, has expired, its session has ended, or its
+     * consumer is archived. Asks the database only while memory may have missed such an end.
      */
     verifyAccess(token: string): Effect.Effect<VerifiedAccess | undefined, Unavailable>
     /** Whether a token that was verified has expired since, or its session is known here to have ended. Costs next to nothing. */
@@ -128,10 +128,9 @@ export class Tokens extends Context.Service<
 
       /** Nothing for a session that has ended. */
       const live = (known: Exit.Success<VerifiedAccess>): Effect.Effect<VerifiedAccess | undefined, Unavailable> => {
-        const { sessionId } = known.value
-        if (revocations.isRevoked(sessionId)) return undefinedExit
+        if (revocations.isRevoked(known.value)) return undefinedExit
         if (revocations.isComplete()) return known
-        return Effect.map(revocations.check(sessionId), (isRevoked) => (isRevoked ? undefined : known.value))
+        return Effect.map(revocations.check(known.value.sessionId), (isRevoked) => (isRevoked ? undefined : known.value))
       }
 
       return {
@@ -154,7 +153,7 @@ export class Tokens extends Context.Service<
             remembered().delete(digest)
             return undefinedExit
           }),
-        hasEnded: ({ expiresAt, sessionId }, now) => expiresAt <= now || revocations.isRevoked(sessionId),
+        hasEnded: (access, now) => access.expiresAt <= now || revocations.isRevoked(access),
         verifyRefresh: Effect.fnUntraced(function* (token) {
           if (token.length > lengthMax) return undefined
           const now = yield* Clock.currentTimeMillis

@@ -6,9 +6,12 @@ import { Schema, SchemaTransformation } from "effect"
 
 const uuidPattern = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/
 
+/** True if the text is an identifier. */
+export const isUuid = (text: string): boolean => uuidPattern.test(text)
+
 /** A UUID in lower case. */
 export const Id = Schema.String.check(
-  Schema.makeFilter((text: string) => uuidPattern.test(text), {
+  Schema.makeFilter(isUuid, {
     expected: "a UUID",
     representation: { id: "usher/uuid", payload: null },
     toJsonSchema: () => ({ format: "uuid" })

@@ -1,12 +1,16 @@
 /**
- * Who belongs to an audience. Changes to one audience come one after the other.
+ * Who belongs to an audience. Changes to one audience come one after the other. Those who belong to one of type DYNAMIC
+ * follow from its rules whenever they are asked for.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import type { Audience } from "../domain/Audience.ts"
+import type { AudienceRules } from "../domain/AudienceRules.ts"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
+import { fits } from "./AudienceRules.ts"
 import * as Audiences from "./Audiences.ts"
+import * as ConsumerList from "./ConsumerList.ts"
 import type { Unavailable } from "./Journal.ts"
 import {
   containing,
@@ -15,7 +19,7 @@ import {
   page,
   type Page,
   type PageQuery,
-  type PageRefused,
+  PageRefused,
   plan
 } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
@@ -27,13 +31,17 @@ export class UnknownConsumers extends Schema.TaggedError<UnknownConsumers>()("Un
   consumerIds: Schema.Array(Schema.String)
 }) {}
 
+/** Members of the audience follow from its rules. Nothing has changed. */
+export class AudienceIsDynamic extends Schema.TaggedError<AudienceIsDynamic>()("AudienceIsDynamic", {}) {}
+
 /** A consumer that belongs to an audience. */
 export interface AudienceMember {
   readonly consumerId: string
   readonly email: string | null
   readonly phone: string | null
   readonly fullName: string | null
-  readonly addedAt: Millis
+  /** Null where nobody added it. */
+  readonly addedAt: Millis | null
 }
 
 /** The list of an audience's members, in the order they were added. */
@@ -45,6 +53,13 @@ export const shape = {
   },
   id: { expression: "m.consumer_id", type: "uuid" }
 } as const satisfies ListShape<"addedAt" | "consumerId">
+
+/** The same of an audience of type DYNAMIC, where nobody is added: in the order they were created. */
+const dynamicShape = {
+  name: "dynamic audience members",
+  sorts: { addedAt: { expression: "c.created_at", type: "timestamptz" } },
+  id: { expression: "c.id", type: "uuid" }
+} as const satisfies ListShape<"addedAt">
 
 export class AudienceMembers extends Context.Service<
   AudienceMembers,
@@ -60,14 +75,14 @@ export class AudienceMembers extends Context.Service<
       audienceId: string,
       by: string,
       consumerIds: ReadonlyArray<string>
-    ): Effect.Effect<Audience, UnknownConsumers | RecordNotFound | Unavailable>
+    ): Effect.Effect<Audience, UnknownConsumers | AudienceIsDynamic | RecordNotFound | Unavailable>
     /** Removes consumers of the tenant, all or none; every process is told. */
     remove(
       tenant: Tenant,
       audienceId: string,
       by: string,
       consumerIds: ReadonlyArray<string>
-    ): Effect.Effect<Audience, UnknownConsumers | RecordNotFound | Unavailable>
+    ): Effect.Effect<Audience, UnknownConsumers | AudienceIsDynamic | RecordNotFound | Unavailable>
   }
 >()("usher/store/AudienceMembers") {
   static readonly layer = Layer.effect(
@@ -78,13 +93,36 @@ export class AudienceMembers extends Context.Service<
       const named = ({ organizationId, mode }: Tenant, id: string) =>
         sql`id = ${id} and organization_id = ${organizationId} and mode = ${mode} and not archived`
 
+      /** Who fits the rules, page by page. */
+      const fitting = Effect.fnUntraced(function* (
+        tenant: Tenant,
+        audienceId: string,
+        rules: AudienceRules,
+        { sortBy, ...query }: PageQuery<keyof typeof shape.sorts>
+      ) {
+        if (sortBy === "consumerId") {
+          const expected = '"addedAt" alone, because the audience is DYNAMIC'
+          return yield* new PageRefused({ parameter: "sortBy", expected, received: sortBy })
+        }
+        const now = yield* Clock.currentTimeMillis
+        const planned = yield* Effect.fromResult(plan(dynamicShape, query, { tenant, filter: { audienceId } }, now))
+        const rows = yield* ConsumerList.select<ConsumerRow>(sql, planned, {
+          tenant,
+          search: query.search,
+          condition: fits(sql, rules)
+        })
+        return page(planned, rows, (row) => toMember({ ...row, consumer_id: row.id, added_at: null }))
+      })
+
       const list = Effect.fn("AudienceMembers.list")(function* (
         tenant: Tenant,
         audienceId: string,
         query: PageQuery<keyof typeof shape.sorts>
       ) {
-        const audiences = yield* sql`select id from audiences where ${named(tenant, audienceId)}`
-        if (audiences.length === 0) return yield* notFound
+        const audiences = yield* sql<Audiences.Row>`select * from audiences where ${named(tenant, audienceId)}`
+        const audience = audiences[0]
+        if (audience === undefined) return yield* notFound
+        if (audience.rules !== null) return yield* fitting(tenant, audienceId, audience.rules, query)
         const now = yield* Clock.currentTimeMillis
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { audienceId } }, now))
         const { columns, condition, order } = keyset(sql, planned)
@@ -100,11 +138,13 @@ export class AudienceMembers extends Context.Service<
         return page(planned, rows, toMember)
       }, orUnavailable)
 
-      /** The tenant's audience, kept to this transaction. */
-      const locked = (tenant: Tenant, audienceId: string) =>
-        sql<Audiences.Row>`select * from audiences where ${named(tenant, audienceId)} for update`.pipe(
-          Effect.flatMap(([row]) => (row === undefined ? notFound : Effect.succeed(row)))
-        )
+      /** The tenant's audience, kept to this transaction, if its members are named one by one. */
+      const locked = Effect.fnUntraced(function* (tenant: Tenant, audienceId: string) {
+        const rows = yield* sql<Audiences.Row>`select * from audiences where ${named(tenant, audienceId)} for update`
+        const row = rows[0]
+        if (row === undefined) return yield* notFound
+        return row.rules === null ? row : yield* new AudienceIsDynamic()
+      })
 
       const refuseUnknown = (consumerIds: ReadonlyArray<string>, known: ReadonlyArray<{ readonly id: string }>) => {
         const ids = new Set(known.map(({ id }) => id))
@@ -172,10 +212,14 @@ const notFound = Effect.fail(new RecordNotFound({ record: "Audience" }))
 
 interface Row {
   readonly consumer_id: string
-  readonly added_at: Date
+  readonly added_at: Date | null
   readonly email: string | null
   readonly phone: string | null
   readonly full_name: string | null
+}
+
+interface ConsumerRow extends Pick<Row, "email" | "phone" | "full_name"> {
+  readonly id: string
 }
 
 const toMember = (row: Row): AudienceMember => ({
@@ -183,5 +227,5 @@ const toMember = (row: Row): AudienceMember => ({
   email: row.email,
   phone: row.phone,
   fullName: row.full_name,
-  addedAt: row.added_at.getTime()
+  addedAt: row.added_at?.getTime() ?? null
 })

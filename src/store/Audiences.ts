@@ -1,11 +1,14 @@
 /**
- * The audiences and their members. The number of members is kept with the audience, in the transaction that changes them.
+ * The audiences. The number of members is kept with the audience: in the transaction that changes them, or where they
+ * follow from rules, as it was when they were last counted.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Audience, Settings } from "../domain/Audience.ts"
+import type { Audience, AudienceType, Settings } from "../domain/Audience.ts"
+import type { AudienceRules } from "../domain/AudienceRules.ts"
 import type { Tenant } from "../domain/Ids.ts"
+import { fits } from "./AudienceRules.ts"
 import type { Unavailable } from "./Journal.ts"
 import {
   containing,
@@ -18,7 +21,20 @@ import {
   plan
 } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
+import { tellMembersRemoved } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
+
+/** How long the members of a DYNAMIC audience are not counted again, however often it is read. */
+export const countedSeconds = 60
+
+/** An audience stays of the type it was created with. Nothing has changed. */
+export class AudienceTypeFixed extends Schema.TaggedError<AudienceTypeFixed>()("AudienceTypeFixed", {}) {}
+
+/** What can be changed of an audience; rules are those of a DYNAMIC one. */
+export interface AudienceChanges extends Partial<Settings> {
+  /** The type it is taken to have. */
+  readonly type?: AudienceType | undefined
+}
 
 /** What archiving found: it is done, or sequences are still for this audience. */
 export type AudienceArchival =
@@ -40,17 +56,20 @@ export class Audiences extends Context.Service<
   Audiences,
   {
     create(tenant: Tenant, by: string, settings: Settings): Effect.Effect<Audience, Unavailable>
+    /** The audience; the members of a DYNAMIC one are counted, unless they were within `countedSeconds`. */
     find(tenant: Tenant, id: string): Effect.Effect<Audience, RecordNotFound | Unavailable>
+    /** With the members of DYNAMIC audiences as they were last counted. */
     list(
       tenant: Tenant,
       query: PageQuery<keyof typeof shape.sorts>
     ): Effect.Effect<Page<Audience>, PageRefused | Unavailable>
+    /** Changes the audience. Who fits new rules no more cannot enter any longer; every process is told. */
     change(
       tenant: Tenant,
       id: string,
       by: string,
-      changes: Partial<Settings>
-    ): Effect.Effect<Audience, RecordNotFound | Unavailable>
+      changes: AudienceChanges
+    ): Effect.Effect<Audience, AudienceTypeFixed | RecordNotFound | Unavailable>
     /** Archives the audience, if no sequence is for it. */
     archive(tenant: Tenant, id: string, by: string): Effect.Effect<AudienceArchival, RecordNotFound | Unavailable>
   }
@@ -63,23 +82,57 @@ export class Audiences extends Context.Service<
 
       const ofTenant = (tenant: Tenant) => sql`a.organization_id = ${tenant.organizationId} and a.mode = ${tenant.mode}`
 
-      const one = (rows: ReadonlyArray<Row>) => (rows[0] === undefined ? notFound : Effect.succeed(toAudience(rows[0])))
+      const one = (rows: ReadonlyArray<Row>) => (rows[0] === undefined ? notFound : Effect.succeed(rows[0]))
 
-      const create = Effect.fn("Audiences.create")(function* (tenant: Tenant, by: string, { name }: Settings) {
-        const id = yield* random.uuidV7()
+      /** The audience with its members counted, if they follow from rules. */
+      const counted = Effect.fnUntraced(function* (tenant: Tenant, row: Row) {
+        if (row.rules === null) return toAudience(row)
         const now = new Date(yield* Clock.currentTimeMillis)
         const rows = yield* sql<Row>`
-          insert into audiences
-            (id, organization_id, mode, name, type, created_at, created_by, updated_at, updated_by)
-          values (${id}, ${tenant.organizationId}, ${tenant.mode}, ${name}, 'STATIC', ${now}, ${by}, ${now}, ${by})
-          returning *`
+          update audiences set last_refreshed_at = ${now}, member_count = (
+            select count(*) from consumers c
+            where c.organization_id = ${tenant.organizationId} and c.mode = ${tenant.mode} and not c.archived
+              and ${fits(sql, row.rules)}
+          )
+          where id = ${row.id} returning *`
         return toAudience(rows[0]!)
-      }, orUnavailable)
+      })
+
+      const create = Effect.fn("Audiences.create")(
+        function* (tenant: Tenant, by: string, { name, rules }: Settings) {
+          const id = yield* random.uuidV7()
+          const now = new Date(yield* Clock.currentTimeMillis)
+          const type = rules === undefined ? "STATIC" : "DYNAMIC"
+          const rows = yield* sql<Row>`
+            insert into audiences
+              (id, organization_id, mode, name, type, rules, created_at, created_by, updated_at, updated_by)
+            values (${id}, ${tenant.organizationId}, ${tenant.mode}, ${name}, ${type},
+              ${rules === undefined ? null : sql.json(rules)}, ${now}, ${by}, ${now}, ${by})
+            returning *`
+          return yield* counted(tenant, rows[0]!)
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      /** Counts, unless somebody else is doing so. */
+      const refreshed = Effect.fnUntraced(function* (tenant: Tenant, row: Row) {
+        const stale = new Date((yield* Clock.currentTimeMillis) - countedSeconds * 1000)
+        const held = yield* sql<Row>`
+          select a.* from audiences a
+          where a.id = ${row.id} and not a.archived and (a.last_refreshed_at is null or a.last_refreshed_at <= ${stale})
+          for update skip locked`
+        return held[0] === undefined ? toAudience(row) : yield* counted(tenant, held[0])
+      }, sql.withTransaction)
 
       const find = Effect.fn("Audiences.find")(function* (tenant: Tenant, id: string) {
-        return yield* one(
+        const row = yield* one(
           yield* sql<Row>`select a.* from audiences a where a.id = ${id} and ${ofTenant(tenant)} and not a.archived`
         )
+        const now = yield* Clock.currentTimeMillis
+        const countedAt = row.last_refreshed_at?.getTime() ?? 0
+        const isFresh = row.rules === null || countedAt + countedSeconds * 1000 > now
+        return isFresh ? toAudience(row) : yield* refreshed(tenant, row)
       }, orUnavailable)
 
       const list = Effect.fn("Audiences.list")(function* (tenant: Tenant, query: PageQuery<keyof typeof shape.sorts>) {
@@ -93,19 +146,27 @@ export class Audiences extends Context.Service<
         return page(planned, rows, toAudience)
       }, orUnavailable)
 
-      const change = Effect.fn("Audiences.change")(function* (
-        tenant: Tenant,
-        id: string,
-        by: string,
-        { name }: Partial<Settings>
-      ) {
-        const now = new Date(yield* Clock.currentTimeMillis)
-        return yield* one(
-          yield* sql<Row>`
-            update audiences a set name = coalesce(${name ?? null}, a.name), updated_at = ${now}, updated_by = ${by}
-            where a.id = ${id} and ${ofTenant(tenant)} and not a.archived returning *`
-        )
-      }, orUnavailable)
+      const change = Effect.fn("Audiences.change")(
+        function* (tenant: Tenant, id: string, by: string, { name, rules, type }: AudienceChanges) {
+          const row = yield* Effect.flatMap(
+            sql<Row>`
+              select a.* from audiences a where a.id = ${id} and ${ofTenant(tenant)} and not a.archived for update`,
+            one
+          )
+          if (type !== undefined && type !== row.type) return yield* new AudienceTypeFixed()
+          const now = new Date(yield* Clock.currentTimeMillis)
+          const rows = yield* sql<Row>`
+            update audiences a
+            set name = coalesce(${name ?? null}, a.name), updated_at = ${now}, updated_by = ${by},
+              rules = coalesce(${rules === undefined ? null : sql.json(rules)}::jsonb, a.rules)
+            where a.id = ${id} returning *`
+          if (rules === undefined) return toAudience(rows[0]!)
+          yield* tellMembersRemoved(sql)
+          return yield* counted(tenant, rows[0]!)
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
 
       const archive = Effect.fn("Audiences.archive")(
         function* (tenant: Tenant, id: string, by: string) {
@@ -141,7 +202,8 @@ export interface Row {
   readonly id: string
   readonly organization_id: string
   readonly name: string
-  readonly type: "STATIC" | "DYNAMIC"
+  readonly type: AudienceType
+  readonly rules: AudienceRules | null
   readonly member_count: bigint
   readonly last_refreshed_at: Date | null
   readonly created_at: Date
@@ -157,6 +219,7 @@ export const toAudience = (row: Row): Audience => ({
   organizationId: row.organization_id,
   name: row.name,
   type: row.type,
+  rules: row.rules,
   memberCount: Number(row.member_count),
   lastRefreshedAt: row.last_refreshed_at?.getTime() ?? null,
   createdAt: row.created_at.getTime(),

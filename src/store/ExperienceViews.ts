@@ -1,6 +1,7 @@
 /**
  * Experiences as consumers see them: with the sequences that are for the consumer, and their mechanisms. One statement,
- * so that what is shown was so at one moment.
+ * so that what is shown was so at one moment. Where sequences are for audiences of type DYNAMIC, it is worked out before
+ * which of them the consumer belongs to.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -13,7 +14,7 @@ import type { Millis } from "../domain/Time.ts"
 import * as Experiences from "./Experiences.ts"
 import type { Unavailable } from "./Journal.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
-import { isBarred, isFor, isProtected } from "./SequenceAccess.ts"
+import { type DynamicAudience, fitting, isBarred, isFor, isProtected } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 
 /** Sequences of an experience that are shown, those of highest priority. */
@@ -67,27 +68,36 @@ export class ExperienceViews extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      const find = Effect.fn("ExperienceViews.find")(function* (
+      /** The view of a consumer who belongs to the named audiences of type DYNAMIC. */
+      const view = (
         { organizationId, mode }: Tenant,
         experienceId: string,
-        consumerId?: string
-      ) {
+        consumerId: string | undefined,
+        dynamicAudienceIds: ReadonlyArray<string>
+      ) => {
         const entry =
           consumerId === undefined
             ? sql`null::timestamptz`
             : sql`(select entered_at from experience_entries where experience_id = e.id and consumer_id = ${consumerId})`
-        const rows = yield* sql<Row>`
+        const dynamicAudiences =
+          consumerId === undefined
+            ? sql`null::json`
+            : sql`(select json_agg(d) from (
+                select distinct on (a.id) a.id, a.rules from sequences s join audiences a on a.id = s.audience_id
+                where s.experience_id = e.id and not s.archived and a.type = 'DYNAMIC' limit ${shownSequencesMax}
+              ) d)`
+        return sql<Row>`
           with shown as materialized (
             select s.id, s.audience_id, s.name, s.record, s.created_at, (s.record -> 'priority')::bigint as priority
             from sequences s
             where s.experience_id = ${experienceId} and s.organization_id = ${organizationId} and s.mode = ${mode}
-              and not s.archived and ${isFor(sql, consumerId)}
+              and not s.archived and ${isFor(sql, consumerId, dynamicAudienceIds)}
             order by priority desc, s.created_at, s.id limit ${shownSequencesMax}
           ), held as (
             select m.* from mechanisms m join shown on shown.id = m.sequence_id
             where not m.archived order by m.created_at, m.id limit ${shownMechanismsMax}
           )
-          select e.*, w.open_at, w.close_at, ${entry} as entered_at,
+          select e.*, w.open_at, w.close_at, ${entry} as entered_at, ${dynamicAudiences} as dynamic_audiences,
             (select settings -> 'theme' from organizations where id = e.organization_id) as organization_theme,
             ${isBarred(sql, consumerId)} as is_barred,
             e.access_code_hash is not null or exists (
@@ -108,8 +118,21 @@ export class ExperienceViews extends Context.Service<
             ) order by created_at, id) from held) as mechanisms
           from experiences e ${Experiences.withWindow(sql)}
           where e.id = ${experienceId} and e.organization_id = ${organizationId} and e.mode = ${mode} and not e.archived`
+      }
+
+      const find = Effect.fn("ExperienceViews.find")(function* (
+        tenant: Tenant,
+        experienceId: string,
+        consumerId?: string
+      ) {
+        const rows = yield* view(tenant, experienceId, consumerId, [])
         const row = rows[0]
-        return row === undefined ? yield* new RecordNotFound({ record: "Experience" }) : toView(row)
+        if (row === undefined) return yield* new RecordNotFound({ record: "Experience" })
+        if (consumerId === undefined || row.dynamic_audiences === null) return toView(row)
+        const belonging = yield* fitting(sql, consumerId, row.dynamic_audiences)
+        if (belonging.length === 0) return toView(row)
+        const [whole] = yield* view(tenant, experienceId, consumerId, belonging)
+        return whole === undefined ? yield* new RecordNotFound({ record: "Experience" }) : toView(whole)
       }, orUnavailable)
 
       return { find }
@@ -119,6 +142,7 @@ export class ExperienceViews extends Context.Service<
 
 interface Row extends Experiences.Row {
   readonly organization_theme: Experience["theme"]
+  readonly dynamic_audiences: ReadonlyArray<DynamicAudience> | null
   readonly entered_at: Date | null
   readonly is_barred: boolean
   readonly has_protected_sequences: boolean

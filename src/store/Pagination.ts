@@ -21,7 +21,7 @@ export const cursorLifetimeMillis = 24 * 60 * 60 * 1_000
 /** What rows are ordered by: a constant SQL expression that is never null, and its type. */
 export interface SortField {
   readonly expression: string
-  readonly type: "timestamptz" | "text" | "bigint" | "uuid" | "numeric"
+  readonly type: "timestamptz" | "text" | "bigint" | "numeric" | "uuid"
 }
 
 /** A list, its sort fields by their public names (the first is the default), and the unique field that breaks ties. */

@@ -1,16 +1,20 @@
 /**
  * For whom a sequence is: for everybody; with an audience, for its members; with an access code, for consumers who have
  * shown it once; and if its experience has an access code, for consumers who have shown that. A sequence that has several
- * of these asks for all of them. With a limit of orders, it is for whoever has fewer in it.
+ * of these asks for all of them. With a limit of orders, it is for whoever has fewer in it. The members of an audience of
+ * type DYNAMIC are those who fit its rules at the moment; they are written down nowhere.
  *
  * Access codes are kept as keyed hashes, so that neither the table nor the time of a comparison tells anything of them.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { createHmac } from "node:crypto"
+import type { AudienceRules } from "../domain/AudienceRules.ts"
 import type { Tenant } from "../domain/Ids.ts"
+import { fits } from "./AudienceRules.ts"
 import { notification, type Topic } from "./Invalidations.ts"
 import type { Unavailable } from "./Journal.ts"
 import { serverSecret } from "./ServerSecrets.ts"
@@ -72,16 +76,25 @@ export class SequenceAccess extends Context.Service<
         sequenceId: string,
         consumerId: string
       ) {
-        const rows = yield* sql<{ readonly orders_left: number | null }>`
-          select s.order_limit - (
+        const rows = yield* sql<{
+          readonly is_for: boolean
+          readonly id: string
+          readonly rules: AudienceRules | null
+          readonly orders_left: number | null
+        }>`
+          select ${isFor(sql, consumerId)} as is_for, a.id, a.rules, s.order_limit - (
             select count(*)::int from orders o
             where s.order_limit is not null and o.sequence_id = s.id and o.consumer_id = ${consumerId}
               and o.status <> 'CANCELLED'
           ) as orders_left
-          from sequences s
+          from sequences s left join audiences a on a.id = s.audience_id
           where s.id = ${sequenceId} and s.organization_id = ${organizationId} and s.mode = ${mode}
-            and ${isFor(sql, consumerId)}`
-        return rows[0] === undefined ? "not invited" : admissionWith(rows[0].orders_left)
+            and ${hasPassed(sql, consumerId)}`
+        const row = rows[0]
+        if (row === undefined) return "not invited"
+        const { is_for: isFixed, id, rules, orders_left: ordersLeft } = row
+        const isInvited = isFixed || (rules !== null && (yield* fitting(sql, consumerId, [{ id, rules }])).length > 0)
+        return isInvited ? admissionWith(ordersLeft) : "not invited"
       }, orUnavailable)
 
       const show = Effect.fn("SequenceAccess.show")(function* (
@@ -155,17 +168,49 @@ export const isBarred = (sql: SqlClient.SqlClient, consumerId: string | undefine
 /** Of a sequence `s`: true if who enters must be looked at. */
 const isGuarded = (sql: SqlClient.SqlClient): Fragment => sql`(${isProtected(sql)} or s.order_limit is not null)`
 
-/** Of a sequence `s`: true if it is for the consumer; for nobody in particular, if it is for everybody. */
-export const isFor = (sql: SqlClient.SqlClient, consumerId: string | undefined): Fragment =>
+/**
+ * Of a sequence `s`: true if it is for the consumer; for nobody in particular, if it is for everybody. Of the audiences of
+ * type DYNAMIC the consumer belongs to those that are named.
+ */
+export const isFor = (
+  sql: SqlClient.SqlClient,
+  consumerId: string | undefined,
+  dynamicAudienceIds: ReadonlyArray<string> = []
+): Fragment =>
   consumerId === undefined
     ? sql`not ${isProtected(sql)}`
-    : sql`(s.audience_id is null or exists (
+    : sql`((s.audience_id is null or s.audience_id = any(${dynamicAudienceIds}::uuid[]) or exists (
           select from audience_members m where m.audience_id = s.audience_id and m.consumer_id = ${consumerId}
-        )) and (s.access_code_hash is null or exists (
-          select from sequence_passes p where p.sequence_id = s.id and p.consumer_id = ${consumerId}
-        )) and (not ${isBehindCode(sql)} or exists (
-          select from experience_passes p where p.experience_id = s.experience_id and p.consumer_id = ${consumerId}
-        ))`
+        )) and ${hasPassed(sql, consumerId)})`
+
+/** Of a sequence `s`: true if the consumer has shown its access code and its experience's, where it has one. */
+const hasPassed = (sql: SqlClient.SqlClient, consumerId: string): Fragment =>
+  sql`(s.access_code_hash is null or exists (
+    select from sequence_passes p where p.sequence_id = s.id and p.consumer_id = ${consumerId}
+  )) and (not ${isBehindCode(sql)} or exists (
+    select from experience_passes p where p.experience_id = s.experience_id and p.consumer_id = ${consumerId}
+  ))`
+
+/** An audience of type DYNAMIC. */
+export interface DynamicAudience {
+  readonly id: string
+  readonly rules: AudienceRules
+}
+
+/** The ids of those audiences whose rules the consumer fits. */
+export const fitting = (
+  sql: SqlClient.SqlClient,
+  consumerId: string,
+  audiences: ReadonlyArray<DynamicAudience>
+): Effect.Effect<ReadonlyArray<string>, SqlError> => {
+  const ids = audiences.map(({ id, rules }) => sql`case when ${fits(sql, rules)} then ${id}::uuid end`)
+  return Effect.map(
+    sql<{ readonly ids: ReadonlyArray<string> }>`
+      select array_remove(array[${sql.join(", ", false)(ids)}], null) as ids
+      from consumers c where c.id = ${consumerId} and not c.archived`,
+    (rows) => rows[0]?.ids ?? []
+  )
+}
 
 /**
  * Tells every process, when the transaction commits, for whom the sequences `s` that fit the condition are now: their
@@ -179,6 +224,12 @@ export const tellProtection = (sql: SqlClient.SqlClient, condition: Fragment) =>
       sql`case when not s.archived and ${isGuarded(sql)} then 'protected ' else 'open ' end || s.id`
     )}
     from sequences s where ${condition}`
+
+/** Tells every process, when the transaction commits, that these consumers have changed: they may fit an audience's rules no more. */
+export const tellConsumersChanged = (sql: SqlClient.SqlClient, consumerIds: ReadonlyArray<string>) =>
+  sql`
+    select ${notification(sql, protectionTopic, sql`'consumer ' || id`)}
+    from unnest(${consumerIds}::uuid[]) as changed (id)`
 
 /** Tells every process, when the transaction commits, that who was a member of an audience may be one no more. */
 export const tellMembersRemoved = (sql: SqlClient.SqlClient) =>

@@ -159,7 +159,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A session"), ()
           Effect.repeat({ until: (isCurrent) => isCurrent, schedule: Schedule.spaced("2 millis") }),
           Effect.timeout("5 seconds")
         )
-        assert.isTrue((yield* Effect.provide(Revocations, other)).isRevoked(access!.sessionId))
+        assert.isTrue((yield* Effect.provide(Revocations, other)).isRevoked(access!))
         assert.isFalse(yield* Effect.provide(isAlive(accessToken), other))
       })
     )

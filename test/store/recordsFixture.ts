@@ -9,8 +9,10 @@ import type { PlaceRow } from "../../src/domain/Decider.ts"
 import type { Tenant } from "../../src/domain/Ids.ts"
 import { deciders } from "../../src/domain/Mechanism.ts"
 import type * as Queue from "../../src/domain/Queue.ts"
+import { Settings } from "../../src/Settings.ts"
 import { AudienceMembers } from "../../src/store/AudienceMembers.ts"
 import { Audiences } from "../../src/store/Audiences.ts"
+import { ConsumerRecords } from "../../src/store/ConsumerRecords.ts"
 import { ExperienceEntries } from "../../src/store/ExperienceEntries.ts"
 import { ExperienceViews } from "../../src/store/ExperienceViews.ts"
 import { ExperienceProducts } from "../../src/store/ExperienceProducts.ts"
@@ -37,6 +39,7 @@ export const layer = Layer.mergeAll(
   History.layer,
   Audiences.layer,
   AudienceMembers.layer,
+  ConsumerRecords.layer,
   SequenceAccess.layer,
   ExperienceViews.layer,
   ExperienceEntries.layer,
@@ -44,7 +47,11 @@ export const layer = Layer.mergeAll(
   Profiles.layer,
   Orders.layer,
   JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
-).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto), Layer.provideMerge(TestDatabase.layer))
+).pipe(
+  Layer.provide(Settings.layerTest()),
+  Layer.provideMerge(SecureRandom.layerWebCrypto),
+  Layer.provideMerge(TestDatabase.layer)
+)
 
 /** A new organization, in live mode. */
 export const aTenant = Effect.fnUntraced(function* (settings: object = {}) {

@@ -11,6 +11,7 @@ import { ApiKeyApi } from "./ApiKeyApi.ts"
 import { AppointmentApi } from "./AppointmentApi.ts"
 import { AuctionApi } from "./AuctionApi.ts"
 import { AudienceApi } from "./AudienceApi.ts"
+import { ConsumersApi } from "./ConsumerApi.ts"
 import { DistributionApi } from "./DistributionApi.ts"
 import { DrawApi } from "./DrawApi.ts"
 import { ExperienceApi } from "./ExperienceApi.ts"
@@ -34,6 +35,7 @@ export const AdminApi = describe(
     .add(ExperienceApi)
     .add(SequenceApi)
     .add(AudienceApi)
+    .add(ConsumersApi)
     .add(QueueApi)
     .add(DrawApi)
     .add(AuctionApi)

@@ -12,17 +12,8 @@ import { Conflict, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { changeFields, createFields } from "./Payloads.ts"
 
-/** A type that is known but cannot be had is refused, rather than taken for another. */
 const type = Schema.optionalKey(
-  Schema.NullOr(
-    AudienceType.check(
-      Schema.makeFilter((type: typeof AudienceType.Type) => type === "STATIC", {
-        expected: '"STATIC": a DYNAMIC audience is not available yet',
-        representation: { id: "usher/picklist", payload: null },
-        toJsonSchema: () => ({})
-      })
-    ).annotate({ description: "`STATIC`; `DYNAMIC` is not available yet." })
-  )
+  Schema.NullOr(AudienceType).annotate({ description: "Default `DYNAMIC` with rules, else `STATIC`. It stays as it is." })
 )
 
 /** The body of `POST /audiences`. */
@@ -46,7 +37,8 @@ export const AudienceMember = Schema.Struct({
   email: Schema.NullOr(Schema.String),
   phone: Schema.NullOr(Schema.String),
   fullName: Schema.NullOr(Schema.String),
-  addedAt: Timestamp
+  /** Null where nobody added it, because it fits the rules. */
+  addedAt: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "AudienceMember" })
 
 const params = { id: Id }
@@ -59,7 +51,8 @@ export class AudienceApi extends HttpApiGroup.make("audiences")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create an audience",
-        description: "Of consumers that are named one by one. It has no members yet."
+        description:
+          "A `STATIC` one is of consumers that are named one by one, and has no members yet. The members of a `DYNAMIC` one are the consumers who fit its rules at the moment: all or any of them. Text of email, phone and full name is compared upper and lower case alike, everything else exactly; what is not known is equal to nothing and has no order."
       })
     ),
     HttpApiEndpoint.get("listAudiences", "/audiences", {
@@ -69,21 +62,25 @@ export class AudienceApi extends HttpApiGroup.make("audiences")
       listAnnotations({
         summary: "List audiences",
         description:
-          "All that are not archived. Sorted by `lastRefreshedAt`, those whose members never changed come first."
+          "All that are not archived. Sorted by `lastRefreshedAt`, those whose members never changed come first. `memberCount` of a `DYNAMIC` one is as it was last counted."
       })
     ),
     HttpApiEndpoint.get("getAudience", "/audiences/:id", { params, success: Audience, error: NotFound }).annotateMerge(
-      OpenApi.annotations({ summary: "Get an audience" })
+      OpenApi.annotations({
+        summary: "Get an audience",
+        description: "The members of a `DYNAMIC` one are counted, once a minute at most: `lastRefreshedAt` says when."
+      })
     ),
     HttpApiEndpoint.put("changeAudience", "/audiences/:id", {
       params,
       payload: ChangeAudience,
       success: Audience,
-      error: NotFound
+      error: [NotFound, Conflict]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Change an audience",
-        description: "Send the fields to change: one that is absent keeps its value."
+        description:
+          "Send the fields to change: one that is absent keeps its value. New rules hold at once. A `STATIC` audience takes no rules, and a `DYNAMIC` one keeps some (409 `AUDIENCE_TYPE_FIXED`)."
       })
     ),
     HttpApiEndpoint.delete("archiveAudience", "/audiences/:id", {
@@ -103,25 +100,28 @@ export class AudienceApi extends HttpApiGroup.make("audiences")
       success: pageOf(AudienceMember).annotate({ identifier: "AudienceMemberPage" }),
       error: NotFound
     }).annotateMerge(
-      listAnnotations({ summary: "List an audience's members", description: "In the order they were added." })
+      listAnnotations({ summary: "List an audience's members",
+        description:
+          "In the order they were added; of a `DYNAMIC` audience, those who fit its rules now, in the order they were created, which is the only order there."
+      })
     ),
     HttpApiEndpoint.post("addAudienceMembers", "/audiences/:id/members", {
       params,
       payload: ConsumerIds,
       success: Audience.pipe(HttpApiSchema.status(201)),
-      error: NotFound
+      error: [NotFound, Conflict]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Add members to an audience",
         description:
-          "All or none: a consumer that is not there is a 400 that names it. Who is a member already stays one. Answers the audience."
+          "All or none: a consumer that is not there is a 400 that names it. Who is a member already stays one. Answers the audience. A `DYNAMIC` one takes none (409 `AUDIENCE_DYNAMIC`)."
       })
     ),
     HttpApiEndpoint.delete("removeAudienceMembers", "/audiences/:id/members", {
       params,
       payload: ConsumerIds,
       success: Audience,
-      error: NotFound
+      error: [NotFound, Conflict]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Remove members from an audience",

@@ -4,15 +4,17 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Protection } from "../../auth/Protection.ts"
-import { AudienceMembers, type UnknownConsumers } from "../../store/AudienceMembers.ts"
-import { Audiences } from "../../store/Audiences.ts"
+import type { AudienceType } from "../../domain/Audience.ts"
+import { type AudienceRules, problemsOf } from "../../domain/AudienceRules.ts"
+import { type AudienceIsDynamic, AudienceMembers, type UnknownConsumers } from "../../store/AudienceMembers.ts"
+import { Audiences, type AudienceTypeFixed } from "../../store/Audiences.ts"
 import { CurrentTenant } from "../Credentials.ts"
 import { Conflict, type ValidationError } from "../Errors.ts"
 import { issueAt, issuesMax } from "../Issues.ts"
 import { orNotFound, orServiceUnavailable } from "../Refusals.ts"
 import { invalidInput } from "../Validation.ts"
 import { AdminApi } from "./Api.ts"
-import type { ConsumerIds } from "./AudienceApi.ts"
+import type { ChangeAudience, ConsumerIds, CreateAudience } from "./AudienceApi.ts"
 import { orInvalidPage } from "./Lists.ts"
 
 export const AudienceHandlers = HttpApiBuilder.group(
@@ -24,9 +26,9 @@ export const AudienceHandlers = HttpApiBuilder.group(
     const protection = yield* Protection
 
     return handlers.handleAll({
-      createAudience: Effect.fnUntraced(function* ({ payload: { name } }) {
+      createAudience: Effect.fnUntraced(function* ({ payload }) {
         const { tenant, by } = yield* CurrentTenant
-        return yield* audiences.create(tenant, by, { name })
+        return yield* audiences.create(tenant, by, yield* settingsOf(payload))
       }, orServiceUnavailable),
 
       listAudiences: Effect.fnUntraced(function* ({ query }) {
@@ -44,10 +46,12 @@ export const AudienceHandlers = HttpApiBuilder.group(
       ),
 
       changeAudience: Effect.fnUntraced(
-        function* ({ params: { id }, payload: { name } }) {
+        function* ({ params: { id }, payload }) {
           const { tenant, by } = yield* CurrentTenant
-          return yield* audiences.change(tenant, id, by, name === undefined ? {} : { name })
+          const changed = audiences.change(tenant, id, by, yield* changesOf(payload))
+          return payload.rules === undefined ? yield* changed : yield* Effect.tap(changed, protection.changed())
         },
+        orFixed,
         orNotFound,
         orServiceUnavailable
       ),
@@ -78,6 +82,7 @@ export const AudienceHandlers = HttpApiBuilder.group(
           const { tenant, by } = yield* CurrentTenant
           return yield* members.add(tenant, id, by, payload.consumerIds).pipe(orInvalidIds(payload))
         },
+        orFixed,
         orNotFound,
         orServiceUnavailable
       ),
@@ -89,12 +94,69 @@ export const AudienceHandlers = HttpApiBuilder.group(
             .remove(tenant, id, by, payload.consumerIds)
             .pipe(orInvalidIds(payload), Effect.tap(protection.changed()))
         },
+        orFixed,
         orNotFound,
         orServiceUnavailable
       )
     })
   })
 )
+
+type Sent = typeof CreateAudience.Type | typeof ChangeAudience.Type
+
+/** A 400 that names every rule that makes no sense. */
+const checked = (sent: Sent) => {
+  const problems = sent.rules ? problemsOf(sent.rules) : []
+  if (problems.length === 0) return Effect.void
+  const issues = problems.map(({ path, type, expected }) =>
+    issueAt(sent, ["rules", ...path], { kind: "validation", type, expected })
+  )
+  return Effect.fail(invalidInput(issues.slice(0, issuesMax)))
+}
+
+/** Which type rules go with, and which none. */
+const typeWith = (rules: AudienceRules | null | undefined): AudienceType => (rules ? "DYNAMIC" : "STATIC")
+
+/** A 400 where a type is named with which these rules, or none, do not go together. */
+const agreeing = (sent: Sent) => {
+  const { rules, type } = sent
+  if (!type || type === typeWith(rules)) return Effect.void
+  const found = rules
+    ? ({ kind: "validation", type: "object", expected: "null, because the type is STATIC" } as const)
+    : ({ kind: "schema", type: "object", expected: "object" } as const)
+  return Effect.fail(invalidInput([issueAt(sent, "rules", found)]))
+}
+
+/** What a new audience is. */
+const settingsOf = Effect.fnUntraced(function* (sent: typeof CreateAudience.Type) {
+  yield* checked(sent)
+  yield* agreeing(sent)
+  return { name: sent.name, ...(sent.rules && { rules: sent.rules }) }
+})
+
+/** What becomes of an audience, and of which type it is taken to be. */
+const changesOf = Effect.fnUntraced(function* (sent: typeof ChangeAudience.Type) {
+  yield* checked(sent)
+  const { name, rules } = sent
+  if (rules !== undefined) yield* agreeing(sent)
+  return {
+    type: sent.type ?? (rules === undefined ? undefined : typeWith(rules)),
+    ...(name !== undefined && { name }),
+    ...(rules && { rules })
+  }
+})
+
+/** Turns what an audience of this type cannot do into a 409. */
+function orFixed<A, E, R>(
+  effect: Effect.Effect<A, E | AudienceTypeFixed | AudienceIsDynamic, R>
+): Effect.Effect<A, Exclude<E, AudienceTypeFixed | AudienceIsDynamic> | Conflict, R> {
+  return Effect.catchTags(effect as Effect.Effect<A, AudienceTypeFixed | AudienceIsDynamic, R>, {
+    AudienceTypeFixed: () =>
+      Effect.fail(new Conflict({ error: "Audience stays of its type", code: "AUDIENCE_TYPE_FIXED" })),
+    AudienceIsDynamic: () =>
+      Effect.fail(new Conflict({ error: "Audience's members follow from its rules", code: "AUDIENCE_DYNAMIC" }))
+  }) as Effect.Effect<A, Exclude<E, AudienceTypeFixed | AudienceIsDynamic> | Conflict, R>
+}
 
 /** Turns consumers that are not there into a 400 that names each of them. */
 const orInvalidIds =

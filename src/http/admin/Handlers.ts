@@ -8,6 +8,7 @@ import { Analytics } from "../../store/Analytics.ts"
 import { AudienceMembers } from "../../store/AudienceMembers.ts"
 import { Audiences } from "../../store/Audiences.ts"
 import { ExperienceProducts } from "../../store/ExperienceProducts.ts"
+import { ConsumerRecords } from "../../store/ConsumerRecords.ts"
 import { Experiences } from "../../store/Experiences.ts"
 import { History } from "../../store/History.ts"
 import { MediaAssets } from "../../store/MediaAssets.ts"
@@ -26,6 +27,7 @@ import { ApiKeyHandlers } from "./ApiKeys.ts"
 import { AppointmentHandlers } from "./Appointments.ts"
 import { AuctionHandlers } from "./Auctions.ts"
 import { AudienceHandlers } from "./Audiences.ts"
+import { ConsumerHandlers } from "./Consumers.ts"
 import { DistributionHandlers } from "./Distributions.ts"
 import { DrawHandlers } from "./Draws.ts"
 import { ExperienceHandlers } from "./Experiences.ts"
@@ -49,6 +51,7 @@ export const layer = Layer.mergeAll(
   ExperienceHandlers,
   SequenceHandlers,
   AudienceHandlers,
+  ConsumerHandlers,
   QueueHandlers,
   DrawHandlers,
   AuctionHandlers,
@@ -65,13 +68,11 @@ export const layer = Layer.mergeAll(
   AnalyticsHandlers,
   OutboxHandlers
 ).pipe(
-  Layer.provide(Creation.layer),
+  Layer.provide(Layer.merge(Creation.layer, WholeExperiences.layer)),
   Layer.provide(NoticeSchedule.layer),
-  Layer.provide(
-    Layer.mergeAll(Experiences.layer, ExperienceProducts.layer, WholeExperiences.layer, Sequences.layer, Mechanisms.layer)
-  ),
+  Layer.provide(Layer.mergeAll(Experiences.layer, ExperienceProducts.layer, Sequences.layer, Mechanisms.layer)),
   Layer.provide(Layer.mergeAll(Places.layer, History.layer, Analytics.layer)),
-  Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, Orders.layer)),
+  Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, ConsumerRecords.layer, Orders.layer)),
   Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer)),
   Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer))
 )

@@ -1,10 +1,10 @@
 /** Sessions, as the Consumer API declares them (interface document 2.10, 4.3, 5.3 and 7; completions 2). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { isCountry, parseEmail } from "../../auth/Addresses.ts"
 import { Id } from "../../domain/Ids.ts"
 import { JsonObject, text } from "../../domain/Text.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
+import { Country, EmailText, PhoneText } from "../AddressFields.ts"
 import { ServerAction, SessionCreation, SessionEnd, SessionUpgrade } from "../Credentials.ts"
 import { RateLimitExceededWithHeaders } from "../Errors.ts"
 import { RateCategory } from "../limits/Limit.ts"
@@ -70,28 +70,6 @@ export class InvalidExchangeCode extends Schema.Error<InvalidExchangeCode>("Inva
   { httpApiStatus: 401, description: "The exchange code is not accepted" }
 ) {}
 
-const email = text({ maxLength: 320 }).check(
-  Schema.makeFilter((value: string) => parseEmail(value) !== undefined, {
-    expected: "an email address",
-    representation: { id: "usher/email", payload: null },
-    toJsonSchema: () => ({ format: "email" })
-  })
-)
-
-/** Whether a country has the number is only known with both fields: the handler checks it. */
-const phone = text({ minLength: 1, maxLength: 64 }).annotate({
-  description: "In international form, or in the national form of `defaultCountry`.",
-  examples: ["+4915112345678"]
-})
-
-const defaultCountry = Schema.String.check(
-  Schema.makeFilter(isCountry, {
-    expected: "a two-letter country code",
-    representation: { id: "usher/picklist", payload: null },
-    toJsonSchema: () => ({ pattern: "^[A-Za-z]{2}$" })
-  })
-).annotate({ examples: ["DE"] })
-
 const code = Schema.String.check(Schema.isMinLength(6), Schema.isMaxLength(6)).check(
   Schema.makeFilter((value: string) => /^\d*$/.test(value), {
     expected: "digits",
@@ -100,8 +78,8 @@ const code = Schema.String.check(Schema.isMinLength(6), Schema.isMaxLength(6)).c
   })
 )
 
-const byEmail = { email }
-const byPhone = { phone, defaultCountry: Schema.optionalKey(defaultCountry) }
+const byEmail = { email: EmailText }
+const byPhone = { phone: PhoneText, defaultCountry: Schema.optionalKey(Country) }
 const addressName = text({ minLength: 1, maxLength: 500 })
 
 const claims = JsonObject.check(

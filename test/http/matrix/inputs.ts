@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto"
 import { appointmentInputs } from "./appointmentInputs.ts"
 import { auctionInputs } from "./auctionInputs.ts"
 import { catalogueInputs } from "./catalogueInputs.ts"
+import { consumerInputs } from "./consumerInputs.ts"
 import { drawInputs } from "./drawInputs.ts"
 import { organizationInputs } from "./organizationInputs.ts"
 import { orderInputs } from "./orderInputs.ts"
@@ -257,6 +258,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   ...appointmentInputs,
   ...auctionInputs,
   ...catalogueInputs,
+  ...consumerInputs,
   ...drawInputs,
   ...organizationInputs,
   ...orderInputs,

@@ -1,0 +1,73 @@
+/**
+ * The consumer as an organization keeps it (completions 4, "Consumers"). Guests are consumers too.
+ */
+import { Schema } from "effect"
+import { Amount } from "./Amount.ts"
+import { stampFields } from "./Experience.ts"
+import { Id } from "./Ids.ts"
+import { JsonObject, text } from "./Text.ts"
+import { Timestamp } from "./Time.ts"
+
+/** Consumers that can be created and changed at once. */
+export const consumersAtOnceMax = 500
+
+/** Characters of JSON in a consumer's attributes, and in its metadata. */
+export const jsonLengthMax = 10_000
+
+/** A guest has not shown who it is. */
+export const ConsumerType = Schema.Literals(["guest", "authenticated"])
+export type ConsumerType = typeof ConsumerType.Type
+
+const isJsonObject = Schema.is(JsonObject)
+
+/** What is nested too deep is refused already, and must not be written out to see how long it is. */
+const ShortJson = JsonObject.check(
+  Schema.makeFilter(
+    (value: { readonly [key: string]: unknown }) =>
+      !isJsonObject(value) || JSON.stringify(value).length <= jsonLengthMax,
+    {
+      expected: `<=${jsonLengthMax}`,
+      representation: { id: "usher/max_length", payload: null },
+      toJsonSchema: () => ({})
+    }
+  )
+)
+
+const PersonName = text({ minLength: 1, maxLength: 200 })
+
+/** What an admin sets. The email is in lower case and the phone number in E.164. */
+export const Settings = Schema.Struct({
+  email: Schema.optionalKey(text({ minLength: 1, maxLength: 320 })),
+  phone: Schema.optionalKey(text({ minLength: 1, maxLength: 64 })),
+  fullName: Schema.optionalKey(PersonName),
+  name: Schema.optionalKey(PersonName),
+  externalId: Schema.optionalKey(text({ minLength: 1, maxLength: 200 })),
+  loyaltyBalance: Amount,
+  attributes: Schema.optionalKey(ShortJson),
+  metadata: Schema.optionalKey(ShortJson)
+})
+export type Settings = typeof Settings.Type
+
+/** What a consumer has where nothing is said. */
+export const defaults = { loyaltyBalance: 0n } satisfies Partial<Settings>
+
+/** The consumer as it goes out; what is not known is null. Its orders are counted, never set. */
+export const Consumer = Schema.Struct({
+  id: Id,
+  organizationId: Id,
+  type: ConsumerType,
+  email: Schema.NullOr(Schema.String),
+  phone: Schema.NullOr(Schema.String),
+  fullName: Schema.NullOr(Schema.String),
+  name: Schema.NullOr(Schema.String),
+  externalId: Schema.NullOr(Schema.String),
+  loyaltyBalance: Amount,
+  attributes: Schema.NullOr(JsonObject),
+  metadata: Schema.NullOr(JsonObject),
+  orderCount: Schema.Int,
+  /** Decimal text. It may be beyond what one amount can be. */
+  totalOrderValue: Schema.String,
+  lastOrderAt: Schema.NullOr(Timestamp),
+  ...stampFields
+}).annotate({ identifier: "Consumer" })
+export type Consumer = typeof Consumer.Type

@@ -1,0 +1,93 @@
+/**
+ * Consumers on the Admin API: the contract (interface document 4.4 and 8.3; completions 4, "Consumers").
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Consumer, consumersAtOnceMax, ConsumerType, Settings } from "../../domain/Consumer.ts"
+import { Id } from "../../domain/Ids.ts"
+import * as ConsumerList from "../../store/ConsumerList.ts"
+import { Country, EmailText, PhoneText } from "../AddressFields.ts"
+import { Conflict, NotFound } from "../Errors.ts"
+import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
+import { createFields } from "./Payloads.ts"
+
+/** What is known of a consumer, to create or to change it. */
+export const ConsumerSettings = Schema.Struct({
+  ...createFields(Settings.fields, []),
+  email: Schema.optionalKey(Schema.NullOr(EmailText)),
+  phone: Schema.optionalKey(Schema.NullOr(PhoneText)),
+  defaultCountry: Schema.optionalKey(Schema.NullOr(Country))
+}).annotate({ identifier: "ConsumerSettings" })
+
+/** The body of `POST /consumers/batch`. */
+export const ConsumerBatch = Schema.Struct({
+  consumers: Schema.Array(ConsumerSettings).check(Schema.isMinLength(1), Schema.isMaxLength(consumersAtOnceMax))
+}).annotate({ identifier: "ConsumerBatch" })
+
+const params = { id: Id }
+
+const taken =
+  "An email, phone number or external id of another consumer is refused (409 `EMAIL_TAKEN`, `PHONE_TAKEN`, `EXTERNAL_ID_TAKEN`)."
+
+export class ConsumersApi extends HttpApiGroup.make("consumers")
+  .add(
+    HttpApiEndpoint.post("createConsumer", "/consumers", {
+      payload: ConsumerSettings,
+      success: Consumer.pipe(HttpApiSchema.status(201)),
+      error: Conflict
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Create a consumer",
+        description: `An authenticated one, who can sign in with its email or phone number. ${taken}`
+      })
+    ),
+    HttpApiEndpoint.get("listConsumers", "/consumers", {
+      query: {
+        ...listQuery(ConsumerList.shape),
+        ...searchQuery("email, phone and full name; or a whole id or external id"),
+        type: Schema.optionalKey(ConsumerType)
+      },
+      success: pageOf(Consumer).annotate({ identifier: "ConsumerPage" })
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List consumers",
+        description: "All that are not archived, guests too. Those without a value of the sort field come first."
+      })
+    ),
+    HttpApiEndpoint.post("upsertConsumers", "/consumers/batch", {
+      payload: ConsumerBatch,
+      success: Schema.Struct({ data: Schema.Array(Consumer) }).annotate({ identifier: "Consumers" })
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Create and change many consumers",
+        description:
+          "All or none, answered in the order of the rows. A row changes the consumer that has its external id, else its email, else its phone number, by the fields it has; if there is none it creates one. Rows that mean the same consumer, or one whose fields point at different consumers, are a 400 that names them."
+      })
+    ),
+    HttpApiEndpoint.get("getConsumer", "/consumers/:id", { params, success: Consumer, error: NotFound }).annotateMerge(
+      OpenApi.annotations({ summary: "Get a consumer" })
+    ),
+    HttpApiEndpoint.put("changeConsumer", "/consumers/:id", {
+      params,
+      payload: ConsumerSettings,
+      success: Consumer,
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Change a consumer",
+        description: `Send the fields to change: one that is absent keeps its value, null takes it away. ${taken}`
+      })
+    ),
+    HttpApiEndpoint.delete("archiveConsumer", "/consumers/:id", {
+      params,
+      success: Consumer,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Archive a consumer",
+        description:
+          "Answers the archived record. Its tokens work no more, anywhere; its places stay. Its email, phone number and external id are free for another."
+      })
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Consumers" })) {}
