@@ -95,7 +95,7 @@ function typesOf(kind: LiveKind): ReadonlyArray<string> {
 
 /** The name of a measure, as a key of its series: letters, digits, and signs that keep words apart. */
 const MeasureName = text({ minLength: 1, maxLength: 100 }).check(
-  Schema.makeFilter((name: string) => /^[\p{L}\p{N}][\p{L}\p{N}_ .:-]*$/u.test(name), {
+  Schema.makeFilter((name: string) => /^([\p{L}\p{N}][\p{L}\p{N}_ .:-]*)?$/u.test(name), {
     expected: "letters, digits, blanks and _ . : - after a letter or digit",
     representation: { id: "usher/string", payload: null },
     toJsonSchema: () => ({})

@@ -10,6 +10,7 @@ import {
   anExperience,
   aQueue,
   aSequence,
+  eventually,
   issuesOf,
   layer as adminLayer,
   type Organization
@@ -17,7 +18,16 @@ import {
 
 const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
-const soon = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
+const textOf = (at: number) => new Date(at).toISOString()
+
+const soon = (seconds: number) => textOf(Date.now() + seconds * 1000)
+
+/** Nine o'clock on the next Monday, when appointments open unless told otherwise. */
+const nextMonday = () => {
+  const today = new Date()
+  const days = (8 - today.getUTCDay()) % 7 || 7
+  return Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate() + days, 9)
+}
 
 const consumerOf = ({ tenant }: Organization) => Effect.orDie(aConsumer(tenant))
 
@@ -183,23 +193,33 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Orders on the A
             (answer) => answer.body.id as string
           )
         const dutch = { auctionType: "dutch", startPrice: "9", floorPrice: "9", priceDropAmount: "1" }
-        const slots = { slotDurationMinutes: 30, slotsFrom: soon(0), slotsUntil: soon(14 * 86_400) }
+        const startTime = nextMonday()
+        const slots = {
+          slotDurationMinutes: 30,
+          slotsFrom: textOf(startTime),
+          slotsUntil: textOf(startTime + 86_400_000)
+        }
         const release = yield* made("timed-releases", {})
         const auction = yield* made("auctions", { ...dutch, priceDropIntervalSeconds: 60, settleAt: soon(3600) })
-        const draw = yield* made("draws", { drawAt: soon(0.3), closeAt: soon(0.3), winnerCount: 1 })
         const appointment = yield* made("appointments", slots)
+        const unbooked = yield* made("appointments", slots)
         const waitlist = yield* made("waitlists", {})
+        const draw = yield* made("draws", { drawAt: soon(4), winnerCount: 1 })
         const who = { consumerId, isGuest: false }
         yield* engine.send({ kind: "draw", id: draw, tenant }, { _tag: "Enter", ...who, loyaltyScore: 0 })
         yield* engine.send({ kind: "timed_release", id: release, tenant }, { _tag: "Enter", ...who })
         yield* engine.send({ kind: "auction", id: auction, tenant }, { _tag: "Bid", consumerId })
-        yield* Effect.sleep("700 millis")
+        const booking = { _tag: "Book", consumerId, startTime, locationId: undefined } as const
+        yield* engine.send({ kind: "appointment", id: appointment, tenant }, booking)
+        const drawn = engine.view({ kind: "draw", id: draw, tenant }, consumerId)
+        yield* eventually(drawn, (view) => view.status === "WON", "20 seconds")
         const statusIn = (kind: OrderableKind, id: string) =>
           Effect.map(engine.view<OrderableKind>({ kind, id, tenant }, consumerId), (view) => view.status)
         for (const [kind, id] of [
           ["draw", draw],
           ["auction", auction],
-          ["timed_release", release]
+          ["timed_release", release],
+          ["appointment", appointment]
         ] as const) {
           assert.notStrictEqual(yield* statusIn(kind, id), "COMPLETED")
           const order = yield* anOrder({ consumerId, distributionId: id })
@@ -208,8 +228,8 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Orders on the A
         }
         const refused = yield* call("POST", "/orders", { consumerId, distributionId: waitlist })
         assert.deepStrictEqual(issuesOf(refused), ["distributionId: picklist"])
-        const unbooked = yield* call("POST", "/orders", { consumerId, distributionId: appointment })
-        assert.deepStrictEqual([unbooked.status, unbooked.body.code], [409, "INVALID_STATUS"])
+        const absent = yield* call("POST", "/orders", { consumerId, distributionId: unbooked })
+        assert.deepStrictEqual([absent.status, absent.body.code], [409, "INVALID_STATUS"])
       })
     )
 

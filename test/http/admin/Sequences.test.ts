@@ -24,6 +24,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences on th
           priority: 0,
           productSelectionMode: null,
           audienceId: null,
+          orderLimitPerConsumer: null,
           hasAccessCode: false,
           archived: false
         })
@@ -64,7 +65,10 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences on th
           [{ accessCode: "" }, ["accessCode: min_length"]],
           [{ accessCode: "x".repeat(201) }, ["accessCode: max_length"]],
           [{ accessCode: 1234 }, ["accessCode: string"]],
-          [{ orderLimitPerConsumer: 1 }, ["orderLimitPerConsumer: picklist"]],
+          [{ orderLimitPerConsumer: 0 }, ["orderLimitPerConsumer: min_value"]],
+          [{ orderLimitPerConsumer: 1_000_001 }, ["orderLimitPerConsumer: max_value"]],
+          [{ orderLimitPerConsumer: 1.5 }, ["orderLimitPerConsumer: integer"]],
+          [{ orderLimitPerConsumer: "1" }, ["orderLimitPerConsumer: number"]],
           [{ sequenceProducts: [{ productId: unknown }] }, ["sequenceProducts: picklist"]],
           [{ queues: [{ name: "q", admitRate: 1 }] }, ["queues: picklist"]]
         ]
@@ -101,6 +105,20 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences on th
         assert.notInclude(bad.text, "sesame")
         const cleared = yield* call("PUT", path, { audienceId: null, accessCode: null })
         assert.deepInclude(cleared.body, { name: "Friends first", audienceId: null, hasAccessCode: false })
+      })
+    )
+
+    it.effect("take a limit of orders, keep it through other changes, and give it up again", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { id: experienceId } = yield* anExperience()
+        const created = yield* call("POST", "/sequences", { experienceId, name: "VIP", orderLimitPerConsumer: 2 })
+        assert.strictEqual(created.body.orderLimitPerConsumer, 2)
+        const path = `/sequences/${created.body.id}`
+        assert.strictEqual((yield* call("PUT", path, { name: "Few" })).body.orderLimitPerConsumer, 2)
+        assert.strictEqual((yield* call("PUT", path, { orderLimitPerConsumer: 1 })).body.orderLimitPerConsumer, 1)
+        assert.isNull((yield* call("PUT", path, { orderLimitPerConsumer: null })).body.orderLimitPerConsumer)
+        assert.isNull((yield* call("GET", path)).body.orderLimitPerConsumer)
       })
     )
 
