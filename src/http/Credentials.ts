@@ -237,8 +237,6 @@ export const layerConsumer = Layer.mergeAll(
   ServerAction.layer
 )
 
-type Request = HttpServerRequest.HttpServerRequest
-
 /** Runs the operation for the key's tenant, if it may make another request. */
 const withTenant = <A, E, R>(
   check: Check<KeyHolder, KeyRefusal>,

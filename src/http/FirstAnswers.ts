@@ -147,8 +147,7 @@ export const isKept = (status: number): boolean => status < 500 && status !== 40
 /** The answer as it is kept; undefined if it is not. */
 const keepable = ({ status, headers, body }: Response, holdsSecret: boolean): FirstAnswer | undefined => {
   if (!isKept(status) || headers["retry-after"] !== undefined) return undefined
-  const { contentType } = body
-  if (holdsSecret && status < 300) return { status, contentType, body: undefined }
-  if (body._tag === "Empty") return { status, contentType, body: new Uint8Array() }
-  return body._tag === "Uint8Array" ? { status, contentType, body: body.body } : undefined
+  if (holdsSecret && status < 300) return { status, contentType: undefined, body: undefined }
+  if (body._tag === "Empty") return { status, contentType: undefined, body: new Uint8Array() }
+  return body._tag === "Uint8Array" ? { status, contentType: body.contentType, body: body.body } : undefined
 }

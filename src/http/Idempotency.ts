@@ -119,7 +119,7 @@ export const onEveryPost = <Id extends string, Groups extends HttpApiGroup.Const
       .map((endpoint) => (endpoint.method === "POST" ? endpoint.middleware(Idempotency) : endpoint))
       .reduce((made: HttpApiGroup.Top, endpoint) => made.add(endpoint), group)
   )
-  return groups.reduce((made, group) => made.add(group), api as HttpApi.Top) as never
+  return groups.reduce((made: HttpApi.Top, group) => made.add(group), api as never) as never
 }
 
 /** What OpenAPI says of the header on an operation that has the middleware. */
