@@ -85,7 +85,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sync sources on
           ["syncStatus=DONE", "syncStatus: picklist"],
           ["sortBy=syncSource", "sortBy: picklist"],
           ["search=x", "search: min_length"]
-        ]) {
+        ] as const) {
           const refused = yield* call("GET", `/sync-sources?${query}`, undefined, as)
           assert.deepStrictEqual(issuesOf(refused), [expected])
         }

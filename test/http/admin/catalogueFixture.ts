@@ -77,7 +77,7 @@ export const listed = (path: string, field = "name", as?: Organization) =>
 /** Whatever is asked of the record at the path, its being is not told. */
 export const notFoundAt = Effect.fnUntraced(function* (path: string, change: object, as?: Organization) {
   const { call } = yield* Admin
-  const answers: Array<readonly [number, unknown]> = []
+  const answers: Array<ReadonlyArray<unknown>> = []
   for (const [method, body] of [["GET"], ["PUT", change], ["DELETE"]] as const) {
     const answer = yield* call(method, path, body, as)
     answers.push([answer.status, answer.body.error])
