@@ -6,11 +6,11 @@ import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Schema } from "ef
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Id, Mode, type Tenant } from "../domain/Ids.ts"
 import { defaultLoyaltyFullScoreBalance } from "../domain/Organization.ts"
-import { Settings } from "../Settings.ts"
 import { Invalidations } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
 import { Revocations } from "./Revocations.ts"
+import { longestAccess } from "./TokenLifetimes.ts"
 
 /** A consumer of a tenant, as far as credentials go. */
 export interface KnownConsumer {
@@ -64,7 +64,7 @@ export class Consumers extends Context.Service<
         }
       )
 
-      const { accessTokenLifetimeSeconds } = yield* Settings
+      const longestAccessSeconds = yield* longestAccess
       const revocations = yield* Revocations
       const invalidations = yield* Invalidations
       yield* invalidations.subscribe("consumer", {
@@ -92,7 +92,7 @@ export class Consumers extends Context.Service<
             orUnavailable
           ),
         archived: Effect.fnUntraced(function* (tenant, consumerId) {
-          revocations.add(consumerId, (yield* Clock.currentTimeMillis) + accessTokenLifetimeSeconds * 1000)
+          revocations.add(consumerId, (yield* Clock.currentTimeMillis) + longestAccessSeconds * 1000)
           yield* Cache.invalidate(remembered, keyOf(tenant, consumerId))
           yield* invalidations.settled
         })

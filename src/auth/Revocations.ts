@@ -11,10 +11,10 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { Id } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
-import { Settings } from "../Settings.ts"
 import { Invalidations } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
+import { longestAccess } from "./TokenLifetimes.ts"
 
 /** Ended sessions and archived consumers known at most; beyond it the database is asked for every token, until there are fewer. */
 const revokedMax = 200_000
@@ -45,7 +45,7 @@ export class Revocations extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const invalidations = yield* Invalidations
-      const { accessTokenLifetimeSeconds } = yield* Settings
+      const longestAccessSeconds = yield* longestAccess
       /** Of sessions and consumers alike: their ids are all different. */
       const revoked = new Map<string, Millis>()
       let overflowed = false
@@ -59,7 +59,7 @@ export class Revocations extends Context.Service<
         Request: Schema.Date,
         Result: Schema.Struct({ id: Schema.String, access_expires_at: Schema.Date }),
         execute: (now) => {
-          const lifetime = sql`${accessTokenLifetimeSeconds}::int * interval '1 second'`
+          const lifetime = sql`${longestAccessSeconds}::int * interval '1 second'`
           return sql`
             (select id, access_expires_at from sessions where revoked_at is not null and access_expires_at > ${now})
             union all

@@ -5,6 +5,7 @@
  */
 import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { accessTokenTtl } from "../domain/Organization.ts"
 import { Settings } from "../Settings.ts"
 import { Invalidations } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
@@ -12,6 +13,11 @@ import { orUnavailable } from "../store/SqlFailure.ts"
 
 /** Organizations remembered at most; the least recently used is forgotten first. */
 const rememberedMax = 20_000
+
+/** Seconds after which no access token that was made before is alive any more, whoever has set what meanwhile. */
+export const longestAccess = Effect.map(Settings, ({ accessTokenLifetimeSeconds }) =>
+  Math.max(accessTokenLifetimeSeconds, accessTokenTtl.most)
+)
 
 /** In seconds. */
 export interface Lifetimes {

@@ -3,7 +3,7 @@
  * names it anew is told that it is not there.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { Array, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
   type ExperienceProduct,
@@ -138,7 +138,6 @@ export class ExperienceProducts extends Context.Service<
         const before = yield* sql<{ readonly id: string; readonly product_id: string; readonly variant_id: string }>`
           delete from experience_products where experience_id = ${experienceId}
           returning id, product_id, product_variant_id as variant_id`
-        if (offers.length === 0) return
         const ids = new Map(before.map(({ id, product_id, variant_id }) => [`${product_id} ${variant_id}`, id]))
         const rows = yield* Effect.forEach(offers, (offer) =>
           Effect.map(random.uuidV7(), (fresh) => ({
@@ -150,7 +149,7 @@ export class ExperienceProducts extends Context.Service<
             position: offer.position
           }))
         )
-        yield* sql`insert into experience_products ${sql.insert(rows)}`
+        if (Array.isReadonlyArrayNonEmpty(rows)) yield* sql`insert into experience_products ${sql.insert(rows)}`
       }, orUnavailable)
 
       const variantsNotOffered = Effect.fn("ExperienceProducts.variantsNotOffered")(function* (

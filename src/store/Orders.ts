@@ -15,6 +15,7 @@ import { makeOriginOf, type Origin, type References, unknownConsumer, UnknownRef
 import { keyset, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { found } from "./Search.ts"
+import { tellConsumersChanged } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 
 /** Another order of the tenant has this external id. Nothing was written. 409 */
@@ -120,6 +121,7 @@ export class Orders extends Context.Service<
               select max(placed_at) from orders where consumer_id = consumers.id and status <> 'CANCELLED'
             )
           where id = ${consumer_id}`
+        yield* tellConsumersChanged(sql, [consumer_id])
         yield* sql`
           select ${notification(sql, "consumer", sql`organization_id || ' ' || mode || ' ' || id`)}
           from consumers where id = ${consumer_id}`
