@@ -5,6 +5,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { type Interval, intervalMillis, type Range, type Source, type Where } from "../domain/Analytics.ts"
 import type { Tenant } from "../domain/Ids.ts"
@@ -69,7 +70,7 @@ function make(millisMax: number) {
     let asked = 0
 
     const oneOfFew = <A, E, R>(query: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unavailable, R> =>
-      Effect.suspend(() => {
+      Effect.suspend((): Effect.Effect<A, E | Unavailable, R> => {
         if (asked >= queriesMax) return Effect.fail(new Unavailable({ cause: "too many analytics queries at once" }))
         asked++
         return Effect.ensuring(
@@ -147,7 +148,7 @@ function make(millisMax: number) {
         return rows.map(toTally)
       }).pipe(
         sql.withTransaction,
-        Effect.catchTag("SqlError", (error) =>
+        Effect.catchTag("SqlError", (error): Effect.Effect<never, QueryTooLong | SqlError> =>
           error.reason._tag === "StatementTimeoutError"
             ? Effect.fail(new QueryTooLong({ seconds: millisMax / 1000 }))
             : Effect.fail(error)

@@ -10,7 +10,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { amountMax, toText } from "../../domain/Amount.ts"
 import type { Tenant } from "../../domain/Ids.ts"
 import { isBeyondAmounts, mayBecome, type OrderableKind, type Priced, Settings } from "../../domain/Order.ts"
-import { Engine } from "../../engine/Engine.ts"
+import type { WrongStatus } from "../../domain/Refusals.ts"
+import { Engine, type EngineError } from "../../engine/Engine.ts"
 import { type Origin, type References, unknownDistribution, UnknownReferences } from "../../store/OrderOrigins.ts"
 import { type ExternalIdTaken, Orders } from "../../store/Orders.ts"
 import { CurrentTenant } from "../Credentials.ts"
@@ -18,6 +19,7 @@ import { Conflict, type Issue, type ValidationError } from "../Errors.ts"
 import { issueAt } from "../Issues.ts"
 import { orAnswer, orNotFound, orServiceUnavailable } from "../Refusals.ts"
 import { invalidInput } from "../Validation.ts"
+import { orBusy } from "./Answers.ts"
 import { AdminApi } from "./Api.ts"
 import { orInvalidPage } from "./Lists.ts"
 import type { ChangeOrder, CreateOrder } from "./OrderApi.ts"
@@ -34,11 +36,14 @@ export const OrderHandlers = HttpApiBuilder.group(
     const completed = (tenant: Tenant, { consumerId, distributionId: id, distributionType: kind }: Origin) => {
       if (id === null || kind === null) return Effect.void
       const grant = engine.send<OrderableKind>({ kind, id, tenant }, { _tag: "Complete", consumerId })
-      return Effect.catch(grant, (error) =>
-        error._tag === "MechanismNotFound"
-          ? // Archived in this moment.
-            new UnknownReferences({ problems: [unknownDistribution] })
-          : orAnswer(kind)(Effect.fail(error))
+      // Completing refuses nothing but the status of what is to be completed.
+      return (grant as Effect.Effect<unknown, WrongStatus | EngineError>).pipe(
+        Effect.catchTag("WrongStatus", (error) => orAnswer(kind)(Effect.fail(error))),
+        // Archived in this moment.
+        Effect.catchTag("MechanismNotFound", () =>
+          Effect.fail(new UnknownReferences({ problems: [unknownDistribution] }))
+        ),
+        orBusy
       )
     }
 
