@@ -3,7 +3,7 @@
  * names it anew is told that it is not there.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Array, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
   type ExperienceProduct,
@@ -12,6 +12,7 @@ import {
   type Offer
 } from "../domain/ExperienceProduct.ts"
 import type { Tenant } from "../domain/Ids.ts"
+import { insertRows } from "./CatalogueRows.ts"
 import type { Unavailable } from "./Journal.ts"
 import * as Rows from "./OfferedRows.ts"
 import { orUnavailable } from "./SqlFailure.ts"
@@ -149,7 +150,7 @@ export class ExperienceProducts extends Context.Service<
             position: offer.position
           }))
         )
-        if (Array.isReadonlyArrayNonEmpty(rows)) yield* sql`insert into experience_products ${sql.insert(rows)}`
+        yield* insertRows(sql, "experience_products", rows)
       }, orUnavailable)
 
       const variantsNotOffered = Effect.fn("ExperienceProducts.variantsNotOffered")(function* (

@@ -47,7 +47,8 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
   .add(
     HttpApiEndpoint.post("createExperience", "/experiences", {
       payload: CreateExperience,
-      success: WholeExperience.pipe(HttpApiSchema.status(201))
+      success: WholeExperience.pipe(HttpApiSchema.status(201)),
+      error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create an experience",

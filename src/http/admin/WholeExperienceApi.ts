@@ -45,7 +45,7 @@ export const CreateSequenceWithin = Schema.Struct({
   appointments: some(appointmentSchemas.CreateWithin),
   timedReleases: some(timedReleaseSchemas.CreateWithin),
   waitlist: Schema.optionalKey(Schema.NullOr(waitlistSchemas.CreateWithin)),
-  ...notAvailableYet(["orderLimitPerConsumer", "sequenceProducts"])
+  ...notAvailableYet(["sequenceProducts"])
 }).annotate({ identifier: "CreateSequenceWithin" })
 
 type Sequences = ReadonlyArray<{ readonly [F in MechanismField]?: unknown }>
