@@ -10,7 +10,7 @@ import { ExperienceViews } from "../../src/store/ExperienceViews.ts"
 import type { PageQuery } from "../../src/store/Pagination.ts"
 import { SequenceAccess } from "../../src/store/SequenceAccess.ts"
 import { Sequences } from "../../src/store/Sequences.ts"
-import { aConsumer, aTenant, inTestMode, layer as records, walk } from "./recordsFixture.ts"
+import { aConsumer, aTenant, inTestMode, isAdmitted, layer as records, walk } from "./recordsFixture.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
 const rule = (field: string, op: Rule["op"], value: Rule["value"]): Rule => ({ field, op, value })
@@ -214,7 +214,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Dynamic audienc
         const buyers = yield* aSequence("Buyers", all(rule("orderCount", "gt", 0)))
         const known = yield* aSequence("Known", all(rule("email", "exists", true)), "open")
         const who = (sequenceId: string) =>
-          Effect.forEach([ann, bob, guest], (consumerId) => access.mayEnter(tenant, sequenceId, consumerId))
+          Effect.forEach([ann, bob, guest], (consumerId) => isAdmitted(tenant, sequenceId, consumerId))
         const shown = (consumerId?: string) =>
           Effect.map(views.find(tenant, experienceId, consumerId), (view) => view.sequences.map(({ name }) => name))
         assert.deepStrictEqual(yield* who(buyers.id), [true, false, false])
@@ -229,7 +229,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Dynamic audienc
         assert.deepStrictEqual(yield* who(buyers.id), [true, true, true])
         yield* sql`update consumers set archived = true where id = ${ann}`
         assert.deepStrictEqual(yield* who(buyers.id), [false, true, true])
-        assert.isFalse(yield* access.mayEnter(inTestMode(tenant), buyers.id, bob))
+        assert.isFalse(yield* isAdmitted(inTestMode(tenant), buyers.id, bob))
       })
     )
   })

@@ -9,7 +9,7 @@ import { Experiences } from "../../src/store/Experiences.ts"
 import { Orders } from "../../src/store/Orders.ts"
 import { SequenceAccess } from "../../src/store/SequenceAccess.ts"
 import { Sequences } from "../../src/store/Sequences.ts"
-import { aConsumer, aTenant, inTestMode, layer as records } from "./recordsFixture.ts"
+import { aConsumer, aTenant, inTestMode, isAdmitted, layer as records } from "./recordsFixture.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
 const anExperience = Effect.fnUntraced(function* (tenant: Tenant) {
@@ -77,7 +77,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A sequence"), (
         const elsewhere = yield* sequences.create(tenant, "x", yield* anExperience(tenant), bare)
         const consumerId = yield* aConsumer(tenant)
         const mayEnter = Effect.forEach([open.id, coded.id, elsewhere.id], (id) =>
-          access.mayEnter(tenant, id, consumerId)
+          isAdmitted(tenant, id, consumerId)
         )
         const show = (accessCode: string, as: Tenant = tenant) =>
           access.show(as, { experienceId, consumerId, accessCode })
@@ -106,10 +106,10 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A sequence"), (
         const unchanged = yield* experiences.change(tenant, experienceId, "x", Result.succeed)
         assert.isTrue(unchanged.hasAccessCode)
         const stranger = yield* aConsumer(tenant)
-        assert.isFalse(yield* access.mayEnter(tenant, open.id, stranger))
+        assert.isFalse(yield* isAdmitted(tenant, open.id, stranger))
         yield* experiences.change(tenant, experienceId, "x", Result.succeed, null)
-        assert.isTrue(yield* access.mayEnter(tenant, open.id, stranger))
-        assert.isFalse(yield* access.mayEnter(tenant, coded.id, stranger))
+        assert.isTrue(yield* isAdmitted(tenant, open.id, stranger))
+        assert.isFalse(yield* isAdmitted(tenant, coded.id, stranger))
       })
     )
 

@@ -78,6 +78,13 @@ export const aConsumer = Effect.fnUntraced(function* (
   return id
 })
 
+/** Whether the sequence lets the consumer in. */
+export const isAdmitted = (tenant: Tenant, sequenceId: string, consumerId: string) =>
+  Effect.gen(function* () {
+    const access = yield* SequenceAccess
+    return (yield* access.admission(tenant, sequenceId, consumerId)) === "admitted"
+  })
+
 /** An open queue that admits by hand. */
 export const byHand: Queue.Configuration = {
   name: "Line",

@@ -121,12 +121,10 @@ const audiences: MakeList = Effect.fnUntraced(function* (as) {
   const list = yield* records("/audiences", sorts, (n) => ({ name: name(n) }))(as)
   return {
     ...list,
-    make: (n) =>
-      request(as, "POST", "/audiences", { name: name(n) }).pipe(
-        Effect.tap(({ id }) =>
-          n % 2 === 0 ? Effect.void : request(as, "POST", `/audiences/${id}/members`, { consumerIds })
-        )
-      )
+    make: Effect.fnUntraced(function* (n: number) {
+      const { id } = yield* request(as, "POST", "/audiences", { name: name(n) })
+      if (n % 2 === 1) yield* request(as, "POST", `/audiences/${id}/members`, { consumerIds })
+    })
   }
 })
 
