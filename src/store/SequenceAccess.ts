@@ -53,7 +53,11 @@ export class SequenceAccess extends Context.Service<
         sequenceId: string,
         consumerId: string
       ) {
-        const rows = yield* sql<{ readonly is_for: boolean; readonly id: string; readonly rules: AudienceRules | null }>`
+        const rows = yield* sql<{
+          readonly is_for: boolean
+          readonly id: string
+          readonly rules: AudienceRules | null
+        }>`
           select ${isFor(sql, consumerId)} as is_for, a.id, a.rules
           from sequences s left join audiences a on a.id = s.audience_id
           where s.id = ${sequenceId} and s.organization_id = ${organizationId} and s.mode = ${mode}

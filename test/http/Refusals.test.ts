@@ -66,7 +66,11 @@ const stubs = Layer.unwrap(
         forget: () => Effect.void,
         invalidate: Effect.void
       }),
-      Layer.succeed(Protection, { mayEnter: () => Effect.succeed(true), changed: () => Effect.void }),
+      Layer.succeed(Protection, {
+        mayEnter: () => Effect.succeed(true),
+        changed: () => Effect.void,
+        consumersChanged: () => Effect.void
+      }),
       Layer.succeed(ExperienceViews, { find: () => refuse("engine") }),
       Layer.succeed(ExperienceEntries, { enter: () => refuse("engine"), leave: () => refuse("engine") }),
       Layer.succeed(Profiles, { find: () => refuse("engine") }),
@@ -75,7 +79,11 @@ const stubs = Layer.unwrap(
         mayEnter: () => refuse("engine"),
         show: () => refuse("engine")
       }),
-      Layer.succeed(Consumers, { find: () => refuse("store"), loyaltyScore: () => refuse("store") }),
+      Layer.succeed(Consumers, {
+        find: () => refuse("store"),
+        loyaltyScore: () => refuse("store"),
+        archived: () => Effect.void
+      }),
       Layer.succeed(Sessions, {
         guest: () => refuse("engine"),
         start: () => refuse("engine"),
