@@ -130,7 +130,9 @@ export class Tokens extends Context.Service<
       const live = (known: Exit.Success<VerifiedAccess>): Effect.Effect<VerifiedAccess | undefined, Unavailable> => {
         if (revocations.isRevoked(known.value)) return undefinedExit
         if (revocations.isComplete()) return known
-        return Effect.map(revocations.check(known.value.sessionId), (isRevoked) => (isRevoked ? undefined : known.value))
+        return Effect.map(revocations.check(known.value.sessionId), (isRevoked) =>
+          isRevoked ? undefined : known.value
+        )
       }
 
       return {

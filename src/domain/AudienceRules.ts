@@ -32,19 +32,7 @@ const fieldTypes: { readonly [field: string]: FieldType } = {
   orderCount: "integer"
 }
 
-export const ops = [
-  "eq",
-  "ne",
-  "gt",
-  "gte",
-  "lt",
-  "lte",
-  "contains",
-  "startsWith",
-  "endsWith",
-  "exists",
-  "in"
-] as const
+export const ops = ["eq", "ne", "gt", "gte", "lt", "lte", "contains", "startsWith", "endsWith", "exists", "in"] as const
 export type Op = (typeof ops)[number]
 
 const ordered: ReadonlyArray<Op> = ["eq", "ne", "gt", "gte", "lt", "lte", "in"]
@@ -60,8 +48,8 @@ const opsOf: { readonly [T in FieldType]: ReadonlyArray<Op> } = {
 
 const shortText = text({ minLength: 1, maxLength: 200 })
 const wholeNumber = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))
-const partOps: ReadonlyArray<Op> = ["contains", "startsWith", "endsWith"]
-const rankOps: ReadonlyArray<Op> = ["gt", "gte", "lt", "lte"]
+const partOps: ReadonlySet<Op> = new Set(["contains", "startsWith", "endsWith"])
+const rankOps: ReadonlySet<Op> = new Set(["gt", "gte", "lt", "lte"])
 
 /** What a value must be, and the name of that check. */
 interface Fitting {
@@ -133,11 +121,7 @@ export interface RuleProblem {
 
 /** The field's type; undefined if there is no such field. */
 export const typeOf = (field: string): FieldType | undefined =>
-  attributeOf(field) === undefined
-    ? Object.hasOwn(fieldTypes, field)
-      ? fieldTypes[field]
-      : undefined
-    : "attribute"
+  attributeOf(field) === undefined ? (Object.hasOwn(fieldTypes, field) ? fieldTypes[field] : undefined) : "attribute"
 
 /** The key of the attribute that the field names. */
 export const attributeOf = (field: string): string | undefined =>
@@ -158,7 +142,8 @@ function problemsOfRule({ field, op, value }: Rule): ReadonlyArray<RuleProblem> 
     return [{ path: ["field"], type: "picklist", expected }]
   }
   if (!opsOf[type].includes(op)) return [{ path: ["op"], type: "picklist", expected: `(${opsOf[type].join(" | ")})` }]
-  if (op === "exists") return typeof value === "boolean" ? [] : [{ path: ["value"], type: "boolean", expected: "boolean" }]
+  if (op === "exists")
+    return typeof value === "boolean" ? [] : [{ path: ["value"], type: "boolean", expected: "boolean" }]
   const { schema, ...found } = fitting(type, op)
   const isFit = Schema.is(schema as Schema.Codec<unknown, unknown>)
   if (op !== "in") return isFit(value) ? [] : [{ path: ["value"], ...found }]
@@ -169,5 +154,5 @@ function problemsOfRule({ field, op, value }: Rule): ReadonlyArray<RuleProblem> 
 /** What may be compared so: of an attribute, text has parts and numbers have an order. */
 function fitting(type: FieldType, op: Op): Fitting {
   if (type !== "attribute") return valuesOf[type]
-  return rankOps.includes(op) ? numbers : partOps.includes(op) ? texts : valuesOf.attribute
+  return rankOps.has(op) ? numbers : partOps.has(op) ? texts : valuesOf.attribute
 }

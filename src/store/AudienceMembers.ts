@@ -12,16 +12,7 @@ import { fits } from "./AudienceRules.ts"
 import * as Audiences from "./Audiences.ts"
 import * as ConsumerList from "./ConsumerList.ts"
 import type { Unavailable } from "./Journal.ts"
-import {
-  containing,
-  keyset,
-  type ListShape,
-  page,
-  type Page,
-  type PageQuery,
-  PageRefused,
-  plan
-} from "./Pagination.ts"
+import { containing, keyset, type ListShape, page, type Page, type PageQuery, PageRefused, plan } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { tellMembersRemoved } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"

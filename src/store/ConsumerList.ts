@@ -71,7 +71,9 @@ function partsOf(sql: SqlClient, { type, search }: Narrowing): ReadonlyArray<Par
   }
   const matching = found(sql, searched, search)
   const known = types.map((each) => ({ condition: sql`c.type = ${each} and not c.anonymous and ${matching}` }))
-  const isNamed = isUuid(search) ? sql`(c.external_id = ${search} or c.id = ${search}::uuid)` : sql`c.external_id = ${search}`
+  const isNamed = isUuid(search)
+    ? sql`(c.external_id = ${search} or c.id = ${search}::uuid)`
+    : sql`c.external_id = ${search}`
   // Whom the search names and finds as well is there already.
   const named = sql`${isNamed} and c.type = any(${types}::text[]) and not ${sql.literal(`(${searched})`)} ilike ${containing(search)}`
   return [...known, { condition: named }]

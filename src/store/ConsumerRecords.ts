@@ -6,11 +6,12 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql/SqlError"
-import { ofText, toText } from "../domain/Amount.ts"
 import { type Consumer, type ConsumerType, defaults, type Settings } from "../domain/Consumer.ts"
 import type { Tenant } from "../domain/Ids.ts"
 import { Settings as AppSettings } from "../Settings.ts"
 import * as ConsumerList from "./ConsumerList.ts"
+import { type KeyField, keyFields, meaningsOf, type Upsert } from "./ConsumerMatching.ts"
+import { columnsOf, type Row, settable, settingsOf, toConsumer } from "./ConsumerRow.ts"
 import { notification } from "./Invalidations.ts"
 import { Unavailable } from "./Journal.ts"
 import { page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
@@ -18,30 +19,13 @@ import { RecordNotFound } from "./RecordNotFound.ts"
 import { tellConsumersChanged } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 
-/** What names a consumer besides its id. */
-export const keyFields = ["externalId", "email", "phone"] as const
-export type KeyField = (typeof keyFields)[number]
-
 /** Another consumer has it. Nothing has changed. */
 export class KeyTaken extends Schema.TaggedError<KeyTaken>()("KeyTaken", { field: Schema.Literals(keyFields) }) {}
-
-/** A row that does not say which consumer it means, or means the same as an earlier one. */
-export interface AmbiguousRow {
-  readonly index: number
-  /** What is wrong with it; undefined where its fields point at different consumers. */
-  readonly sameAs: number | undefined
-}
 
 /** Rows that cannot be told apart, or point at several consumers. Nothing has changed. */
 export class AmbiguousRows extends Schema.TaggedError<AmbiguousRows>()("AmbiguousRows", {
   rows: Schema.Array(Schema.Struct({ index: Schema.Int, sameAs: Schema.UndefinedOr(Schema.Int) }))
 }) {}
-
-/** One consumer of many: what it is looked for by, and what becomes of its settings, or of the defaults if it is new. */
-export interface Upsert {
-  readonly keys: { readonly [K in KeyField]?: string | undefined }
-  readonly revise: (settings: Partial<Settings>) => Settings
-}
 
 /** How often a batch is tried again because others have taken what it was about to take. */
 const triesMax = 5
@@ -221,32 +205,6 @@ export class ConsumerRecords extends Context.Service<
 
 const notFound = Effect.fail(new RecordNotFound({ record: "Consumer" }))
 
-/** The consumer each row means, undefined for a new one; or the rows of which that cannot be said. */
-const meaningsOf = (rows: ReadonlyArray<Upsert>, known: ReadonlyArray<Row>) => {
-  const holders = new Map<string, Row>()
-  for (const row of known) {
-    if (row.external_id !== null) holders.set(`externalId ${row.external_id}`, row)
-    if (row.type !== "authenticated") continue
-    if (row.email !== null) holders.set(`email ${row.email}`, row)
-    if (row.phone !== null) holders.set(`phone ${row.phone}`, row)
-  }
-  const consumers: Array<Row | undefined> = []
-  const ambiguous: Array<AmbiguousRow> = []
-  const firstWith = new Map<string, number>()
-  for (const [index, { keys }] of rows.entries()) {
-    const names = keyFields.flatMap((field) => (keys[field] === undefined ? [] : `${field} ${keys[field]}`))
-    const meant = new Set(names.flatMap((name) => holders.get(name) ?? []))
-    const [row] = meant
-    const marks = row === undefined ? names : [...names, `id ${row.id}`]
-    const sameAs = marks.flatMap((mark) => firstWith.get(mark) ?? [])[0]
-    if (meant.size > 1) ambiguous.push({ index, sameAs: undefined })
-    else if (sameAs !== undefined) ambiguous.push({ index, sameAs })
-    for (const mark of marks) if (!firstWith.has(mark)) firstWith.set(mark, index)
-    consumers.push(row)
-  }
-  return { consumers, ambiguous }
-}
-
 const constraints: { readonly [constraint: string]: KeyField } = {
   consumers_by_email: "email",
   consumers_by_phone: "phone",
@@ -259,87 +217,4 @@ function orTaken<A, E, R>(effect: Effect.Effect<A, E | SqlError, R>): Effect.Eff
     const field = error.reason._tag === "UniqueViolation" ? constraints[error.reason.constraint] : undefined
     return Effect.fail(field === undefined ? error : new KeyTaken({ field }))
   }) as Effect.Effect<A, E | SqlError | KeyTaken, R>
-}
-
-/** The columns that an admin sets. */
-const settable = [
-  "email",
-  "phone",
-  "full_name",
-  "name",
-  "external_id",
-  "loyalty_balance",
-  "attributes",
-  "metadata"
-] as const
-
-const columnsOf = (settings: Settings): { readonly [C in (typeof settable)[number]]: unknown } => ({
-  email: settings.email,
-  phone: settings.phone,
-  full_name: settings.fullName,
-  name: settings.name,
-  external_id: settings.externalId,
-  loyalty_balance: toText(settings.loyaltyBalance),
-  attributes: settings.attributes,
-  metadata: settings.metadata
-})
-
-/** A row of `consumers`. */
-interface Row {
-  readonly id: string
-  readonly organization_id: string
-  readonly type: ConsumerType
-  readonly email: string | null
-  readonly phone: string | null
-  readonly full_name: string | null
-  readonly name: string | null
-  readonly external_id: string | null
-  readonly loyalty_balance: string
-  readonly attributes: NonNullable<Settings["attributes"]> | null
-  readonly metadata: NonNullable<Settings["metadata"]> | null
-  readonly order_count: number
-  readonly total_order_value: string
-  readonly last_order_at: Date | null
-  readonly created_at: Date
-  readonly created_by: string | null
-  readonly updated_at: Date | null
-  readonly updated_by: string | null
-  readonly archived: boolean
-}
-
-const settingsOf = (row: Row): Settings => ({
-  loyaltyBalance: ofText(row.loyalty_balance),
-  ...(row.email !== null && { email: row.email }),
-  ...(row.phone !== null && { phone: row.phone }),
-  ...(row.full_name !== null && { fullName: row.full_name }),
-  ...(row.name !== null && { name: row.name }),
-  ...(row.external_id !== null && { externalId: row.external_id }),
-  ...(row.attributes !== null && { attributes: row.attributes }),
-  ...(row.metadata !== null && { metadata: row.metadata })
-})
-
-const toConsumer = (row: Row): Consumer => {
-  const itself = `consumer:${row.id}`
-  const createdBy = row.created_by ?? itself
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    type: row.type,
-    email: row.email,
-    phone: row.phone,
-    fullName: row.full_name,
-    name: row.name,
-    externalId: row.external_id,
-    loyaltyBalance: ofText(row.loyalty_balance),
-    attributes: row.attributes,
-    metadata: row.metadata,
-    orderCount: row.order_count,
-    totalOrderValue: toText(ofText(row.total_order_value)),
-    lastOrderAt: row.last_order_at?.getTime() ?? null,
-    createdAt: row.created_at.getTime(),
-    createdBy,
-    updatedAt: (row.updated_at ?? row.created_at).getTime(),
-    updatedBy: row.updated_by ?? (row.updated_at === null ? createdBy : itself),
-    archived: row.archived
-  }
 }

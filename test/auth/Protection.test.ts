@@ -2,11 +2,13 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { Protection } from "../../src/auth/Protection.ts"
 import type { Tenant } from "../../src/domain/Ids.ts"
 import { AudienceMembers } from "../../src/store/AudienceMembers.ts"
 import { Audiences } from "../../src/store/Audiences.ts"
+import { ConsumerRecords } from "../../src/store/ConsumerRecords.ts"
 import { Experiences } from "../../src/store/Experiences.ts"
 import { Invalidations } from "../../src/store/Invalidations.ts"
 import { Orders } from "../../src/store/Orders.ts"
@@ -97,6 +99,53 @@ describe("Protection in memory", () => {
       const first = yield* Effect.forkChild(protection.admission(mechanism, "c"))
       yield* Deferred.await(asking)
       yield* protection.changed()
+      yield* Deferred.succeed(gate, "admitted")
+      assert.strictEqual(yield* Fiber.join(first), "admitted")
+      assert.strictEqual(yield* protection.admission(mechanism, "c"), "not invited")
+    }).pipe(Effect.provide(over({ protectedIds: () => Effect.succeed(["s"]), admission })))
+  })
+
+  it.effect("remembers whom it let in for ten seconds, unless the consumer changes", () => {
+    const asked: Array<string> = []
+    const admission = (_tenant: Tenant, sequenceId: string, consumerId: string) =>
+      Effect.sync((): Admission => {
+        asked.push(`${sequenceId} ${consumerId}`)
+        return "admitted"
+      })
+    return Effect.gen(function* () {
+      const protection = yield* Protection
+      const enter = (...consumerIds: ReadonlyArray<string>) =>
+        Effect.andThen(
+          Effect.sync(() => asked.splice(0)),
+          Effect.as(
+            Effect.forEach(consumerIds, (consumerId) => protection.admission(mechanism, consumerId)),
+            asked
+          )
+        )
+      assert.deepStrictEqual(yield* enter("c", "d", "c", "d"), ["s c", "s d"])
+      yield* protection.consumersChanged(["c", "e"])
+      assert.deepStrictEqual(yield* enter("c", "d"), ["s c"])
+      yield* TestClock.adjust("9999 millis")
+      assert.deepStrictEqual(yield* enter("c", "d"), [])
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(yield* enter("c", "d"), ["s c", "s d"])
+    }).pipe(Effect.provide(over({ protectedIds: () => Effect.succeed(["s"]), admission })))
+  })
+
+  it.effect("does not remember an answer that a change of the consumer has overtaken", () => {
+    let asked = 0
+    const asking = Deferred.makeUnsafe<void>()
+    const gate = Deferred.makeUnsafe<Admission>()
+    const admission = () =>
+      Effect.suspend(() => {
+        Deferred.doneUnsafe(asking, Effect.void)
+        return ++asked === 1 ? Deferred.await(gate) : Effect.succeed<Admission>("not invited")
+      })
+    return Effect.gen(function* () {
+      const protection = yield* Protection
+      const first = yield* Effect.forkChild(protection.admission(mechanism, "c"))
+      yield* Deferred.await(asking)
+      yield* protection.consumersChanged(["c"])
       yield* Deferred.succeed(gate, "admitted")
       assert.strictEqual(yield* Fiber.join(first), "admitted")
       assert.strictEqual(yield* protection.admission(mechanism, "c"), "not invited")
@@ -212,6 +261,32 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Protection"), (
         const settings = { status: "PAID", currencyCode: "USD", items: [], placedAt: 1_000 } as const
         yield* orders.create(tenant, "x", origin, settings)
         assert.strictEqual(yield* admission(mechanism, consumerId), "order limit reached")
+      })
+    )
+
+    it.effect("keeps a consumer out everywhere once it fits an audience's rules no more", () =>
+      Effect.gen(function* () {
+        const tenant = yield* aTenant()
+        const audiences = yield* Audiences
+        const consumers = yield* ConsumerRecords
+        const [one, other] = [yield* aProcess, yield* aProcess]
+        yield* Effect.sleep("100 millis")
+        const rules = { match: "all", rules: [{ field: "fullName", op: "eq", value: "Ann" }] } as const
+        const { id: audienceId } = yield* audiences.create(tenant, "x", { name: "Anns", rules })
+        const mechanism = yield* aSequence(tenant, { audienceId })
+        const consumerId = yield* aConsumer(tenant)
+        const named = (fullName: string) =>
+          Effect.andThen(
+            consumers.change(tenant, consumerId, "x", (settings) => ({ ...settings, fullName })),
+            one.consumersChanged([consumerId])
+          )
+        const entries = () => Effect.forEach([one, other], ({ mayEnter }) => mayEnter(mechanism, consumerId))
+        for (let round = 0; round < 3; round++) {
+          assert.deepStrictEqual(yield* entries(), [false, false])
+          yield* named("Ann")
+          assert.deepStrictEqual(yield* entries(), [true, true])
+          yield* named("Bob")
+        }
       })
     )
 

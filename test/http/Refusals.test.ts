@@ -67,7 +67,11 @@ const stubs = Layer.unwrap(
         forget: () => Effect.void,
         invalidate: Effect.void
       }),
-      Layer.succeed(Protection, { admission: () => Effect.succeed("admitted"), changed: () => Effect.void }),
+      Layer.succeed(Protection, {
+        admission: () => Effect.succeed("admitted"),
+        changed: () => Effect.void,
+        consumersChanged: () => Effect.void
+      }),
       Layer.succeed(ExperienceViews, { find: () => refuse("engine") }),
       Layer.succeed(ShownProducts, { of: () => refuse("engine") }),
       Layer.succeed(ExperienceEntries, { enter: () => refuse("engine"), leave: () => refuse("engine") }),
@@ -78,7 +82,11 @@ const stubs = Layer.unwrap(
         admission: () => refuse("engine"),
         show: () => refuse("engine")
       }),
-      Layer.succeed(Consumers, { find: () => refuse("store"), loyaltyScore: () => refuse("store") }),
+      Layer.succeed(Consumers, {
+        find: () => refuse("store"),
+        loyaltyScore: () => refuse("store"),
+        archived: () => Effect.void
+      }),
       Layer.succeed(Sessions, {
         guest: () => refuse("engine"),
         start: () => refuse("engine"),

@@ -4,7 +4,8 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type { Consumer, Settings } from "../../src/domain/Consumer.ts"
 import type { Tenant } from "../../src/domain/Ids.ts"
-import { ConsumerRecords, type Upsert } from "../../src/store/ConsumerRecords.ts"
+import type { Upsert } from "../../src/store/ConsumerMatching.ts"
+import { ConsumerRecords } from "../../src/store/ConsumerRecords.ts"
 import type { PageQuery } from "../../src/store/Pagination.ts"
 import { aConsumer, aTenant, inTestMode, layer as records, walk } from "./recordsFixture.ts"
 import * as TestDatabase from "./TestDatabase.ts"
@@ -122,36 +123,38 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Consumers in Po
       })
     )
 
-    it.effect("are created and changed together, in the order given, found by external id, then email, then phone", () =>
-      Effect.gen(function* () {
-        const consumers = yield* ConsumerRecords
-        const tenant = yield* aTenant()
-        const byExternal = yield* consumers.create(tenant, "x", settings({ externalId: "crm-1", fullName: "One" }))
-        const byEmail = yield* consumers.create(tenant, "x", settings({ email: "two@example.com", fullName: "Two" }))
-        const byPhone = yield* consumers.create(tenant, "x", settings({ phone: ann.phone, fullName: "Three" }))
-        const written = yield* consumers.upsert(tenant, "batch", [
-          row({ fullName: "New" }),
-          row({ phone: ann.phone, email: "three@example.com" }),
-          row({ email: "two@example.com", externalId: "crm-2" }),
-          row({ externalId: "crm-1", email: "one@example.com", loyaltyBalance: 5n }),
-          row({ externalId: "crm-5" })
-        ])
-        assert.deepStrictEqual(idsOf(written).slice(1, 4), [byPhone.id, byEmail.id, byExternal.id])
-        assert.deepStrictEqual(
-          written.map(({ externalId, email, phone, fullName }) => [externalId, email, phone, fullName]),
-          [
-            [null, null, null, "New"],
-            [null, "three@example.com", ann.phone, "Three"],
-            ["crm-2", "two@example.com", null, "Two"],
-            ["crm-1", "one@example.com", null, "One"],
-            ["crm-5", null, null, null]
-          ]
-        )
-        assert.deepInclude(written[3], { createdBy: "x", updatedBy: "batch", loyaltyBalance: 5n })
-        assert.deepStrictEqual(yield* consumers.find(tenant, byExternal.id), written[3])
-        const again = yield* consumers.upsert(tenant, "batch", [row({ externalId: "crm-5", fullName: "Five" })])
-        assert.deepStrictEqual(idsOf(again), [written[4]!.id])
-      })
+    it.effect(
+      "are created and changed together, in the order given, found by external id, then email, then phone",
+      () =>
+        Effect.gen(function* () {
+          const consumers = yield* ConsumerRecords
+          const tenant = yield* aTenant()
+          const byExternal = yield* consumers.create(tenant, "x", settings({ externalId: "crm-1", fullName: "One" }))
+          const byEmail = yield* consumers.create(tenant, "x", settings({ email: "two@example.com", fullName: "Two" }))
+          const byPhone = yield* consumers.create(tenant, "x", settings({ phone: ann.phone, fullName: "Three" }))
+          const written = yield* consumers.upsert(tenant, "batch", [
+            row({ fullName: "New" }),
+            row({ phone: ann.phone, email: "three@example.com" }),
+            row({ email: "two@example.com", externalId: "crm-2" }),
+            row({ externalId: "crm-1", email: "one@example.com", loyaltyBalance: 5n }),
+            row({ externalId: "crm-5" })
+          ])
+          assert.deepStrictEqual(idsOf(written).slice(1, 4), [byPhone.id, byEmail.id, byExternal.id])
+          assert.deepStrictEqual(
+            written.map(({ externalId, email, phone, fullName }) => [externalId, email, phone, fullName]),
+            [
+              [null, null, null, "New"],
+              [null, "three@example.com", ann.phone, "Three"],
+              ["crm-2", "two@example.com", null, "Two"],
+              ["crm-1", "one@example.com", null, "One"],
+              ["crm-5", null, null, null]
+            ]
+          )
+          assert.deepInclude(written[3], { createdBy: "x", updatedBy: "batch", loyaltyBalance: 5n })
+          assert.deepStrictEqual(yield* consumers.find(tenant, byExternal.id), written[3])
+          const again = yield* consumers.upsert(tenant, "batch", [row({ externalId: "crm-5", fullName: "Five" })])
+          assert.deepStrictEqual(idsOf(again), [written[4]!.id])
+        })
     )
 
     it.effect("are refused together if it cannot be said whom a row means, and nothing changes", () =>
@@ -246,7 +249,8 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Consumers in Po
               for (const backward of [false, true]) {
                 const walked = yield* walk(
                   7,
-                  (query: PageQuery<never>) => consumers.list(tenant, { ...query, type, sortDir, sortBy: sortBy as never }),
+                  (query: PageQuery<never>) =>
+                    consumers.list(tenant, { ...query, type, sortDir, sortBy: sortBy as never }),
                   { backward }
                 )
                 assert.deepStrictEqual(idsOf(walked), expected, `${sortBy} ${sortDir} ${type} ${backward}`)
@@ -262,7 +266,11 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Consumers in Po
         const consumers = yield* ConsumerRecords
         const tenant = yield* aTenant()
         const { id } = yield* consumers.create(tenant, "x", settings(ann))
-        const bob = yield* consumers.create(tenant, "x", settings({ email: "bob@example.org", externalId: "bob@example" }))
+        const bob = yield* consumers.create(
+          tenant,
+          "x",
+          settings({ email: "bob@example.org", externalId: "bob@example" })
+        )
         const guest = yield* aConsumer(tenant)
         const search = (text: string, more: object = {}) =>
           Effect.map(consumers.list(tenant, { search: text, sortBy: "email", ...more }), ({ data }) => idsOf(data))
@@ -275,7 +283,9 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Consumers in Po
         assert.deepStrictEqual(yield* search(guest, { type: "authenticated" }), [])
         for (const text of ["crm-", "rm-1", id.slice(1), "%%"]) assert.deepStrictEqual(yield* search(text), [], text)
         assert.deepStrictEqual(yield* search("m +4"), [id])
-        const walked = yield* walk(1, (query: PageQuery<never>) => consumers.list(tenant, { ...query, search: "example" }))
+        const walked = yield* walk(1, (query: PageQuery<never>) =>
+          consumers.list(tenant, { ...query, search: "example" })
+        )
         assert.sameMembers(idsOf(walked), [id, bob.id])
         assert.deepStrictEqual(yield* search(randomUUID()), [])
       })

@@ -13,7 +13,9 @@ import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { changeFields, createFields } from "./Payloads.ts"
 
 const type = Schema.optionalKey(
-  Schema.NullOr(AudienceType).annotate({ description: "Default `DYNAMIC` with rules, else `STATIC`. It stays as it is." })
+  Schema.NullOr(AudienceType).annotate({
+    description: "Default `DYNAMIC` with rules, else `STATIC`. It stays as it is."
+  })
 )
 
 /** The body of `POST /audiences`. */
@@ -100,7 +102,8 @@ export class AudienceApi extends HttpApiGroup.make("audiences")
       success: pageOf(AudienceMember).annotate({ identifier: "AudienceMemberPage" }),
       error: NotFound
     }).annotateMerge(
-      listAnnotations({ summary: "List an audience's members",
+      listAnnotations({
+        summary: "List an audience's members",
         description:
           "In the order they were added; of a `DYNAMIC` audience, those who fit its rules now, in the order they were created, which is the only order there."
       })

@@ -7,7 +7,8 @@ import { parseEmail, parsePhone } from "../../auth/Addresses.ts"
 import { Consumers } from "../../auth/Consumers.ts"
 import { Protection } from "../../auth/Protection.ts"
 import { defaults, Settings } from "../../domain/Consumer.ts"
-import { type AmbiguousRows, ConsumerRecords, type KeyTaken, keyFields, type Upsert } from "../../store/ConsumerRecords.ts"
+import { keyFields, type Upsert } from "../../store/ConsumerMatching.ts"
+import { type AmbiguousRows, ConsumerRecords, type KeyTaken } from "../../store/ConsumerRecords.ts"
 import { CurrentTenant } from "../Credentials.ts"
 import { Conflict, type Issue, type ValidationError } from "../Errors.ts"
 import { issueAt, issuesMax } from "../Issues.ts"
@@ -97,9 +98,7 @@ const readAll = Effect.fnUntraced(function* (
   const changes = rows.map(({ path, sent: { defaultCountry, email, phone, ...rest } }): Changes => {
     const number = typeof phone === "string" ? parsePhone(phone, defaultCountry ?? undefined)?.value : phone
     if (typeof phone === "string" && number === undefined) {
-      issues.push(
-        issueAt(body, [...path, "phone"], { kind: "validation", type: "phone", expected: "a phone number" })
-      )
+      issues.push(issueAt(body, [...path, "phone"], { kind: "validation", type: "phone", expected: "a phone number" }))
     }
     const address = typeof email === "string" ? parseEmail(email)?.value : email
     return { ...rest, ...(address !== undefined && { email: address }), ...(number !== undefined && { phone: number }) }

@@ -111,7 +111,10 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Consumers on th
         const codes = { email: "EMAIL_TAKEN", phone: "PHONE_TAKEN", externalId: "EXTERNAL_ID_TAKEN" }
         for (const [field, code] of Object.entries(codes)) {
           const body = { [field]: held[field as keyof typeof held].toUpperCase().replace("CRM-HELD", "crm-held") }
-          for (const answer of [yield* call("POST", "/consumers", body), yield* call("PUT", `/consumers/${id}`, body)]) {
+          for (const answer of [
+            yield* call("POST", "/consumers", body),
+            yield* call("PUT", `/consumers/${id}`, body)
+          ]) {
             assert.deepStrictEqual([answer.status, answer.body.code], [409, code])
           }
         }
@@ -128,7 +131,8 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Consumers on th
         const consumers = Array.from({ length: 500 }, (_, n) => ({ externalId: `crm-${n}`, fullName: `N ${n}` }))
         const created = yield* call("POST", "/consumers/batch", { consumers }, as)
         assert.strictEqual(created.status, 200, created.text.slice(0, 500))
-        const names = ({ body }: { readonly body: any }) => body.data.map((each: any) => `${each.externalId} ${each.fullName}`)
+        const names = ({ body }: { readonly body: any }) =>
+          body.data.map((each: any) => `${each.externalId} ${each.fullName}`)
         assert.deepStrictEqual(
           names(created),
           consumers.map(({ externalId, fullName }) => `${externalId} ${fullName}`)

@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestDatabase from "../../store/TestDatabase.ts"
-import { Admin, aSequence, issuesOf, layer as adminLayer } from "./adminFixture.ts"
+import { Admin, anExperience, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 
 const buyers = { match: "all", rules: [{ field: "orderCount", op: "gte", value: 1 }] }
 
@@ -21,7 +21,8 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Dynamic audienc
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
-        const consumer = (body: object) => Effect.map(call("POST", "/consumers", body, as), ({ body }) => body.id as string)
+        const consumer = (body: object) =>
+          Effect.map(call("POST", "/consumers", body, as), ({ body }) => body.id as string)
         const [ann, bob] = [
           yield* consumer({ email: "ann@example.com", fullName: "Ann" }),
           yield* consumer({ email: "bob@example.org", attributes: { tier: "gold" } })
@@ -76,7 +77,8 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Dynamic audienc
         }
         assert.deepStrictEqual((yield* call("GET", `/audiences/${other.id}`)).body, other)
         assert.strictEqual((yield* call("PUT", `/audiences/${id}`, { type: "DYNAMIC", name: "Golden" })).status, 200)
-        const sequence = yield* aSequence({ ...{ audienceId: id } })
+        const { id: experienceId } = yield* anExperience()
+        const sequence = (yield* call("POST", "/sequences", { experienceId, name: "VIP", audienceId: id })).body
         const kept = yield* call("DELETE", `/audiences/${id}`)
         assert.deepStrictEqual([kept.status, kept.body.code], [409, "AUDIENCE_IN_USE"])
         yield* call("PUT", `/sequences/${sequence.id}`, { audienceId: null })

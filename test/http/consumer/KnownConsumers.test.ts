@@ -20,7 +20,8 @@ const kept = [403, { error: "Queue is not for this consumer" }]
 
 const shown = ({ status, body }: Fixture.Answer) => (status === 200 ? [status, body.status] : [status, body])
 
-const withTier = ({ consumerId }: Guest, tier: string) => admin("PUT", `/consumers/${consumerId}`, { attributes: { tier } })
+const withTier = ({ consumerId }: Guest, tier: string) =>
+  admin("PUT", `/consumers/${consumerId}`, { attributes: { tier } })
 
 describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A consumer that the server knows"), () => {
   layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
