@@ -5,5 +5,13 @@ import { Schema } from "effect"
 
 /** No such record, as far as this tenant is concerned. 404 `{error: "<record> not found"}` */
 export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("RecordNotFound", {
-  record: Schema.Literals(["Experience", "Sequence", "Audience", "Consumer", "Queue", "Distribution"])
+  record: Schema.Literals([
+    "Experience",
+    "Experience page",
+    "Sequence",
+    "Audience",
+    "Consumer",
+    "Queue",
+    "Distribution"
+  ])
 }) {}

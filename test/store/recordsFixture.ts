@@ -13,6 +13,7 @@ import { AudienceMembers } from "../../src/store/AudienceMembers.ts"
 import { Audiences } from "../../src/store/Audiences.ts"
 import { ExperienceEntries } from "../../src/store/ExperienceEntries.ts"
 import { ExperienceViews } from "../../src/store/ExperienceViews.ts"
+import { ExperiencePages } from "../../src/store/ExperiencePages.ts"
 import { Experiences } from "../../src/store/Experiences.ts"
 import { History } from "../../src/store/History.ts"
 import { Journal } from "../../src/store/Journal.ts"
@@ -29,6 +30,7 @@ import * as TestDatabase from "./TestDatabase.ts"
 /** All repositories, the journal, and the database they share. */
 export const layer = Layer.mergeAll(
   Experiences.layer,
+  ExperiencePages.layer,
   Sequences.layer,
   Mechanisms.layer,
   Places.layer,

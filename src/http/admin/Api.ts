@@ -12,6 +12,7 @@ import { AudienceApi } from "./AudienceApi.ts"
 import { DistributionApi } from "./DistributionApi.ts"
 import { DrawApi } from "./DrawApi.ts"
 import { ExperienceApi } from "./ExperienceApi.ts"
+import { ExperiencePageApi } from "./ExperiencePageApi.ts"
 import { OutboxApi } from "./OutboxApi.ts"
 import { QueueApi } from "./QueueApi.ts"
 import { SequenceApi } from "./SequenceApi.ts"
@@ -22,6 +23,7 @@ export const AdminApi = describe(
   HttpApi.make("admin")
     .add(ApiKeyApi)
     .add(ExperienceApi)
+    .add(ExperiencePageApi)
     .add(SequenceApi)
     .add(AudienceApi)
     .add(QueueApi)

@@ -36,7 +36,7 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
     ),
     HttpApiEndpoint.get("listExperiences", "/experiences", {
       query: { ...listQuery(Experiences.shape), ...searchQuery("the name") },
-      success: pageOf(Experience).annotate({ identifier: "ExperiencePage" })
+      success: pageOf(Experience).annotate({ identifier: "ExperienceList" })
     }).annotateMerge(
       listAnnotations({
         summary: "List experiences",

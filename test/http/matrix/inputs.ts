@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto"
 import { appointmentInputs } from "./appointmentInputs.ts"
 import { auctionInputs } from "./auctionInputs.ts"
 import { drawInputs } from "./drawInputs.ts"
+import { experiencePageInputs } from "./experiencePageInputs.ts"
 import { timedReleaseInputs } from "./timedReleaseInputs.ts"
 import { waitlistInputs } from "./waitlistInputs.ts"
 import { byServer, call, type Side, type Tenancy, type World } from "./world.ts"
@@ -241,6 +242,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "PUT /api/queues/:id": record("id", "queueId", { name: "Another" }),
   "DELETE /api/queues/:id": record("id", "queueId"),
   "POST /api/queues/:id/end": record("id", "queueId"),
+  ...experiencePageInputs,
   ...appointmentInputs,
   ...auctionInputs,
   ...drawInputs,
@@ -256,6 +258,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/distributions/:id": record("id", "queueId"),
   "GET /api/distributions/:id/consumers": record("id", "queueId"),
   "GET /api/distributions/:id/history": record("id", "queueId"),
+  "GET /api/distributions/:id/events": record("id", "queueId"),
   "GET /api/outbox": (own) => {
     const to = email()
     return Effect.as(requested(own, to), { query: `to=${to}`, status: 200, strangerStatus: 200, secrets: [to] })
