@@ -65,7 +65,8 @@ export class Protection extends Context.Service<
       }
       const remember = (consumerId: string, sequenceId: string, until: Millis) => {
         const known = remembered.get(consumerId)
-        if (known === undefined || known.size >= admissionsMax) remembered.set(consumerId, new Map([[sequenceId, until]]))
+        if (known === undefined || known.size >= admissionsMax)
+          remembered.set(consumerId, new Map([[sequenceId, until]]))
         else known.set(sequenceId, until)
       }
       const protect = (sequenceId: string) => {

@@ -101,8 +101,8 @@ const stopped = Effect.fail(new Unavailable({ cause: "the mechanism's actor has 
 export interface Surroundings {
   /** 16 fresh random bytes as hex. */
   readonly entropy: () => string
-  /** Called after each commit with the consumers whose places it changed; must return at once. */
-  readonly onCommit: (consumerIds: ReadonlySet<string>) => void
+  /** Called after each commit with what it changed; must return at once. */
+  readonly onCommit: (batch: Pick<Batch, "consumerIds" | "recordChanged">) => void
   /** Called when the loop has ended and before anyone is told, so that whoever asks again reaches a new actor. */
   readonly onStop: () => void
 }
@@ -177,7 +177,7 @@ export const make = Effect.fnUntraced(function* (
       if (failpoint !== undefined) yield* failpoint("committed")
       isWriting = false
       committed(batch)
-      onCommit(batch.consumerIds)
+      onCommit(batch)
     }
     current = []
     answerAll(messages, batch)

@@ -80,6 +80,13 @@ export class Engine extends Context.Service<
     configuration<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<ConfigurationOf<K>, EngineError>
     /** Who the mechanism is and where it belongs; never waits for a write under way. */
     identity<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<MechanismIdentity, EngineError>
+    /**
+     * Calls `onChange` at once after each commit that changed the mechanism itself, be it its configuration or where it
+     * stands, and when it was rebuilt; until the answer is called. `onChange` must return at once.
+     */
+    watch(mechanismId: string, onChange: () => void): () => void
+    /** The mechanism as it stands, if it runs here; undefined if it would have to be started first. */
+    glance<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K> | undefined, EngineError>
     /** The mechanism as it stands. */
     inspect<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K>, EngineError>
     /**
@@ -132,6 +139,12 @@ const make = Effect.fnUntraced(function* (node: string) {
       Effect.flatMap(actorFor(mechanism), (actor) => Effect.andThen(actor.send(command), inspectionOf(actor))),
     configuration: (mechanism) => Effect.map(actorFor(mechanism), (actor) => actor.configuration()),
     identity: (mechanism) => Effect.map(actorFor(mechanism), (actor) => actor.identity),
+    watch: registry.watch,
+    glance: (mechanism) =>
+      Effect.suspend(() => {
+        const running = registry.running(mechanism.id)
+        return running === undefined ? Effect.undefined : Effect.flatMap(ifFor(mechanism, running), inspectionOf)
+      }),
     inspect: (mechanism) => Effect.flatMap(actorFor(mechanism), inspectionOf),
     ask: (kind, question) =>
       Effect.sync(() =>

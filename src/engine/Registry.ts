@@ -8,6 +8,7 @@ import type { LiveKind } from "../domain/Mechanism.ts"
 import type { Millis } from "../domain/Time.ts"
 import { type Head, Journal, Unavailable } from "../store/Journal.ts"
 import * as Actor from "./Actor.ts"
+import type { Batch } from "./Batch.ts"
 import { Audience } from "./LiveStreams.ts"
 import { recover } from "./Recovery.ts"
 import { FailureRecord } from "./Supervision.ts"
@@ -33,6 +34,8 @@ class Seat {
   actor: Actor.Actor | undefined
   /** Those who follow their places; undefined until somebody does. */
   audience: Audience | undefined
+  /** Those who watch the mechanism as a whole. */
+  readonly watchers = new Set<() => void>()
   starting: Deferred.Deferred<Actor.Actor | undefined, Unavailable> | undefined
   constructor(id: string) {
     this.id = id
@@ -48,6 +51,8 @@ export interface Registry {
   readonly acquire: (mechanismId: string) => Effect.Effect<Actor.Actor | undefined, Unavailable | Parked>
   /** Those who follow a mechanism that has been started. */
   readonly audience: (mechanismId: string) => Audience
+  /** Calls `onChange` when the mechanism itself has changed, or was rebuilt, until the answer is called. */
+  readonly watch: (mechanismId: string, onChange: () => void) => () => void
   readonly restarts: (mechanismId: string) => number
   readonly unpark: (mechanismId: string) => Effect.Effect<void>
   /** True once every unfinished mechanism has been started, or has failed to. */
@@ -85,7 +90,13 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
   /** Builds the actor and lets it run until it fails or the registry closes. */
   const boot = Effect.fnUntraced(function* (seat: Seat, head: Head) {
     const actorScope = yield* Scope.fork(scope)
-    const onCommit = (consumerIds: ReadonlySet<string>) => seat.audience?.changed(consumerIds)
+    const tellWatchers = () => {
+      for (const onChange of seat.watchers) onChange()
+    }
+    const onCommit = ({ consumerIds, recordChanged }: Pick<Batch, "consumerIds" | "recordChanged">) => {
+      seat.audience?.changed(consumerIds)
+      if (recordChanged) tellWatchers()
+    }
     const onStop = () => {
       if (seat.actor !== undefined) actorsOf(seat.actor.identity.kind).delete(seat.actor)
       seat.actor = undefined
@@ -100,6 +111,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
     actorsOf(actor.identity.kind).add(actor)
     seat.failures.recovered()
     seat.audience?.rebuilt()
+    tellWatchers()
     yield* actor.run.pipe(
       Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(seat, exit))),
       Effect.exit,
@@ -122,7 +134,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
   /** A seat that holds nothing is given up, so that made-up ids leave no trace. */
   const forgetIfIdle = (seat: Seat): void => {
     seat.starting = undefined
-    if (seat.actor === undefined && seat.failures.restarts === 0) seats.delete(seat.id)
+    if (seat.actor === undefined && seat.failures.restarts === 0 && seat.watchers.size === 0) seats.delete(seat.id)
   }
 
   const audienceOf = (seat: Seat): Audience =>
@@ -198,6 +210,14 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
     actorsOf,
     acquire,
     audience: (id) => audienceOf(seatOf(id)),
+    watch: (id, onChange) => {
+      const seat = seatOf(id)
+      seat.watchers.add(onChange)
+      return () => {
+        seat.watchers.delete(onChange)
+        if (seat.starting === undefined) forgetIfIdle(seat)
+      }
+    },
     restarts: (id) => seats.get(id)?.failures.restarts ?? 0,
     unpark: (id) =>
       Effect.suspend(() => {

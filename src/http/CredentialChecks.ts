@@ -154,31 +154,36 @@ export const makeChecks = Effect.gen(function* () {
   const lasting: Check<Lasting, ServiceUnavailable> = (request) => {
     const bearer = bearerOf(request)
     const shown = bearer === undefined || isKey(bearer) ? Effect.undefined : verifyAccess(bearer)
-    return Effect.map(shown, (access) => new ShownCredentials(request, access))
+    return Effect.map(shown, (access) => new ShownCredentials(request, access, checkAgain))
   }
 
   const checkAgain = consumer(() => Effect.void)
+
+  /** The same of a secret key by itself. */
+  const lastingKey = (request: Request): Lasting => new ShownCredentials(request, undefined, secretKey)
 
   /** A class, because there may be very many at a time. */
   class ShownCredentials implements Lasting {
     private readonly request: Request
     private readonly access: VerifiedAccess | undefined
-    constructor(request: Request, access: VerifiedAccess | undefined) {
+    private readonly again: Check<unknown, ConsumerRefusal>
+    constructor(request: Request, access: VerifiedAccess | undefined, again: Check<unknown, ConsumerRefusal>) {
       this.request = request
       this.access = access
+      this.again = again
     }
     hasEnded(now: Millis): boolean {
       return this.access !== undefined && tokens.hasEnded(this.access, now)
     }
     areGood(): Effect.Effect<boolean> {
-      return Effect.match(checkAgain(this.request), {
+      return Effect.match(this.again(this.request), {
         onSuccess: () => true,
         onFailure: (refusal) => refusal instanceof ServiceUnavailable
       })
     }
   }
 
-  return { publishableKey, anyKey, secretKey, consumer, lasting, accessOf, tokenAlone, admission }
+  return { publishableKey, anyKey, secretKey, consumer, lasting, lastingKey, accessOf, tokenAlone, admission }
 })
 
 const decodeId = Schema.decodeUnknownResult(Id)

@@ -50,11 +50,14 @@ export class EventStream {
     this.onEnd = options.onEnd
   }
 
-  /** Tells an event, written as the format wants it; a reader that is behind will be told the latest one. */
-  send(event: string): void {
+  /**
+   * Tells an event, written as the format wants it. A reader that is behind will be told the latest one, or `instead` of it:
+   * what is right also for those who missed the events before.
+   */
+  send(event: string, instead: string = event): void {
     if (!this.mayGoOn(this.clock.currentTimeMillisUnsafe())) return
     if (this.behindSince === undefined) this.write(event)
-    else this.latest = event
+    else this.latest = instead
   }
 
   /** A comment, which clients ignore. */

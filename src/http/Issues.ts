@@ -55,6 +55,8 @@ interface Found {
   readonly kind: Issue["kind"]
   readonly type: string
   readonly expected: string
+  /** Of a union whose members one field tells apart: what is wrong with that field, if the value is an object at all. */
+  readonly apart?: { readonly key: PropertyKey; readonly found: Found }
 }
 
 type Path = ReadonlyArray<PropertyKey>
@@ -83,7 +85,7 @@ function collect(
     case "AnyOf": {
       const literals = literalsOf(issue.ast)
       if (literals !== undefined) return emit(ofLiterals(literals), path)
-      if (issue.issues.length === 0) return emit(ofType(issue.ast), path)
+      if (issue.issues.length === 0) return emit(ofUnion(issue.ast), path)
       // The member that came nearest is the one the caller meant.
       const nearest = issue.issues.reduce((a, b) => (countOf(b) < countOf(a) ? b : a))
       return collect(nearest, path, parent, emit)
@@ -118,6 +120,19 @@ function ofType(ast: SchemaAST.AST | undefined): Found {
   if (literals !== undefined) return ofLiterals(literals)
   const type = typeName(SchemaAST.toEncoded(ast))
   return { kind: "schema", type, expected: type }
+}
+
+/** What was expected where no member of the union could be meant. */
+function ofUnion(union: SchemaAST.Union): Found {
+  const members = union.types.map((member) => SchemaAST.toEncoded(member))
+  const fields = members.map((member) => (member._tag === "Objects" ? member.propertySignatures : []))
+  for (const { name } of fields[0] ?? []) {
+    const types = fields.map((signatures) => signatures.find((signature) => signature.name === name)?.type)
+    const literals = types.flatMap((type) => (type?._tag === "Literal" ? [type.literal] : []))
+    if (literals.length === members.length)
+      return { ...ofType(union), apart: { key: name, found: ofLiterals(literals) } }
+  }
+  return ofType(union)
 }
 
 function typeName(ast: SchemaAST.AST): string {
@@ -227,6 +242,9 @@ function follow(input: unknown, path: Path) {
 
 function toIssue(found: Found, input: unknown, path: Path): Issue {
   const { items, value, secret } = follow(input, path)
+  if (found.apart !== undefined && typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return toIssue(found.apart.found, input, [...path, found.apart.key])
+  }
   const { kind, type, expected } = settle(found, value)
   const received = secret && value !== undefined ? redacted : describe(value)
   const label = kind === "schema" ? "type" : "value"

@@ -178,6 +178,9 @@ export class Experiences extends Context.Service<
             update sequences set archived = true, updated_at = ${now}, updated_by = ${by}
             where experience_id = ${id} and not archived`
           yield* tellProtection(sql, sql`s.experience_id = ${id}`)
+          yield* sql`
+            update experience_pages set archived = true, updated_at = ${now}, updated_by = ${by}
+            where experience_id = ${id} and not archived`
           yield* sql`update experiences set archived = true, updated_at = ${now}, updated_by = ${by} where id = ${id}`
           return { _tag: "Archived" as const, record: toExperience((yield* byId(tenant, id))!) }
         },

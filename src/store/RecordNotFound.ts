@@ -7,6 +7,7 @@ import { Schema } from "effect"
 export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("RecordNotFound", {
   record: Schema.Literals([
     "Experience",
+    "Experience page",
     "Sequence",
     "Audience",
     "Consumer",

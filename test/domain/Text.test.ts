@@ -36,6 +36,11 @@ describe("Free JSON", () => {
     assert.isFalse(accepts(JsonObject, { a: nested(500_000) }))
   })
 
+  it("holds no number that JSON cannot write", () => {
+    assert.isTrue(accepts(JsonObject, { a: [1e308, -0.5] }))
+    assert.isFalse(accepts(JsonObject, JSON.parse('{"a": [{"b": 1e999}]}')))
+  })
+
   it("holds no text that a database cannot keep, in no key and no value", () => {
     for (const bad of ["\u0000", "\ud800"]) {
       assert.isFalse(accepts(JsonObject, { a: bad }))

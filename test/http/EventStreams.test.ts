@@ -222,8 +222,16 @@ describe("Streams", () => {
           told,
           told.toSorted((a, b) => a - b)
         )
-        stream.send(event("31"))
+        stream.send(event("31"), event("not behind"))
         assert.strictEqual((yield* client.next).data, "31")
+        client.pause()
+        for (let n = 32; n <= 62; n++) {
+          stream.send(event(`${n} ${padding}`), event("instead"))
+          yield* Effect.sleep("2 millis")
+        }
+        client.resume()
+        while ((yield* client.next).data !== "instead") continue
+        assert.deepStrictEqual(yield* client.arrived, [])
         yield* client.leave
       })
     )

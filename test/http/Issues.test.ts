@@ -99,6 +99,22 @@ describe("An issue", () => {
     assert.deepStrictEqual(said(Schema.Literal("ended"), "over"), [["validation", "picklist", '"ended"', '"over"']])
   })
 
+  it("is about the field that tells the members of a union apart, where that is none of theirs", () => {
+    const shape = Schema.Union([
+      Schema.Struct({ form: Schema.Literal("circle"), radius: Schema.Int }),
+      Schema.Struct({ form: Schema.Literal("square"), side: Schema.Int })
+    ])
+    const told = (value: unknown) =>
+      issues(Schema.Struct({ shape }), { shape: value }).map(
+        ({ type, expected, path }) => `${path.map(({ key }) => key).join(".")}: ${type} ${expected}`
+      )
+    for (const value of [{}, { form: "line" }, { form: 3, radius: 1 }]) {
+      assert.deepStrictEqual(told(value), ['shape.form: picklist ("circle" | "square")'])
+    }
+    assert.deepStrictEqual(told({ form: "circle", side: 1 }), ["shape.radius: number number"])
+    for (const value of [null, "circle", []]) assert.deepStrictEqual(told(value), ["shape: object object"])
+  })
+
   it("can be sent, also where a number is larger than any in JSON", () => {
     const [issue] = issues(Schema.Struct({ rate: Schema.Int }), JSON.parse('{"rate": 1e999}'))
     assert.doesNotThrow(() => new ValidationError({ error: "validation_error", issues: [issue!] }))

@@ -53,6 +53,8 @@ const stubs = Layer.unwrap(
         configuration: () => refuse("engine"),
         identity: () => refuse("engine"),
         inspect: () => refuse("engine"),
+        glance: () => refuse("engine"),
+        watch: () => () => {},
         administer: () => refuse("engine"),
         audience: () => refuse("engine"),
         ask: () => Effect.succeed([]),

@@ -76,9 +76,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A sequence"), (
         const coded = yield* sequences.create(tenant, "x", experienceId, bare, "own")
         const elsewhere = yield* sequences.create(tenant, "x", yield* anExperience(tenant), bare)
         const consumerId = yield* aConsumer(tenant)
-        const mayEnter = Effect.forEach([open.id, coded.id, elsewhere.id], (id) =>
-          isAdmitted(tenant, id, consumerId)
-        )
+        const mayEnter = Effect.forEach([open.id, coded.id, elsewhere.id], (id) => isAdmitted(tenant, id, consumerId))
         const show = (accessCode: string, as: Tenant = tenant) =>
           access.show(as, { experienceId, consumerId, accessCode })
         const ids = [open.id, coded.id, elsewhere.id]

@@ -16,6 +16,7 @@ import { ConsumerRecords } from "../../src/store/ConsumerRecords.ts"
 import { ExperienceEntries } from "../../src/store/ExperienceEntries.ts"
 import { ExperienceViews } from "../../src/store/ExperienceViews.ts"
 import { ExperienceProducts } from "../../src/store/ExperienceProducts.ts"
+import { ExperiencePages } from "../../src/store/ExperiencePages.ts"
 import { Experiences } from "../../src/store/Experiences.ts"
 import { History } from "../../src/store/History.ts"
 import { Journal } from "../../src/store/Journal.ts"
@@ -33,6 +34,7 @@ import * as TestDatabase from "./TestDatabase.ts"
 /** All repositories, the journal, and the database they share. */
 export const layer = Layer.mergeAll(
   Experiences.layer,
+  ExperiencePages.layer,
   Sequences.layer,
   Mechanisms.layer,
   Places.layer,

@@ -18,6 +18,7 @@ import { ExperienceApi } from "./ExperienceApi.ts"
 import { OrganizationApi } from "./OrganizationApi.ts"
 import { MediaAssetApi } from "./MediaAssetApi.ts"
 import { OrderApi } from "./OrderApi.ts"
+import { ExperiencePageApi } from "./ExperiencePageApi.ts"
 import { OutboxApi } from "./OutboxApi.ts"
 import { ProductApi } from "./ProductApi.ts"
 import { QueueApi } from "./QueueApi.ts"
@@ -33,6 +34,7 @@ export const AdminApi = describe(
     .add(OrganizationApi)
     .add(ApiKeyApi)
     .add(ExperienceApi)
+    .add(ExperiencePageApi)
     .add(SequenceApi)
     .add(AudienceApi)
     .add(ConsumersApi)

@@ -15,10 +15,13 @@ import { NotFound } from "../Errors.ts"
 import { appointmentSchemas } from "./AppointmentApi.ts"
 import { auctionSchemas } from "./AuctionApi.ts"
 import { drawSchemas } from "./DrawApi.ts"
+import { LastingKey } from "./LastingKey.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
+import { statusFields } from "./MechanismRecord.ts"
 import { queueSchemas } from "./QueueApi.ts"
 import { timedReleaseSchemas } from "./TimedReleaseApi.ts"
 import { waitlistSchemas } from "./WaitlistApi.ts"
+import { LifeChange, watchOf } from "./WatchApi.ts"
 
 const count = Schema.Int
 
@@ -44,7 +47,7 @@ const distributionOf = <const K extends LiveKind, F extends Schema.Struct.Fields
     ...record.fields,
     type: Schema.Literal(kind),
     lifecycle: Lifecycle,
-    live: Schema.NullOr(Live).annotate({ description: "Null only in lists, of what is over or cannot answer now." })
+    live: Schema.NullOr(Live).annotate({ description: "Null only in lists, of what does not run in this process." })
   }).annotate({ identifier: `${name}Distribution` })
 
 /** A mechanism with what happens in it. */
@@ -58,6 +61,15 @@ export const Distribution = Schema.Union([
 ]).annotate({
   identifier: "Distribution"
 })
+
+/** What has happened in a mechanism's life, and where it stands since. */
+export const LifecycleEvent = Schema.Struct({
+  change: LifeChange,
+  lifecycle: Lifecycle,
+  ...statusFields,
+  updatedAt: Timestamp,
+  updatedBy: Schema.String
+}).annotate({ identifier: "LifecycleEvent" })
 
 /** One consumer's standing; further fields are the status's own. */
 export const DistributionConsumer = Schema.StructWithRest(
@@ -122,7 +134,7 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
       listAnnotations({
         summary: "List the mechanisms of all kinds",
         description:
-          "All that are not archived, with what happens in them. Sorted by `openAt`, those without one come first."
+          "All that are not archived, with where they stand and, for those that run in this process, what happens in them. Sorted by `openAt`, those without one come first."
       })
     ),
     HttpApiEndpoint.get("getDistribution", "/distributions/:id", {
@@ -132,9 +144,23 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Watch a mechanism",
-        description: "Its record, where it stands, and live counters out of its actor's memory."
+        description:
+          "Its record, where it stands, and live counters out of its actor's memory: nothing is counted for it."
       })
     ),
+    HttpApiEndpoint.get("watchDistribution", "/distributions/:id/events", {
+      params: { id: Id },
+      headers: { "last-event-id": Schema.optionalKey(Schema.String) },
+      success: watchOf({ distribution: Distribution, live: Live, lifecycle: LifecycleEvent }),
+      error: NotFound
+    })
+      .middleware(LastingKey)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Follow a mechanism",
+          description: "A stream of what `GET /distributions/{id}` answers, as it changes."
+        })
+      ),
     HttpApiEndpoint.get("listDistributionConsumers", "/distributions/:id/consumers", {
       params: { id: Id },
       query: {

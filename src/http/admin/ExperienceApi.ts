@@ -57,7 +57,7 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
     ),
     HttpApiEndpoint.get("listExperiences", "/experiences", {
       query: { ...listQuery(Experiences.shape), ...searchQuery("the name") },
-      success: pageOf(ListedExperience).annotate({ identifier: "ExperiencePage" })
+      success: pageOf(ListedExperience).annotate({ identifier: "ExperienceList" })
     }).annotateMerge(
       listAnnotations({
         summary: "List experiences",

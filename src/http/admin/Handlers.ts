@@ -9,6 +9,7 @@ import { AudienceMembers } from "../../store/AudienceMembers.ts"
 import { Audiences } from "../../store/Audiences.ts"
 import { ExperienceProducts } from "../../store/ExperienceProducts.ts"
 import { ConsumerRecords } from "../../store/ConsumerRecords.ts"
+import { ExperiencePages } from "../../store/ExperiencePages.ts"
 import { Experiences } from "../../store/Experiences.ts"
 import { History } from "../../store/History.ts"
 import { MediaAssets } from "../../store/MediaAssets.ts"
@@ -30,6 +31,7 @@ import { AudienceHandlers } from "./Audiences.ts"
 import { ConsumerHandlers } from "./Consumers.ts"
 import { DistributionHandlers } from "./Distributions.ts"
 import { DrawHandlers } from "./Draws.ts"
+import { ExperiencePageHandlers } from "./ExperiencePages.ts"
 import { ExperienceHandlers } from "./Experiences.ts"
 import { OrganizationHandlers } from "./Organizations.ts"
 import { MediaAssetHandlers } from "./MediaAssets.ts"
@@ -43,12 +45,14 @@ import { TimedReleaseHandlers } from "./TimedReleases.ts"
 import { VariantHandlers } from "./Variants.ts"
 import { VariantOptionHandlers } from "./VariantOptions.ts"
 import { WaitlistHandlers } from "./Waitlists.ts"
+import { WatchedDistributions } from "./WatchedDistributions.ts"
 
 /** The handlers of all groups, with their repositories; needs the database, the journal and the engine. */
 export const layer = Layer.mergeAll(
   OrganizationHandlers,
   ApiKeyHandlers,
   ExperienceHandlers,
+  ExperiencePageHandlers,
   SequenceHandlers,
   AudienceHandlers,
   ConsumerHandlers,
@@ -68,10 +72,10 @@ export const layer = Layer.mergeAll(
   AnalyticsHandlers,
   OutboxHandlers
 ).pipe(
-  Layer.provide(Layer.merge(Creation.layer, WholeExperiences.layer)),
+  Layer.provide(Layer.mergeAll(WatchedDistributions.layer, Creation.layer, WholeExperiences.layer)),
   Layer.provide(NoticeSchedule.layer),
-  Layer.provide(Layer.mergeAll(Experiences.layer, ExperienceProducts.layer, Sequences.layer, Mechanisms.layer)),
-  Layer.provide(Layer.mergeAll(Places.layer, History.layer, Analytics.layer)),
+  Layer.provide(Layer.mergeAll(Experiences.layer, ExperienceProducts.layer, ExperiencePages.layer, Sequences.layer)),
+  Layer.provide(Layer.mergeAll(Mechanisms.layer, Places.layer, History.layer, Analytics.layer)),
   Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, ConsumerRecords.layer, Orders.layer)),
   Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer)),
   Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer))

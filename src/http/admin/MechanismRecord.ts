@@ -14,7 +14,8 @@ import { recordFields, withNulls } from "./Payloads.ts"
 
 const identityFields = { id: Id, organizationId: Id, experienceId: Id, sequenceId: Id }
 
-const statusFields = {
+/** What the record says of where the mechanism stands. */
+export const statusFields = {
   statusOverride: Schema.NullOr(Schema.Literal("ended")),
   statusOverrideAt: Schema.NullOr(Timestamp),
   statusOverrideBy: Schema.NullOr(Schema.String),

@@ -5,16 +5,22 @@ import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AdminKey } from "../Credentials.ts"
 import { Idempotency } from "../Idempotency.ts"
+import { EventStreams } from "../EventStreams.ts"
 import * as System from "../System.ts"
 import { Validation } from "../Validation.ts"
 import { AdminApi } from "./Api.ts"
 import * as Handlers from "./Handlers.ts"
+import { LastingKey } from "./LastingKey.ts"
+
+/** Live streams of the Admin API that one process has open: there are few admins, and nobody may use up all its memory. */
+const adminStreamsMax = 1_000
 
 /** The routes of the admin listener; need the database, the journal, the engine and what checks keys. */
 export const layer = Layer.merge(
   HttpApiBuilder.layer(AdminApi).pipe(
     Layer.provide(Handlers.layer),
-    Layer.provide(Layer.mergeAll(Validation.layer, Idempotency.layer, AdminKey.layer))
+    Layer.provide(Layer.mergeAll(Validation.layer, Idempotency.layer, AdminKey.layer, LastingKey.layer)),
+    Layer.provide(EventStreams.layerWith({ streamsMax: adminStreamsMax }))
   ),
   System.layer(AdminApi)
 )

@@ -64,8 +64,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The list of dis
             assert.strictEqual(item.lifecycle, lifecycle)
             const { body } = yield* call("GET", `/distributions/${item.id}`, undefined, as)
             assert.strictEqual(body.lifecycle, lifecycle)
-            // What is over is not started again to be asked.
-            assert.strictEqual(item.live === null, lifecycle === "closed")
+            assert.deepStrictEqual(item.live, body.live)
           }
         }
         assert.lengthOf(yield* listed(""), 7)

@@ -230,7 +230,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Distributions o
           ({ status }) => status === 200,
           "60 seconds"
         )
-        assert.deepStrictEqual((yield* list).body.data, [shown.body])
+        assert.deepStrictEqual((yield* list).body.data, [{ ...shown.body, live: null }])
         assert.strictEqual(shown.status, 200)
         assert.deepInclude(shown.body, { id, name: "Broken", lifecycle: "open" })
         assert.deepInclude(shown.body.live, { counts: { QUEUED: 1 }, lastSequence: 1, node: null, parked: true })
@@ -245,7 +245,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Distributions o
     it.effect("are not found under an unknown id, and refused under one that is none", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
-        for (const suffix of ["", "/consumers", "/history"]) {
+        for (const suffix of ["", "/consumers", "/history", "/events"]) {
           const { status, body } = yield* call("GET", `/distributions/${unknown}${suffix}`)
           assert.deepStrictEqual([status, body], [404, { error: "Distribution not found" }])
           for (const malformed of ["x", "1", `${unknown}0`, "%00", "null"]) {

@@ -11,6 +11,7 @@ import { consumerInputs } from "./consumerInputs.ts"
 import { drawInputs } from "./drawInputs.ts"
 import { organizationInputs } from "./organizationInputs.ts"
 import { orderInputs } from "./orderInputs.ts"
+import { experiencePageInputs } from "./experiencePageInputs.ts"
 import { timedReleaseInputs } from "./timedReleaseInputs.ts"
 import { variantOptionInputs } from "./variantOptionInputs.ts"
 import { waitlistInputs } from "./waitlistInputs.ts"
@@ -255,6 +256,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "PUT /api/queues/:id": record("id", "queueId", { name: "Another" }),
   "DELETE /api/queues/:id": record("id", "queueId"),
   "POST /api/queues/:id/end": record("id", "queueId"),
+  ...experiencePageInputs,
   ...appointmentInputs,
   ...auctionInputs,
   ...catalogueInputs,
@@ -275,6 +277,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/distributions/:id": record("id", "queueId"),
   "GET /api/distributions/:id/consumers": record("id", "queueId"),
   "GET /api/distributions/:id/history": record("id", "queueId"),
+  "GET /api/distributions/:id/events": record("id", "queueId"),
   "GET /api/outbox": (own) => {
     const to = email()
     return Effect.as(requested(own, to), { query: `to=${to}`, status: 200, strangerStatus: 200, secrets: [to] })

@@ -1,0 +1,39 @@
+/** The live state of a mechanism as a stream: what is told on it (completions 4, "Live state"). */
+import { Schema } from "effect"
+import { HttpApiSchema } from "effect/http-api"
+
+/** What can happen in a mechanism's life. */
+export const LifeChange = Schema.Literals(["opened", "closing", "ended", "settled", "archived"])
+export type LifeChange = typeof LifeChange.Type
+
+const description =
+  "Server-Sent Events. `state`: the mechanism as `GET /distributions/{id}` answers it; first of all, and again when its " +
+  "configuration changes. `counters`: its `live` part, once a second at most, if anything in it has changed. `lifecycle`: what " +
+  "has happened to it, at once, with where it stands then: `opened`; `closing` (its time has come, and there is something " +
+  "outstanding) or `ended` (by an admin); `settled` (nothing is outstanding any more); `archived`. `id` stands for all that has " +
+  "been told: whoever sends the present one as `Last-Event-ID` is not told the state again. `end`: nothing more will be told. " +
+  "`CLOSED`: the mechanism is archived; `REPLACED`: it has more watchers than it can have, and this was the oldest; " +
+  "`CREDENTIALS_ENDED`: come back with another key. A stream that ends without it may be opened again, after the pause in " +
+  "`retry`. Every 15 seconds there is a comment. A reader that falls behind is told the whole state when it has caught up."
+
+const json = <S extends Schema.Constraint>(schema: S) => Schema.fromJsonString(Schema.toCodecJson(schema))
+
+const id = Schema.optionalKey(Schema.String)
+
+/** What `GET /distributions/{id}/events` answers, given the schemas of a distribution and of its parts. */
+export const watchOf = <A extends Schema.Constraint, L extends Schema.Constraint, S extends Schema.Constraint>(parts: {
+  readonly distribution: A
+  readonly live: L
+  readonly lifecycle: S
+}) =>
+  HttpApiSchema.StreamSse({
+    events: Schema.Union([
+      Schema.Struct({ id, event: Schema.Literal("state"), data: json(parts.distribution) }),
+      Schema.Struct({ id, event: Schema.Literal("counters"), data: json(parts.live) }),
+      Schema.Struct({ id, event: Schema.Literal("lifecycle"), data: json(parts.lifecycle) }),
+      Schema.Struct({
+        event: Schema.Literal("end"),
+        data: json(Schema.Struct({ reason: Schema.Literals(["CLOSED", "REPLACED", "CREDENTIALS_ENDED"]) }))
+      })
+    ]).annotate({ description })
+  })

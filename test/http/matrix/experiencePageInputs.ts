@@ -1,0 +1,52 @@
+/** What the operations on experience pages take. */
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import { sms } from "../../domain/creative/documents.ts"
+import type { MakeInput, Name } from "./inputs.ts"
+import { byServer, type Side, type World } from "./world.ts"
+
+const settings = () => ({ slug: randomUUID(), title: "The opening", creativeDocument: sms() })
+
+const made = (side: Side) =>
+  Effect.map(
+    byServer("admin", side, "/experience-pages", { ...settings(), experienceId: side.experienceId }),
+    ({ id }) => id as string
+  )
+
+/** An operation of an admin on a page. */
+const record =
+  (body?: object): MakeInput =>
+  (own, { sides }) =>
+    Effect.gen(function* () {
+      const id = yield* made(own)
+      const names = [{ own: id, others: [yield* made(sides.test), yield* made(sides.foreign)], unknown: randomUUID() }]
+      return { params: { id }, names, status: 200, ...(body && { body }) }
+    })
+
+const experienceNamed = (own: Side, { sides }: World): Name => ({
+  own: own.experienceId,
+  others: [sides.test.experienceId, sides.foreign.experienceId],
+  unknown: randomUUID()
+})
+
+/** The inputs, by operation. */
+export const experiencePageInputs: { readonly [operation: string]: MakeInput } = {
+  "POST /api/experience-pages": (own, world) =>
+    Effect.succeed({
+      body: { ...settings(), experienceId: own.experienceId },
+      status: 201,
+      names: [experienceNamed(own, world)]
+    }),
+  "GET /api/experience-pages": (own, world) =>
+    Effect.map(made(own), (id) => ({
+      query: `experienceId=${own.experienceId}`,
+      status: 200,
+      strangerStatus: 200,
+      names: [experienceNamed(own, world)],
+      secrets: [id]
+    })),
+  "GET /api/experience-pages/:id": record(),
+  "PUT /api/experience-pages/:id": record({ title: "Another" }),
+  "DELETE /api/experience-pages/:id": record(),
+  "POST /api/experience-pages/:id/publish": record()
+}
