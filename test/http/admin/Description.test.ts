@@ -47,9 +47,11 @@ describe("The Admin API's description", () => {
       "post /api/appointments/{id}/check-in",
       "post /api/appointments/{id}/complete",
       "post /api/appointments/{id}/no-show",
+      "post /api/orders",
       "put /api/appointments/{id}",
       "put /api/auctions/{id}",
       "put /api/draws/{id}",
+      "put /api/orders/{id}",
       "put /api/queues/{id}",
       "put /api/timed-releases/{id}",
       "put /api/waitlists/{id}"
