@@ -6,12 +6,13 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql/SqlError"
-import { ofText, toText } from "../domain/Amount.ts"
+import { toText } from "../domain/Amount.ts"
 import type { Tenant } from "../domain/Ids.ts"
 import { momentsAt, type Moments, type Order, type OrderStatus, Settings, totalOf } from "../domain/Order.ts"
 import { notification } from "./Invalidations.ts"
 import type { Unavailable } from "./Journal.ts"
 import { makeOriginOf, type Origin, type References, unknownConsumer, UnknownReferences } from "./OrderOrigins.ts"
+import { type Counted, momentsOf, type Row, settingsOf, toOrder } from "./OrderRows.ts"
 import { keyset, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { found } from "./Search.ts"
@@ -230,85 +231,12 @@ const orTaken = <A, E, R>(
     () => Effect.fail(new ExternalIdTaken())
   )
 
-interface Row extends Counted {
-  readonly id: string
-  readonly organization_id: string
-  readonly consumer_id: string
-  readonly experience_id: string | null
-  readonly sequence_id: string | null
-  readonly distribution_id: string | null
-  readonly distribution_type: Order["distributionType"]
-  readonly external_id: string | null
-  readonly number: string | null
-  readonly currency_code: string
-  readonly record: object
-  readonly paid_at: Date | null
-  readonly fulfilled_at: Date | null
-  readonly cancelled_at: Date | null
-  readonly created_at: Date
-  readonly created_by: string
-  readonly updated_at: Date
-  readonly updated_by: string
-  readonly archived: boolean
-}
-
-/** What of an order counts with its consumer. */
-interface Counted {
-  readonly status: OrderStatus
-  readonly total: string
-  readonly placed_at: Date
-}
-
 /** What the order adds to its consumer's total; null: it does not count. */
 const valueOf = (order: Counted | undefined): string | null =>
   order === undefined || order.status === "CANCELLED" ? null : order.total
 
 const never: Moments = { paidAt: null, fulfilledAt: null, cancelledAt: null }
 
-const momentsOf = (row: Row): Moments => ({
-  paidAt: row.paid_at?.getTime() ?? null,
-  fulfilledAt: row.fulfilled_at?.getTime() ?? null,
-  cancelledAt: row.cancelled_at?.getTime() ?? null
-})
-
 const dateOf = (at: number | null): Date | null => (at === null ? null : new Date(at))
 
 const encode = Schema.encodeSync(Settings)
-const decode = Schema.decodeUnknownSync(Settings)
-
-const settingsOf = (row: Row): Settings =>
-  decode({
-    ...row.record,
-    ...(row.external_id !== null && { externalId: row.external_id }),
-    ...(row.number !== null && { number: row.number }),
-    status: row.status,
-    currencyCode: row.currency_code,
-    placedAt: row.placed_at.toISOString()
-  })
-
-const toOrder = (row: Row): Order => {
-  const { items, metadata } = settingsOf(row)
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    consumerId: row.consumer_id,
-    experienceId: row.experience_id,
-    sequenceId: row.sequence_id,
-    distributionId: row.distribution_id,
-    distributionType: row.distribution_type,
-    externalId: row.external_id,
-    number: row.number,
-    status: row.status,
-    currencyCode: row.currency_code,
-    total: ofText(row.total),
-    items: items.map((item) => ({ productId: null, productVariantId: null, ...item })),
-    metadata: metadata ?? null,
-    placedAt: row.placed_at.getTime(),
-    ...momentsOf(row),
-    createdAt: row.created_at.getTime(),
-    createdBy: row.created_by,
-    updatedAt: row.updated_at.getTime(),
-    updatedBy: row.updated_by,
-    archived: row.archived
-  }
-}
