@@ -214,7 +214,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Consumers on th
           ["sortBy=phone", "sortBy: picklist"],
           ["search=x", "search: min_length"],
           ["after=x", "after: string"]
-        ]) {
+        ] as const) {
           assert.deepStrictEqual(issuesOf(yield* call("GET", `/consumers?${query}`, undefined, as)), [issue])
         }
         const { body } = yield* call("GET", "/consumers?sortBy=phone", undefined, as)
