@@ -48,55 +48,94 @@ export interface Narrowing {
   readonly condition?: Fragment
 }
 
+/** Consumers of a part that a search looks at one by one, at least: some milliseconds. */
+const lookedAtMin = 5_000
+
+/** The same for each row of the page. */
+const lookedAtPerRow = 100
+
 /** The statement that reads a page: every column of `consumers`, `sortKey` and `sortId`. */
 export const select = <Row extends object>(sql: SqlClient, plan: Plan, narrowing: Narrowing) => {
-  const parts = partsOf(sql, narrowing).map((part) => sql`(${partOf(sql, plan, narrowing, part)})`)
+  const parts = partsOf(sql, plan, narrowing).map((part) => sql`(${part})`)
   const { order } = walked(sql, plan)
   return sql<Row & { readonly sortKey: string; readonly sortId: string }>`
     select * from (${sql.join(" union all ", false)(parts)}) c ${order}`
 }
 
-/** The consumers of a part, and what is known of them there. */
-interface Part {
-  readonly condition: Fragment
-  readonly isAnonymous?: boolean
+function partsOf(sql: SqlClient, plan: Plan, narrowing: Narrowing): ReadonlyArray<Fragment> {
+  const { type, search, condition = sql`true` } = narrowing
+  const types = (["authenticated", "guest"] as const).filter((each) => type === undefined || type === each)
+  const known = types.map((each) => sql`c.type = ${each} and not c.anonymous`)
+  if (search !== undefined) {
+    const named = namedOf(sql, search, types)
+    return [
+      ...known.map((part) => searchedPartOf(sql, plan, narrowing, part, search)),
+      partOf(sql, plan, narrowing, sql`${named} and ${condition}`)
+    ]
+  }
+  const parts = known.map((part) => partOf(sql, plan, narrowing, sql`${part} and ${condition}`))
+  if (types.includes("guest")) parts.push(partOf(sql, plan, narrowing, sql`c.anonymous and ${condition}`, true))
+  return parts
 }
 
-function partsOf(sql: SqlClient, { type, search }: Narrowing): ReadonlyArray<Part> {
-  const types = (["authenticated", "guest"] as const).filter((each) => type === undefined || type === each)
-  if (search === undefined) {
-    const known = types.map((each) => ({ condition: sql`c.type = ${each} and not c.anonymous` }))
-    const anonymous = { condition: sql`c.anonymous`, isAnonymous: true }
-    return types.includes("guest") ? [...known, anonymous] : known
-  }
-  const matching = found(sql, searched, search)
-  const known = types.map((each) => ({ condition: sql`c.type = ${each} and not c.anonymous and ${matching}` }))
+/** Whom the search names, unless it finds them as well. */
+function namedOf(sql: SqlClient, search: string, types: ReadonlyArray<ConsumerType>): Fragment {
   const isNamed = isUuid(search)
     ? sql`(c.external_id = ${search} or c.id = ${search}::uuid)`
     : sql`c.external_id = ${search}`
-  // Whom the search names and finds as well is there already.
-  const named = sql`${isNamed} and c.type = any(${types}::text[]) and not ${sql.literal(`(${searched})`)} ilike ${containing(search)}`
-  return [...known, { condition: named }]
+  return sql`${isNamed} and c.type = any(${types}::text[]) and not ${looksLike(sql, search)}`
 }
 
-function partOf(sql: SqlClient, plan: Plan, { tenant, condition = sql`true` }: Narrowing, part: Part): Fragment {
-  const { columns, order, after } = walked(sql, plan, part.isAnonymous)
+/** True for consumers whose text contains the search, without the help of an index. */
+const looksLike = (sql: SqlClient, search: string) => sql`(${sql.literal(searched)}) ilike ${containing(search)}`
+
+function partOf(sql: SqlClient, plan: Plan, narrowing: Narrowing, condition: Fragment, isAnonymous = false): Fragment {
+  const { columns, order, after } = walked(sql, plan, isAnonymous)
   return sql`
     select c.*, ${columns} from consumers c
-    where c.organization_id = ${tenant.organizationId} and c.mode = ${tenant.mode} and not c.archived
-      and ${part.condition} and ${condition} and ${after} ${order}`
+    where ${ofTenant(sql, narrowing)} and ${condition} and ${after} ${order}`
 }
+
+/**
+ * What is common is met soon by looking at one consumer after the other, in order; what is rare is found by the index and
+ * put in order. Only where so many have been looked at in vain is the index asked.
+ */
+function searchedPartOf(sql: SqlClient, plan: Plan, narrowing: Narrowing, part: Fragment, search: string): Fragment {
+  const { condition = sql`true` } = narrowing
+  const { after, direction } = walked(sql, plan)
+  const lookedAt = Math.max(lookedAtMin, plan.limit * lookedAtPerRow)
+  return sql`
+    with looked as materialized (
+      select c.id, ${looksLike(sql, search)} and ${condition} as fits, row_number() over (order by ${direction}) as nr
+      from consumers c where ${ofTenant(sql, narrowing)} and ${part} and ${after}
+      order by ${direction} limit ${lookedAt}
+    ), met as materialized (
+      select id from looked where fits order by nr limit ${plan.limit}
+    ), enough as materialized (
+      select (select count(*) from met) >= ${plan.limit} or (select count(*) from looked) < ${lookedAt} as is_so
+    )
+    (${partOf(sql, plan, narrowing, sql`c.id = any(array(select id from met)) and (select is_so from enough)`)})
+    union all
+    (select * from (
+      ${partOf(sql, plan, narrowing, sql`${part} and ${found(sql, searched, search)} and ${condition}`)}
+    ) indexed where not (select is_so from enough))`
+}
+
+const ofTenant = (sql: SqlClient, { tenant }: Narrowing) =>
+  sql`c.organization_id = ${tenant.organizationId} and c.mode = ${tenant.mode} and not c.archived`
 
 /** The plan as SQL. Anonymous guests differ by age and id alone. */
 function walked(sql: SqlClient, { sort, walk, limit, position }: Plan, isAnonymous = false) {
   const isByAge = isAnonymous || sort.expression === shape.sorts.createdAt.expression
   const fields = isByAge ? ["c.created_at", "c.id"] : [sort.expression, "c.created_at", "c.id"]
+  const direction = sql.literal(fields.map((field) => `${field} ${walk}`).join(", "))
   return {
+    direction,
     columns: sql.literal(
       `json_build_array((${sort.expression})::text, c.created_at::text)::text as "sortKey", c.id::text as "sortId"`
     ),
     after: position === undefined ? sql`true` : after(position),
-    order: sql`order by ${sql.literal(fields.map((field) => `${field} ${walk}`).join(", "))} limit ${limit}`
+    order: sql`order by ${direction} limit ${limit}`
   }
 
   function after({ key, id }: { readonly key: string; readonly id: string }): Fragment {

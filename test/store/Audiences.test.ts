@@ -149,7 +149,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Audiences in Po
           )
           assert.deepStrictEqual(
             walked.map(({ addedAt }) => addedAt),
-            walked.map(({ addedAt }) => addedAt).toSorted((a, b) => a! - b!)
+            walked.map(({ addedAt }) => addedAt).toSorted((a, b) => (a ?? 0) - (b ?? 0))
           )
         }
         for (const search of ["N3@", "n. 3"]) {

@@ -1,0 +1,46 @@
+/** Search among more consumers than are looked at one by one. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ConsumerRecords } from "../../src/store/ConsumerRecords.ts"
+import type { PageQuery } from "../../src/store/Pagination.ts"
+import { aTenant, layer as records, walk } from "./recordsFixture.ts"
+import * as TestDatabase from "./TestDatabase.ts"
+
+describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A search among many consumers"), () => {
+  layer(records, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+    it.effect("finds what is common and what is rare, in order, wherever it is", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const consumers = yield* ConsumerRecords
+        const tenant = yield* aTenant()
+        yield* sql`
+          insert into consumers (id, organization_id, mode, type, created_at, full_name)
+          select gen_random_uuid(), ${tenant.organizationId}, 'live', 'authenticated', to_timestamp(n),
+            case when n % 2 = 0 then 'a' || n when n in (1, 3001, 5101, 5999) then 'zoe' || n else 'b' end
+          from generate_series(1, 6000) as n`
+        const names = (query: object) =>
+          Effect.map(consumers.list(tenant, query), ({ data }) => data.map(({ fullName }) => fullName))
+        const all = ["zoe1", "zoe3001", "zoe5101", "zoe5999"]
+        assert.deepStrictEqual(yield* names({ search: "zoe" }), all)
+        assert.deepStrictEqual(yield* names({ search: "ZOE", sortDir: "desc", first: 3 }), all.toReversed().slice(0, 3))
+        assert.deepStrictEqual(yield* names({ search: "zoe", sortBy: "fullName", last: 2 }), all.slice(2))
+        assert.deepStrictEqual(yield* names({ search: "zoe", type: "guest" }), [])
+        const walked = yield* walk(1, (query: PageQuery<never>) => consumers.list(tenant, { ...query, search: "zoe" }))
+        assert.deepStrictEqual(
+          walked.map(({ fullName }) => fullName),
+          all
+        )
+        assert.deepStrictEqual(yield* names({ search: "a59", first: 2 }), ["a590", "a592"])
+        const common = yield* walk(100, (query: PageQuery<never>) => consumers.list(tenant, { ...query, search: "a5" }))
+        const expected = Array.from({ length: 3_000 }, (_, n) => `a${2 * n + 2}`).filter((name) =>
+          name.startsWith("a5")
+        )
+        assert.deepStrictEqual(
+          common.map(({ fullName }) => fullName),
+          expected
+        )
+      })
+    )
+  })
+})
