@@ -40,6 +40,21 @@ class Seat {
   constructor(id: string) {
     this.id = id
   }
+
+  tellWatchers(): void {
+    for (const onChange of this.watchers) onChange()
+  }
+}
+
+/** The actors that run, by kind. */
+class Running {
+  readonly #byKind = new Map<LiveKind, Set<Actor.Actor>>()
+
+  of(kind: LiveKind): Set<Actor.Actor> {
+    const running = this.#byKind.get(kind) ?? new Set()
+    this.#byKind.set(kind, running)
+    return running
+  }
 }
 
 export interface Registry {
@@ -59,6 +74,8 @@ export interface Registry {
   readonly isRestored: () => boolean
 }
 
+const entropy = (): string => randomBytes(16).toString("hex")
+
 const notRunning = Effect.fail(new Unavailable({ cause: "the mechanism does not run" }))
 
 /** A registry whose actors live in the surrounding scope; it begins to restore at once. */
@@ -67,19 +84,11 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
   const seats = new Map<string, Seat>()
-  const actors = new Map<LiveKind, Set<Actor.Actor>>()
+  const actors = new Running()
   let isRestored = false
 
   const forkWithServices = Effect.runForkWith(yield* Effect.context<never>())
   const fork = (loop: Effect.Effect<void>): void => void Fiber.runIn(forkWithServices(loop), scope)
-
-  const entropy = (): string => randomBytes(16).toString("hex")
-
-  const actorsOf = (kind: LiveKind): Set<Actor.Actor> => {
-    let running = actors.get(kind)
-    if (running === undefined) actors.set(kind, (running = new Set()))
-    return running
-  }
 
   const seatOf = (id: string): Seat => {
     let seat = seats.get(id)
@@ -90,15 +99,12 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
   /** Builds the actor and lets it run until it fails or the registry closes. */
   const boot = Effect.fnUntraced(function* (seat: Seat, head: Head) {
     const actorScope = yield* Scope.fork(scope)
-    const tellWatchers = () => {
-      for (const onChange of seat.watchers) onChange()
-    }
     const onCommit = ({ consumerIds, recordChanged }: Pick<Batch, "consumerIds" | "recordChanged">) => {
       seat.audience?.changed(consumerIds)
-      if (recordChanged) tellWatchers()
+      if (recordChanged) seat.tellWatchers()
     }
     const onStop = () => {
-      if (seat.actor !== undefined) actorsOf(seat.actor.identity.kind).delete(seat.actor)
+      if (seat.actor !== undefined) actors.of(seat.actor.identity.kind).delete(seat.actor)
       seat.actor = undefined
     }
     const actor = yield* recover(head).pipe(
@@ -108,10 +114,10 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
       Effect.onError(() => Scope.close(actorScope, Exit.void))
     )
     seat.actor = actor
-    actorsOf(actor.identity.kind).add(actor)
+    actors.of(actor.identity.kind).add(actor)
     seat.failures.recovered()
     seat.audience?.rebuilt()
-    tellWatchers()
+    seat.tellWatchers()
     yield* actor.run.pipe(
       Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(seat, exit))),
       Effect.exit,
@@ -207,7 +213,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
 
   return {
     running: (id) => seats.get(id)?.actor,
-    actorsOf,
+    actorsOf: (kind) => actors.of(kind),
     acquire,
     audience: (id) => audienceOf(seatOf(id)),
     watch: (id, onChange) => {

@@ -66,7 +66,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The products of
         } as typeof productVariant
         assert.deepStrictEqual(productVariant, variant)
         const { productMediaAssets, variants, primarySyncSource, ...own } = product
-        assert.deepStrictEqual(own as object, {
+        assert.deepStrictEqual(own, {
           id: productId,
           organizationId,
           ...stamps,
@@ -80,7 +80,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The products of
           primarySyncSourceId: sourceId,
           primaryLastSyncedAt: null
         })
-        assert.deepStrictEqual(variants as object, [
+        assert.deepStrictEqual<unknown>(variants, [
           { ...variant, options: [{ optionId, optionName: "Size", value: "small", valueId }] }
         ])
         assert.deepStrictEqual(primarySyncSource as object, {

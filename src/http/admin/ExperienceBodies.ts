@@ -143,7 +143,7 @@ const productIssues = (
 const mechanismsOf = (sequence: SequenceBody) =>
   Object.entries(kindOfField).flatMap(([field, kind]) => {
     const said = sequence[field as MechanismField] ?? []
-    const at = (path: Path, said: object) => ({ kind: kind as LiveKind, path, said })
+    const at = (path: Path, said: object) => ({ kind, path, said })
     return Array.isArray(said) ? said.map((one, index) => at([field, index], one)) : [at([field], said)]
   })
 
@@ -151,4 +151,4 @@ type Input = { readonly [name: string]: unknown }
 
 /** The bodies as they were sent, but for fields that nobody knows. */
 const encodeCreation = Schema.encodeSync(CreateExperience) as (body: CreateBody) => Input
-const encodeChange = Schema.encodeSync(ChangeExperience) as (body: ChangeBody) => Input
+const encodeChange: (body: ChangeBody) => Input = Schema.encodeSync(ChangeExperience)

@@ -46,7 +46,7 @@ export const issuesWith = <K extends LiveKind>(
   configuration: ConfigurationOf<K>,
   notOffered: ReadonlySet<string>
 ): ReadonlyArray<Issue> => [
-  ...problemIssues(what.problems(configuration), configuration as object),
+  ...problemIssues(what.problems(configuration), configuration),
   ...(what.variants?.(configuration) ?? []).flatMap((id, index, variantIds) =>
     notOffered.has(id) ? [issueAt({ variantIds }, ["variantIds", index], notOfferedHere)] : []
   )

@@ -83,7 +83,7 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
     const { identity, configuration } = yield* orAnswer(kind)(engine.inspect({ kind, id, tenant }))
     const around = yield* mechanisms.surroundings(tenant, id)
     const below = { tenant, experienceId: identity.experienceId }
-    const next = yield* revised(below, configuration as Partial<ConfigurationOf<K>>, changes, around)
+    const next = yield* revised(below, configuration, changes, around)
     const configure = { _tag: "Configure", configuration: next, by } as AdminCommand<LiveKind>
     yield* administer(tenant, id, configure)
   })

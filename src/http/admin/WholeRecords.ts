@@ -30,4 +30,4 @@ export const configurationOf = ({ configuration }: StoredMechanism, kind: LiveKi
   Schema.decodeUnknownSync((kinds[kind] as KindOfMechanism<LiveKind>).Configuration)(configuration)
 
 const recordOf = (mechanism: StoredMechanism, kind: LiveKind) =>
-  mechanismRecord(mechanism, configurationOf(mechanism, kind) as object, mechanism.status, kinds[kind])
+  mechanismRecord(mechanism, configurationOf(mechanism, kind), mechanism.status, kinds[kind])
