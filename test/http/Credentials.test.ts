@@ -96,7 +96,9 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Credentials"), 
           refreshToken,
           "hello"
         ]
-        const asking = operations.filter((operation) => /public read|session creation/.test(rowOf(operation) ?? ""))
+        const asking = operations.filter(
+          (operation) => operation.api === "consumer" && /public read|session creation/.test(rowOf(operation) ?? "")
+        )
         assert.isNotEmpty(asking)
         for (const { name, method, path } of asking) {
           for (const token of beside) {

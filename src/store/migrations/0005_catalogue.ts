@@ -88,6 +88,7 @@ export default Effect.gen(function* () {
 
   yield* sql`create table variant_options (${record}, name text not null)`
   yield* sql`create index variant_options_by_tenant on variant_options (organization_id, mode, created_at, id)`
+  yield* sql`create index variant_options_by_search on variant_options using gin (search_pieces(name))`
   yield* sql`create index variant_options_by_name on variant_options (organization_id, mode, name, id)`
 
   yield* sql`

@@ -111,22 +111,18 @@ const distributions: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
-/** Audiences, half of which never had a member. */
-const audiences: MakeList = Effect.fnUntraced(function* (as) {
-  const consumerIds = [yield* Effect.orDie(aConsumer(as.tenant))]
-  const sorts = {
+/** Audiences, half of which were counted as they were made. */
+const audiences = records(
+  "/audiences",
+  {
     ...sorted,
     lastRefreshedAt: ({ lastRefreshedAt }: { readonly lastRefreshedAt: string | null }) => noneFirst(lastRefreshedAt)
-  }
-  const list = yield* records("/audiences", sorts, (n) => ({ name: name(n) }))(as)
-  return {
-    ...list,
-    make: Effect.fnUntraced(function* (n: number) {
-      const { id } = yield* request(as, "POST", "/audiences", { name: name(n) })
-      if (n % 2 === 1) yield* request(as, "POST", `/audiences/${id}/members`, { consumerIds })
-    })
-  }
-})
+  },
+  (n) => ({
+    name: name(n),
+    ...(n % 2 === 1 && { rules: { match: "all", rules: [{ field: "orderCount", op: "gt", value: 0 }] } })
+  })
+)
 
 const members: MakeList = Effect.fnUntraced(function* (as) {
   const { id } = yield* request(as, "POST", "/audiences", { name: "Friends" })
@@ -145,7 +141,7 @@ const members: MakeList = Effect.fnUntraced(function* (as) {
 })
 
 /** The consumers of a queue. Nobody goes: who leaves is listed as such. */
-const consumers: MakeList = Effect.fnUntraced(function* (as) {
+const placed: MakeList = Effect.fnUntraced(function* (as) {
   const { id } = yield* aQueue({}, as)
   return {
     path: `/distributions/${id}/consumers`,
@@ -166,6 +162,48 @@ const history: MakeList = Effect.fnUntraced(function* (as) {
     filter: "type=Entered",
     make: () => Effect.orDie(enter(id, 1, as))
   }
+})
+
+const updated = { updatedAt: ({ updatedAt }: { readonly updatedAt: string }) => updatedAt }
+
+const pages: MakeList = (as) =>
+  Effect.flatMap(anExperience({}, as), ({ id }) =>
+    records("/experience-pages", { createdAt: sorted.createdAt, title: ({ title }) => title, ...updated }, (n) => ({
+      experienceId: id,
+      slug: `row-${n}`,
+      title: name(n),
+      creativeDocument: {
+        schemaVersion: 1,
+        editor: "sms-text-v1",
+        kind: "announcement-sms",
+        body: { textTemplate: "Now" }
+      }
+    }))(as)
+  )
+
+/** Variants, each of a product of its own: one has room for few. */
+const variants: MakeList = Effect.fnUntraced(function* (as) {
+  const list = yield* records("/variants", { createdAt: sorted.createdAt, ...updated }, () => ({}))(as)
+  return {
+    ...list,
+    make: Effect.fnUntraced(function* (n: number) {
+      const { id } = yield* request(as, "POST", "/products", { name: name(n) })
+      return yield* request(as, "POST", "/variants", { productId: id, sku: name(n) })
+    })
+  }
+})
+
+/** Orders, which are never archived. */
+const orders: MakeList = Effect.fnUntraced(function* (as) {
+  const consumerId = yield* Effect.orDie(aConsumer(as.tenant))
+  const sorts = {
+    createdAt: sorted.createdAt,
+    ...updated,
+    total: ({ total }: { readonly total: string }) => Number(total)
+  }
+  const bodyOf = (n: number) => ({ consumerId, status: "PAID", total: `${9 + (n % 4)}.50` })
+  const { archive: _, ...list } = yield* records("/orders", sorts, bodyOf)(as)
+  return { ...list, filter: "status=PAID" }
 })
 
 /** A list that neither grows nor shrinks has no row below: the keys of a mode are always a pair. */
@@ -192,9 +230,29 @@ export const lists: { readonly [rows: string]: MakeList } = {
   "timed releases": mechanisms("/timed-releases", kinds["timed-releases"]),
   waitlists: mechanisms("/waitlists", kinds.waitlists),
   distributions,
-  "distribution consumers": consumers,
+  "distribution consumers": placed,
   "distribution history": history,
   audiences,
   "audience members": members,
-  "variant options": records("/variant-options", sorted, (n) => ({ name: name(n), values: [{ value: "S" }] }))
+  "variant options": records("/variant-options", sorted, (n) => ({ name: name(n), values: [{ value: "S" }] })),
+  "sync sources": records("/sync-sources", { createdAt: sorted.createdAt }, (n) => ({
+    syncSource: name(n),
+    syncSourceId: `${n}`
+  })),
+  "media assets": records("/media-assets", sorted, (n) => ({ name: name(n) })),
+  products: records("/products", { ...sorted, ...updated }, (n) => ({ name: name(n) })),
+  variants,
+  "experience pages": pages,
+  consumers: records(
+    "/consumers",
+    {
+      createdAt: sorted.createdAt,
+      email: ({ email }) => email ?? "",
+      fullName: ({ fullName }) => fullName ?? "",
+      lastOrderAt: ({ lastOrderAt }) => noneFirst(lastOrderAt),
+      totalOrderValue: ({ totalOrderValue }) => Number(totalOrderValue)
+    },
+    (n) => ({ externalId: `row ${n}`, ...(n % 2 === 1 && { email: `row${n}@example.com`, fullName: name(n) }) })
+  ),
+  orders
 }
