@@ -35,10 +35,30 @@ class Seat {
   /** Those who follow their places; undefined until somebody does. */
   audience: Audience | undefined
   /** Those who watch the mechanism as a whole. */
-  readonly watchers = new Set<() => void>()
+  private readonly watchers = new Set<() => void>()
   starting: Deferred.Deferred<Actor.Actor | undefined, Unavailable> | undefined
   constructor(id: string) {
     this.id = id
+  }
+  get isWatched(): boolean {
+    return this.watchers.size > 0
+  }
+  watch(onChange: () => void): () => void {
+    this.watchers.add(onChange)
+    return () => void this.watchers.delete(onChange)
+  }
+  /** A commit has changed this. */
+  readonly changed = ({ consumerIds, recordChanged }: Pick<Batch, "consumerIds" | "recordChanged">): void => {
+    this.audience?.changed(consumerIds)
+    if (recordChanged) this.tellWatchers()
+  }
+  /** The mechanism is there again, as it was stored. */
+  rebuilt(): void {
+    this.audience?.rebuilt()
+    this.tellWatchers()
+  }
+  private tellWatchers(): void {
+    for (const onChange of this.watchers) onChange()
   }
 }
 
@@ -90,19 +110,12 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
   /** Builds the actor and lets it run until it fails or the registry closes. */
   const boot = Effect.fnUntraced(function* (seat: Seat, head: Head) {
     const actorScope = yield* Scope.fork(scope)
-    const tellWatchers = () => {
-      for (const onChange of seat.watchers) onChange()
-    }
-    const onCommit = ({ consumerIds, recordChanged }: Pick<Batch, "consumerIds" | "recordChanged">) => {
-      seat.audience?.changed(consumerIds)
-      if (recordChanged) tellWatchers()
-    }
     const onStop = () => {
       if (seat.actor !== undefined) actorsOf(seat.actor.identity.kind).delete(seat.actor)
       seat.actor = undefined
     }
     const actor = yield* recover(head).pipe(
-      Effect.flatMap((recovered) => Actor.make(recovered, { entropy, onCommit, onStop })),
+      Effect.flatMap((recovered) => Actor.make(recovered, { entropy, onCommit: seat.changed, onStop })),
       Scope.provide(actorScope),
       Effect.provideService(Journal, journal),
       Effect.onError(() => Scope.close(actorScope, Exit.void))
@@ -110,8 +123,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
     seat.actor = actor
     actorsOf(actor.identity.kind).add(actor)
     seat.failures.recovered()
-    seat.audience?.rebuilt()
-    tellWatchers()
+    seat.rebuilt()
     yield* actor.run.pipe(
       Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(seat, exit))),
       Effect.exit,
@@ -134,7 +146,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
   /** A seat that holds nothing is given up, so that made-up ids leave no trace. */
   const forgetIfIdle = (seat: Seat): void => {
     seat.starting = undefined
-    if (seat.actor === undefined && seat.failures.restarts === 0 && seat.watchers.size === 0) seats.delete(seat.id)
+    if (seat.actor === undefined && seat.failures.restarts === 0 && !seat.isWatched) seats.delete(seat.id)
   }
 
   const audienceOf = (seat: Seat): Audience =>
@@ -210,14 +222,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
     actorsOf,
     acquire,
     audience: (id) => audienceOf(seatOf(id)),
-    watch: (id, onChange) => {
-      const seat = seatOf(id)
-      seat.watchers.add(onChange)
-      return () => {
-        seat.watchers.delete(onChange)
-        if (seat.starting === undefined) forgetIfIdle(seat)
-      }
-    },
+    watch: (id, onChange) => seatOf(id).watch(onChange),
     restarts: (id) => seats.get(id)?.failures.restarts ?? 0,
     unpark: (id) =>
       Effect.suspend(() => {

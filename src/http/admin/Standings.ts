@@ -52,7 +52,7 @@ export const make = Effect.gen(function* () {
     parked: Effect.fnUntraced(function* (mechanism: StoredMechanism, restarts: number) {
       const { counts, lastSequence } = yield* mechanisms.tally(mechanism.identity, mechanism.identity.id)
       const live = { ...standingStill(restarts), counts, lastSequence }
-      return { ...(yield* recorded(mechanism)), live } as Shown
+      return { ...(yield* recorded(mechanism)), live }
     })
   }
 })

@@ -184,7 +184,7 @@ class Watched {
       const areCountersDue = now >= this.nextLookAt
       if (areCountersDue) this.nextLookAt = now + lookIntervalMillis
       if (found !== undefined) this.tell(found, areCountersDue)
-      if (found?.isArchived === true) for (const { stream } of [...this.watchers]) stream?.end("CLOSED")
+      if (found?.isArchived === true) for (const { stream } of this.watchers) stream?.end("CLOSED")
       if (this.watchers.size === 0) return
       yield* Effect.sleep(lookPauseMillis)
       yield* Effect.timeoutOption(this.bell.await, this.waitMillis(yield* Clock.currentTimeMillis))
@@ -221,7 +221,7 @@ class Watched {
 
   /** Until the next look, if nothing happens before: a second, or less if the mechanism opens before. */
   private waitMillis(now: Millis): number {
-    const openAt = this.told?.wire.lifecycle === "scheduled" ? Date.parse(`${this.told.wire["openAt"]}`) : NaN
+    const openAt = this.told?.wire.lifecycle === "scheduled" ? Date.parse(`${this.told.wire["openAt"]}`) : Number.NaN
     const nextAt = openAt > now ? Math.min(openAt, this.nextLookAt) : this.nextLookAt
     return Math.max(0, nextAt - now)
   }

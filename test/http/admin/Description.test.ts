@@ -70,7 +70,7 @@ describe("The Admin API's description", () => {
   })
 
   it("shows the creative document once, and that the nodes of an email hold nodes", () => {
-    const schemas = description.components.schemas as { readonly [name: string]: any }
+    const schemas: { readonly [name: string]: any } = description.components.schemas
     const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
     assert.deepStrictEqual(schemas["CreateExperiencePage"].properties.creativeDocument, ref("CreativeDocumentEncoded"))
     assert.deepStrictEqual(schemas["CreativeDocumentEncoded"], ref("CreativeDocument"))
