@@ -35,25 +35,30 @@ class Seat {
   /** Those who follow their places; undefined until somebody does. */
   audience: Audience | undefined
   /** Those who watch the mechanism as a whole. */
-  readonly watchers = new Set<() => void>()
+  private readonly watchers = new Set<() => void>()
   starting: Deferred.Deferred<Actor.Actor | undefined, Unavailable> | undefined
   constructor(id: string) {
     this.id = id
   }
-
-  tellWatchers(): void {
-    for (const onChange of this.watchers) onChange()
+  get isWatched(): boolean {
+    return this.watchers.size > 0
   }
-}
-
-/** The actors that run, by kind. */
-class Running {
-  readonly #byKind = new Map<LiveKind, Set<Actor.Actor>>()
-
-  of(kind: LiveKind): Set<Actor.Actor> {
-    const running = this.#byKind.get(kind) ?? new Set()
-    this.#byKind.set(kind, running)
-    return running
+  watch(onChange: () => void): () => void {
+    this.watchers.add(onChange)
+    return () => void this.watchers.delete(onChange)
+  }
+  /** A commit has changed this. */
+  readonly changed = ({ consumerIds, recordChanged }: Pick<Batch, "consumerIds" | "recordChanged">): void => {
+    this.audience?.changed(consumerIds)
+    if (recordChanged) this.tellWatchers()
+  }
+  /** The mechanism is there again, as it was stored. */
+  rebuilt(): void {
+    this.audience?.rebuilt()
+    this.tellWatchers()
+  }
+  private tellWatchers(): void {
+    for (const onChange of this.watchers) onChange()
   }
 }
 
@@ -74,8 +79,6 @@ export interface Registry {
   readonly isRestored: () => boolean
 }
 
-const entropy = (): string => randomBytes(16).toString("hex")
-
 const notRunning = Effect.fail(new Unavailable({ cause: "the mechanism does not run" }))
 
 /** A registry whose actors live in the surrounding scope; it begins to restore at once. */
@@ -84,11 +87,19 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
   const seats = new Map<string, Seat>()
-  const actors = new Running()
+  const actors = new Map<LiveKind, Set<Actor.Actor>>()
   let isRestored = false
 
   const forkWithServices = Effect.runForkWith(yield* Effect.context<never>())
   const fork = (loop: Effect.Effect<void>): void => void Fiber.runIn(forkWithServices(loop), scope)
+
+  const entropy = (): string => randomBytes(16).toString("hex")
+
+  const actorsOf = (kind: LiveKind): Set<Actor.Actor> => {
+    let running = actors.get(kind)
+    if (running === undefined) actors.set(kind, (running = new Set()))
+    return running
+  }
 
   const seatOf = (id: string): Seat => {
     let seat = seats.get(id)
@@ -99,25 +110,20 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
   /** Builds the actor and lets it run until it fails or the registry closes. */
   const boot = Effect.fnUntraced(function* (seat: Seat, head: Head) {
     const actorScope = yield* Scope.fork(scope)
-    const onCommit = ({ consumerIds, recordChanged }: Pick<Batch, "consumerIds" | "recordChanged">) => {
-      seat.audience?.changed(consumerIds)
-      if (recordChanged) seat.tellWatchers()
-    }
     const onStop = () => {
-      if (seat.actor !== undefined) actors.of(seat.actor.identity.kind).delete(seat.actor)
+      if (seat.actor !== undefined) actorsOf(seat.actor.identity.kind).delete(seat.actor)
       seat.actor = undefined
     }
     const actor = yield* recover(head).pipe(
-      Effect.flatMap((recovered) => Actor.make(recovered, { entropy, onCommit, onStop })),
+      Effect.flatMap((recovered) => Actor.make(recovered, { entropy, onCommit: seat.changed, onStop })),
       Scope.provide(actorScope),
       Effect.provideService(Journal, journal),
       Effect.onError(() => Scope.close(actorScope, Exit.void))
     )
     seat.actor = actor
-    actors.of(actor.identity.kind).add(actor)
+    actorsOf(actor.identity.kind).add(actor)
     seat.failures.recovered()
-    seat.audience?.rebuilt()
-    seat.tellWatchers()
+    seat.rebuilt()
     yield* actor.run.pipe(
       Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(seat, exit))),
       Effect.exit,
@@ -140,7 +146,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
   /** A seat that holds nothing is given up, so that made-up ids leave no trace. */
   const forgetIfIdle = (seat: Seat): void => {
     seat.starting = undefined
-    if (seat.actor === undefined && seat.failures.restarts === 0 && seat.watchers.size === 0) seats.delete(seat.id)
+    if (seat.actor === undefined && seat.failures.restarts === 0 && !seat.isWatched) seats.delete(seat.id)
   }
 
   const audienceOf = (seat: Seat): Audience =>
@@ -213,17 +219,10 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
 
   return {
     running: (id) => seats.get(id)?.actor,
-    actorsOf: (kind) => actors.of(kind),
+    actorsOf,
     acquire,
     audience: (id) => audienceOf(seatOf(id)),
-    watch: (id, onChange) => {
-      const seat = seatOf(id)
-      seat.watchers.add(onChange)
-      return () => {
-        seat.watchers.delete(onChange)
-        if (seat.starting === undefined) forgetIfIdle(seat)
-      }
-    },
+    watch: (id, onChange) => seatOf(id).watch(onChange),
     restarts: (id) => seats.get(id)?.failures.restarts ?? 0,
     unpark: (id) =>
       Effect.suspend(() => {

@@ -38,7 +38,8 @@ export default Effect.gen(function* () {
     create index experience_pages_by_status on experience_pages (organization_id, mode, status, created_at, id)
     where not archived`
   yield* sql`create index experience_pages_of_experiences on experience_pages (experience_id, created_at, id)`
+  // Without a list of what is yet to be sorted in, which each search would have to read: pages are written seldom.
   yield* sql`
     create index experience_pages_search on experience_pages
-    using gin (search_pieces(title || ' ' || slug)) where not archived`
+    using gin (search_pieces(title || ' ' || slug)) with (fastupdate = off) where not archived`
 })
