@@ -45,29 +45,32 @@ describe("The Admin API's description", () => {
       if (name.includes("{id}")) assert.include(statuses, "404", name)
       if (name.startsWith("post ")) assert.include(statuses, "409", name)
       if (/^(post|put) .*s(\/\{id\})?$/.test(name)) assert.includeMembers(statuses, ["413", "415"], name)
-      assert.include(statuses, /^post .*s$/.test(name) ? "201" : "200", name)
+      assert.include(statuses, /^post .*(s|duplicate)$/.test(name) ? "201" : "200", name)
     }
     const withConflict = operations
       .filter(([name, { responses }]) => "409" in responses && !name.startsWith("post "))
       .map(([name]) => name)
     assert.deepStrictEqual(withConflict.toSorted(), [
-      "delete /api/audiences/{id}",
-      "delete /api/media-assets/{id}",
-      "delete /api/products/{id}",
-      "delete /api/sync-sources/{id}",
-      "delete /api/variant-options/{optionId}",
-      "delete /api/variant-options/{optionId}/values/{valueId}",
-      "delete /api/variants/{id}",
-      "put /api/appointments/{id}",
-      "put /api/auctions/{id}",
-      "put /api/draws/{id}",
-      "put /api/experience-pages/{id}",
-      "put /api/orders/{id}",
-      "put /api/queues/{id}",
-      "put /api/timed-releases/{id}",
-      "put /api/variant-options/{optionId}/values/{valueId}",
-      "put /api/waitlists/{id}"
-    ])
+        "delete /api/audiences/{id}",
+        "delete /api/audiences/{id}/members",
+        "delete /api/media-assets/{id}",
+        "delete /api/products/{id}",
+        "delete /api/sync-sources/{id}",
+        "delete /api/variant-options/{optionId}",
+        "delete /api/variant-options/{optionId}/values/{valueId}",
+        "delete /api/variants/{id}",
+        "put /api/appointments/{id}",
+        "put /api/auctions/{id}",
+        "put /api/audiences/{id}",
+        "put /api/consumers/{id}",
+        "put /api/draws/{id}",
+        "put /api/experience-pages/{id}",
+        "put /api/orders/{id}",
+        "put /api/queues/{id}",
+        "put /api/timed-releases/{id}",
+        "put /api/variant-options/{optionId}/values/{valueId}",
+        "put /api/waitlists/{id}"
+      ])
   })
 
   it("lets every POST be repeated, and nothing else", () => {
@@ -119,7 +122,7 @@ describe("The Admin API's description", () => {
 
   it("names the records and shares them between operations", () => {
     const schemas = Object.keys(description.components.schemas)
-    assert.includeMembers(schemas, ["Experience", "Sequence", "Queue", "QueueDistribution", "Theme", "Issue"])
+    assert.includeMembers(schemas, ["WholeExperience", "Sequence", "Queue", "QueueDistribution", "Theme", "Issue"])
     for (const [name, { responses }] of operations) {
       if (name.endsWith("/events")) continue
       const success = (responses["200"] ?? responses["201"])!.content!["application/json"]!.schema
