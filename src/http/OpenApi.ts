@@ -8,6 +8,12 @@ import { apiVersion } from "./Envelope.ts"
 import { type Requirement, securitySchemes } from "./Credentials.ts"
 import { isBodyOptional } from "./Validation.ts"
 
+/** The licence of this project, by its SPDX identifier. */
+const license = { name: "MIT", identifier: "MIT" }
+
+/** The paths begin where the description was got. */
+const servers = [{ url: "/", description: "The listener that serves this description." }]
+
 /** The API with its title, version and text, and with a description that is complete. */
 export const describe = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
@@ -17,6 +23,8 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.Constrai
     .annotate(OpenApi.Title, options.title)
     .annotate(OpenApi.Version, apiVersion)
     .annotate(OpenApi.Description, options.description)
+    .annotate(OpenApi.License, license)
+    .annotate(OpenApi.Servers, servers)
     .annotate(OpenApi.Transform, (spec) =>
       opened(completed(spec as Specification, endpointsOf(Object.values(api.groups))))
     )
@@ -57,8 +65,8 @@ function completed(spec: Specification, endpoints: Endpoints): Specification {
 }
 
 /**
- * Objects may have more fields than are described: in requests they are ignored, in answers they may be added. And what
- * is said of streams for one client library is nobody else's business.
+ * Objects may have more fields than are described: in requests they are ignored, in answers they may be added. A choice
+ * of one is no choice. And what is said of streams for one client library is nobody else's business.
  */
 function opened<A>(node: A): A {
   if (Array.isArray(node)) return node.map(opened) as A
@@ -66,7 +74,9 @@ function opened<A>(node: A): A {
   const entries = Object.entries(node).filter(
     ([key, value]) => key !== "x-effect-stream" && (key !== "additionalProperties" || value !== false)
   )
-  return Object.fromEntries(entries.map(([key, value]) => [key, opened(value)])) as A
+  const { anyOf, ...rest } = Object.fromEntries(entries.map(([key, value]) => [key, opened(value)]))
+  if (Array.isArray(anyOf) && anyOf.length === 1) return { ...anyOf[0], ...rest }
+  return (anyOf === undefined ? rest : { anyOf, ...rest }) as A
 }
 
 /** The responses without those to input that the operation does not take. */

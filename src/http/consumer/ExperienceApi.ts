@@ -53,7 +53,12 @@ const shown = [
   })
 ]
 
-export class ExperiencesGroup extends HttpApiGroup.make("experiences").add(
+const group = HttpApiGroup.make("experiences").annotate(
+  OpenApi.Description,
+  "A release as its consumers see it: what it is made of, entering and leaving it."
+)
+
+export class ExperiencesGroup extends group.add(
   HttpApiEndpoint.get("get", "/experiences/:experienceId", {
     params,
     success: PublicExperience,
