@@ -53,11 +53,12 @@ function completed(spec: Specification, endpoints: Endpoints): Specification {
     paths: mapValues(spec.paths, (operations, path) =>
       mapValues(operations, (operation, method) => {
         const endpoint = endpoints.get(`${method} ${path}`)!
+        const security = requirementOf(endpoint)
         return {
           ...operation,
           ...(isBodyOptional(endpoint) && { requestBody: { ...operation.requestBody, required: false } }),
-          security: requirementOf(endpoint),
-          responses: possible(operation)
+          security,
+          responses: possible(operation, security)
         }
       })
     )
@@ -79,11 +80,15 @@ function opened<A>(node: A): A {
   return (anyOf === undefined ? rest : { anyOf, ...rest }) as A
 }
 
-/** The responses without those to input that the operation does not take. */
-function possible({ parameters = [], requestBody, responses }: Operation): Operation["responses"] {
+/** The responses without those to input that the operation does not take. A consumer that is named is input too. */
+function possible(
+  { parameters = [], requestBody, responses }: Operation,
+  security: ReadonlyArray<Requirement>
+): Operation["responses"] {
+  const namesConsumer = security.some((all) => Object.hasOwn(all, "consumerId"))
   const impossible = new Set([
     ...(requestBody === undefined ? ["413", "415"] : []),
-    ...(requestBody === undefined && parameters.length === 0 ? ["400"] : [])
+    ...(requestBody === undefined && parameters.length === 0 && !namesConsumer ? ["400"] : [])
   ])
   return Object.fromEntries(Object.entries(responses).filter(([status]) => !impossible.has(status)))
 }

@@ -45,13 +45,13 @@ const params = { experienceId: Id }
 
 /** The body may be absent. */
 const shown = [
-  Schema.Void,
   Schema.Struct({
     accessCode: Schema.optionalKey(
       Schema.NullOr(AccessCode.annotate({ description: "Opens the sequences that have it, for good." }))
     )
-  })
-]
+  }),
+  Schema.Null
+] as const
 
 const group = HttpApiGroup.make("experiences").annotate(
   OpenApi.Description,

@@ -47,7 +47,7 @@ export type TimedReleaseState = typeof TimedReleaseState.Type
 const params = { timedReleaseId: Id }
 
 /** The body may be absent, and so may what is in it. */
-const selection = [Schema.Void, Schema.Struct({ variantId: Schema.optionalKey(Schema.NullOr(Id)) })]
+const selection = [Schema.Struct({ variantId: Schema.optionalKey(Schema.NullOr(Id)) }), Schema.Null] as const
 
 const group = HttpApiGroup.make("timedReleases").annotate(
   OpenApi.Description,
