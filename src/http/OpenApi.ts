@@ -10,6 +10,12 @@ import { isKept } from "./FirstAnswers.ts"
 import { Idempotency, keyParameter, replayedHeader } from "./Idempotency.ts"
 import { isBodyOptional } from "./Validation.ts"
 
+/** The licence of this project, by its SPDX identifier. */
+const license = { name: "MIT", identifier: "MIT" }
+
+/** The paths begin where the description was got. */
+const servers = [{ url: "/", description: "The listener that serves this description." }]
+
 /** The API with its title, version and text, and with a description that is complete. */
 export const describe = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
@@ -19,6 +25,8 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.Constrai
     .annotate(OpenApi.Title, options.title)
     .annotate(OpenApi.Version, apiVersion)
     .annotate(OpenApi.Description, options.description)
+    .annotate(OpenApi.License, license)
+    .annotate(OpenApi.Servers, servers)
     .annotate(OpenApi.Transform, (spec) =>
       opened(completed(spec as Specification, endpointsOf(Object.values(api.groups))))
     )
@@ -48,11 +56,12 @@ function completed(spec: Specification, endpoints: Endpoints): Specification {
       mapValues(operations, (declared, method) => {
         const endpoint = endpoints.get(`${method} ${path}`)!
         const operation = endpoint.middlewares.has(Idempotency) ? repeatable(declared) : declared
+        const security = requirementOf(endpoint)
         return {
           ...operation,
           ...(isBodyOptional(endpoint) && { requestBody: { ...operation.requestBody, required: false } }),
-          security: requirementOf(endpoint),
-          responses: possible(operation)
+          security,
+          responses: possible(operation, security)
         }
       })
     )
@@ -60,8 +69,8 @@ function completed(spec: Specification, endpoints: Endpoints): Specification {
 }
 
 /**
- * Objects may have more fields than are described: in requests they are ignored, in answers they may be added. And what
- * is said of streams for one client library is nobody else's business.
+ * Objects may have more fields than are described: in requests they are ignored, in answers they may be added. A choice
+ * of one is no choice. And what is said of streams for one client library is nobody else's business.
  */
 function opened<A>(node: A): A {
   if (Array.isArray(node)) return node.map(opened) as A
@@ -69,7 +78,9 @@ function opened<A>(node: A): A {
   const entries = Object.entries(node).filter(
     ([key, value]) => key !== "x-effect-stream" && (key !== "additionalProperties" || value !== false)
   )
-  return Object.fromEntries(entries.map(([key, value]) => [key, opened(value)])) as A
+  const { anyOf, ...rest } = Object.fromEntries(entries.map(([key, value]) => [key, opened(value)]))
+  if (Array.isArray(anyOf) && anyOf.length === 1) return { ...anyOf[0], ...rest }
+  return (anyOf === undefined ? rest : { anyOf, ...rest }) as A
 }
 
 /** The operation with the header that makes it safe to repeat, and the one that marks what was answered before. */
@@ -83,11 +94,15 @@ function repeatable(operation: Operation): Operation {
   }
 }
 
-/** The responses without those to input that the operation does not take. */
-function possible({ parameters = [], requestBody, responses }: Operation): Operation["responses"] {
+/** The responses without those to input that the operation does not take. A consumer that is named is input too. */
+function possible(
+  { parameters = [], requestBody, responses }: Operation,
+  security: ReadonlyArray<Requirement>
+): Operation["responses"] {
+  const namesConsumer = security.some((all) => Object.hasOwn(all, "consumerId"))
   const impossible = new Set([
     ...(requestBody === undefined ? ["413", "415"] : []),
-    ...(requestBody === undefined && parameters.length === 0 ? ["400"] : [])
+    ...(requestBody === undefined && parameters.length === 0 && !namesConsumer ? ["400"] : [])
   ])
   return Object.fromEntries(Object.entries(responses).filter(([status]) => !impossible.has(status)))
 }

@@ -85,7 +85,7 @@ function decodersOf(endpoint: HttpApiEndpoint.Top): Decoders {
   return decoders
 }
 
-/** True if the operation may be sent no body at all: one of its payloads is `Schema.Void`. */
+/** True if the operation may be sent no body at all: one of its payloads is `Schema.Null`. */
 export function isBodyOptional(endpoint: HttpApiEndpoint.Top): boolean {
   const schemas = endpoint.payload.get("application/json")?.schemas ?? []
   return schemas.some(({ ast }) => SchemaAST.isNull(SchemaAST.toEncoded(ast)))

@@ -29,14 +29,18 @@ export const orBusy = <A, E, R>(
 export const problemIssues = (problems: ReadonlyArray<Problem>, settings: object): ReadonlyArray<Issue> =>
   problems.map(({ field, message }) => {
     const value = (settings as { readonly [name: string]: unknown })[field]
-    const type = typeOf(field)
+    const type = typeOf(field, value)
     const shown = shownAs(value, type)
     return { ...issueAt({ [field]: shown }, field, { kind: "validation", type, expected: message }), message }
   })
 
-/** A setting's type, as its name tells. */
-const typeOf = (field: string): string =>
-  /(At|Until)$/.test(field) ? "date_time" : /(Price|Amount|Increment)$/.test(field) ? "amount" : "picklist"
+/** A setting's type, as its name tells, or its value: it need not have one. */
+const typeOf = (field: string, value: unknown): string => {
+  if (/(At|Until)$/.test(field)) return "date_time"
+  if (/(Price|Amount|Increment)$/.test(field)) return "amount"
+  if (/(Seconds|Minutes)$/.test(field)) return "integer"
+  return typeof value === "object" ? "object" : "picklist"
+}
 
 /** The value as it was sent. */
 const shownAs = (value: unknown, type: string): unknown => {

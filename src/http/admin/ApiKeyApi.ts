@@ -53,4 +53,9 @@ export class ApiKeyApi extends HttpApiGroup.make("apiKeys")
       )
       .annotate(AnswerHoldsSecret, true)
   )
-  .annotateMerge(OpenApi.annotations({ title: "API keys" })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "API keys",
+      description: "The keys of the organization in the mode of the key that asks."
+    })
+  ) {}

@@ -59,4 +59,6 @@ export class AppointmentApi extends mechanismGroup(
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Appointments" })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Appointments", description: "Slots cut from opening hours, which consumers book." })
+  ) {}

@@ -21,4 +21,9 @@ export class AuctionApi extends mechanismGroup(
       "before it has closed by itself this calls it off: nobody wins, and who waits for the outcome is denied with `AUCTION_CLOSED`. Units that a dutch auction has sold stay sold."
   },
   auctionSchemas
-).annotateMerge(OpenApi.annotations({ title: "Auctions" })) {}
+).annotateMerge(
+  OpenApi.annotations({
+    title: "Auctions",
+    description: "English auctions, won by the highest bidders, and Dutch ones, whose price falls."
+  })
+) {}

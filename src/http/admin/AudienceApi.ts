@@ -133,4 +133,9 @@ export class AudienceApi extends HttpApiGroup.make("audiences")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Audiences" })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Audiences",
+      description: "Consumers named one by one, for whom a sequence may be reserved."
+    })
+  ) {}

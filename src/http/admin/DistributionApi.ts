@@ -194,4 +194,9 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Distributions" })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Distributions",
+      description: "Mechanisms of every kind together: their live state, the consumers in them and what has happened."
+    })
+  ) {}

@@ -40,4 +40,9 @@ export class DrawApi extends mechanismGroup(
       "before the drawing everyone is denied with `DRAW_CLOSED` and nobody wins; a drawing that has begun is finished; after it nobody takes the place of a winner any more. Wins stay valid until they expire."
   },
   drawSchemas
-).annotateMerge(OpenApi.annotations({ title: "Draws" })) {}
+).annotateMerge(
+  OpenApi.annotations({
+    title: "Draws",
+    description: "Winners drawn by lot from all who entered, so that anyone can check the drawing."
+  })
+) {}

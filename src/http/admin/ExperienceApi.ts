@@ -112,4 +112,9 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Experiences" })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Experiences",
+      description: "A release: what it is called and how it looks. Its sequences say for whom, its mechanisms how."
+    })
+  ) {}

@@ -16,7 +16,17 @@ import { issueAt } from "../Issues.ts"
 import { invalidInput } from "../Validation.ts"
 
 const PageSize = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: pageSizeMax }))
-const CursorText = Schema.String.check(Schema.isMaxLength(8_000))
+
+/** Letters and digits alone: of other characters, as many would be more than the line of a request may hold. */
+const cursorPattern = /^[A-Za-z0-9]*$/
+const CursorText = Schema.String.check(
+  Schema.isMaxLength(8_000),
+  Schema.makeFilter((text: string) => cursorPattern.test(text), {
+    expected: "a cursor of this list",
+    representation: { id: "usher/string", payload: null },
+    toJsonSchema: () => ({ pattern: cursorPattern.source })
+  })
+)
 
 /** The query parameters of a list. */
 export const listQuery = <Sort extends string>(shape: ListShape<Sort>) => {

@@ -38,4 +38,9 @@ export class OutboxApi extends HttpApiGroup.make("outbox")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Outbox" })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Outbox",
+      description: "Messages that were not sent because the server runs in development."
+    })
+  ) {}

@@ -17,4 +17,6 @@ export class QueueApi extends mechanismGroup(
     ending: "who waits is denied with `QUEUE_CLOSED`, admissions already granted stay valid until they expire."
   },
   queueSchemas
-).annotateMerge(OpenApi.annotations({ title: "Queues" })) {}
+).annotateMerge(
+  OpenApi.annotations({ title: "Queues", description: "First come, first served, as fast as `admitRate` admits." })
+) {}

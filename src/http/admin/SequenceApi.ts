@@ -94,4 +94,9 @@ export class SequenceApi extends HttpApiGroup.make("sequences")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Sequences" })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Sequences",
+      description: "The parts of an experience, each for everybody or for an audience, in which mechanisms run."
+    })
+  ) {}

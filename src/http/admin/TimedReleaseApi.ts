@@ -17,4 +17,9 @@ export class TimedReleaseApi extends mechanismGroup(
     ending: "nobody enters any more, grants already made stay valid until they expire."
   },
   timedReleaseSchemas
-).annotateMerge(OpenApi.annotations({ title: "Timed releases" })) {}
+).annotateMerge(
+  OpenApi.annotations({
+    title: "Timed releases",
+    description: "A grant for everybody who comes within the window, while units last."
+  })
+) {}

@@ -17,4 +17,9 @@ export class WaitlistApi extends mechanismGroup(
     ending: "who has not been told yet is denied with `WAITLIST_CLOSED`, and will not be told."
   },
   waitlistSchemas
-).annotateMerge(OpenApi.annotations({ title: "Waitlists" })) {}
+).annotateMerge(
+  OpenApi.annotations({
+    title: "Waitlists",
+    description: "Interest collected before a sequence opens; members are told when it does."
+  })
+) {}

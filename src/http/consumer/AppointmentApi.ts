@@ -1,6 +1,6 @@
 /** Appointments, as the Consumer API declares them (interface document 2.8; completions 3, "Appointment"). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Hours } from "../../domain/Appointment.ts"
 import { Id } from "../../domain/Ids.ts"
 import { TimeZone } from "../../domain/Locale.ts"
@@ -48,12 +48,16 @@ const params = { appointmentId: Id }
 /** The body of a booking. */
 const wish = Schema.Struct({ slotId: Id, locationId: Schema.optionalKey(Schema.NullOr(Id)) })
 
-export class AppointmentsGroup extends HttpApiGroup.make("appointments").add(
+const group = HttpApiGroup.make("appointments").annotate(OpenApi.Description, "Slots that consumers book.")
+
+export class AppointmentsGroup extends group.add(
   HttpApiEndpoint.get("get", "/appointments/:appointmentId", {
     params,
     success: PublicAppointment,
     error: answersTo.read
-  }).middleware(PublicRead),
+  })
+    .middleware(PublicRead)
+    .annotate(OpenApi.Summary, "Get an appointment"),
   HttpApiEndpoint.get("slots", "/appointments/:appointmentId/slots", {
     params,
     query: {
@@ -65,31 +69,43 @@ export class AppointmentsGroup extends HttpApiGroup.make("appointments").add(
     },
     success: Slots,
     error: answersTo.read
-  }).middleware(PublicRead),
+  })
+    .middleware(PublicRead)
+    .annotate(OpenApi.Summary, "List slots"),
   HttpApiEndpoint.post("book", "/appointments/:appointmentId/book", {
     params,
     payload: wish,
     success: BookingState,
     error: answersTo.entry
-  }).middleware(ConsumerAction),
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Book a slot"),
   HttpApiEndpoint.get("me", "/appointments/:appointmentId/me", {
     params,
     success: BookingState,
     error: answersTo.read
-  }).middleware(ConsumerAction),
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "The consumer's booking"),
   HttpApiEndpoint.post("cancel", "/appointments/:appointmentId/cancel", {
     params,
     success: BookingState,
     error: answersTo.change
-  }).middleware(ConsumerAction),
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Cancel a booking"),
   HttpApiEndpoint.post("reschedule", "/appointments/:appointmentId/reschedule", {
     params,
     payload: Schema.Struct({ newSlotId: Id }),
     success: BookingState,
     error: answersTo.entry
-  }).middleware(ConsumerAction),
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Exchange a booked slot"),
   HttpApiEndpoint.get("events", "/appointments/:appointmentId/events", {
     params,
     ...eventsOf(BookingState)
-  }).middleware(ConsumerStream)
+  })
+    .middleware(ConsumerStream)
+    .annotate(OpenApi.Summary, "Follow the consumer's booking")
 ) {}

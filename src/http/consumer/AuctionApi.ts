@@ -111,7 +111,12 @@ const saysOfBids = (summary: string, description: string) =>
 
 const limitSchema = { type: "integer", minimum: 1, maximum: bidsShownMax, default: limitDefault }
 
-export class AuctionsGroup extends HttpApiGroup.make("auctions").add(
+const group = HttpApiGroup.make("auctions").annotate(
+  OpenApi.Description,
+  "Bids for a number of units: by the highest bidders, or at a falling price."
+)
+
+export class AuctionsGroup extends group.add(
   HttpApiEndpoint.get("get", "/auctions/:auctionId", { params, success: PublicAuction, error: answersTo.read })
     .middleware(PublicRead)
     .annotateMerge(

@@ -169,4 +169,9 @@ export class AuthGroup extends HttpApiGroup.make("auth")
         OpenApi.annotations({ summary: "End the session", description: "At once, its refresh token included." })
       )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Sessions" })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Sessions",
+      description: "Guests, one-time codes, consumers that a shop vouches for, and how a session goes on and ends."
+    })
+  ) {}

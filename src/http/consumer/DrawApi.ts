@@ -106,7 +106,9 @@ const consumerActions = [
   HttpApiEndpoint.get("status", "/draws/:drawId/status", { params, success: DrawState, error: answersTo.read })
     .middleware(ConsumerAction)
     .annotateMerge(OpenApi.annotations({ summary: "The consumer's standing" })),
-  HttpApiEndpoint.get("events", "/draws/:drawId/events", { params, ...eventsOf(DrawState) }).middleware(ConsumerStream)
+  HttpApiEndpoint.get("events", "/draws/:drawId/events", { params, ...eventsOf(DrawState) })
+    .middleware(ConsumerStream)
+    .annotate(OpenApi.Summary, "Follow the consumer's standing")
 ] as const
 
 const serverActions = [
@@ -142,7 +144,12 @@ const serverActions = [
     .annotateMerge(OpenApi.annotations({ summary: "Check a grant" }))
 ] as const
 
-export class DrawsGroup extends HttpApiGroup.make("draws").add(
+const group = HttpApiGroup.make("draws").annotate(
+  OpenApi.Description,
+  "Winners drawn by lot from all who entered, so that anyone can check the drawing."
+)
+
+export class DrawsGroup extends group.add(
   HttpApiEndpoint.get("get", "/draws/:drawId", { params, success: PublicDraw, error: answersTo.read })
     .middleware(PublicRead)
     .annotateMerge(OpenApi.annotations({ summary: "Get a draw" })),

@@ -47,17 +47,22 @@ const params = { experienceId: Id }
 
 /** The body may be absent. */
 const shown = [
-  Schema.Void,
   Schema.Struct({
     accessCode: Schema.optionalKey(
       Schema.NullOr(
         AccessCode.annotate({ description: "Opens the experience, and the sequences, that have it, for good." })
       )
     )
-  })
-]
+  }),
+  Schema.Null
+] as const
 
-export class ExperiencesGroup extends HttpApiGroup.make("experiences").add(
+const group = HttpApiGroup.make("experiences").annotate(
+  OpenApi.Description,
+  "A release as its consumers see it: what it is made of, entering and leaving it."
+)
+
+export class ExperiencesGroup extends group.add(
   HttpApiEndpoint.get("get", "/experiences/:experienceId", {
     params,
     success: PublicExperience,

@@ -33,7 +33,9 @@ export const Profile = Schema.Struct({
   places: Schema.Array(ActivePlace)
 }).annotate({ identifier: "Consumer" })
 
-export class ProfilesGroup extends HttpApiGroup.make("consumers").add(
+const group = HttpApiGroup.make("consumers").annotate(OpenApi.Description, "A consumer and the places it has.")
+
+export class ProfilesGroup extends group.add(
   HttpApiEndpoint.get("me", "/consumers/me", { success: Profile })
     .middleware(ConsumerAction)
     .annotateMerge(

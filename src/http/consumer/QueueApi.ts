@@ -1,6 +1,6 @@
 /** Queues, as the Consumer API declares them (interface document 2.8; completions 3, "Queue"). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/Ids.ts"
 import { DenialReason } from "../../domain/Queue.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
@@ -58,54 +58,74 @@ export type QueueState = typeof QueueState.Type
 const params = { queueId: Id }
 const consumerPayload = Schema.Struct({ consumerId: Id })
 
-export class QueuesGroup extends HttpApiGroup.make("queues").add(
+const group = HttpApiGroup.make("queues").annotate(
+  OpenApi.Description,
+  "First come, first served, as fast as admissions are made."
+)
+
+export class QueuesGroup extends group.add(
   HttpApiEndpoint.get("get", "/queues/:queueId", {
     params,
     success: PublicQueue,
     error: answersTo.read
-  }).middleware(PublicRead),
+  })
+    .middleware(PublicRead)
+    .annotate(OpenApi.Summary, "Get a queue"),
   HttpApiEndpoint.post("enter", "/queues/:queueId/enter", {
     params,
     success: QueueState,
     error: answersTo.entry
   })
     .annotate(RateCategory, "queueEntry")
-    .middleware(ConsumerAction),
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Enter a queue"),
   HttpApiEndpoint.post("leave", "/queues/:queueId/leave", {
     params,
     success: QueueState,
     error: answersTo.change
-  }).middleware(ConsumerAction),
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Leave a queue"),
   HttpApiEndpoint.get("status", "/queues/:queueId/status", {
     params,
     success: QueueState,
     error: answersTo.read
-  }).middleware(ConsumerAction),
-  HttpApiEndpoint.get("events", "/queues/:queueId/events", { params, ...eventsOf(QueueState) }).middleware(
-    ConsumerStream
-  ),
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "The consumer's standing"),
+  HttpApiEndpoint.get("events", "/queues/:queueId/events", { params, ...eventsOf(QueueState) })
+    .middleware(ConsumerStream)
+    .annotate(OpenApi.Summary, "Follow the consumer's standing"),
   HttpApiEndpoint.post("admit", "/queues/:queueId/admit", {
     params,
     payload: consumerPayload,
     success: QueueState,
     error: answersTo.change
-  }).middleware(ServerAction),
+  })
+    .middleware(ServerAction)
+    .annotate(OpenApi.Summary, "Admit a consumer"),
   HttpApiEndpoint.post("deny", "/queues/:queueId/deny", {
     params,
     payload: Schema.Struct({ consumerId: Id, reason: DenialReason }),
     success: QueueState,
     error: answersTo.change
-  }).middleware(ServerAction),
+  })
+    .middleware(ServerAction)
+    .annotate(OpenApi.Summary, "Deny a place, or a grant"),
   HttpApiEndpoint.post("complete", "/queues/:queueId/complete", {
     params,
     payload: consumerPayload,
     success: QueueState,
     error: answersTo.change
-  }).middleware(ServerAction),
+  })
+    .middleware(ServerAction)
+    .annotate(OpenApi.Summary, "Complete a grant"),
   HttpApiEndpoint.post("validate", "/queues/:queueId/validate", {
     params,
     payload: Schema.Struct({ consumerId: Id, token: Schema.String }),
     success: Validity,
     error: answersTo.read
-  }).middleware(ServerAction)
+  })
+    .middleware(ServerAction)
+    .annotate(OpenApi.Summary, "Check a grant")
 ) {}

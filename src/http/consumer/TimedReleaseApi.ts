@@ -1,6 +1,6 @@
 /** Timed releases, as the Consumer API declares them (interface document 2.9 and 4.2; completions 3, "Timed release"). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/Ids.ts"
 import { DenialReason } from "../../domain/TimedRelease.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
@@ -47,50 +47,71 @@ export type TimedReleaseState = typeof TimedReleaseState.Type
 const params = { timedReleaseId: Id }
 
 /** The body may be absent, and so may what is in it. */
-const selection = [Schema.Void, Schema.Struct({ variantId: Schema.optionalKey(Schema.NullOr(Id)) })]
+const selection = [Schema.Struct({ variantId: Schema.optionalKey(Schema.NullOr(Id)) }), Schema.Null] as const
 
-export class TimedReleasesGroup extends HttpApiGroup.make("timedReleases").add(
+const group = HttpApiGroup.make("timedReleases").annotate(
+  OpenApi.Description,
+  "A grant for everybody who comes within the window, while units last."
+)
+
+export class TimedReleasesGroup extends group.add(
   HttpApiEndpoint.get("get", "/timed-releases/:timedReleaseId", {
     params,
     success: PublicTimedRelease,
     error: answersTo.read
-  }).middleware(PublicRead),
+  })
+    .middleware(PublicRead)
+    .annotate(OpenApi.Summary, "Get a timed release"),
   HttpApiEndpoint.post("enter", "/timed-releases/:timedReleaseId/enter", {
     params,
     payload: selection,
     success: TimedReleaseState,
     error: answersTo.entry
-  }).middleware(ConsumerAction),
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Enter a timed release"),
   HttpApiEndpoint.post("leave", "/timed-releases/:timedReleaseId/leave", {
     params,
     success: TimedReleaseState,
     error: answersTo.change
-  }).middleware(ConsumerAction),
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Leave a timed release"),
   HttpApiEndpoint.get("status", "/timed-releases/:timedReleaseId/status", {
     params,
     success: TimedReleaseState,
     error: answersTo.read
-  }).middleware(ConsumerAction),
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "The consumer's standing"),
   HttpApiEndpoint.get("events", "/timed-releases/:timedReleaseId/events", {
     params,
     ...eventsOf(TimedReleaseState)
-  }).middleware(ConsumerStream),
+  })
+    .middleware(ConsumerStream)
+    .annotate(OpenApi.Summary, "Follow the consumer's standing"),
   HttpApiEndpoint.post("deny", "/timed-releases/:timedReleaseId/deny", {
     params,
     payload: Schema.Struct({ consumerId: Id, reason: DenialReason }),
     success: TimedReleaseState,
     error: answersTo.change
-  }).middleware(ServerAction),
+  })
+    .middleware(ServerAction)
+    .annotate(OpenApi.Summary, "Deny a grant"),
   HttpApiEndpoint.post("complete", "/timed-releases/:timedReleaseId/complete", {
     params,
     payload: Schema.Struct({ consumerId: Id }),
     success: TimedReleaseState,
     error: answersTo.change
-  }).middleware(ServerAction),
+  })
+    .middleware(ServerAction)
+    .annotate(OpenApi.Summary, "Complete a grant"),
   HttpApiEndpoint.post("validate", "/timed-releases/:timedReleaseId/validate", {
     params,
     payload: Schema.Struct({ consumerId: Id, token: Schema.String }),
     success: Validity,
     error: answersTo.read
-  }).middleware(ServerAction)
+  })
+    .middleware(ServerAction)
+    .annotate(OpenApi.Summary, "Check a grant")
 ) {}

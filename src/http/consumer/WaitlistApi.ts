@@ -1,6 +1,6 @@
 /** Waitlists, as the Consumer API declares them (interface document 2.8; completions 3, "Waitlist"). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/Ids.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
 import { ConsumerAction, ConsumerStream, PublicRead } from "../Credentials.ts"
@@ -29,25 +29,40 @@ export type WaitlistState = typeof WaitlistState.Type
 const params = { waitlistId: Id }
 const change = { params, success: WaitlistState, error: answersTo.change }
 
-export class WaitlistsGroup extends HttpApiGroup.make("waitlists").add(
+const group = HttpApiGroup.make("waitlists").annotate(
+  OpenApi.Description,
+  "Interest collected before a release opens; its members are told when it does."
+)
+
+export class WaitlistsGroup extends group.add(
   HttpApiEndpoint.get("get", "/waitlists/:waitlistId", {
     params,
     success: PublicWaitlist,
     error: answersTo.read
-  }).middleware(PublicRead),
+  })
+    .middleware(PublicRead)
+    .annotate(OpenApi.Summary, "Get a waitlist"),
   HttpApiEndpoint.post("enter", "/waitlists/:waitlistId/enter", {
     params,
     success: WaitlistState,
     error: answersTo.entry
-  }).middleware(ConsumerAction),
-  HttpApiEndpoint.post("leave", "/waitlists/:waitlistId/leave", change).middleware(ConsumerAction),
-  HttpApiEndpoint.delete("leaveByDelete", "/waitlists/:waitlistId/leave", change).middleware(ConsumerAction),
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Enter a waitlist"),
+  HttpApiEndpoint.post("leave", "/waitlists/:waitlistId/leave", change)
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Leave a waitlist"),
+  HttpApiEndpoint.delete("leaveByDelete", "/waitlists/:waitlistId/leave", change)
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Leave a waitlist, by DELETE"),
   HttpApiEndpoint.get("status", "/waitlists/:waitlistId/status", {
     params,
     success: WaitlistState,
     error: answersTo.read
-  }).middleware(ConsumerAction),
-  HttpApiEndpoint.get("events", "/waitlists/:waitlistId/events", { params, ...eventsOf(WaitlistState) }).middleware(
-    ConsumerStream
-  )
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "The consumer's standing"),
+  HttpApiEndpoint.get("events", "/waitlists/:waitlistId/events", { params, ...eventsOf(WaitlistState) })
+    .middleware(ConsumerStream)
+    .annotate(OpenApi.Summary, "Follow the consumer's standing")
 ) {}

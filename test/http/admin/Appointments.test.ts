@@ -120,10 +120,10 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Appointments on
           [monday("9:00-17:00", "18:00-25:00"), ["hours.monday.0.from: date_time", "hours.monday.1.to: date_time"]],
           [monday("24:00-24:00"), ["hours.monday.0.from: date_time"]],
           [{ hours: { monday: [{ from: "09:00" }] } }, ["hours.monday.0.to: string"]],
-          [monday("17:00-09:00"), ["hours: picklist"]],
-          [monday("09:00-12:00", "11:00-17:00"), ["hours: picklist"]],
-          [monday("09:00-09:30"), ["hours: picklist"]],
-          [{ hours: {} }, ["hours: picklist"]]
+          [monday("17:00-09:00"), ["hours: object"]],
+          [monday("09:00-12:00", "11:00-17:00"), ["hours: object"]],
+          [monday("09:00-09:30"), ["hours: object"]],
+          [{ hours: {} }, ["hours: object"]]
         ]
         for (const [mistake, expected] of mistakes) {
           const shown = JSON.stringify(mistake)

@@ -99,14 +99,14 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Auctions on the
         const mistakes: ReadonlyArray<readonly [{ readonly [name: string]: unknown }, ReadonlyArray<string>]> = [
           [
             { auctionType: "dutch" },
-            ["floorPrice: amount", "priceDropAmount: amount", "priceDropIntervalSeconds: picklist"]
+            ["floorPrice: amount", "priceDropAmount: amount", "priceDropIntervalSeconds: integer"]
           ],
           [{ ...dutch, floorPrice: "100.01" }, ["floorPrice: amount"]],
           [
             { ...dutch, reservePrice: "1", minBidIncrement: "1", autoExtendSeconds: 5 },
-            ["autoExtendSeconds: picklist", "minBidIncrement: amount", "reservePrice: amount"]
+            ["autoExtendSeconds: integer", "minBidIncrement: amount", "reservePrice: amount"]
           ],
-          [drop, ["floorPrice: amount", "priceDropAmount: amount", "priceDropIntervalSeconds: picklist"]],
+          [drop, ["floorPrice: amount", "priceDropAmount: amount", "priceDropIntervalSeconds: integer"]],
           [{ closeAt: inSeconds(3601) }, ["settleAt: date_time"]],
           [{ openAt: inSeconds(3601) }, ["closeAt: date_time"]],
           [{ quantity: 0 }, ["quantity: min_value"]],

@@ -1,0 +1,34 @@
+/**
+ * S2 in short: a few generated requests of each sort for every operation. `npm run prove:contract` sends many.
+ */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestDatabase from "../../store/TestDatabase.ts"
+import { proofs, services } from "./contractProof.ts"
+
+const requests = 6
+const { figures, operations } = proofs({ requests, seed: 1 })
+
+describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Generated requests"), () => {
+  layer(services, { timeout: "120 seconds", excludeTestServices: true })((it) => {
+    for (const { name, prove } of operations) {
+      it.effect(`${name} answers what it declares, and refuses what it does not take`, () =>
+        Effect.gen(function* () {
+          const before = figures.violations.length
+          yield* prove
+          assert.deepStrictEqual(figures.violations.slice(before), [])
+        })
+      )
+    }
+
+    it.effect("were many, of each sort, and most operations have something to refuse", () =>
+      Effect.sync(() => {
+        assert.strictEqual(figures.count("valid"), operations.length * requests)
+        assert.strictEqual(figures.count("mutated"), operations.length * requests)
+        assert.strictEqual(figures.count("invalid"), (operations.length - figures.unbreakable.size) * requests)
+        assert.isBelow(figures.unbreakable.size, 10)
+        assert.isAbove(figures.count("valid", 200), operations.length * 2)
+      })
+    )
+  })
+})

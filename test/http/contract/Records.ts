@@ -1,0 +1,23 @@
+/** What the database holds, in short: enough to see that something in it changed, and in which table. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** By table: its rows, and the latest transaction that wrote one of them. */
+export type Records = { readonly [table: string]: string }
+
+/** What every table holds at this moment. */
+export const records = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const tables = yield* sql<{ readonly name: string }>`
+    select tablename as name from pg_tables where schemaname = 'public' order by 1`
+  const each = tables.map(
+    ({ name }) => `select '${name}' as name, count(*) || ' rows, ' || max(xmin::text::bigint) as held from "${name}"`
+  )
+  const rows = yield* sql.unsafe<{ readonly name: string; readonly held: string | null }>(each.join(" union all "))
+  const held: Records = Object.fromEntries(rows.map(({ name, held }) => [name, held ?? "nothing"]))
+  return held
+}).pipe(Effect.orDie)
+
+/** The tables that are not as they were. */
+export const changed = (before: Records, after: Records): ReadonlyArray<string> =>
+  Object.keys(after).filter((table) => before[table] !== after[table])
