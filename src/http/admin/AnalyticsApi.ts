@@ -75,4 +75,6 @@ export class AnalyticsApi extends HttpApiGroup.make("analytics")
       )
       .annotate(RateCategory, "analyticsQuery")
   )
-  .annotateMerge(OpenApi.annotations({ title: "Analytics" })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Analytics", description: "What happened, counted and added up over time." })
+  ) {}

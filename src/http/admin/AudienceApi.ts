@@ -136,6 +136,6 @@ export class AudienceApi extends HttpApiGroup.make("audiences")
   .annotateMerge(
     OpenApi.annotations({
       title: "Audiences",
-      description: "Consumers named one by one, for whom a sequence may be reserved."
+      description: "Consumers named one by one, or by rules that they fit, for whom a sequence may be reserved."
     })
   ) {}

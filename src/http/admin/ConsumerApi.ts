@@ -90,4 +90,10 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Consumers" })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Consumers",
+      description:
+        "Everyone the organization knows, guests included: who they are, how loyal, and what they have ordered."
+    })
+  ) {}

@@ -102,4 +102,9 @@ export class ExperiencePageApi extends HttpApiGroup.make("experiencePages")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Experience pages" })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Experience pages",
+      description: "Creative documents of experiences: emails, messages and pages."
+    })
+  ) {}

@@ -71,4 +71,6 @@ export class MediaAssetApi extends HttpApiGroup.make("mediaAssets")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Media assets" })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Media assets", description: "Pictures and other media that products show." })
+  ) {}

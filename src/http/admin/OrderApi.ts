@@ -77,4 +77,9 @@ export class OrderApi extends HttpApiGroup.make("orders")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Orders" })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Orders",
+      description: "What consumers have ordered. An order that names a mechanism completes the grant it was made with."
+    })
+  ) {}

@@ -66,4 +66,9 @@ export class OrganizationApi extends HttpApiGroup.make("organizations")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Organization" })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Organization",
+      description: "What an organization has set for all of its experiences."
+    })
+  ) {}

@@ -76,4 +76,4 @@ export class ProductApi extends HttpApiGroup.make("products")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Products" })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Products", description: "What experiences release." })) {}

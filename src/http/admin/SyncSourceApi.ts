@@ -75,4 +75,6 @@ export class SyncSourceApi extends HttpApiGroup.make("syncSources")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Sync sources" })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Sync sources", description: "Where records of the catalogue are synchronized from." })
+  ) {}

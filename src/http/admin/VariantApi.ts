@@ -82,4 +82,4 @@ export class VariantApi extends HttpApiGroup.make("variants")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Variants" })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Variants", description: "The forms in which a product is sold." })) {}

@@ -151,4 +151,9 @@ export class VariantOptionApi extends HttpApiGroup.make("variantOptions")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Variant options" })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Variant options",
+      description: "What tells variants apart, such as size and colour, with their values in an order of one's own."
+    })
+  ) {}
