@@ -274,7 +274,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The products of
             Array.from({ length: 100 }, () => remembered.of(tenant.organizationId, experienceId)),
             { concurrency: "unbounded" }
           )
-        }).pipe(Effect.provide(ShownProducts.layer.pipe(Layer.provide(counting))))
+        }).pipe(Effect.provide(Layer.fresh(ShownProducts.layer).pipe(Layer.provide(counting))))
         assert.strictEqual(asked, 1)
         for (const answer of answers) assert.strictEqual(answer, answers[0])
       })

@@ -17,8 +17,8 @@ import { invalidInput } from "../Validation.ts"
 
 const PageSize = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: pageSizeMax }))
 
-/** Letters and digits alone: of other characters, as many would be more than the line of a request may hold. */
-const cursorPattern = /^[A-Za-z0-9]*$/
+/** Base64 alone: of other characters, as many would be more than the head of a request may hold. */
+const cursorPattern = /^[A-Za-z0-9+/=]*$/
 const CursorText = Schema.String.check(
   Schema.isMaxLength(8_000),
   Schema.makeFilter((text: string) => cursorPattern.test(text), {

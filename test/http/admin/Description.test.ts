@@ -51,26 +51,26 @@ describe("The Admin API's description", () => {
       .filter(([name, { responses }]) => "409" in responses && !name.startsWith("post "))
       .map(([name]) => name)
     assert.deepStrictEqual(withConflict.toSorted(), [
-        "delete /api/audiences/{id}",
-        "delete /api/audiences/{id}/members",
-        "delete /api/media-assets/{id}",
-        "delete /api/products/{id}",
-        "delete /api/sync-sources/{id}",
-        "delete /api/variant-options/{optionId}",
-        "delete /api/variant-options/{optionId}/values/{valueId}",
-        "delete /api/variants/{id}",
-        "put /api/appointments/{id}",
-        "put /api/auctions/{id}",
-        "put /api/audiences/{id}",
-        "put /api/consumers/{id}",
-        "put /api/draws/{id}",
-        "put /api/experience-pages/{id}",
-        "put /api/orders/{id}",
-        "put /api/queues/{id}",
-        "put /api/timed-releases/{id}",
-        "put /api/variant-options/{optionId}/values/{valueId}",
-        "put /api/waitlists/{id}"
-      ])
+      "delete /api/audiences/{id}",
+      "delete /api/audiences/{id}/members",
+      "delete /api/media-assets/{id}",
+      "delete /api/products/{id}",
+      "delete /api/sync-sources/{id}",
+      "delete /api/variant-options/{optionId}",
+      "delete /api/variant-options/{optionId}/values/{valueId}",
+      "delete /api/variants/{id}",
+      "put /api/appointments/{id}",
+      "put /api/auctions/{id}",
+      "put /api/audiences/{id}",
+      "put /api/consumers/{id}",
+      "put /api/draws/{id}",
+      "put /api/experience-pages/{id}",
+      "put /api/orders/{id}",
+      "put /api/queues/{id}",
+      "put /api/timed-releases/{id}",
+      "put /api/variant-options/{optionId}/values/{valueId}",
+      "put /api/waitlists/{id}"
+    ])
   })
 
   it("lets every POST be repeated, and nothing else", () => {

@@ -162,7 +162,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Whole experienc
               "sequences.1.appointments.0.slotsUntil: date_time",
               "sequences.1.auctions.0.floorPrice: amount",
               "sequences.1.auctions.0.priceDropAmount: amount",
-              "sequences.1.auctions.0.priceDropIntervalSeconds: picklist",
+              "sequences.1.auctions.0.priceDropIntervalSeconds: integer",
               "sequences.1.draws.0.drawAt: date_time",
               "sequences.1.queues.1.lobbyOpenAt: date_time",
               "sequences.1.timedReleases.0.closeAt: date_time",
