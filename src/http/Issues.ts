@@ -34,7 +34,7 @@ export const issueAt = (
   input: { readonly [key: string]: unknown },
   at: string | Path,
   found: { readonly kind: Issue["kind"]; readonly type: string; readonly expected: string }
-): Issue => toIssue(found, input, typeof at === "string" ? [at] : at)
+): Issue => toIssue({ ...found, isSettled: true }, input, typeof at === "string" ? [at] : at)
 
 /** The issue of a part of the input, as one of the whole input; `path` leads to the part. */
 export const issueWithin = (issue: Issue, input: unknown, path: Path): Issue => ({
@@ -55,6 +55,8 @@ interface Found {
   readonly kind: Issue["kind"]
   readonly type: string
   readonly expected: string
+  /** True if nothing of it depends on the value. */
+  readonly isSettled?: boolean
   /** Of a union whose members one field tells apart: what is wrong with that field, if the value is an object at all. */
   readonly apart?: { readonly key: PropertyKey; readonly found: Found }
 }
@@ -260,6 +262,7 @@ function toIssue(found: Found, input: unknown, path: Path): Issue {
 
 /** What depends on the value itself: which bound of two it broke, and whether a word was expected where none came. */
 function settle(found: Found, value: unknown): Found {
+  if (found.isSettled === true) return found
   if (found.type === "picklist" && typeof value !== "string") return { ...found, kind: "schema" }
   if (found.type !== "value" && found.type !== "length") return found
   const [minimum, maximum] = found.expected.split(" and ") as [string, string]

@@ -123,13 +123,16 @@ describe("An issue", () => {
 
   it("takes a query's text for the number it should be", () => {
     const written = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 100 }))
-    const travelling = Schema.toCodecStringTree(wholeFrom1To10)
-    for (const first of [written, travelling]) {
-      const received = (text: string) =>
-        issues(Schema.Struct({ first }), { first: text }).map(({ kind, type }) => [kind, type])
-      for (const text of ["abc", "", " 5", "NaN"]) assert.deepStrictEqual(received(text), [["schema", "number"]], text)
-      assert.deepStrictEqual(received("101"), [["validation", "max_value"]])
-      assert.deepStrictEqual(received("1.5"), [["validation", "integer"]])
+    const inQuery = Schema.toCodecStringTree(wholeFrom1To10)
+    const received = (first: Schema.Constraint, text: string) =>
+      issues(Schema.Struct({ first }), { first: text }).map(({ kind, type }) => [kind, type])
+    for (const first of [written, inQuery]) {
+      assert.deepStrictEqual(received(first, "abc"), [["schema", "number"]])
+      assert.deepStrictEqual(received(first, "101"), [["validation", "max_value"]])
+      assert.deepStrictEqual(received(first, "1.5"), [["validation", "integer"]])
+    }
+    for (const text of ["", " 5", "0x5", "NaN", "Infinity"]) {
+      assert.deepStrictEqual(received(inQuery, text), [["schema", "number"]], text)
     }
   })
 

@@ -55,7 +55,7 @@ export const OrderHandlers = HttpApiBuilder.group(
           const beyond = beyondAmounts({ total: payload.total ?? undefined, items: payload.items ?? [] })
           const { origin, currencyCode } = yield* orders.originOf(tenant, payload).pipe(orInvalid(payload, beyond))
           if (beyond.length > 0) return yield* invalidInput(beyond)
-          const settings = revised({ ...defaults, status: "CREATED", currencyCode, placedAt }, payload)
+          const settings = created({ ...defaults, status: "CREATED", currencyCode, placedAt }, payload)
           yield* orders.refuseTaken(tenant, settings.externalId)
           if (settings.status !== "CANCELLED") yield* completed(tenant, origin).pipe(orInvalid(payload))
           return yield* orders.create(tenant, by, origin, settings).pipe(orInvalid(payload))
@@ -94,9 +94,13 @@ export const OrderHandlers = HttpApiBuilder.group(
 const defaults = { items: [] }
 
 /** The settings with the changes made. */
-const revised = (settings: Settings, changes: typeof CreateOrder.Type | typeof ChangeOrder.Type): Settings =>
+const revised = (settings: Settings, changes: typeof ChangeOrder.Type): Settings =>
   // What is there already has every required setting.
   withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
+
+/** The settings of a new order: what is said, and else what is given; null says nothing. */
+const created = (given: Settings, said: typeof CreateOrder.Type): Settings =>
+  withChanges<Settings>(given, said, Settings.fields, given) as Settings
 
 /** The order with the changes made, if it may become so. */
 const changed = (

@@ -147,9 +147,9 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Every list of t
         }
         const declared = new Map<string, ReadonlyArray<string>>()
         for (const [path, { get }] of Object.entries(OpenApi.fromApi(AdminApi).paths)) {
-          const { schema } = get?.parameters.find(({ name }) => name === "sortBy") ?? {}
-          if (schema === undefined) continue
-          declared.set(path.slice("/api".length), choicesIn(schema).toSorted())
+          const sortBy = get?.parameters.find(({ name }) => name === "sortBy")
+          if (sortBy === undefined) continue
+          declared.set(path.slice("/api".length), choicesIn(sortBy.schema).toSorted())
         }
         for (const path of unchanging) declared.delete(path)
         assert.deepStrictEqual(
