@@ -88,7 +88,8 @@ function brokenBodies(declared: Declared, draft: Draft, dice: Dice): ReadonlyArr
   const { body } = declared
   if (body === undefined) return []
   return changesOf(declared, body.schema, draft.body, dice)
-    .filter(({ value }) => value !== undefined && !body.accepts(value))
+    // Where no body need be sent, null is none.
+    .filter(({ value }) => value !== undefined && !(body.isOptional && value === null) && !body.accepts(value))
     .map(({ what, value }) => ({ what, wire: written(declared, { ...draft, body: value }), status: 400 }))
 }
 
