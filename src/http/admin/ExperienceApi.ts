@@ -90,7 +90,7 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
     ),
     HttpApiEndpoint.post("duplicateExperience", "/experiences/:id/duplicate", {
       params: { id: Id },
-      payload: [Schema.Void, DuplicateExperience],
+      payload: [DuplicateExperience, Schema.Null],
       success: WholeExperience.pipe(HttpApiSchema.status(201)),
       error: [NotFound, Conflict]
     }).annotateMerge(

@@ -53,6 +53,7 @@ export const proveOperation = Effect.fnUntraced(function* (declared: Declared, o
 interface Scene {
   readonly declared: Declared
   readonly options: Options
+  readonly world: World
   readonly input: Input
   readonly making: Making
   /** The row's own request, with one of the credentials that the operation lets in. */
@@ -63,17 +64,21 @@ const sceneOf = Effect.fnUntraced(function* (declared: Declared, options: Option
   const world = yield* makeWorld
   const known: Known = new Map()
   learnFromWorld(known, world)
+  const { input } = yield* rowOf(declared, world)
+  const credentials = credentialsFor(declared, world)
+  const making = { dice, known, resolve: declared.resolve }
+  return { declared, options, world, input, making, base: () => baseOf(input, dice.pick(credentials)) } satisfies Scene
+})
+
+/** Makes records that a body may name, after the row's own request: some of its operations regard all there is. */
+const meetNeighbours = Effect.fnUntraced(function* ({ declared, options, world, making: { dice, known } }: Scene) {
+  if (declared.body === undefined) return
   const creating = options.all.filter(({ operation: { name } }) => /^POST \/api\/[\w-]+$/.test(name))
-  const neighbours = declared.body === undefined ? 0 : neighboursCount
-  for (let count = 0; count < neighbours; count++) {
+  for (let count = 0; count < neighboursCount; count++) {
     const neighbour = dice.pick(creating)
     const { wire } = yield* rowOf(neighbour, world)
     learnFromAnswer(known, wire.path, yield* exchanged(neighbour, options.agent, wire))
   }
-  const { input } = yield* rowOf(declared, world)
-  const credentials = credentialsFor(declared, world)
-  const making = { dice, known, resolve: declared.resolve }
-  return { declared, options, input, making, base: () => baseOf(input, dice.pick(credentials)) } satisfies Scene
 })
 
 const rowOf = Effect.fnUntraced(function* (declared: Declared, world: World) {
@@ -132,14 +137,15 @@ const serves = Effect.fnUntraced(function* (scene: Scene, count: number) {
     learnFromAnswer(making.known, exchange.wire.path, answer)
     if (isBase && answer.status !== input.status)
       options.figures.violated(exchange, `expected ${input.status}, answered ${answer.status}`)
+    if (isBase) yield* meetNeighbours(scene)
     const misread = answer.status === 400 && answer.body?.issues?.find(isOfShape)
     if (misread) options.figures.violated(exchange, `refused for its shape: ${misread.message}`)
   }
 })
 
-/** A value was of the wrong type, though the description allows it. What is missing may be so because of another field. */
+/** A value was of the wrong type, though the description allows it. Another field may ask for one where there is none. */
 const isOfShape = ({ kind, received }: { readonly kind: string; readonly received: string }) =>
-  kind === "schema" && received !== "undefined"
+  kind === "schema" && received !== "undefined" && received !== "null"
 
 /** Whatever comes is answered as declared. */
 const survives = Effect.fnUntraced(function* (scene: Scene, count: number) {
