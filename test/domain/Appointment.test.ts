@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import { type Command, type Configuration, decider, type Event, offeredSlots } from "../../src/domain/Appointment.ts"
 import { bookingName } from "../../src/domain/appointment/Names.ts"
-import { at, configure, entropy, History, isEvents, start } from "./appointment/history.ts"
+import { outcomeOf } from "./History.ts"
+import { at, configure, entropy, History, start } from "./appointment/history.ts"
 import { Reference } from "./appointment/Reference.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee"]
@@ -111,12 +112,6 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
     default:
       return { _tag: kind, consumerId }
   }
-}
-
-const outcomeOf = (outcome: ReturnType<History["when"]>): unknown => {
-  if (isEvents(outcome)) return outcome
-  const { _tag, ...fields } = outcome
-  return { refused: _tag, ...fields }
 }
 
 /** The event without the instant that its booking's name begins with. */

@@ -3,20 +3,8 @@ import { Arbitrary, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { type Bid, type Command, type Configuration, decider, type Event } from "../../src/domain/Auction.ts"
 import { below, type Random32, seededRandom } from "../../src/domain/SeededRandom.ts"
-import {
-  at,
-  bid,
-  complete,
-  configure,
-  deny,
-  dutch,
-  end,
-  english,
-  enter,
-  History,
-  isEvents,
-  start
-} from "./auction/history.ts"
+import { isEvents } from "./History.ts"
+import { at, bid, complete, configure, deny, dutch, end, english, enter, History, start } from "./auction/history.ts"
 import { Reference, type Refused } from "./auction/Reference.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim"]

@@ -3,7 +3,8 @@ import { Arbitrary, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { type Command, type Configuration, decider, type Event } from "../../src/domain/Draw.ts"
 import { roundAfter } from "../../src/domain/draw/Beacon.ts"
-import { at, configuration, dice, History, isEvents, start } from "./draw/history.ts"
+import { outcomeOf } from "./History.ts"
+import { at, configuration, dice, History, start } from "./draw/history.ts"
 import { Reference } from "./draw/Reference.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia", "zoe"]
@@ -106,12 +107,6 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
     default:
       return { _tag: kind, consumerId }
   }
-}
-
-const outcomeOf = (outcome: ReturnType<History["when"]>): unknown => {
-  if (isEvents(outcome)) return outcome
-  const { _tag, ...fields } = outcome
-  return { refused: _tag, ...fields }
 }
 
 /** Everything that can be asked of a draw. */

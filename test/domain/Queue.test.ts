@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import { type Command, type Configuration, configurationProblems, decider, type Event } from "../../src/domain/Queue.ts"
-import { at, configuration, History, isEvents, seed, start } from "./queue/history.ts"
+import { outcomeOf } from "./History.ts"
+import { at, configuration, History, seed, start } from "./queue/history.ts"
 import { Reference } from "./queue/Reference.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia", "zoe"]
@@ -98,12 +99,6 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
     default:
       return { _tag: kind, consumerId }
   }
-}
-
-const outcomeOf = (outcome: ReturnType<History["when"]>): unknown => {
-  if (isEvents(outcome)) return outcome
-  const { _tag, ...fields } = outcome
-  return { refused: _tag, ...fields }
 }
 
 /** Everything that can be asked of a queue. */

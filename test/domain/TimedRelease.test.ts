@@ -7,7 +7,8 @@ import {
   decider,
   type Event
 } from "../../src/domain/TimedRelease.ts"
-import { at, configuration, History, isEvents, start } from "./timedRelease/history.ts"
+import { isEvents, outcomeOf } from "./History.ts"
+import { at, configuration, History, start } from "./timedRelease/history.ts"
 import { Reference } from "./timedRelease/Reference.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee"]
@@ -90,12 +91,6 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
     default:
       return { _tag: kind, consumerId }
   }
-}
-
-const outcomeOf = (outcome: ReturnType<History["when"]>): unknown => {
-  if (isEvents(outcome)) return outcome
-  const { _tag, ...fields } = outcome
-  return { refused: _tag, ...fields }
 }
 
 /** Everything that can be asked of a timed release. */

@@ -8,7 +8,8 @@ import {
   decider,
   type Event
 } from "../../src/domain/Waitlist.ts"
-import { at, configuration, History, isEvents, start } from "./waitlist/history.ts"
+import { isEvents, outcomeOf } from "./History.ts"
+import { at, configuration, History, start } from "./waitlist/history.ts"
 import { Reference } from "./waitlist/Reference.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia"]
@@ -83,12 +84,6 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
   }
 }
 
-const outcomeOf = (outcome: ReturnType<History["when"]>): unknown => {
-  if (isEvents(outcome)) return outcome
-  const { _tag, ...fields } = outcome
-  return { refused: _tag, ...fields }
-}
-
 const nobody: ReadonlySet<string> = new Set()
 
 /** Everything that can be asked of a waitlist. */
@@ -140,7 +135,7 @@ describe("a waitlist under random commands", () => {
         }
         assert.deepStrictEqual(history.noticed(now / 1000), reference.notice(start + now))
         for (const consumerId of consumers) {
-          assert.deepStrictEqual(history.view(consumerId), reference.view(consumerId))
+          assert.deepStrictEqual(history.standing(consumerId), reference.view(consumerId))
         }
         const awaiting = awaitingNotice(history.state, 100, nobody) ?? []
         assert.deepStrictEqual(

@@ -1,20 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { placesMax } from "../../../src/domain/appointment/State.ts"
-import {
-  assertRefused,
-  at,
-  begin,
-  book,
-  booked,
-  cancel,
-  cancelled,
-  checkedIn,
-  completed,
-  end,
-  given,
-  isEvents,
-  missed
-} from "./history.ts"
+import { assertRefused, isEvents } from "../History.ts"
+import { at, begin, book, booked, cancel, cancelled, checkedIn, completed, end, given, missed } from "./history.ts"
 
 const here = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 const elsewhere = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5b"
@@ -105,7 +92,7 @@ describe("booking a slot", () => {
   it("by more consumers than one appointment can know is refused, but not to those it knows", () => {
     const fitting = given({}, [booked(1, "ada", 0), cancelled(2, "ada")])
     Object.defineProperty(fitting.state.bookings, "size", { value: placesMax })
-    assertRefused(fitting.when(3, book("bob", 0)), "Full")
+    assertRefused(fitting.when(3, book("bob", 0)), "Full", { retryAfterSeconds: 60 })
     assert.deepStrictEqual(fitting.when(3, book("ada", 0)), [booked(3, "ada", 0)])
   })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { assertRefused } from "../History.ts"
 import {
-  assertRefused,
   at,
   begin,
   booked,

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider } from "../../../src/domain/Appointment.ts"
+import { assertRefused, isEvents } from "../History.ts"
 import {
   archive,
   archived,
-  assertRefused,
   at,
   begin,
   book,
@@ -16,7 +16,6 @@ import {
   ended,
   endNow,
   given,
-  isEvents,
   missed,
   rescheduled,
   tornDown

@@ -2,7 +2,6 @@
  * Histories: given these events, when this command, then these events. Instants are minutes from `start`, a Monday at
  * 08:00. The slots of that day last from 09:00 to 17:00, half an hour each: slot 0 from minute 60, slot 1 from minute 90.
  */
-import { assert } from "@effect/vitest"
 import {
   type Command,
   type Configuration,
@@ -14,6 +13,8 @@ import {
   type Refusal,
   type View
 } from "../../../src/domain/Appointment.ts"
+import type { State } from "../../../src/domain/appointment/State.ts"
+import { History as Told } from "../History.ts"
 
 export const start = Date.parse("2026-11-23T08:00:00.000Z")
 
@@ -42,57 +43,9 @@ export const configuration = (settings: Partial<Configuration> = {}): Configurat
 export const entropy = "00112233445566778899aabbccddeeff"
 
 /** One appointment and all that happened to it. */
-export class History {
-  readonly state = decider.initial()
-  readonly events: Array<Event> = []
-
-  /** What time brings until `minutes`, applied by a timer that is never late. */
-  until(minutes: number): ReadonlyArray<Event> {
-    const brought: Array<Event> = []
-    for (let wake = this.wake(); wake <= at(minutes); wake = this.wake()) {
-      const events = this.noticed((wake - start) / 60_000)
-      assert.isNotEmpty(events, "the appointment wakes for nothing")
-      brought.push(...events)
-    }
-    return brought
-  }
-
-  /** What time brings until `minutes`, applied by someone who looks only then. */
-  noticed(minutes: number): ReadonlyArray<Event> {
-    const brought: Array<Event> = []
-    const moment = { now: at(minutes), entropy: () => entropy }
-    for (let event = decider.due(this.state, moment); event !== undefined; event = decider.due(this.state, moment)) {
-      this.apply(event)
-      brought.push(event)
-    }
-    return brought
-  }
-
-  /** When a timer that is never late fires next; Infinity if it does not. */
-  wake(): number {
-    return Math.max(this.state.lastAt, decider.wakeAt(this.state) ?? Infinity)
-  }
-
-  /** The command's outcome, applied; what time brought until then has been applied before. */
-  when(minutes: number, command: Command): ReadonlyArray<Event> | Refusal {
-    this.until(minutes)
-    const outcome = this.unnoticed(minutes, command)
-    if (isEvents(outcome)) for (const event of outcome) this.apply(event)
-    return outcome
-  }
-
-  /** What the command would lead to, if what time brought had not been applied; not applied either. */
-  unnoticed(minutes: number, command: Command): ReadonlyArray<Event> | Refusal {
-    return decider.decide(this.state, command, { now: at(minutes), entropy: () => entropy })
-  }
-
-  apply(event: Event): void {
-    decider.evolve(this.state, event)
-    this.events.push(event)
-  }
-
-  view(minutes: number, consumerId: string): View {
-    return decider.view(this.state, consumerId, at(minutes))
+export class History extends Told<State, Command, Event, Refusal, View> {
+  constructor() {
+    super(decider, { start, unitMillis: 60_000, entropy: () => entropy })
   }
 
   status(minutes: number, consumerId: string): string {
@@ -178,17 +131,3 @@ export const ended = (minutes: number): Event => ({ _tag: "Ended", at: at(minute
 export const archived = (minutes: number): Event => ({ _tag: "Archived", at: at(minutes), by: "admin" })
 export const closed = (minutes: number): Event => ({ _tag: "Closed", at: at(minutes) })
 export const tornDown = (minutes: number): Event => ({ _tag: "TornDown", at: at(minutes) })
-
-/** Asserts that the outcome is this refusal, with these fields. */
-export const assertRefused = (
-  outcome: ReadonlyArray<Event> | Refusal,
-  tag: Refusal["_tag"],
-  fields: { readonly [name: string]: unknown } = {}
-): void => {
-  assert(!isEvents(outcome), `not refused but ${JSON.stringify(outcome)}`)
-  assert.strictEqual(outcome._tag, tag)
-  assert.deepStrictEqual({ ...outcome, ...fields }, { ...outcome })
-}
-
-export const isEvents = (outcome: ReadonlyArray<Event> | Refusal): outcome is ReadonlyArray<Event> =>
-  Array.isArray(outcome)

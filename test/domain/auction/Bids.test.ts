@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ofText, toText } from "../../../src/domain/Amount.ts"
 import { type Bid, decider } from "../../../src/domain/Auction.ts"
-import { accepted, assertRefused, at, bid, denied, english, enter, entered, given, History, won } from "./history.ts"
+import { accepted, assertRefused } from "../History.ts"
+import { at, bid, denied, english, enter, entered, given, History, won } from "./history.ts"
 
 describe("what everyone sees of an auction", () => {
   const amounts = (bids: ReadonlyArray<Bid>) => bids.map(({ amount }) => toText(amount))
@@ -139,7 +140,8 @@ describe("many bidders", () => {
   it("beyond the most an auction can know are refused", () => {
     const auction = given(english(), [entered(1, "ada")])
     Object.defineProperty(auction.state.places, "size", { value: 1_000_000 })
-    for (const command of [enter("bob"), bid("bob", "10")]) assertRefused(auction.when(2, command), "Full")
+    for (const command of [enter("bob"), bid("bob", "10")])
+      assertRefused(auction.when(2, command), "Full", { retryAfterSeconds: 60 })
     assert.deepStrictEqual(auction.when(2, enter("ada")), [])
     assert.lengthOf(accepted(auction.when(2, bid("ada", "10"))), 1)
   })

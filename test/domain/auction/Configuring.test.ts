@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ofText } from "../../../src/domain/Amount.ts"
 import { type Configuration, configurationProblems, decider } from "../../../src/domain/Auction.ts"
-import { assertRefused, at, configure, dutch, ended, english, extended, given, salt } from "./history.ts"
+import { assertRefused } from "../History.ts"
+import { at, configure, dutch, ended, english, extended, given, salt } from "./history.ts"
 
 describe("configuring an auction", () => {
   it("first brings it into being, with the salt of its handles", () => {

@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ofText } from "../../../src/domain/Amount.ts"
 import { decider } from "../../../src/domain/Auction.ts"
+import { accepted, assertRefused } from "../History.ts"
 import {
-  accepted,
-  assertRefused,
   at,
   bid,
   closed,

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider } from "../../../src/domain/Auction.ts"
+import { assertRefused } from "../History.ts"
 import {
   archive,
   archived,
-  assertRefused,
   at,
   bid,
   closed,

@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ofText } from "../../../src/domain/Amount.ts"
 import { decider } from "../../../src/domain/Auction.ts"
+import { accepted, assertRefused } from "../History.ts"
 import {
-  accepted,
-  assertRefused,
   at,
   bid,
   closed,
@@ -191,7 +190,7 @@ describe("the soft close", () => {
       placed(50, "bob", "11"),
       outbid(50, "ada")
     ])
-    assertRefused(auction.when(69, bid("eve", "11.5")), "BidTooLow")
+    assertRefused(auction.when(69, bid("eve", "11.5")), "BidTooLow", { minimumBid: "12" })
     assert.strictEqual(decider.configurationOf(auction.state).closeAt, at(70))
   })
 })

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { configurationProblems, decider } from "../../../src/domain/Draw.ts"
+import { assertRefused } from "../History.ts"
 import {
   archive,
   archived,
-  assertRefused,
   at,
   configuration,
   configure,
@@ -134,7 +134,7 @@ describe("configuring", () => {
   it("may change numbers and times while entry is open", () => {
     const draw = given({}, [entered(1, "ada"), entered(1, "bob")])
     draw.when(2, configure({ winnerCount: 2, closeAt: at(50), drawAt: at(60), capacity: 2, name: "Renamed" }))
-    assertRefused(draw.when(3, enter("eve")), "Full")
+    assertRefused(draw.when(3, enter("eve")), "Full", { retryAfterSeconds: 60 })
     draw.until(60)
     assert.lengthOf(draw.winners, 2)
   })

@@ -1,19 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider } from "../../../src/domain/Draw.ts"
 import { placesMax } from "../../../src/domain/draw/Configuration.ts"
-import {
-  assertRefused,
-  at,
-  complete,
-  deny,
-  denied,
-  enter,
-  enterAsGuest,
-  entered,
-  given,
-  leave,
-  left
-} from "./history.ts"
+import { assertRefused } from "../History.ts"
+import { at, complete, deny, denied, enter, enterAsGuest, entered, given, leave, left } from "./history.ts"
 
 describe("entering a draw", () => {
   it("makes an entry, shown with its own name", () => {
@@ -82,7 +71,7 @@ describe("entering a draw", () => {
     assert.deepStrictEqual(draw.when(2, enter("ada")), [])
     draw.when(3, leave("ada"))
     draw.enter(3, "eve")
-    assertRefused(draw.when(3, enter("ada")), "Full")
+    assertRefused(draw.when(3, enter("ada")), "Full", { retryAfterSeconds: 60 })
     draw.when(4, deny("eve"))
     draw.enter(4, "ada")
   })
@@ -91,7 +80,7 @@ describe("entering a draw", () => {
     const draw = given({}, [entered(1, "ada"), left(2, "ada")])
     const { places } = draw.state
     Object.defineProperty(places, "size", { value: placesMax })
-    assertRefused(draw.unnoticed(3, enter("bob")), "Full")
+    assertRefused(draw.unnoticed(3, enter("bob")), "Full", { retryAfterSeconds: 60 })
     assert.deepStrictEqual(draw.unnoticed(3, enter("ada")), [entered(3, "ada")])
   })
 })

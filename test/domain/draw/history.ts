@@ -11,7 +11,8 @@ import {
   type Refusal,
   type View
 } from "../../../src/domain/Draw.ts"
-import { entryIdOf } from "../../../src/domain/draw/State.ts"
+import { entryIdOf, type State } from "../../../src/domain/draw/State.ts"
+import { History as Told, isEvents } from "../History.ts"
 
 export const start = Date.parse("2026-11-21T18:00:00.000Z")
 
@@ -42,63 +43,14 @@ export const seed = "1".padStart(32, "0") + "2".padStart(32, "0")
 export const salt = "3".padStart(32, "0")
 
 /** One draw and all that happened to it. */
-export class History {
-  readonly state = decider.initial()
-  readonly events: Array<Event> = []
-  readonly #entropy = dice()
-
-  /** What time brings until `seconds`, applied by a timer that is never late. */
-  until(seconds: number): ReadonlyArray<Event> {
-    const brought: Array<Event> = []
-    for (let wake = this.wake(); wake <= at(seconds); wake = this.wake()) {
-      const events = this.noticed((wake - start) / 1000)
-      assert.isNotEmpty(events, "the draw wakes for nothing")
-      brought.push(...events)
-    }
-    return brought
-  }
-
-  /** What time brings until `seconds`, applied by someone who looks only then. */
-  noticed(seconds: number): ReadonlyArray<Event> {
-    const brought: Array<Event> = []
-    const moment = { now: at(seconds), entropy: this.#entropy }
-    for (let event = decider.due(this.state, moment); event !== undefined; event = decider.due(this.state, moment)) {
-      this.apply(event)
-      brought.push(event)
-    }
-    return brought
-  }
-
-  /** When a timer that is never late fires next; Infinity if it does not. */
-  wake(): number {
-    return Math.max(this.state.lastAt, decider.wakeAt(this.state) ?? Infinity)
-  }
-
-  /** The command's outcome at `seconds`, applied; what time brought until then has been applied before. */
-  when(seconds: number, command: Command): ReadonlyArray<Event> | Refusal {
-    this.until(seconds)
-    const outcome = this.unnoticed(seconds, command)
-    if (isEvents(outcome)) for (const event of outcome) this.apply(event)
-    return outcome
-  }
-
-  /** What the command would lead to at `seconds`, if what time brought had not been applied; not applied either. */
-  unnoticed(seconds: number, command: Command): ReadonlyArray<Event> | Refusal {
-    return decider.decide(this.state, command, { now: at(seconds), entropy: this.#entropy })
+export class History extends Told<State, Command, Event, Refusal, View> {
+  constructor() {
+    super(decider, { start, unitMillis: 1_000, entropy: dice() })
   }
 
   enter(seconds: number, ...consumerIds: ReadonlyArray<string>): void {
     for (const consumerId of consumerIds)
       assert(isEvents(this.when(seconds, enter(consumerId))), `${consumerId} is refused`)
-  }
-
-  apply(event: Event): void {
-    decider.evolve(this.state, event)
-    this.events.push(event)
-  }
-
-  view(seconds: number, consumerId: string): View {
-    return decider.view(this.state, consumerId, at(seconds))
   }
 
   status(seconds: number, consumerId: string): string {
@@ -184,17 +136,3 @@ export const tornDown = (seconds: number): Event => ({ _tag: "TornDown", at: at(
 /** The events without what fixes the list. */
 export const withoutFixing = (events: ReadonlyArray<Event>): ReadonlyArray<Event> =>
   events.filter(({ _tag }) => _tag !== "EntriesFixed")
-
-/** Asserts that the outcome is this refusal, with these fields. */
-export const assertRefused = (
-  outcome: ReadonlyArray<Event> | Refusal,
-  tag: Refusal["_tag"],
-  fields: { readonly [name: string]: unknown } = {}
-): void => {
-  assert(!isEvents(outcome), `not refused but ${JSON.stringify(outcome)}`)
-  assert.strictEqual(outcome._tag, tag)
-  assert.deepStrictEqual({ ...outcome, ...fields }, { ...outcome })
-}
-
-export const isEvents = (outcome: ReadonlyArray<Event> | Refusal): outcome is ReadonlyArray<Event> =>
-  Array.isArray(outcome)

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider } from "../../../src/domain/Queue.ts"
+import { assertRefused } from "../History.ts"
 import {
   admitted,
   archive,
   archived,
-  assertRefused,
   at,
   closed,
   complete,

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { placesMax } from "../../../src/domain/queue/State.ts"
+import { assertRefused } from "../History.ts"
 import {
   admit,
   admitted,
-  assertRefused,
   at,
   complete,
   completed,
@@ -136,7 +136,7 @@ describe("entering a queue", () => {
       entered(3, "bob"),
       completed(4, "ada")
     ])
-    assertRefused(queue.when(5, enter("eve")), "Full")
+    assertRefused(queue.when(5, enter("eve")), "Full", { retryAfterSeconds: 60 })
     queue.when(6, admit("bob"))
     assert.deepStrictEqual(queue.when(7, enter("eve")), [entered(7, "eve")])
   })
@@ -144,7 +144,7 @@ describe("entering a queue", () => {
   it("beyond what one queue can hold is refused, but not to those it knows", () => {
     const queue = given({}, [entered(1, "ada"), left(2, "ada")])
     Object.defineProperty(queue.state.places, "size", { value: placesMax })
-    assertRefused(queue.when(3, enter("bob")), "Full")
+    assertRefused(queue.when(3, enter("bob")), "Full", { retryAfterSeconds: 60 })
     assert.deepStrictEqual(queue.when(3, enter("ada")), [entered(3, "ada")])
   })
 })

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider } from "../../../src/domain/Queue.ts"
+import { assertRefused } from "../History.ts"
 import {
   admit,
   admitted,
-  assertRefused,
   at,
   closed,
   complete,

@@ -10,6 +10,8 @@ import {
   type Refusal,
   type View
 } from "../../../src/domain/Queue.ts"
+import type { State } from "../../../src/domain/queue/State.ts"
+import { History as Told, isEvents } from "../History.ts"
 
 export const start = Date.parse("2026-11-21T18:00:00.000Z")
 
@@ -31,62 +33,14 @@ export const configuration = (settings: Partial<Configuration> = {}): Configurat
 export const seed = "00000001000000020000000300000004"
 
 /** One queue and all that happened to it. */
-export class History {
-  readonly state = decider.initial()
-  readonly events: Array<Event> = []
-
-  /** What time brings until `seconds`, applied by a timer that is never late. */
-  until(seconds: number): ReadonlyArray<Event> {
-    const brought: Array<Event> = []
-    for (let wake = this.wake(); wake <= at(seconds); wake = this.wake()) {
-      const events = this.noticed((wake - start) / 1000)
-      assert.isNotEmpty(events, "the queue wakes for nothing")
-      brought.push(...events)
-    }
-    return brought
-  }
-
-  /** What time brings until `seconds`, applied by someone who looks only then. */
-  noticed(seconds: number): ReadonlyArray<Event> {
-    const brought: Array<Event> = []
-    const moment = { now: at(seconds), entropy: () => seed }
-    for (let event = decider.due(this.state, moment); event !== undefined; event = decider.due(this.state, moment)) {
-      this.apply(event)
-      brought.push(event)
-    }
-    return brought
-  }
-
-  /** When a timer that is never late fires next; Infinity if it does not. */
-  wake(): number {
-    return Math.max(this.state.lastAt, decider.wakeAt(this.state) ?? Infinity)
-  }
-
-  /** The command's outcome at `seconds`, applied; what time brought until then has been applied before. */
-  when(seconds: number, command: Command): ReadonlyArray<Event> | Refusal {
-    this.until(seconds)
-    const outcome = this.unnoticed(seconds, command)
-    if (isEvents(outcome)) for (const event of outcome) this.apply(event)
-    return outcome
-  }
-
-  /** What the command would lead to at `seconds`, if what time brought had not been applied; not applied either. */
-  unnoticed(seconds: number, command: Command): ReadonlyArray<Event> | Refusal {
-    return decider.decide(this.state, command, { now: at(seconds), entropy: () => seed })
+export class History extends Told<State, Command, Event, Refusal, View> {
+  constructor() {
+    super(decider, { start, unitMillis: 1_000, entropy: () => seed })
   }
 
   enter(seconds: number, ...consumerIds: ReadonlyArray<string>): void {
     for (const consumerId of consumerIds)
       assert(isEvents(this.when(seconds, enter(consumerId))), `${consumerId} is refused`)
-  }
-
-  apply(event: Event): void {
-    decider.evolve(this.state, event)
-    this.events.push(event)
-  }
-
-  view(seconds: number, consumerId: string): View {
-    return decider.view(this.state, consumerId, at(seconds))
   }
 
   status(seconds: number, consumerId: string): string {
@@ -183,17 +137,3 @@ export const tornDown = (seconds: number): Event => ({ _tag: "TornDown", at: at(
 /** When each was admitted by rate, in milliseconds from the start. */
 export const admissions = (events: ReadonlyArray<Event>): ReadonlyArray<number> =>
   events.flatMap((event) => (event._tag === "Granted" && event.by === undefined ? [event.at - start] : []))
-
-/** Asserts that the outcome is this refusal, with these fields. */
-export const assertRefused = (
-  outcome: ReadonlyArray<Event> | Refusal,
-  tag: Refusal["_tag"],
-  fields: { readonly [name: string]: unknown } = {}
-): void => {
-  assert(!isEvents(outcome), `not refused but ${JSON.stringify(outcome)}`)
-  assert.strictEqual(outcome._tag, tag)
-  assert.deepStrictEqual({ ...outcome, ...fields }, { ...outcome })
-}
-
-export const isEvents = (outcome: ReadonlyArray<Event> | Refusal): outcome is ReadonlyArray<Event> =>
-  Array.isArray(outcome)

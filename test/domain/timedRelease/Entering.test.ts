@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { placesMax } from "../../../src/domain/timedRelease/State.ts"
+import { assertRefused } from "../History.ts"
 import {
-  assertRefused,
   at,
   complete,
   completed,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider, type Event } from "../../../src/domain/TimedRelease.ts"
+import { assertRefused } from "../History.ts"
 import {
-  assertRefused,
   at,
   complete,
   completed,

@@ -1,7 +1,6 @@
 /**
  * Histories: given these events, when this command, then these events. Instants are written as seconds from `start`.
  */
-import { assert } from "@effect/vitest"
 import {
   type Command,
   type Configuration,
@@ -11,6 +10,8 @@ import {
   type Refusal,
   type View
 } from "../../../src/domain/TimedRelease.ts"
+import type { State } from "../../../src/domain/timedRelease/State.ts"
+import { History as Told, noEntropy } from "../History.ts"
 
 export const start = Date.parse("2026-11-21T18:00:00.000Z")
 
@@ -28,68 +29,15 @@ export const configuration = (settings: Partial<Configuration> = {}): Configurat
 })
 
 /** One timed release and all that happened to it. */
-export class History {
-  readonly state = decider.initial()
-  readonly events: Array<Event> = []
-
-  /** What time brings until `seconds`, applied by a timer that is never late. */
-  until(seconds: number): ReadonlyArray<Event> {
-    const brought: Array<Event> = []
-    for (let wake = this.wake(); wake <= at(seconds); wake = this.wake()) {
-      const events = this.noticed((wake - start) / 1000)
-      assert.isNotEmpty(events, "the timed release wakes for nothing")
-      brought.push(...events)
-    }
-    return brought
-  }
-
-  /** What time brings until `seconds`, applied by someone who looks only then. */
-  noticed(seconds: number): ReadonlyArray<Event> {
-    const brought: Array<Event> = []
-    const moment = momentAt(seconds)
-    for (let event = decider.due(this.state, moment); event !== undefined; event = decider.due(this.state, moment)) {
-      this.apply(event)
-      brought.push(event)
-    }
-    return brought
-  }
-
-  /** When a timer that is never late fires next; Infinity if it does not. */
-  wake(): number {
-    return Math.max(this.state.lastAt, decider.wakeAt(this.state) ?? Infinity)
-  }
-
-  /** The command's outcome at `seconds`, applied; what time brought until then has been applied before. */
-  when(seconds: number, command: Command): ReadonlyArray<Event> | Refusal {
-    this.until(seconds)
-    const outcome = this.unnoticed(seconds, command)
-    if (isEvents(outcome)) for (const event of outcome) this.apply(event)
-    return outcome
-  }
-
-  /** What the command would lead to at `seconds`, if what time brought had not been applied; not applied either. */
-  unnoticed(seconds: number, command: Command): ReadonlyArray<Event> | Refusal {
-    return decider.decide(this.state, command, momentAt(seconds))
-  }
-
-  apply(event: Event): void {
-    decider.evolve(this.state, event)
-    this.events.push(event)
-  }
-
-  view(seconds: number, consumerId: string): View {
-    return decider.view(this.state, consumerId, at(seconds))
+export class History extends Told<State, Command, Event, Refusal, View> {
+  constructor() {
+    super(decider, { start, unitMillis: 1_000, entropy: noEntropy })
   }
 
   status(seconds: number, consumerId: string): string {
     return this.view(seconds, consumerId).status
   }
 }
-
-const momentAt = (seconds: number) => ({
-  now: at(seconds),
-  entropy: () => assert.fail("nothing here is left to chance")
-})
 
 /** A timed release so configured at `seconds`, to which these events happened. */
 export const given = (
@@ -153,16 +101,3 @@ export const ended = (seconds: number): Event => ({ _tag: "Ended", at: at(second
 export const archived = (seconds: number): Event => ({ _tag: "Archived", at: at(seconds), by: "admin" })
 export const closed = (seconds: number): Event => ({ _tag: "Closed", at: at(seconds) })
 export const tornDown = (seconds: number): Event => ({ _tag: "TornDown", at: at(seconds) })
-
-/** Asserts that the outcome is this refusal, with exactly these fields. */
-export const assertRefused = (
-  outcome: ReadonlyArray<Event> | Refusal,
-  tag: Refusal["_tag"],
-  fields: { readonly [name: string]: unknown } = {}
-): void => {
-  assert(!isEvents(outcome), `not refused but ${JSON.stringify(outcome)}`)
-  assert.deepStrictEqual<object>({ ...outcome }, { _tag: tag, ...fields })
-}
-
-export const isEvents = (outcome: ReadonlyArray<Event> | Refusal): outcome is ReadonlyArray<Event> =>
-  Array.isArray(outcome)

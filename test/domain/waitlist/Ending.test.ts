@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider } from "../../../src/domain/Waitlist.ts"
+import { assertRefused } from "../History.ts"
 import {
   archive,
   archived,
-  assertRefused,
   at,
   closed,
   configuration,
@@ -66,11 +66,11 @@ describe("the end of a waitlist", () => {
     ])
     assert.deepStrictEqual(waitlist.unnoticed(9, end), [ended(9)])
     waitlist.apply(ended(9))
-    assert.deepStrictEqual(waitlist.view("bob"), { status: "DENIED", enteredAt: at(2), deniedAt: at(9) })
+    assert.deepStrictEqual(waitlist.standing("bob"), { status: "DENIED", enteredAt: at(2), deniedAt: at(9) })
     assert.deepStrictEqual(waitlist.until(9), [denied(9, "bob"), denied(9, "eve"), tornDown(9)])
-    assert.deepStrictEqual(waitlist.view("bob"), { status: "DENIED", enteredAt: at(2), deniedAt: at(9) })
-    assert.deepStrictEqual(waitlist.view("ada"), { status: "NOTIFIED", enteredAt: at(1), position: 1 })
-    assert.strictEqual(waitlist.view("joe").status, "LEFT")
+    assert.deepStrictEqual(waitlist.standing("bob"), { status: "DENIED", enteredAt: at(2), deniedAt: at(9) })
+    assert.deepStrictEqual(waitlist.standing("ada"), { status: "NOTIFIED", enteredAt: at(1), position: 1 })
+    assert.strictEqual(waitlist.standing("joe").status, "LEFT")
     assert.deepStrictEqual(waitlist.when(10, end), [])
     assert.deepInclude(decider.statusFields(waitlist.state), {
       statusOverride: "ended",

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider, type Event } from "../../../src/domain/Waitlist.ts"
 import { placesMax } from "../../../src/domain/waitlist/State.ts"
+import { assertRefused } from "../History.ts"
 import {
-  assertRefused,
   at,
   configure,
   denied,
@@ -20,13 +20,13 @@ import {
 
 describe("a member of a waitlist", () => {
   it("is nobody who never entered", () => {
-    assert.deepStrictEqual(given().view("ada"), { status: "NOT_ENTERED" })
+    assert.deepStrictEqual(given().standing("ada"), { status: "NOT_ENTERED" })
   })
 
   it("has a position: one more than the members that entered before", () => {
     const waitlist = given({}, [entered(1, "ada")])
     assert.deepStrictEqual(waitlist.when(2, enter("bob")), [entered(2, "bob")])
-    assert.deepStrictEqual(waitlist.view("bob"), { status: "ENTERED", enteredAt: at(2), position: 2 })
+    assert.deepStrictEqual(waitlist.standing("bob"), { status: "ENTERED", enteredAt: at(2), position: 2 })
     waitlist.when(3, leave("ada"))
     assert.deepStrictEqual(waitlist.positions("ada", "bob"), [undefined, 1])
   })
@@ -44,10 +44,10 @@ describe("a member of a waitlist", () => {
 
   it("who has left comes back at the end", () => {
     const waitlist = given({}, [entered(1, "ada"), entered(2, "bob"), left(3, "ada")])
-    assert.deepStrictEqual(waitlist.view("ada"), { status: "LEFT", enteredAt: at(1), leftAt: at(3) })
+    assert.deepStrictEqual(waitlist.standing("ada"), { status: "LEFT", enteredAt: at(1), leftAt: at(3) })
     assert.deepStrictEqual(waitlist.when(4, enter("ada")), [entered(4, "ada")])
     assert.deepStrictEqual(waitlist.positions("bob", "ada"), [1, 2])
-    assert.deepInclude(waitlist.view("ada"), { status: "ENTERED", enteredAt: at(4) })
+    assert.deepInclude(waitlist.standing("ada"), { status: "ENTERED", enteredAt: at(4) })
   })
 
   it("is not taken before it opens, nor after it closed, by time or by an admin", () => {

@@ -100,20 +100,28 @@ describe("The Admin API's description", () => {
   })
 
   it("shows the creative document once, and that the nodes of an email hold nodes", () => {
-    const schemas = description.components.schemas as any
+    const { schemas } = description.components
+    /** The part of the schemas at the end of the path. */
+    const part = (...path: ReadonlyArray<string>): unknown =>
+      path.reduce((node: object, key): object => Reflect.get(node, key), schemas)
     const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
-    assert.deepStrictEqual(schemas["CreateExperiencePage"].properties.creativeDocument, ref("CreativeDocumentEncoded"))
-    assert.deepStrictEqual(schemas["CreativeDocumentEncoded"], ref("CreativeDocument"))
-    assert.deepStrictEqual(schemas["ExperiencePage"].properties.creativeDocument, ref("CreativeDocument"))
-    assert.deepStrictEqual(schemas["CreativeDocument"].anyOf, [
+    assert.deepStrictEqual(
+      part("CreateExperiencePage", "properties", "creativeDocument"),
+      ref("CreativeDocumentEncoded")
+    )
+    assert.deepStrictEqual(part("CreativeDocumentEncoded"), ref("CreativeDocument"))
+    assert.deepStrictEqual(part("ExperiencePage", "properties", "creativeDocument"), ref("CreativeDocument"))
+    assert.deepStrictEqual(part("CreativeDocument", "anyOf"), [
       ref("EmailDocument"),
       ref("SmsDocument"),
       ref("RichContentDocument")
     ])
-    assert.deepStrictEqual(schemas["EmailDocument"].properties.body.properties.nodes.items, ref("EmailNode"))
-    const members = schemas["EmailNode"].anyOf as ReadonlyArray<any>
-    assert.lengthOf(members, 13)
-    assert.deepStrictEqual(members[0].properties.children.items, ref("EmailNode"))
+    assert.deepStrictEqual(
+      part("EmailDocument", "properties", "body", "properties", "nodes", "items"),
+      ref("EmailNode")
+    )
+    assert.lengthOf(part("EmailNode", "anyOf") as ReadonlyArray<unknown>, 13)
+    assert.deepStrictEqual(part("EmailNode", "anyOf", "0", "properties", "children", "items"), ref("EmailNode"))
     assert.deepStrictEqual(
       Object.keys(schemas).filter((name) => /^(Creative|Email|Rich|Sms).*\d$/.test(name)),
       []

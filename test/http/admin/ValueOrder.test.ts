@@ -61,7 +61,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The order of a 
         assert.deepStrictEqual(yield* valuesOf(option), answer.body)
         const unmoved = ["createdAt", "createdBy", "optionId", "organizationId", "value", "id"] as const
         for (const value of answer.body) {
-          const before = option.values.find(({ id }) => id === value.id) as any
+          const before: { readonly [field: string]: unknown } = { ...option.values.find(({ id }) => id === value.id) }
           for (const field of unmoved) assert.strictEqual(value[field], before[field])
         }
 

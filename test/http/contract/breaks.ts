@@ -87,10 +87,12 @@ const withParameter = (draft: Draft, { name, in: place }: Parameter, text: strin
 function brokenBodies(declared: Declared, draft: Draft, dice: Dice): ReadonlyArray<Broken> {
   const { body } = declared
   if (body === undefined) return []
-  return changesOf(declared, body.schema, draft.body, dice)
-    // Where no body need be sent, null is none.
-    .filter(({ value }) => value !== undefined && !(body.isOptional && value === null) && !body.accepts(value))
-    .map(({ what, value }) => ({ what, wire: written(declared, { ...draft, body: value }), status: 400 }))
+  return (
+    changesOf(declared, body.schema, draft.body, dice)
+      // Where no body need be sent, null is none.
+      .filter(({ value }) => value !== undefined && !(body.isOptional && value === null) && !body.accepts(value))
+      .map(({ what, value }) => ({ what, wire: written(declared, { ...draft, body: value }), status: 400 }))
+  )
 }
 
 interface Change {
