@@ -1,6 +1,6 @@
 /** Requests that are sent more than once, with a key that says so. */
 import { assert, describe, layer } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { hash, randomUUID } from "node:crypto"
 import { request } from "node:http"
@@ -276,8 +276,9 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A POST with an 
         assert.notStrictEqual(next.body.id, first.body.id)
         assert.strictEqual((yield* post("/audiences", body, key)).body.id, next.body.id)
         yield* clock.putForward(86_400_000 + 60_000)
-        assert.isAbove(yield* removeExpired, 0)
-        assert.lengthOf(yield* sql`select 1 from idempotency_keys`, 0)
+        // The servers remove too, and each passes over the rows that another is at.
+        const left = Effect.andThen(removeExpired, sql`select 1 from idempotency_keys`)
+        yield* left.pipe(Effect.repeat({ until: (rows) => rows.length === 0, schedule: Schedule.spaced("10 millis") }))
       }).pipe(Effect.provide(clock.layer))
     )
   })
