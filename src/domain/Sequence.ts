@@ -4,6 +4,7 @@
 import { Schema } from "effect"
 import { stampFields } from "./Experience.ts"
 import { Id } from "./Ids.ts"
+import { SequenceProduct, SequenceProducts } from "./SequenceProduct.ts"
 import { Name, text } from "./Text.ts"
 
 /** Who picks the product: the consumer, or the weights of the sequence's products. */
@@ -20,6 +21,8 @@ export const Settings = Schema.Struct({
   name: Name,
   priority: Schema.Int.check(Schema.isBetween({ minimum: -1_000_000, maximum: 1_000_000 })),
   productSelectionMode: Schema.optionalKey(ProductSelectionMode),
+  /** What the system picks from where it picks; absent: nothing. */
+  sequenceProducts: Schema.optionalKey(SequenceProducts),
   audienceId: Schema.optionalKey(Id),
   /** A consumer with so many orders in the sequence enters its mechanisms no more; absent: no limit. */
   orderLimitPerConsumer: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: orderLimitMax })))
@@ -34,6 +37,7 @@ export const Sequence = Schema.Struct({
   name: Schema.String,
   priority: Schema.Int,
   productSelectionMode: Schema.NullOr(ProductSelectionMode),
+  sequenceProducts: Schema.Array(SequenceProduct),
   audienceId: Schema.NullOr(Id),
   orderLimitPerConsumer: Schema.NullOr(Schema.Int),
   hasAccessCode: Schema.Boolean,

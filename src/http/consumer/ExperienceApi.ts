@@ -22,6 +22,10 @@ export const PublicSequence = Schema.Struct({
   name: Schema.String,
   priority: Schema.Int,
   productSelectionMode: Schema.NullOr(ProductSelectionMode),
+  assignedProductId: Schema.NullOr(Id).annotate({
+    description:
+      "With `SYSTEM_ASSIGNED`: the product that was picked for this consumer, which stays the same. Null for nobody in particular, and where nothing is picked."
+  }),
   ...PublicMechanisms
 }).annotate({ identifier: "Sequence" })
 
@@ -91,7 +95,7 @@ export class ExperiencesGroup extends group.add(
       OpenApi.annotations({
         summary: "Enter an experience",
         description:
-          "Answers the experience as this consumer may see it, with the sequences for its audiences and those whose access code it has shown. `enteredAt` is the first time. An access code that opens nothing is a 403, and so is an experience with an access code that the consumer has not shown; then it has not entered."
+          "Answers the experience as this consumer may see it, with the sequences for its audiences and those whose access code it has shown. A sequence of `SYSTEM_ASSIGNED` products says in `assignedProductId` which one is this consumer's; the consumer's grants there name it as `productId`. `enteredAt` is the first time. An access code that opens nothing is a 403, and so is an experience with an access code that the consumer has not shown; then it has not entered."
       })
     ),
   HttpApiEndpoint.delete("leave", "/experiences/:experienceId/leave", {

@@ -2,10 +2,12 @@
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { ExperienceProduct } from "../../domain/ExperienceProduct.ts"
+import type { Tenant } from "../../domain/Ids.ts"
 import type { Millis } from "../../domain/Time.ts"
 import { ExperienceEntries } from "../../store/ExperienceEntries.ts"
 import { type ExperienceView, ExperienceViews } from "../../store/ExperienceViews.ts"
 import { SequenceAccess } from "../../store/SequenceAccess.ts"
+import { AssignedProducts } from "../../store/AssignedProducts.ts"
 import { ShownProducts } from "../../store/ShownProducts.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { Forbidden } from "../Errors.ts"
@@ -14,7 +16,10 @@ import { ConsumerApi } from "./Api.ts"
 import type { PublicExperience } from "./ExperienceApi.ts"
 import { publicMechanisms } from "./SequenceView.ts"
 
-/** The handlers of the group `experiences`; needs experiences, their products and entries, and for whom sequences are. */
+/**
+ * The handlers of the group `experiences`; needs experiences, their products and entries, for whom sequences are, and what
+ * is picked there.
+ */
 export const layer = HttpApiBuilder.group(
   ConsumerApi,
   "experiences",
@@ -23,17 +28,35 @@ export const layer = HttpApiBuilder.group(
     const entries = yield* ExperienceEntries
     const access = yield* SequenceAccess
     const products = yield* ShownProducts
+    const picks = yield* AssignedProducts
 
-    const shown = Effect.fnUntraced(function* (organizationId: string, view: ExperienceView) {
-      const offered = yield* products.of(organizationId, view.experience.id)
-      return publicExperience(view, offered, yield* Clock.currentTimeMillis)
+    /** The products that the system picks for the consumer, by sequence. */
+    const assignedTo = Effect.fnUntraced(function* (
+      tenant: Tenant,
+      sequences: ExperienceView["sequences"],
+      consumerId: string
+    ) {
+      const assigned = new Map<string, string>()
+      for (const { id: sequenceId, productSelectionMode } of sequences) {
+        if (productSelectionMode !== "SYSTEM_ASSIGNED") continue
+        const product = yield* picks.of({ ...tenant, sequenceId }, consumerId)
+        if (product !== undefined) assigned.set(sequenceId, product.productId)
+      }
+      return assigned
+    })
+
+    const shown = Effect.fnUntraced(function* (tenant: Tenant, view: ExperienceView, consumerId?: string) {
+      const offered = yield* products.of(tenant.organizationId, view.experience.id)
+      const assigned =
+        consumerId === undefined ? new Map<string, string>() : yield* assignedTo(tenant, view.sequences, consumerId)
+      return publicExperience(view, offered, assigned, yield* Clock.currentTimeMillis)
     })
 
     return handlers.handleAll({
       get: Effect.fnUntraced(
         function* ({ params: { experienceId } }) {
           const { tenant } = yield* CurrentTenant
-          return yield* shown(tenant.organizationId, yield* views.find(tenant, experienceId))
+          return yield* shown(tenant, yield* views.find(tenant, experienceId))
         },
         orNotFound,
         orServiceUnavailable
@@ -49,7 +72,7 @@ export const layer = HttpApiBuilder.group(
           if (isRefused) return yield* codeRefused
           if (view.isBarred) return yield* codeNeeded
           const enteredAt = view.enteredAt ?? (yield* entries.enter(tenant, experienceId, consumerId))
-          return { enteredAt, experience: yield* shown(tenant.organizationId, view), experienceId }
+          return { enteredAt, experience: yield* shown(tenant, view, consumerId), experienceId }
         },
         orNotFound,
         orServiceUnavailable
@@ -74,6 +97,7 @@ const codeNeeded = new Forbidden({ error: "The experience needs its access code"
 const publicExperience = (
   { experience, hasProtectedSequences, sequences }: ExperienceView,
   products: ReadonlyArray<ExperienceProduct>,
+  assigned: ReadonlyMap<string, string>,
   now: Millis
 ): typeof PublicExperience.Type => ({
   id: experience.id,
@@ -92,6 +116,7 @@ const publicExperience = (
     name: sequence.name,
     priority: sequence.priority,
     productSelectionMode: sequence.productSelectionMode ?? null,
+    assignedProductId: assigned.get(sequence.id) ?? null,
     ...publicMechanisms(experience.id, sequence, now)
   })),
   theme: experience.theme

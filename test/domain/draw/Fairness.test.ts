@@ -5,6 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { sha256 } from "../../../src/domain/Digest.ts"
 import { scoring } from "../../../src/domain/draw/Algorithm.ts"
+import { chiSquareTail } from "../chiSquare.ts"
 
 const draws = 100_000
 
@@ -60,18 +61,6 @@ const pOf = (counts: ReadonlyMap<string, number>, { weights, winners }: Shape): 
     0
   )
   return chiSquareTail(chiSquare, expected.length - 1)
-}
-
-/** Wilson and Hilferty's approximation. */
-const chiSquareTail = (chiSquare: number, freedom: number): number =>
-  normalTail(((chiSquare / freedom) ** (1 / 3) - (1 - 2 / (9 * freedom))) / Math.sqrt(2 / (9 * freedom)))
-
-/** The area of the normal distribution beyond z (Abramowitz and Stegun 26.2.17). */
-const normalTail = (z: number): number => {
-  if (z < 0) return 1 - normalTail(-z)
-  const t = 1 / (1 + 0.2316419 * z)
-  const polynomial = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
-  return (Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI)) * polynomial
 }
 
 describe("a draw is fair", () => {
