@@ -11,19 +11,11 @@ import { type Sequence, Settings } from "../domain/Sequence.ts"
 import type { Archival } from "./Experiences.ts"
 import type { Unavailable } from "./Journal.ts"
 import type { MechanismName } from "./Mechanisms.ts"
-import {
-  containing,
-  keyset,
-  type ListShape,
-  page,
-  type Page,
-  type PageQuery,
-  type PageRefused,
-  plan
-} from "./Pagination.ts"
+import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
+import * as Search from "./Search.ts"
 
 /** What a mechanism takes from what it is created below. */
 export interface Parents extends Surroundings {
@@ -163,12 +155,13 @@ export class Sequences extends Context.Service<
       ) {
         const now = yield* Clock.currentTimeMillis
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { experienceId } }, now))
-        const { columns, condition, order } = keyset(sql, planned)
-        const matching = query.search === undefined ? sql`true` : sql`s.name ilike ${containing(query.search)}`
         const within = experienceId === undefined ? sql`true` : sql`s.experience_id = ${experienceId}`
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          select s.*, ${columns} from sequences s
-          where ${ofTenant(tenant)} and not s.archived and ${within} and ${matching} and ${condition} ${order}`
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`s.*`,
+          from: sql`sequences s`,
+          where: sql`${ofTenant(tenant)} and not s.archived and ${within}`,
+          sought: Search.textSought(sql, "s.name", query.search)
+        })
         return page(planned, rows, toSequence)
       }, orUnavailable)
 
@@ -279,6 +272,7 @@ export const toSequence = (row: Row): Sequence => {
     name: settings.name,
     priority: settings.priority,
     productSelectionMode: settings.productSelectionMode ?? null,
+    sequenceProducts: settings.sequenceProducts ?? [],
     audienceId: settings.audienceId ?? null,
     orderLimitPerConsumer: settings.orderLimitPerConsumer ?? null,
     hasAccessCode: row.access_code_hash !== null,

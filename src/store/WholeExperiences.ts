@@ -6,20 +6,17 @@ import { Context, Effect, Layer, Result } from "effect"
 import type { Experience, Settings } from "../domain/Experience.ts"
 import type { ExperienceProduct, Offer } from "../domain/ExperienceProduct.ts"
 import type { Tenant } from "../domain/Ids.ts"
-import type { Sequence, Settings as SequenceSettings } from "../domain/Sequence.ts"
 import { ExperienceProducts, type Known as KnownProducts, type Named as NamedProducts } from "./ExperienceProducts.ts"
 import { Experiences } from "./Experiences.ts"
 import type { Unavailable } from "./Journal.ts"
-import { type Row as MechanismRow, type StoredMechanism, toStored } from "./Mechanisms.ts"
+import { type Row as MechanismRow, toStored } from "./Mechanisms.ts"
 import type { RecordNotFound } from "./RecordNotFound.ts"
 import { type Row as SequenceRow, Sequences, toSequence } from "./Sequences.ts"
 import { orUnavailable } from "./SqlFailure.ts"
+import { type NewSequence, recordMechanismsMax, type WholeSequence } from "./WholeSequences.ts"
 
 /** Sequences of an experience that its record shows, those of highest priority. */
 export const recordSequencesMax = 200
-
-/** Mechanisms of an experience that its record shows, the oldest. */
-export const recordMechanismsMax = 1_000
 
 /** What someone names who makes or changes an experience. */
 export interface Named extends NamedProducts {
@@ -36,7 +33,7 @@ export interface NewExperience {
   readonly settings: Settings
   readonly accessCode: string | null
   readonly offers: ReadonlyArray<Offer>
-  readonly sequences: ReadonlyArray<{ readonly settings: SequenceSettings; readonly accessCode: string | null }>
+  readonly sequences: ReadonlyArray<NewSequence>
 }
 
 /** What was made, by id; the sequences in the order they were named. */
@@ -56,10 +53,7 @@ export interface WholeExperience {
   readonly experience: Experience
   readonly products: ReadonlyArray<ExperienceProduct>
   /** Higher priority first; the mechanisms of each in the order they were created. */
-  readonly sequences: ReadonlyArray<{
-    readonly sequence: Sequence
-    readonly mechanisms: ReadonlyArray<StoredMechanism>
-  }>
+  readonly sequences: ReadonlyArray<WholeSequence>
 }
 
 export class WholeExperiences extends Context.Service<

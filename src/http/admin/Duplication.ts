@@ -5,7 +5,7 @@ import { Result } from "effect"
 import { randomBytes } from "node:crypto"
 import type { Settings } from "../../domain/Experience.ts"
 import { isLiveKind } from "../../domain/Mechanism.ts"
-import { Settings as SequenceSettings } from "../../domain/Sequence.ts"
+import { type Sequence, Settings as SequenceSettings } from "../../domain/Sequence.ts"
 import type { Millis } from "../../domain/Time.ts"
 import type { Known, Named, WholeExperience } from "../../store/WholeExperiences.ts"
 import type { ValidationError } from "../Errors.ts"
@@ -14,7 +14,9 @@ import { invalidInput } from "../Validation.ts"
 import type { DuplicateExperience } from "./ExperienceApi.ts"
 import type { NewWhole } from "./ExperienceBodies.ts"
 import { withChanges } from "./Payloads.ts"
-import { mechanismsMax, sequencesMax } from "./WholeExperienceApi.ts"
+import { productsNamed } from "./SequenceBodies.ts"
+import { sequencesMax } from "./WholeExperienceApi.ts"
+import { mechanismsMax } from "./WholeSequenceApi.ts"
 import { configurationOf } from "./WholeRecords.ts"
 
 /** Whatever can be set that is an instant, of an experience and of mechanisms of all kinds. */
@@ -38,7 +40,12 @@ export const isTooLarge = ({ sequences }: WholeExperience): boolean =>
 
 /** What of the catalogue and of audiences the original names. */
 export const namedBy = ({ products, sequences }: WholeExperience): Named => ({
-  productIds: [...new Set(products.map(({ productId }) => productId))],
+  productIds: [
+    ...new Set([
+      ...products.map(({ productId }) => productId),
+      ...sequences.flatMap(({ sequence }) => productsNamed(sequence))
+    ])
+  ],
   variantIds: [...new Set(products.flatMap(({ productVariantId }) => productVariantId ?? []))],
   audienceIds: [...new Set(sequences.flatMap(({ sequence }) => sequence.audienceId ?? []))]
 })
@@ -68,17 +75,19 @@ export const copyOf = (
       ({ productId, productVariantId }) =>
         known.products.has(productId) && (productVariantId === null || known.variants.has(productVariantId))
     ),
-    sequences: original.sequences.map(({ sequence }) => ({
-      settings: withChanges<SequenceSettings>({}, sequence, SequenceSettings.fields, {}) as SequenceSettings,
-      accessCode: lost(sequence.hasAccessCode)
-    })),
-    mechanisms: original.sequences.flatMap(({ mechanisms }, sequence) =>
-      mechanisms.flatMap((mechanism) => {
+    sequences: original.sequences.map(({ sequence, mechanisms }) => ({
+      settings: withChanges<SequenceSettings>(
+        {},
+        withoutArchived(sequence, known),
+        SequenceSettings.fields,
+        {}
+      ) as SequenceSettings,
+      accessCode: lost(sequence.hasAccessCode),
+      mechanisms: mechanisms.flatMap((mechanism) => {
         const { kind } = mechanism.identity
-        if (!isLiveKind(kind)) return []
-        return [{ kind, sequence, configuration: shifted(configurationOf(mechanism, kind)) }]
+        return isLiveKind(kind) ? [{ kind, configuration: shifted(configurationOf(mechanism, kind)) }] : []
       })
-    )
+    }))
   }
   const least = Math.floor((now - Math.min(...times)) / 1000) + 1
   const most = Math.floor((latest - Math.max(...times)) / 1000)
@@ -88,6 +97,12 @@ export const copyOf = (
   if (sent < least) return refused("min_value", `>=${least}, or a time of the copy would have passed`)
   return sent > most ? refused("max_value", `<=${most}`) : Result.succeed(whole)
 }
+
+/** The sequence with those of its products that are not archived. */
+const withoutArchived = (sequence: Sequence, { products }: Known): Sequence => ({
+  ...sequence,
+  sequenceProducts: sequence.sequenceProducts.filter(({ productId }) => products.has(productId))
+})
 
 /** The name of a copy that is given none. */
 const copied = (name: string): string => `${name.slice(0, 193).replace(/[\uD800-\uDBFF]$/, "")} (copy)`

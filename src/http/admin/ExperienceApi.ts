@@ -15,11 +15,11 @@ import {
   experienceAccessCode,
   ExperienceWithProducts,
   ListedExperience,
-  mechanismsMax,
   offeredProducts,
   sequencesMax,
   WholeExperience
 } from "./WholeExperienceApi.ts"
+import { mechanismsMax } from "./WholeSequenceApi.ts"
 
 /** The body of `PUT /experiences/{id}`. */
 export const ChangeExperience = Schema.Struct({

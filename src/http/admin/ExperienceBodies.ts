@@ -6,45 +6,32 @@ import { Result, Schema } from "effect"
 import { isWindowEmpty, Settings } from "../../domain/Experience.ts"
 import { type Offer, offersOf } from "../../domain/ExperienceProduct.ts"
 import type { Surroundings } from "../../domain/Locale.ts"
-import type { LiveKind } from "../../domain/Mechanism.ts"
-import { Settings as SequenceSettings } from "../../domain/Sequence.ts"
-import type { Configured } from "../../engine/Creation.ts"
 import { type Known as KnownProducts, type Named as NamedProducts, notOffered } from "../../store/ExperienceProducts.ts"
 import type { Change, Known, Named, NewExperience } from "../../store/WholeExperiences.ts"
 import type { Issue, ValidationError } from "../Errors.ts"
-import { issueAt, issuesMax, issueWithin } from "../Issues.ts"
+import { issueAt, issuesMax } from "../Issues.ts"
 import { invalidInput } from "../Validation.ts"
 import { problemIssues } from "./Answers.ts"
 import { ChangeExperience } from "./ExperienceApi.ts"
-import { completed, issuesWith, type KindOfMechanism } from "./KindOfMechanism.ts"
-import { kinds } from "./Kinds.ts"
 import { withChanges } from "./Payloads.ts"
-import { CreateExperience, type CreateSequenceWithin, kindOfField, type MechanismField } from "./WholeExperienceApi.ts"
+import { namedIn as namedInSequence, type NewSequence, sequenceIn } from "./SequenceBodies.ts"
+import { CreateExperience } from "./WholeExperienceApi.ts"
 
 type CreateBody = typeof CreateExperience.Type
 type ChangeBody = typeof ChangeExperience.Type
-type SequenceBody = typeof CreateSequenceWithin.Type
-type Path = ReadonlyArray<string | number>
-
-/** A mechanism that is to come into being in the sequence of that number. */
-export type NewMechanism = Pick<Configured, "kind" | "configuration"> & { readonly sequence: number }
 
 /** An experience that is to come into being with everything below it. */
 export interface NewWhole extends NewExperience {
-  readonly mechanisms: ReadonlyArray<NewMechanism>
+  readonly sequences: ReadonlyArray<NewSequence>
 }
-
-/** What holds where a sequence's settings are not said. */
-export const sequenceDefaults = { priority: 0 }
 
 /** What a body that creates an experience names. */
 export const namedIn = (body: CreateBody): Named => {
   const sequences = body.sequences ?? []
-  const releases = sequences.flatMap(({ timedReleases }) => timedReleases ?? [])
-  const { productIds, variantIds } = namedProducts(body)
+  const named = [namedProducts(body), ...sequences.map(namedInSequence)]
   return {
-    productIds,
-    variantIds: [...new Set([...variantIds, ...releases.flatMap(({ variantIds }) => variantIds ?? [])])],
+    productIds: [...new Set(named.flatMap(({ productIds }) => productIds))],
+    variantIds: [...new Set(named.flatMap(({ variantIds }) => variantIds))],
     audienceIds: [...new Set(sequences.flatMap(({ audienceId }) => audienceId ?? []))]
   }
 }
@@ -65,28 +52,25 @@ export const newWhole = (
   const input = () => encodeCreation(body)
   const offers = offersOf(body.products ?? [])
   issues.push(...productIssues(offers, known, input))
-  const mechanisms: Array<NewMechanism> = []
+  const around = {
+    surroundings: settings,
+    products: known.products,
+    // Where nothing is offered by name, anything may be selected.
+    notOffered: (variantIds: ReadonlyArray<string>) =>
+      offers.length === 0 ? new Set<string>() : notOffered(offers, variantIds, known.variants)
+  }
   const sequences = (body.sequences ?? []).map((sequence, index) => {
     const at = ["sequences", index]
     if (typeof sequence.audienceId === "string" && !known.audiences.has(sequence.audienceId)) {
       issues.push(issueAt(input(), [...at, "audienceId"], { ...unknown, expected: "an audience" }))
     }
-    for (const { kind, path, said } of mechanismsOf(sequence)) {
-      const what = kinds[kind] as KindOfMechanism<LiveKind>
-      const configuration = completed(what, {}, said, settings)
-      const variantIds = what.variants?.(configuration) ?? []
-      // Where nothing is offered by name, anything may be selected.
-      const elsewhere = offers.length === 0 ? new Set<string>() : notOffered(offers, variantIds, known.variants)
-      for (const issue of issuesWith(what, configuration, elsewhere)) {
-        issues.push(issueWithin(issue, input(), [...at, ...path]))
-      }
-      mechanisms.push({ kind, configuration, sequence: index })
-    }
-    return { settings: sequenceSettings(sequence), accessCode: sequence.accessCode ?? null }
+    const made = sequenceIn(sequence, { input, at }, around)
+    issues.push(...made.issues)
+    return made.sequence
   })
   return issues.length > 0
     ? Result.fail(invalidInput(issues.slice(0, issuesMax)))
-    : Result.succeed({ settings, accessCode: body.accessCode ?? null, offers, sequences, mechanisms })
+    : Result.succeed({ settings, accessCode: body.accessCode ?? null, offers, sequences })
 }
 
 /** What an experience is changed to by a body. */
@@ -112,9 +96,6 @@ const revised = (settings: Partial<Settings>, changes: CreateBody | ChangeBody, 
   return { settings: next, issues: [...problemIssues(problems, next)] }
 }
 
-const sequenceSettings = (body: SequenceBody): SequenceSettings =>
-  withChanges<SequenceSettings>(sequenceDefaults, body, SequenceSettings.fields, sequenceDefaults) as SequenceSettings
-
 const unknown = { kind: "validation", type: "picklist" } as const
 
 /** What is offered that the tenant does not have, or twice. */
@@ -138,14 +119,6 @@ const productIssues = (
     return []
   })
 }
-
-/** The mechanisms of a sequence, each with the path that leads to it. */
-const mechanismsOf = (sequence: SequenceBody) =>
-  Object.entries(kindOfField).flatMap(([field, kind]) => {
-    const said = sequence[field as MechanismField] ?? []
-    const at = (path: Path, said: object) => ({ kind, path, said })
-    return Array.isArray(said) ? said.map((one, index) => at([field, index], one)) : [at([field], said)]
-  })
 
 type Input = { readonly [name: string]: unknown }
 

@@ -40,14 +40,15 @@ export const ExperienceHandlers = HttpApiBuilder.group(
       judge: (known: Known) => Result.Result<NewWhole, ValidationError>
     ) {
       const { experienceId, sequenceIds } = yield* creation.together(tenant, by, (bring) =>
-        wholes.create(tenant, by, named, judge, ({ mechanisms }, made) =>
+        wholes.create(tenant, by, named, judge, ({ sequences }, made) =>
           bring(
-            mechanisms.map(({ kind, configuration, sequence }) => ({
-              kind,
-              experienceId: made.experienceId,
-              sequenceId: made.sequenceIds[sequence]!,
-              configuration
-            }))
+            sequences.flatMap(({ mechanisms }, index) =>
+              mechanisms.map((mechanism) => ({
+                ...mechanism,
+                experienceId: made.experienceId,
+                sequenceId: made.sequenceIds[index]!
+              }))
+            )
           )
         )
       )

@@ -48,12 +48,6 @@ export const changeFields = <F extends Fields, const Required extends keyof F & 
 export const recordFields = <F extends Fields>(settings: F): RecordFields<F> =>
   mapFields(settings, (_, field) => (isOptional(field) ? Schema.NullOr(field.schema) : field)) as RecordFields<F>
 
-/** Fields that a later version takes. Until then a body that uses one is refused, rather than half done. */
-export const notAvailableYet = <const Name extends string>(names: ReadonlyArray<Name>) =>
-  Object.fromEntries(names.map((name) => [name, Schema.optionalKey(nothing(name))])) as {
-    readonly [K in Name]: Schema.optionalKey<ReturnType<typeof nothing>>
-  }
-
 /** `settings` with the changes made: an absent one stays, null takes it back to what `defaults` says, or away. */
 export const withChanges = <S extends object>(
   settings: Partial<S>,
@@ -88,15 +82,4 @@ function isOptional(field: Schema.Constraint): field is Schema.optionalKey<Schem
 
 function inner(field: Schema.Constraint): Schema.Constraint {
   return isOptional(field) ? field.schema : field
-}
-
-/** Nothing, in any of the ways to say it. */
-function nothing(name: string) {
-  return Schema.Json.check(
-    Schema.makeFilter((value: unknown) => value === null || (Array.isArray(value) && value.length === 0), {
-      expected: `null: ${name} is not available yet`,
-      representation: { id: "usher/picklist", payload: null },
-      toJsonSchema: () => ({ type: ["null", "array"], maxItems: 0 })
-    })
-  ).annotate({ description: "Not available yet: null or an empty array." })
 }

@@ -4,57 +4,38 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/Ids.ts"
-import { AccessCode, Sequence, Settings } from "../../domain/Sequence.ts"
+import { Sequence, Settings } from "../../domain/Sequence.ts"
 import * as Sequences from "../../store/Sequences.ts"
 import { NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
-import { changeFields, createFields, notAvailableYet } from "./Payloads.ts"
-
-const later = notAvailableYet([
-  "sequenceProducts",
-  "queues",
-  "draws",
-  "auctions",
-  "appointments",
-  "timedReleases",
-  "waitlist"
-])
-
-const accessCode = Schema.optionalKey(
-  Schema.NullOr(
-    AccessCode.annotate({
-      description:
-        "Opens the sequence to consumers who show it when they enter the experience. Never shown again. How often one may be tried, the rate limits alone say: choose one that cannot be guessed."
-    })
-  )
-)
-
-/** The body of `POST /sequences`. */
-export const CreateSequence = Schema.Struct({
-  experienceId: Id,
-  ...createFields(Settings.fields, ["name"]),
-  accessCode,
-  ...later
-}).annotate({ identifier: "CreateSequence" })
+import { changeFields } from "./Payloads.ts"
+import { CreateSequence, mechanismsMax, sequenceAccessCode, SequenceWithMechanisms } from "./WholeSequenceApi.ts"
 
 /** The body of `PUT /sequences/{id}`. */
 export const ChangeSequence = Schema.Struct({
   ...changeFields(Settings.fields, ["name"]),
-  accessCode,
-  ...later
+  accessCode: sequenceAccessCode
 }).annotate({ identifier: "ChangeSequence" })
 
 export class SequenceApi extends HttpApiGroup.make("sequences")
   .add(
     HttpApiEndpoint.post("createSequence", "/sequences", {
       payload: CreateSequence,
-      success: Sequence.pipe(HttpApiSchema.status(201)),
+      success: SequenceWithMechanisms.pipe(HttpApiSchema.status(201)),
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create a sequence",
         description:
-          "`priority` defaults to 0; a sequence of higher priority comes first. With an `audienceId` it is for the audience's members alone, with an `accessCode` for consumers who have shown it once; with both, for members who have. Others do not see it, and get a 403 when they enter one of its mechanisms. A consumer with `orderLimitPerConsumer` orders in the sequence, cancelled ones aside, gets a 409 `DISTRIBUTION_ORDER_LIMIT` there; places and grants it has already stay its own."
+          `With it come its mechanisms, at most ${mechanismsMax}, all or nothing: every problem is named by its path, and ` +
+          "then nothing is created. Each mechanism takes what its own operation takes. `priority` defaults to 0; a " +
+          "sequence of higher priority comes first. With an `audienceId` it is for the audience's members alone, with an " +
+          "`accessCode` for consumers who have shown it once; with both, for members who have. Others do not see it, and " +
+          "get a 403 when they enter one of its mechanisms. A consumer with `orderLimitPerConsumer` orders in the " +
+          "sequence, cancelled ones aside, gets a 409 `DISTRIBUTION_ORDER_LIMIT` there; places and grants it has already " +
+          "stay its own. With the `productSelectionMode` `SYSTEM_ASSIGNED` one of the `sequenceProducts` is picked for " +
+          "each consumer, by weight and always the same; a change of the products moves only those consumers whose product " +
+          "it takes away, or for whom it wins. Archived products are not picked, and none is where there are none."
       })
     ),
     HttpApiEndpoint.get("listSequences", "/sequences", {
@@ -67,9 +48,14 @@ export class SequenceApi extends HttpApiGroup.make("sequences")
     }).annotateMerge(listAnnotations({ summary: "List sequences", description: "All that are not archived." })),
     HttpApiEndpoint.get("getSequence", "/sequences/:id", {
       params: { id: Id },
-      success: Sequence,
+      success: SequenceWithMechanisms,
       error: NotFound
-    }).annotateMerge(OpenApi.annotations({ summary: "Get a sequence" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Get a sequence",
+        description: "With its mechanisms that are not archived: at most 1,000, the oldest."
+      })
+    ),
     HttpApiEndpoint.put("changeSequence", "/sequences/:id", {
       params: { id: Id },
       payload: ChangeSequence,
@@ -79,7 +65,7 @@ export class SequenceApi extends HttpApiGroup.make("sequences")
       OpenApi.annotations({
         summary: "Change a sequence",
         description:
-          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default. Consumers who have shown an earlier access code need not show a new one."
+          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default. `sequenceProducts` are replaced as a whole; those that were archived since they were named may stay. Mechanisms are changed by themselves, and ignored here. Consumers who have shown an earlier access code need not show a new one."
       })
     ),
     HttpApiEndpoint.delete("archiveSequence", "/sequences/:id", {

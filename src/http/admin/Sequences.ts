@@ -1,27 +1,30 @@
 /**
  * Sequences on the Admin API: what each operation does.
  */
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Protection } from "../../auth/Protection.ts"
-import { type Sequence, Settings } from "../../domain/Sequence.ts"
+import type { Sequence } from "../../domain/Sequence.ts"
 import { archiveWithMechanisms } from "../../engine/Archiving.ts"
+import { Creation } from "../../engine/Creation.ts"
 import { Engine } from "../../engine/Engine.ts"
 import { Sequences } from "../../store/Sequences.ts"
+import { WholeSequences } from "../../store/WholeSequences.ts"
 import { CurrentTenant } from "../Credentials.ts"
 import { orNotFound, orServiceUnavailable } from "../Refusals.ts"
 import { orBusy } from "./Answers.ts"
 import { AdminApi } from "./Api.ts"
-import { sequenceDefaults as defaults } from "./ExperienceBodies.ts"
 import { orInvalidPage } from "./Lists.ts"
-import { withChanges } from "./Payloads.ts"
-import type { ChangeSequence, CreateSequence } from "./SequenceApi.ts"
+import { changed, namedIn, newSequence, productsNamed } from "./SequenceBodies.ts"
+import { wholeSequence } from "./WholeRecords.ts"
 
 export const SequenceHandlers = HttpApiBuilder.group(
   AdminApi,
   "sequences",
   Effect.fnUntraced(function* (handlers) {
     const sequences = yield* Sequences
+    const wholes = yield* WholeSequences
+    const creation = yield* Creation
     const engine = yield* Engine
     const protection = yield* Protection
 
@@ -32,10 +35,20 @@ export const SequenceHandlers = HttpApiBuilder.group(
       createSequence: Effect.fnUntraced(
         function* ({ payload }) {
           const { tenant, by } = yield* CurrentTenant
-          const { experienceId, accessCode } = payload
-          return yield* sequences
-            .create(tenant, by, experienceId, revised(defaults, payload), accessCode)
-            .pipe(Effect.tap(protectedNow))
+          const { experienceId } = payload
+          const id = yield* creation.together(tenant, by, (bring) =>
+            wholes.create(
+              tenant,
+              by,
+              experienceId,
+              namedIn(payload),
+              (above) => newSequence(payload, above),
+              ({ mechanisms }, sequenceId) =>
+                bring(mechanisms.map((mechanism) => ({ ...mechanism, experienceId, sequenceId })))
+            )
+          )
+          yield* protection.changed(id)
+          return wholeSequence(yield* wholes.find(tenant, id))
         },
         orNotFound,
         orServiceUnavailable
@@ -49,7 +62,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
       getSequence: Effect.fnUntraced(
         function* ({ params }) {
           const { tenant } = yield* CurrentTenant
-          return yield* sequences.find(tenant, params.id)
+          return wholeSequence(yield* wholes.find(tenant, params.id))
         },
         orNotFound,
         orServiceUnavailable
@@ -58,9 +71,15 @@ export const SequenceHandlers = HttpApiBuilder.group(
       changeSequence: Effect.fnUntraced(
         function* ({ params, payload }) {
           const { tenant, by } = yield* CurrentTenant
-          const revise = (settings: Settings) => Result.succeed(revised(settings, payload))
-          return yield* sequences
-            .change(tenant, params.id, by, revise, payload.accessCode)
+          return yield* wholes
+            .change(
+              tenant,
+              params.id,
+              by,
+              productsNamed(payload),
+              (before, products) => changed(before, payload, products),
+              payload.accessCode
+            )
             .pipe(Effect.tap(protectedNow))
         },
         orNotFound,
@@ -79,11 +98,3 @@ export const SequenceHandlers = HttpApiBuilder.group(
     })
   })
 )
-
-/** The settings with the changes made. */
-const revised = (
-  settings: Partial<Settings>,
-  changes: typeof CreateSequence.Type | typeof ChangeSequence.Type
-): Settings =>
-  // Every required setting is in the payload of a creation, in the defaults, or in what is there already.
-  withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings

@@ -1,29 +1,33 @@
-/** Experiences as the Admin API shows them: with what they offer, and with everything below them. */
+/** Experiences and sequences as the Admin API shows them: with what they offer, and with everything below them. */
 import { Schema } from "effect"
 import type { LiveKind } from "../../domain/Mechanism.ts"
 import type { StoredMechanism } from "../../store/Mechanisms.ts"
 import type { WholeExperience as Stored } from "../../store/WholeExperiences.ts"
+import type { WholeSequence as StoredSequence } from "../../store/WholeSequences.ts"
 import { kinds } from "./Kinds.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
 import type { KindOfMechanism } from "./KindOfMechanism.ts"
-import { kindOfField, type WholeExperience } from "./WholeExperienceApi.ts"
+import type { WholeExperience } from "./WholeExperienceApi.ts"
+import { kindOfField, type SequenceWithMechanisms } from "./WholeSequenceApi.ts"
 
-type Whole = typeof WholeExperience.Type
-type Sequence = Whole["sequences"][number]
+type Sequence = typeof SequenceWithMechanisms.Type
 
 /** The experience's record with everything below it. */
-export const wholeRecord = ({ experience, products, sequences }: Stored): Whole => ({
+export const wholeRecord = ({ experience, products, sequences }: Stored): typeof WholeExperience.Type => ({
   ...experience,
   products,
-  sequences: sequences.map(({ sequence, mechanisms }) => {
-    const byKind = Map.groupBy(mechanisms, ({ identity }) => identity.kind)
-    const held = Object.entries(kindOfField).map(([field, kind]) => {
-      const records = (byKind.get(kind) ?? []).map((mechanism) => recordOf(mechanism, kind))
-      return [field, field === "waitlist" ? (records[0] ?? null) : records]
-    })
-    return { ...sequence, ...(Object.fromEntries(held) as Omit<Sequence, keyof typeof sequence>) }
-  })
+  sequences: sequences.map(wholeSequence)
 })
+
+/** The sequence's record with its mechanisms. */
+export const wholeSequence = ({ sequence, mechanisms }: StoredSequence): Sequence => {
+  const byKind = Map.groupBy(mechanisms, ({ identity }) => identity.kind)
+  const held = Object.entries(kindOfField).map(([field, kind]) => {
+    const records = (byKind.get(kind) ?? []).map((mechanism) => recordOf(mechanism, kind))
+    return [field, field === "waitlist" ? (records[0] ?? null) : records]
+  })
+  return { ...sequence, ...(Object.fromEntries(held) as Omit<Sequence, keyof typeof sequence>) }
+}
 
 /** The configuration a mechanism has, as its record tells. */
 export const configurationOf = ({ configuration }: StoredMechanism, kind: LiveKind) =>

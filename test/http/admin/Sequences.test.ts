@@ -23,10 +23,17 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences on th
           name: "General sale",
           priority: 0,
           productSelectionMode: null,
+          sequenceProducts: [],
           audienceId: null,
           orderLimitPerConsumer: null,
           hasAccessCode: false,
-          archived: false
+          archived: false,
+          queues: [],
+          draws: [],
+          auctions: [],
+          appointments: [],
+          timedReleases: [],
+          waitlist: null
         })
         assert.deepStrictEqual([updatedAt, updatedBy], [createdAt, createdBy])
         assert.deepStrictEqual((yield* call("GET", `/sequences/${id}`)).body, body)
@@ -69,8 +76,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences on th
           [{ orderLimitPerConsumer: 1_000_001 }, ["orderLimitPerConsumer: max_value"]],
           [{ orderLimitPerConsumer: 1.5 }, ["orderLimitPerConsumer: integer"]],
           [{ orderLimitPerConsumer: "1" }, ["orderLimitPerConsumer: number"]],
-          [{ sequenceProducts: [{ productId: unknown }] }, ["sequenceProducts: picklist"]],
-          [{ queues: [{ name: "q", admitRate: 1 }] }, ["queues: picklist"]]
+          [{ sequenceProducts: [{ productId: unknown }] }, ["sequenceProducts.0.weight: number"]]
         ]
         for (const [mistake, expected] of mistakes) {
           const shown = JSON.stringify(mistake)

@@ -6,8 +6,7 @@ import { randomUUID } from "node:crypto"
 import { aProduct, aVariant } from "../../store/catalogueFixture.ts"
 import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, aSequence, issuesOf, layer as adminLayer } from "./adminFixture.ts"
-
-const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
+import { assertLivingMechanisms, inDays, mechanismsOfEachKind } from "./wholeFixture.ts"
 
 /** A body with a mechanism of every kind, and two of one. */
 const everything = () => ({
@@ -20,15 +19,7 @@ const everything = () => ({
       name: "First",
       priority: 5,
       productSelectionMode: "USER_SELECTED",
-      queues: [
-        { name: "One", admitRate: 60, openAt: inDays(1) },
-        { name: "Two", admitRate: 0, timeZone: "UTC", capacity: 5 }
-      ],
-      draws: [{ name: "Raffle", drawAt: inDays(2), winnerCount: 3 }],
-      auctions: [{ name: "Sale", settleAt: inDays(3), startPrice: "10", reservePrice: "47.11" }],
-      appointments: [{ name: "Visit", slotDurationMinutes: 30, slotsFrom: inDays(1), slotsUntil: inDays(5) }],
-      timedReleases: [{ name: "Release", capacity: 7 }],
-      waitlist: { name: "Interest", capacity: 9 }
+      ...mechanismsOfEachKind()
     }
   ]
 })
@@ -58,32 +49,10 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Whole experienc
         const [first, last] = sequences
         assert.deepInclude(last, { queues: [], draws: [], auctions: [], appointments: [], timedReleases: [] })
         assert.isNull(last.waitlist)
-        const { queues, draws, auctions, appointments, timedReleases, waitlist, ...sequence } = first
-        assert.deepStrictEqual((yield* call("GET", `/sequences/${sequence.id}`)).body, sequence)
-        assert.deepInclude(sequence, { experienceId: id, priority: 5, productSelectionMode: "USER_SELECTED" })
-        assert.deepStrictEqual(
-          queues.map(({ name }: { name: string }) => name),
-          ["One", "Two"]
-        )
-        for (const [path, records] of Object.entries({
-          queues,
-          draws,
-          auctions,
-          appointments,
-          "timed-releases": timedReleases,
-          waitlists: [waitlist]
-        })) {
-          for (const record of records) {
-            assert.deepStrictEqual((yield* call("GET", `/${path}/${record.id}`)).body, record, path)
-            assert.deepInclude(record, { experienceId: id, sequenceId: sequence.id })
-            const { live } = (yield* call("GET", `/distributions/${record.id}`)).body
-            assert.deepInclude(live, { parked: false })
-          }
-        }
-        // What is not said holds as for a mechanism that is created by itself, with what its experience says.
-        assert.deepInclude(queues[0], { timeZone: "Europe/Rome", supportsGuest: true, loyaltyHeadStartSeconds: 60 })
-        assert.strictEqual(queues[1].timeZone, "UTC")
-        assert.deepInclude(auctions[0], { currencyCode: "EUR", minBidIncrement: "0.01", reservePrice: "47.11" })
+        assert.deepStrictEqual((yield* call("GET", `/sequences/${first.id}`)).body, first)
+        assert.deepInclude(first, { experienceId: id, priority: 5, productSelectionMode: "USER_SELECTED" })
+        yield* assertLivingMechanisms(first, { experienceId: id, sequenceId: first.id })
+        const { draws } = first
         assert.strictEqual(draws[0].closeAt, draws[0].drawAt)
         assert.match(draws[0].seedCommitment, /^[0-9a-f]{64}$/)
       })

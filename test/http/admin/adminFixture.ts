@@ -139,6 +139,39 @@ export const aQueue = Effect.fnUntraced(function* (body: { readonly [name: strin
   }
 })
 
+/** A queue with one consumer in it whose first event nobody can read, so that it is parked once it is asked for. */
+export const aBrokenQueue = Effect.gen(function* () {
+  const { brand } = yield* Admin
+  const sql = yield* SqlClient.SqlClient
+  const { sequenceId, experienceId } = yield* aQueue()
+  const id = randomUUID()
+  const configuration = {
+    name: "Broken",
+    timeZone: "UTC",
+    supportsGuest: true,
+    admitRate: 1,
+    recycleExpiredAdmissions: false,
+    loyaltyBiasEnabled: false,
+    loyaltyHeadStartSeconds: 60
+  }
+  const { organizationId, mode } = brand.tenant
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`
+        insert into mechanisms (id, organization_id, mode, experience_id, sequence_id, kind, configuration,
+          created_at, created_by, updated_at, updated_by)
+        values (${id}, ${organizationId}, ${mode}, ${experienceId}, ${sequenceId}, 'queue',
+          ${JSON.stringify(configuration)}::text::jsonb, now(), 'x', now(), 'x')`
+      yield* sql`insert into mechanism_heads (mechanism_id, sequence, wake_at) values (${id}, 1, null)`
+      yield* sql`insert into journal (mechanism_id, sequence, at, type, data) values (${id}, 1, now(), 'Gibberish', null)`
+      yield* sql`
+        insert into places (mechanism_id, consumer_id, status, entered_at, updated_at)
+        values (${id}, ${randomUUID()}, 'QUEUED', now(), now())`
+    })
+  )
+  return { id, experienceId }
+})
+
 /** What a 400 says is wrong: the path of each issue and its check, in the order of the paths. */
 export const issuesOf = ({ status, body }: Answer): ReadonlyArray<string> => {
   if (status !== 400 || body.error !== "validation_error")
