@@ -1,6 +1,6 @@
 /** The command line of the bench. */
 
-export const scenarioIds = ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P10", "C1"] as const
+export const scenarioIds = ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "C1"] as const
 export type ScenarioId = (typeof scenarioIds)[number]
 
 export const programNames = ["usher", "fastify-postgres", "fastify-postgres-tuned", "fastify-redis", "noop"] as const
@@ -37,6 +37,7 @@ Scenarios (default: all)
   P6   a draw of a million entries: how long it takes, and what others notice of it
   P7   bids a second on one auction, against entries into a queue
   P8   10,000 queues on one process: idle cost, heap, entries spread over them
+  P9   two and three nodes on one database, against one: entries, and what another node costs
   P10  the whole arrival of a new consumer: session, entry, status
   C1   what credentials and limits cost an entry: noop with and without them, and usher
 

@@ -8,13 +8,20 @@ import { consumerId } from "./Tokens.ts"
 import * as Progress from "./Progress.ts"
 import { withJournal } from "./UsherStore.ts"
 
-const block = 10_000
+/** Entries in one commit, unless told otherwise. */
+const blockDefault = 10_000
 
 /** What an entry makes of its consumer. */
 const statuses = { queue: "QUEUED", draw: "ENTERED" } as const
 
 /** Lets `count` consumers enter a mechanism of the database at `url`, in which nobody is yet. */
-export function fill(url: string, kind: keyof typeof statuses, mechanismId: string, count: number): Promise<void> {
+export function fill(
+  url: string,
+  kind: keyof typeof statuses,
+  mechanismId: string,
+  count: number,
+  block = blockDefault
+): Promise<void> {
   const status = statuses[kind]
   const entries = Effect.gen(function* () {
     const journal = yield* Journal

@@ -67,7 +67,8 @@ export async function makeFixture(workDirectory: string, database: DatabaseServe
     logDirectory: join(workDirectory, "log")
   })
   try {
-    await untilReady(server, async () => (await fetch(`http://127.0.0.1:${consumerPort}/ready`)).status === 200)
+    // The Admin API listens last.
+    await untilReady(server, async () => (await fetch(`http://127.0.0.1:${adminPort}/ready`)).status === 200)
     const post = (path: string, body: object) =>
       postJson(`http://127.0.0.1:${adminPort}/api${path}`, keys.secretKey, body)
     const experience = await post("/experiences", { name: "Bench" })

@@ -10,18 +10,31 @@ export interface SqlTap {
   url(direct: string): string
   /** How often each statement was executed so far, by its text. */
   statements(): ReadonlyMap<string, number>
+  /** The parameters each statement was last executed with, by its text. */
+  parameters(): ReadonlyMap<string, ReadonlyArray<Parameter>>
   stop(): void
+}
+
+/** A parameter as it went over the wire: text as text, what is binary as bytes. */
+export interface Parameter {
+  /** The OID of its type; 0 where the server is to find out. */
+  readonly type: number
+  readonly value: string | Buffer | null
 }
 
 /** Opens a tap before the Postgres server of `target`. */
 export async function openSqlTap(target: string): Promise<SqlTap> {
   const { hostname, port } = new URL(target)
   const counts = new Map<string, number>()
+  const last = new Map<string, ReadonlyArray<Parameter>>()
   const sockets = new Set<Socket>()
   const server: Server = createServer((program) => {
     const database = connect({ host: hostname, port: Number(port || "5432"), noDelay: true })
     program.setNoDelay(true)
-    const reader = new FrontendReader((text) => counts.set(text, (counts.get(text) ?? 0) + 1))
+    const reader = new FrontendReader((text, parameters) => {
+      counts.set(text, (counts.get(text) ?? 0) + 1)
+      last.set(text, parameters)
+    })
     for (const [from, to] of [
       [program, database],
       [database, program]
@@ -50,6 +63,7 @@ export async function openSqlTap(target: string): Promise<SqlTap> {
       return tapped.href
     },
     statements: () => new Map(counts),
+    parameters: () => new Map(last),
     stop: () => {
       server.close()
       for (const socket of sockets) socket.destroy()
@@ -90,11 +104,11 @@ export function total(counts: ReadonlyMap<string, number>): number {
 class FrontendReader {
   private pending: Buffer = Buffer.alloc(0)
   private isStarted = false
-  private readonly prepared = new Map<string, string>()
-  private readonly portals = new Map<string, string>()
-  private readonly onStatement: (text: string) => void
+  private readonly prepared = new Map<string, { readonly text: string; readonly types: ReadonlyArray<number> }>()
+  private readonly portals = new Map<string, { readonly text: string; readonly parameters: ReadonlyArray<Parameter> }>()
+  private readonly onStatement: (text: string, parameters: ReadonlyArray<Parameter>) => void
 
-  constructor(onStatement: (text: string) => void) {
+  constructor(onStatement: (text: string, parameters: ReadonlyArray<Parameter>) => void) {
     this.onStatement = onStatement
   }
 
@@ -115,19 +129,26 @@ class FrontendReader {
   private message(type: number, body: Buffer): void {
     switch (String.fromCharCode(type)) {
       case "Q":
-        return this.onStatement(textAt(body, 0).text)
+        return this.onStatement(textAt(body, 0).text, [])
       case "P": {
         const name = textAt(body, 0)
-        this.prepared.set(name.text, textAt(body, name.end).text)
+        const { text, end } = textAt(body, name.end)
+        const count = body.readInt16BE(end)
+        const types = Array.from({ length: count }, (_, index) => body.readInt32BE(end + 2 + 4 * index))
+        this.prepared.set(name.text, { text, types })
         return
       }
       case "B": {
         const portal = textAt(body, 0)
-        this.portals.set(portal.text, this.prepared.get(textAt(body, portal.end).text) ?? "")
+        const name = textAt(body, portal.end)
+        const { text, types } = this.prepared.get(name.text) ?? { text: "", types: [] }
+        this.portals.set(portal.text, { text, parameters: parametersAt(body, name.end, types) })
         return
       }
-      case "E":
-        return this.onStatement(this.portals.get(textAt(body, 0).text) ?? "")
+      case "E": {
+        const { text, parameters } = this.portals.get(textAt(body, 0).text) ?? { text: "", parameters: [] }
+        return this.onStatement(text, parameters)
+      }
     }
   }
 }
@@ -135,4 +156,22 @@ class FrontendReader {
 function textAt(body: Buffer, from: number): { readonly text: string; readonly end: number } {
   const end = body.indexOf(0, from)
   return { text: body.toString("utf8", from, end), end: end + 1 }
+}
+
+/** The parameters of a Bind message: their formats (none: all text; one: that of all), then their values. */
+function parametersAt(body: Buffer, from: number, types: ReadonlyArray<number>): ReadonlyArray<Parameter> {
+  const formats = Array.from({ length: body.readInt16BE(from) }, (_, index) => body.readInt16BE(from + 2 + 2 * index))
+  let at = from + 2 + 2 * formats.length
+  const count = body.readInt16BE(at)
+  at += 2
+  return Array.from({ length: count }, (_, index) => {
+    const length = body.readInt32BE(at)
+    at += 4
+    const type = types[index] ?? 0
+    if (length < 0) return { type, value: null }
+    const value = Buffer.from(body.subarray(at, at + length))
+    at += length
+    const isBinary = (formats.length === 1 ? formats[0] : formats[index]) === 1
+    return { type, value: isBinary ? value : value.toString("utf8") }
+  })
 }

@@ -26,6 +26,7 @@ import { manyMechanisms } from "./scenarios/ManyMechanisms.ts"
 import { millionDrawn } from "./scenarios/MillionDrawn.ts"
 import { millionWaiting } from "./scenarios/MillionWaiting.ts"
 import { newConsumers } from "./scenarios/NewConsumers.ts"
+import { severalNodes } from "./scenarios/SeveralNodes.ts"
 import { statusReads } from "./scenarios/StatusReads.ts"
 import { inventFixture, makeFixture } from "./Setup.ts"
 import { Tokens } from "./Tokens.ts"
@@ -39,6 +40,7 @@ const scenarios: { readonly [id in ScenarioId]: (bench: Bench) => Promise<Scenar
   P6: millionDrawn,
   P7: bids,
   P8: manyMechanisms,
+  P9: severalNodes,
   P10: newConsumers,
   C1: callerChecks
 }

@@ -63,6 +63,8 @@ const engine = Layer.succeed(Engine, {
   inspect: () => Effect.succeed(inspection),
   start: () => Effect.void,
   unpark: () => Effect.void,
+  parked: Effect.succeed([]),
+  overdue: () => Effect.undefined,
   isRestored: Effect.succeed(true)
 } as unknown as Engine["Service"])
 

@@ -117,7 +117,7 @@ interface Template {
 const made = new Map<string, Template>()
 
 /** The database to copy: the fixture's, or one with more in it, made when it is first needed. */
-async function templateFor(ground: Ground, waiting: number, beside: Beside): Promise<Template> {
+export async function templateFor(ground: Ground, waiting: number, beside: Beside): Promise<Template> {
   const { fixture, database: server } = ground
   const { queues = 0, drawEntries = 0 } = beside
   if (waiting + queues + drawEntries === 0) {

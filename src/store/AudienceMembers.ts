@@ -12,10 +12,11 @@ import { fits } from "./AudienceRules.ts"
 import * as Audiences from "./Audiences.ts"
 import * as ConsumerList from "./ConsumerList.ts"
 import type { Unavailable } from "./Journal.ts"
-import { containing, keyset, type ListShape, page, type Page, type PageQuery, PageRefused, plan } from "./Pagination.ts"
+import { type ListShape, page, type Page, type PageQuery, PageRefused, plan } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { tellMembersRemoved } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
+import * as Search from "./Search.ts"
 
 /** Some of the consumers are not the tenant's. Nothing has changed. */
 export class UnknownConsumers extends Schema.TaggedError<UnknownConsumers>()("UnknownConsumers", {
@@ -116,16 +117,15 @@ export class AudienceMembers extends Context.Service<
         if (audience.rules !== null) return yield* fitting(tenant, audienceId, audience.rules, query)
         const now = yield* Clock.currentTimeMillis
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { audienceId } }, now))
-        const { columns, condition, order } = keyset(sql, planned)
-        const conditions = [sql`m.audience_id = ${audienceId}`, condition]
-        if (query.search !== undefined) {
-          const pattern = containing(query.search)
-          conditions.push(sql`(c.email ilike ${pattern} or c.phone ilike ${pattern} or c.full_name ilike ${pattern})`)
-        }
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          select m.*, c.email, c.phone, c.full_name, ${columns}
-          from audience_members m join consumers c on c.id = m.consumer_id
-          where ${sql.and(conditions)} ${order}`
+        const sought = ConsumerList.named(sql, query.search)
+        // One by one, for the page alone: a join in the order of ids would begin with the least of all ids.
+        const eachConsumer = sql`select * from consumers where id = m.consumer_id offset 0`
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`m.*, c.email, c.phone, c.full_name`,
+          from: sql`audience_members m cross join lateral (${eachConsumer}) c`,
+          where: sql`m.audience_id = ${audienceId}`,
+          sought: sought && { ...sought, from: sql`audience_members m join consumers c on c.id = m.consumer_id` }
+        })
         return page(planned, rows, toMember)
       }, orUnavailable)
 

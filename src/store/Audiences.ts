@@ -10,19 +10,11 @@ import type { AudienceRules } from "../domain/AudienceRules.ts"
 import type { Tenant } from "../domain/Ids.ts"
 import { fits } from "./AudienceRules.ts"
 import type { Unavailable } from "./Journal.ts"
-import {
-  containing,
-  keyset,
-  type ListShape,
-  page,
-  type Page,
-  type PageQuery,
-  type PageRefused,
-  plan
-} from "./Pagination.ts"
+import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { tellMembersRemoved } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
+import * as Search from "./Search.ts"
 
 /** How long the members of a DYNAMIC audience are not counted again, however often it is read. */
 export const countedSeconds = 60
@@ -138,11 +130,12 @@ export class Audiences extends Context.Service<
       const list = Effect.fn("Audiences.list")(function* (tenant: Tenant, query: PageQuery<keyof typeof shape.sorts>) {
         const now = yield* Clock.currentTimeMillis
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: {} }, now))
-        const { columns, condition, order } = keyset(sql, planned)
-        const matching = query.search === undefined ? sql`true` : sql`a.name ilike ${containing(query.search)}`
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          select a.*, ${columns} from audiences a
-          where ${ofTenant(tenant)} and not a.archived and ${matching} and ${condition} ${order}`
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`a.*`,
+          from: sql`audiences a`,
+          where: sql`${ofTenant(tenant)} and not a.archived`,
+          sought: Search.textSought(sql, "a.name", query.search)
+        })
         return page(planned, rows, toAudience)
       }, orUnavailable)
 

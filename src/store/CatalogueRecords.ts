@@ -9,19 +9,10 @@ import type { Fragment } from "effect/sql/Statement"
 import type { Tenant } from "../domain/Ids.ts"
 import { type CatalogueArchival, type CatalogueRow, newRow } from "./CatalogueRows.ts"
 import type { Unavailable } from "./Journal.ts"
-import {
-  type Filter,
-  keyset,
-  type ListShape,
-  page,
-  type Page,
-  type PageQuery,
-  type PageRefused,
-  plan
-} from "./Pagination.ts"
+import { type Filter, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
-import { found } from "./Search.ts"
 import { orUnavailable } from "./SqlFailure.ts"
+import * as Search from "./Search.ts"
 
 /** What can be done with the records of a kind. */
 export interface CatalogueRecords<Settings, Record, Sort extends string> {
@@ -102,13 +93,15 @@ export const makeCatalogueRecords = <Settings, Record, Row extends CatalogueRow,
     const list = Effect.fn(named("list"))(function* (tenant: Tenant, query: PageQuery<Sort>, filter: Filter) {
       const now = yield* Clock.currentTimeMillis
       const planned = yield* Effect.fromResult(plan(kind.shape, query, { tenant, filter }, now))
-      const { columns, condition, order } = keyset(sql, planned)
       const narrowed = Object.entries(filter).flatMap(([name, value]) =>
         value === undefined ? [] : [sql`${sql.literal(kind.filters[name]!)} = ${value}`]
       )
-      const conditions = [unarchived(tenant), found(sql, kind.searched, query.search), condition, ...narrowed]
-      const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-        select r.*, ${columns} from ${table} r where ${sql.and(conditions)} ${order}`
+      const rows = yield* Search.rows<Row>(sql, planned, {
+        fields: sql`r.*`,
+        from: sql`${table} r`,
+        where: sql.and([unarchived(tenant), ...narrowed]),
+        sought: Search.textSought(sql, kind.searched, query.search)
+      })
       return page(planned, rows, kind.recordOf)
     }, orUnavailable)
 

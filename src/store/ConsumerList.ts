@@ -11,8 +11,8 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import type { ConsumerType } from "../domain/Consumer.ts"
 import { isUuid, type Tenant } from "../domain/Ids.ts"
-import { containing, type ListShape, type Plan } from "./Pagination.ts"
-import { found } from "./Search.ts"
+import type { ListShape, Plan } from "./Pagination.ts"
+import * as Search from "./Search.ts"
 
 /** The list of consumers (interface document 8.3). Those whose field is not known come first. */
 export const shape = {
@@ -48,18 +48,13 @@ export interface Narrowing {
   readonly condition?: Fragment
 }
 
-/** Consumers of a part that a search looks at one by one, at least: some milliseconds. */
-const lookedAtMin = 5_000
-
-/** The same for each row of the page. */
-const lookedAtPerRow = 100
-
 /** The statement that reads a page: every column of `consumers`, `sortKey` and `sortId`. */
 export const select = <Row extends object>(sql: SqlClient, plan: Plan, narrowing: Narrowing) => {
   const parts = partsOf(sql, plan, narrowing).map((part) => sql`(${part})`)
-  const { order } = walked(sql, plan)
+  const { fields } = walked(sql, plan)
   return sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-    select * from (${sql.join(" union all ", false)(parts)}) c ${order}`
+    select * from (${sql.join(" union all ", false)(parts)}) c
+    order by ${Search.direction(sql, { order: fields, walk: plan.walk })} limit ${plan.limit}`
 }
 
 function partsOf(sql: SqlClient, plan: Plan, narrowing: Narrowing): ReadonlyArray<Fragment> {
@@ -67,85 +62,105 @@ function partsOf(sql: SqlClient, plan: Plan, narrowing: Narrowing): ReadonlyArra
   const types = (["authenticated", "guest"] as const).filter((each) => type === undefined || type === each)
   const known = types.map((each) => sql`c.type = ${each} and not c.anonymous`)
   if (search !== undefined) {
-    const named = namedOf(sql, search, types)
     return [
-      ...known.map((part) => searchedPartOf(sql, plan, narrowing, part, search)),
-      partOf(sql, plan, narrowing, sql`${named} and ${condition}`)
+      ...known.map((part) =>
+        partOf(sql, plan, narrowing, sql`${part} and ${condition}`, { sought: containing(sql, search) })
+      ),
+      namedPartOf(sql, plan, narrowing, search, types)
     ]
   }
   const parts = known.map((part) => partOf(sql, plan, narrowing, sql`${part} and ${condition}`))
-  if (types.includes("guest")) parts.push(partOf(sql, plan, narrowing, sql`c.anonymous and ${condition}`, true))
+  if (types.includes("guest"))
+    parts.push(partOf(sql, plan, narrowing, sql`c.anonymous and ${condition}`, { isAnonymous: true }))
   return parts
 }
 
-/** Whom the search names, unless it finds them as well. */
-function namedOf(sql: SqlClient, search: string, types: ReadonlyArray<ConsumerType>): Fragment {
-  const isNamed = isUuid(search)
-    ? sql`(c.external_id = ${search} or c.id = ${search}::uuid)`
-    : sql`c.external_id = ${search}`
-  return sql`${isNamed} and c.type = any(${types}::text[]) and not ${looksLike(sql, search)}`
+/** The part of those whom the search names, unless it finds them as well. */
+function namedPartOf(
+  sql: SqlClient,
+  plan: Plan,
+  narrowing: Narrowing,
+  search: string,
+  types: ReadonlyArray<ConsumerType>
+): Fragment {
+  const { tenant, condition = sql`true` } = narrowing
+  const byId = isUuid(search) ? sql`union all select ${search}::uuid` : sql``
+  // Found before they are put in order: by order, a whole list might be looked through for them.
+  const from = sql`(
+    select * from consumers where id = any(array(
+      select n.id from consumers n
+      where n.organization_id = ${tenant.organizationId} and n.mode = ${tenant.mode} and not n.archived
+        and n.external_id = ${search} ${byId})) offset 0) c`
+  const isOther = sql`c.type = any(${types}::text[]) and not ${containing(sql, search).fits}`
+  return partOf(sql, plan, narrowing, sql`${isOther} and ${condition}`, { from })
 }
 
-/** True for consumers whose text contains the search, without the help of an index. */
-const looksLike = (sql: SqlClient, search: string) => sql`(${sql.literal(searched)}) ilike ${containing(search)}`
+/** Consumers of whom something is known, and whose text contains the search. */
+const containing = (sql: SqlClient, search: string): Search.Sought => Search.containingText(sql, searched, search)
 
-function partOf(sql: SqlClient, plan: Plan, narrowing: Narrowing, condition: Fragment, isAnonymous = false): Fragment {
-  const { columns, order, after } = walked(sql, plan, isAnonymous)
-  return sql`
-    select c.*, ${columns} from consumers c
-    where ${ofTenant(sql, narrowing)} and ${condition} and ${after} ${order}`
+/** The same of a consumer `c` beside something else, whether it is archived or not. */
+export const named = (sql: SqlClient, search: string | undefined): Search.Sought | undefined =>
+  search === undefined ? undefined : amongNamed(sql, search, containing(sql, search).fits)
+
+/** The same, where a consumer `c` that fits has a text that contains the search, and not all of those fit. */
+export const amongNamed = (sql: SqlClient, search: string, fits: Fragment): Search.Sought => {
+  const hasPieces = sql`not c.anonymous and ${Search.indexed(sql, searched, search)}`
+  return { fits, ways: [sql`not c.archived`, sql`c.archived`].map((part) => sql`${part} and ${hasPieces} and ${fits}`) }
 }
 
-/**
- * What is common is met soon by looking at one consumer after the other, in order; what is rare is found by the index and
- * put in order. Only where so many have been looked at in vain is the index asked.
- */
-function searchedPartOf(sql: SqlClient, plan: Plan, narrowing: Narrowing, part: Fragment, search: string): Fragment {
-  const { condition = sql`true` } = narrowing
-  const { after, direction } = walked(sql, plan)
-  const lookedAt = Math.max(lookedAtMin, plan.limit * lookedAtPerRow)
-  return sql`
-    with looked as materialized (
-      select c.id, ${looksLike(sql, search)} and ${condition} as fits, row_number() over (order by ${direction}) as nr
-      from consumers c where ${ofTenant(sql, narrowing)} and ${part} and ${after}
-      order by ${direction} limit ${lookedAt}
-    ), met as materialized (
-      select id from looked where fits order by nr limit ${plan.limit}
-    ), enough as materialized (
-      select (select count(*) from met) >= ${plan.limit} or (select count(*) from looked) < ${lookedAt} as is_so
-    )
-    (${partOf(sql, plan, narrowing, sql`c.id = any(array(select id from met)) and (select is_so from enough)`)})
-    union all
-    (select * from (
-      ${partOf(sql, plan, narrowing, sql`${part} and ${found(sql, searched, search)} and ${condition}`)}
-    ) indexed where not (select is_so from enough))`
+interface PartOptions {
+  readonly isAnonymous?: boolean
+  readonly from?: Fragment
+  readonly sought?: Search.Sought
+}
+
+function partOf(
+  sql: SqlClient,
+  plan: Plan,
+  narrowing: Narrowing,
+  condition: Fragment,
+  { isAnonymous = false, from = sql`consumers c`, sought }: PartOptions = {}
+): Fragment {
+  const { columns, fields, after, isBeyond } = walked(sql, plan, isAnonymous)
+  return Search.query(sql, {
+    columns: sql`c.*, ${columns}`,
+    from,
+    id: "c.id",
+    where: sql`${ofTenant(sql, narrowing)} and ${condition} and ${isBeyond}`,
+    order: fields,
+    after,
+    walk: plan.walk,
+    limit: plan.limit,
+    sought
+  })
 }
 
 const ofTenant = (sql: SqlClient, { tenant }: Narrowing) =>
   sql`c.organization_id = ${tenant.organizationId} and c.mode = ${tenant.mode} and not c.archived`
 
 /** The plan as SQL. Anonymous guests differ by age and id alone. */
-function walked(sql: SqlClient, { sort, walk, limit, position }: Plan, isAnonymous = false) {
+function walked(sql: SqlClient, { sort, walk, position }: Plan, isAnonymous = false) {
   const isByAge = isAnonymous || sort.expression === shape.sorts.createdAt.expression
   const fields = isByAge ? ["c.created_at", "c.id"] : [sort.expression, "c.created_at", "c.id"]
-  const direction = sql.literal(fields.map((field) => `${field} ${walk}`).join(", "))
   return {
-    direction,
+    fields,
     columns: sql.literal(
       `json_build_array((${sort.expression})::text, c.created_at::text)::text as "sortKey", c.id::text as "sortId"`
     ),
-    after: position === undefined ? sql`true` : after(position),
-    order: sql`order by ${direction} limit ${limit}`
+    ...after()
   }
 
-  function after({ key, id }: { readonly key: string; readonly id: string }): Fragment {
-    const [value, createdAt] = decodeKey(key)
+  /** The values of the row the page begins after; or, where it has others than anonymous guests have, which side they are on. */
+  function after(): { readonly after?: ReadonlyArray<Fragment>; readonly isBeyond: Fragment } {
+    if (position === undefined) return { isBeyond: sql`true` }
+    const [value, createdAt] = decodeKey(position.key)
     const leastKey = leastKeys[sort.expression]
-    // Where the cursor's row has a value, all anonymous guests are on one side of it.
-    if (isAnonymous && leastKey !== undefined && value !== leastKey) return walk === "asc" ? sql`false` : sql`true`
-    const values = [sql`${createdAt}::text::timestamptz`, sql`${id}::text::uuid`]
+    if (isAnonymous && leastKey !== undefined && value !== leastKey) {
+      return { isBeyond: walk === "asc" ? sql`false` : sql`true` }
+    }
+    const values = [sql`${createdAt}::text::timestamptz`, sql`${position.id}::text::uuid`]
     if (!isByAge) values.unshift(sql`${value}::text::${sql.literal(sort.type)}`)
-    return sql`(${sql.literal(fields.join(", "))}) ${sql.literal(walk === "asc" ? ">" : "<")} (${sql.join(", ", false)(values)})`
+    return { after: values, isBeyond: sql`true` }
   }
 }
 

@@ -25,11 +25,22 @@ export const layer = Layer.unwrap(
   })
 )
 
+/**
+ * Statements are short: compiling one, or starting workers for it, takes longer than running it. A server in front that lets
+ * no parameters through has to be told to ignore these.
+ */
+const startupParameters = { jit: "off", max_parallel_workers_per_gather: "0" }
+
 const clientLayer = (target: PgConnection.Config, name: string) =>
   PgClient.layerFrom(
     Effect.gen(function* () {
       const settings = yield* Settings
-      const config = { ...target, applicationName: `usher ${settings.nodeName}`, keepAlive: "30 seconds" } as const
+      const config = {
+        ...target,
+        applicationName: `usher ${settings.nodeName}`,
+        keepAlive: "30 seconds",
+        startupParameters
+      } as const
       yield* check(config, name)
       return yield* PgClient.make({ ...config, maxConnections: settings.databaseConnections, minConnections: 1 }).pipe(
         Effect.mapError((error) => refused(name, reasonOf(error)))

@@ -9,10 +9,16 @@ import type { SqlError } from "effect/sql/SqlError"
 import { type ExperiencePage, type PageStatus, Settings } from "../domain/ExperiencePage.ts"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Unavailable } from "./Journal.ts"
-import { keyset, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan, type RowKey } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
-import { found } from "./Search.ts"
 import { orUnavailable } from "./SqlFailure.ts"
+import * as Search from "./Search.ts"
+
+/**
+ * Bytes of creative documents that one page of the list reads: it ends with the document that reaches them, and its cursor
+ * goes on from there. A page always has one item at least, so a walk never ends early.
+ */
+export const documentBytesMax = 4_194_304
 
 /** Another page of the experience has this slug. 409 */
 export class SlugTaken extends Schema.TaggedError<SlugTaken>()("SlugTaken", { slug: Schema.String }) {}
@@ -46,6 +52,7 @@ export class ExperiencePages extends Context.Service<
       status: PageStatus
     ): Effect.Effect<ExperiencePage, RecordNotFound | SlugTaken | Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
+    /** Fewer than are asked for, where their documents are large. */
     list(
       tenant: Tenant,
       query: PageQuery<keyof typeof shape.sorts>,
@@ -115,12 +122,23 @@ export class ExperiencePages extends Context.Service<
         const now = yield* Clock.currentTimeMillis
         const filter = { experienceId, status }
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter }, now))
-        const { columns, condition, order } = keyset(sql, planned)
-        const conditions = [ofTenant(tenant), found(sql, "(p.title || ' ' || p.slug)", query.search), condition]
+        const conditions = [ofTenant(tenant)]
         if (experienceId !== undefined) conditions.push(sql`p.experience_id = ${experienceId}`)
         if (status !== undefined) conditions.push(sql`p.status = ${status}`)
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          select p.*, ${columns} from experience_pages p where ${sql.and(conditions)} ${order}`
+        const listed = Search.queryOf(sql, planned, {
+          fields: sql`p.id, p.document_bytes`,
+          from: sql`experience_pages p`,
+          where: sql.and(conditions),
+          sought: Search.textSought(sql, "p.title || ' ' || p.slug", query.search)
+        })
+        const rows = yield* sql<Row & RowKey>`
+          with listed as materialized (
+            select l.*, row_number() over () as nr from (${listed}) l
+          ), weighed as (
+            select listed.*, sum(document_bytes) over (order by nr) - document_bytes as bytes_before from listed
+          )
+          select p.*, w."sortKey", w."sortId" from weighed w join experience_pages p on p.id = w.id
+          where w.bytes_before < ${documentBytesMax}::int order by w.nr`
         return page(planned, rows, toPage)
       }, orUnavailable)
 

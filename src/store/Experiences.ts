@@ -12,19 +12,11 @@ import type { Tenant } from "../domain/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type Surroundings } from "../domain/Locale.ts"
 import type { Unavailable } from "./Journal.ts"
 import type { MechanismName } from "./Mechanisms.ts"
-import {
-  containing,
-  keyset,
-  type ListShape,
-  page,
-  type Page,
-  type PageQuery,
-  type PageRefused,
-  plan
-} from "./Pagination.ts"
+import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
+import * as Search from "./Search.ts"
 
 /** What archiving found: it is done, or these mechanisms must be archived first. */
 export type Archival<A> =
@@ -86,8 +78,8 @@ export class Experiences extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const hashOf = yield* makeAccessCodeHash
 
-      const select = (tenant: Tenant, columns = sql``) => sql`
-        select e.*, w.open_at, w.close_at ${columns}
+      const select = (tenant: Tenant) => sql`
+        select e.*, w.open_at, w.close_at
         from experiences e ${withWindow(sql)}
         where e.organization_id = ${tenant.organizationId} and e.mode = ${tenant.mode}`
 
@@ -135,10 +127,15 @@ export class Experiences extends Context.Service<
       ) {
         const now = yield* Clock.currentTimeMillis
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: {} }, now))
-        const { columns, condition, order } = keyset(sql, planned)
-        const matching = query.search === undefined ? sql`true` : sql`e.name ilike ${containing(query.search)}`
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          ${select(tenant, sql`, ${columns}`)} and not e.archived and ${matching} and ${condition} ${order}`
+        const window = withWindow(sql)
+        const isSortedByWindow = planned.sort.expression === shape.sorts.openAt.expression
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`e.*, w.open_at, w.close_at`,
+          from: isSortedByWindow ? sql`experiences e ${window}` : sql`experiences e`,
+          beside: isSortedByWindow ? undefined : window,
+          where: sql`e.organization_id = ${tenant.organizationId} and e.mode = ${tenant.mode} and not e.archived`,
+          sought: Search.textSought(sql, "e.name", query.search)
+        })
         return page(planned, rows, toExperience)
       }, orUnavailable)
 

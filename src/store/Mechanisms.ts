@@ -11,18 +11,9 @@ import type { Mode, Tenant } from "../domain/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type Surroundings } from "../domain/Locale.ts"
 import type { Millis } from "../domain/Time.ts"
 import type { Unavailable } from "./Journal.ts"
-import {
-  containing,
-  keyset,
-  type ListShape,
-  page,
-  type Page,
-  type PageQuery,
-  type PageRefused,
-  type Plan,
-  plan
-} from "./Pagination.ts"
+import { type ListShape, page, type Page, type PageQuery, type PageRefused, type Plan, plan } from "./Pagination.ts"
 import { orUnavailable } from "./SqlFailure.ts"
+import * as Search from "./Search.ts"
 
 /** A mechanism by name. */
 export interface MechanismName {
@@ -119,11 +110,12 @@ export class Mechanisms extends Context.Service<
         search: string | undefined,
         conditions: ReadonlyArray<Fragment>
       ) {
-        const { columns, condition, order } = keyset(sql, planned)
-        const all = [...conditions, sql`not m.archived`, condition]
-        if (search !== undefined) all.push(sql`m.configuration ->> 'name' ilike ${containing(search)}`)
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          select m.*, ${columns} from mechanisms m where ${sql.and(all)} ${order}`
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`m.*`,
+          from: sql`mechanisms m`,
+          where: sql.and([...conditions, sql`not m.archived`]),
+          sought: Search.textSought(sql, "m.configuration ->> 'name'", search)
+        })
         return page(planned, rows, toStored)
       })
 

@@ -13,11 +13,11 @@ import { notification } from "./Invalidations.ts"
 import type { Unavailable } from "./Journal.ts"
 import { makeOriginOf, type Origin, type References, unknownConsumer, UnknownReferences } from "./OrderOrigins.ts"
 import { type Counted, momentsOf, type Row, settingsOf, toOrder } from "./OrderRows.ts"
-import { keyset, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
-import { found } from "./Search.ts"
 import { tellConsumersChanged } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
+import * as Search from "./Search.ts"
 
 /** Another order of the tenant has this external id. Nothing was written. 409 */
 export class ExternalIdTaken extends Schema.TaggedError<ExternalIdTaken>()("ExternalIdTaken", {}) {}
@@ -175,14 +175,17 @@ export class Orders extends Context.Service<
         const now = yield* Clock.currentTimeMillis
         const filter = { status, consumerId, experienceId, distributionId }
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter }, now))
-        const { columns, condition, order } = keyset(sql, planned)
-        const conditions = [ofTenant(tenant), found(sql, searched, query.search), condition]
+        const conditions = [ofTenant(tenant)]
         if (status !== undefined) conditions.push(sql`o.status = ${status}`)
         if (consumerId !== undefined) conditions.push(sql`o.consumer_id = ${consumerId}`)
         if (experienceId !== undefined) conditions.push(sql`o.experience_id = ${experienceId}`)
         if (distributionId !== undefined) conditions.push(sql`o.distribution_id = ${distributionId}`)
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          select o.*, ${columns} from orders o where ${sql.and(conditions)} ${order}`
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`o.*`,
+          from: sql`orders o`,
+          where: sql.and(conditions),
+          sought: Search.textSought(sql, searched, query.search)
+        })
         return page(planned, rows, toOrder)
       }, orUnavailable)
 

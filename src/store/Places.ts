@@ -4,20 +4,14 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
-import type { Tenant } from "../domain/Ids.ts"
+import type { Fragment } from "effect/sql/Statement"
+import { isUuid, type Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
 import type { Unavailable } from "./Journal.ts"
-import {
-  containing,
-  keyset,
-  type ListShape,
-  page,
-  type Page,
-  type PageQuery,
-  type PageRefused,
-  plan
-} from "./Pagination.ts"
+import { containing, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
 import { orUnavailable } from "./SqlFailure.ts"
+import * as ConsumerList from "./ConsumerList.ts"
+import * as Search from "./Search.ts"
 
 /** A consumer's standing in one mechanism, with what is known of the consumer. */
 export interface ConsumerPlace {
@@ -64,12 +58,19 @@ export class Places extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      /** A whole id is looked up by key; anything else may be part of an address, or how an id begins. */
-      const matching = (search: string) =>
-        uuidPattern.test(search)
-          ? sql`p.consumer_id = ${search}::uuid`
-          : sql`(c.email ilike ${containing(search)} or c.phone ilike ${containing(search)}
-              or p.consumer_id::text like ${containing(search.toLowerCase()).slice(1)})`
+      /** Part of an address, or how an id begins. */
+      const sought = (search: string): Search.Sought => {
+        const pattern = containing(search)
+        const isAddress = sql`(c.email ilike ${pattern} or c.phone ilike ${pattern})`
+        const ids = idsBeginning(search.toLowerCase())
+        const byAddress = ConsumerList.amongNamed(sql, search, isAddress)
+        if (ids === undefined) return byAddress
+        const isId = sql`p.consumer_id between ${ids.least}::uuid and ${ids.greatest}::uuid`
+        return {
+          fits: sql`(${isAddress} or ${isId})`,
+          ways: [...byAddress.ways, sql`${isId} and ${isAddress} is not true`]
+        }
+      }
 
       const list = Effect.fn("Places.list")(function* (
         tenant: Tenant,
@@ -79,21 +80,27 @@ export class Places extends Context.Service<
       ) {
         const now = yield* Clock.currentTimeMillis
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { mechanismId, status } }, now))
-        const { columns, condition, order } = keyset(sql, planned)
         const conditions = [
           sql`p.mechanism_id = ${mechanismId}`,
           sql`exists (select 1 from mechanisms where id = ${mechanismId}
-            and organization_id = ${tenant.organizationId} and mode = ${tenant.mode})`,
-          condition
+            and organization_id = ${tenant.organizationId} and mode = ${tenant.mode})`
         ]
         if (status !== undefined) conditions.push(sql`p.status = ${status}`)
-        if (query.search !== undefined) conditions.push(matching(query.search))
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          select p.*, c.email, c.phone, c.full_name, ${columns}
-          from places p
-          left join consumers c on c.id = p.consumer_id
-            and c.organization_id = ${tenant.organizationId} and c.mode = ${tenant.mode}
-          where ${sql.and(conditions)} ${order}`
+        const search = query.search ?? ""
+        if (isUuid(search)) conditions.push(sql`p.consumer_id = ${search}::uuid`)
+        const ofTenant = (table: Fragment) =>
+          sql`${table}organization_id = ${tenant.organizationId} and ${table}mode = ${tenant.mode}`
+        const joined = sql`places p left join consumers c on c.id = p.consumer_id and ${ofTenant(sql`c.`)}`
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`p.*, c.email, c.phone, c.full_name`,
+          // One by one, for the page alone: a join in the order of ids would begin with the least of all ids.
+          from: sql`
+            places p left join lateral (
+              select * from consumers where id = p.consumer_id and ${ofTenant(sql``)} offset 0
+            ) c on true`,
+          where: sql.and(conditions),
+          sought: search === "" || isUuid(search) ? undefined : { ...sought(search), from: joined }
+        })
         return page(planned, rows, toConsumerPlace)
       }, orUnavailable)
 
@@ -102,7 +109,12 @@ export class Places extends Context.Service<
   )
 }
 
-const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** The least and the greatest id that begin with the text; undefined if none does. */
+const idsBeginning = (text: string): { readonly least: string; readonly greatest: string } | undefined => {
+  const filled = (digit: string) =>
+    text + "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx".slice(text.length).replaceAll("x", digit)
+  return isUuid(filled("0")) ? { least: filled("0"), greatest: filled("f") } : undefined
+}
 
 interface Row {
   readonly consumer_id: string

@@ -9,12 +9,12 @@ import type { Tenant } from "../domain/Ids.ts"
 import { makeReferences, refuseUnknown, type UnknownReferences } from "./CatalogueReferences.ts"
 import { type CatalogueArchival, newRow } from "./CatalogueRows.ts"
 import type { Unavailable } from "./Journal.ts"
-import { keyset, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
 import { columnsOf, insertMedia, type Row, settingsOf, toProducts } from "./ProductParts.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
-import { found } from "./Search.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 import { insertVariants, type VariantDraft } from "./VariantRows.ts"
+import * as Search from "./Search.ts"
 
 /** What a product is created from. The first variant becomes its default. */
 export interface ProductDraft {
@@ -160,10 +160,13 @@ export class Products extends Context.Service<
       const list = Effect.fn("Products.list")(function* (tenant: Tenant, query: PageQuery<keyof typeof shape.sorts>) {
         const now = yield* Clock.currentTimeMillis
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: {} }, now))
-        const { columns, condition, order } = keyset(sql, planned)
-        const matching = found(sql, "p.name || E'\\n' || coalesce(p.record ->> 'handle', '')", query.search)
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          select p.*, ${columns} from products p where ${unarchived(tenant)} and ${matching} and ${condition} ${order}`
+        const text = "p.name || E'\\n' || coalesce(p.record ->> 'handle', '')"
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`p.*`,
+          from: sql`products p`,
+          where: unarchived(tenant),
+          sought: Search.textSought(sql, text, query.search)
+        })
         const products = new Map((yield* toProducts(sql, rows)).map((product) => [product.id, product]))
         return page(planned, rows, ({ id }) => products.get(id)!)
       }, orUnavailable)

@@ -1,19 +1,175 @@
 /**
- * Search in lists (interface document 8.3): rows whose text contains what is looked for, upper and lower case alike. An
- * index over `search_pieces` of the very same text expression finds the few rows that can, however many there are; the
- * pattern then decides.
+ * Search in lists (interface document 8.3): rows whose text contains what is looked for, upper and lower case alike.
+ *
+ * What is common is met soon by looking at one row after the other, in the list's order. What is rare is found by an index
+ * over `search_pieces` of the very same text, and put in order. Which it is, nobody knows beforehand; so a page is looked
+ * for in four ways, each only if those before did not settle it:
+ *
+ * 1. `near`: the first rows in order, no further than until the page is full.
+ * 2. `few`: what the index finds, as long as that is little.
+ * 3. `far`: more rows in order.
+ * 4. All that the index finds.
+ *
+ * Whichever settles it, the page is exactly the first rows that fit, from where it begins on. The fourth alone costs more
+ * the more rows fit: it is needed where many do, and hardly one of them is among the first five thousand.
  */
 import type { SqlClient } from "effect/sql/SqlClient"
-import type { Fragment } from "effect/sql/Statement"
-import { containing } from "./Pagination.ts"
+import type { Fragment, Statement } from "effect/sql/Statement"
+import { containing, keyset, type Plan, type RowKey, type SortField } from "./Pagination.ts"
+
+/** Rows that are looked at one by one: first so many, and so many if the index finds many; more for long pages. */
+const nearRows = 1_000
+const farRows = 5_000
+const farRowsPerItem = 100
+
+/** Rows that the index finds and that are put in order whatever else there is. */
+const fewRows = 2_500
 
 /** Pieces of what is looked for that the index is asked for; a few leave few rows, and each costs a look. */
 const piecesAsked = 12
 
-/** True for rows whose `text`, an SQL expression that is never null, contains `search`. */
-export const found = (sql: SqlClient, text: string, search: string | undefined): Fragment =>
-  search === undefined
+/** What is searched for. */
+export interface Sought {
+  /** True of a row that fits, without the help of an index. */
+  readonly fits: Fragment
+  /** Conditions that an index answers, each; of a row that fits exactly one is true. */
+  readonly ways: ReadonlyArray<Fragment>
+  /** What these are asked of, where it is not what the list is read from, row by row: the same rows by the same names. */
+  readonly from?: Fragment
+}
+
+/** Rows whose `text`, an SQL expression that is never null, contains `search`. */
+export const containingText = (sql: SqlClient, text: string, search: string): Sought => {
+  const fits = sql`(${sql.literal(text)}) ilike ${containing(search)}`
+  return { fits, ways: [sql`${indexed(sql, text, search)} and ${fits}`] }
+}
+
+/** The same, if anything is searched for. */
+export const textSought = (sql: SqlClient, text: string, search: string | undefined): Sought | undefined =>
+  search === undefined ? undefined : containingText(sql, text, search)
+
+/**
+ * True for rows whose text has the pieces of what is looked for, by an index; so it is of all that contain it. The
+ * longest pieces alone, since the shorter ones are in them.
+ */
+export const indexed = (sql: SqlClient, text: string, search: string): Fragment => sql`
+  search_pieces(${sql.literal(text)}) @> array(
+    select piece from unnest(search_pieces(${search})) as piece
+    where length(piece) = least(3, length(lower(${search}))) limit ${piecesAsked})`
+
+/** The rows of a list. */
+export interface Listed {
+  readonly columns: Fragment
+  /** The table with its alias, and what is joined to it for conditions and order. */
+  readonly from: Fragment
+  /** What is joined to it for the columns alone, one row to each. */
+  readonly beside?: Fragment | undefined
+  /** What tells rows apart. */
+  readonly id: string
+  /** Conditions, but for what is searched and where the page begins. */
+  readonly where: Fragment
+  /** Expressions that make a total order. */
+  readonly order: ReadonlyArray<string>
+  /** Their values in the row that the page begins after; absent: it begins at an end of the list. */
+  readonly after?: ReadonlyArray<Fragment> | undefined
+  readonly walk: Plan["walk"]
+  readonly limit: number
+  /** Absent: all of them. */
+  readonly sought?: Sought | undefined
+}
+
+/** The query for one page of a list. */
+export const query = (sql: SqlClient, listed: Listed): Fragment => {
+  const { columns, from, beside = sql``, where, sought, limit } = listed
+  const order = sql`order by ${direction(sql, listed)} limit ${limit}`
+  const begun = sql`${where} and ${beyond(sql, listed, listed.order)}`
+  if (sought === undefined) return sql`select ${columns} from ${from} ${beside} where ${begun} ${order}`
+  const id = sql.literal(listed.id)
+  const keys = listed.order.map((_, index) => `key${index}`)
+  const far = Math.max(farRows, limit * farRowsPerItem)
+  // Where the page begins is looked at afterwards, and nothing is put in order inside: else the planner may go by order here
+  // too, through all that come before the few that fit.
+  const found = (condition: Fragment) =>
+    sql.join(
+      " union all ",
+      false
+    )(
+      sought.ways.map(
+        (way) => sql`
+          select * from (
+            select ${id} as id, ${sql.literal(listed.order.map((field, index) => `${field} as ${keys[index]}`).join(", "))}
+            from ${sought.from ?? from} where ${way} and ${where} and ${condition} offset 0
+          ) as found where ${beyond(sql, listed, keys)}`
+      )
+    )
+  const inOrder = sql`order by ${direction(sql, { order: keys, walk: listed.walk })} limit ${limit}`
+  // What reads `looked` takes as many of its rows as it needs; a condition on a step before keeps a step from being taken.
+  return sql`
+    with looked as materialized (
+      select ${id} as id, ${sought.fits} as fits from ${from} where ${begun}
+      order by ${direction(sql, listed)} limit ${far}
+    ), near as materialized (
+      select id from (select * from looked limit ${nearRows}) as first where fits limit ${limit}
+    ), near_settles as materialized (
+      select (select count(*) from near) >= ${limit}
+        or (select count(*) from (select from looked limit ${nearRows}) as first) < ${nearRows} as it
+    ), few as materialized (
+      select * from (${found(sql`not (select it from near_settles)`)}) as found limit ${fewRows}
+    ), few_settles as materialized (
+      select not (select it from near_settles) and (select count(*) from few) < ${fewRows} as it
+    ), far as materialized (
+      select id from looked where fits and not (select it from near_settles) and not (select it from few_settles)
+      limit ${limit}
+    ), far_settles as materialized (
+      select not (select it from near_settles) and not (select it from few_settles) and (
+        (select count(*) from far) >= ${limit} or (select count(*) from looked) < ${far}
+      ) as it
+    ), settled as materialized (
+      select (select it from near_settles) or (select it from few_settles) or (select it from far_settles) as it
+    ), chosen as (
+      (select id from near where (select it from near_settles))
+      union all
+      (select id from few where (select it from few_settles) ${inOrder})
+      union all
+      (select id from far where (select it from far_settles))
+      union all
+      (select id from (${found(sql`not (select it from settled)`)}) as found ${inOrder})
+    )
+    select ${columns} from ${from} ${beside} where ${id} = any(array(select id from chosen)) and ${where} ${order}`
+}
+
+/** A list of which a plan asks for a page. */
+export interface Planned extends Pick<Listed, "from" | "beside" | "where" | "sought"> {
+  /** The list's own columns. */
+  readonly fields: Fragment
+}
+
+/** The rows of a page as a plan asks for them. */
+export const rows = <Row>(sql: SqlClient, plan: Plan, planned: Planned): Statement<Row & RowKey> =>
+  sql<Row & RowKey>`${queryOf(sql, plan, planned)}`
+
+/** The query for them. */
+export const queryOf = (sql: SqlClient, plan: Plan, { fields, where, ...listed }: Planned): Fragment => {
+  const { sort, id, walk, limit, position } = plan
+  const value = (text: string, { type }: SortField) => sql`${text}::text::${sql.literal(type)}`
+  return query(sql, {
+    ...listed,
+    columns: sql`${fields}, ${keyset(sql, plan).columns}`,
+    id: id.expression,
+    where,
+    order: [sort.expression, id.expression],
+    after: position && [value(position.key, sort), value(position.id, id)],
+    walk,
+    limit
+  })
+}
+
+/** True of rows that come after the one that the page begins after; `fields` are what the order is called there. */
+const beyond = (sql: SqlClient, { after, walk }: Listed, fields: ReadonlyArray<string>): Fragment =>
+  after === undefined
     ? sql`true`
-    : sql`(search_pieces(${sql.literal(text)}) @> array(
-          select piece from unnest(search_pieces(${search})) as piece order by length(piece) desc limit ${piecesAsked}
-        ) and ${sql.literal(text)} ilike ${containing(search)})`
+    : sql`(${sql.literal(fields.join(", "))}) ${sql.literal(walk === "asc" ? ">" : "<")} (${sql.join(", ", false)(after)})`
+
+/** The order as SQL. */
+export const direction = (sql: SqlClient, { order, walk }: Pick<Listed, "order" | "walk">): Fragment =>
+  sql.literal(order.map((field) => `${field} ${walk}`).join(", "))

@@ -7,11 +7,11 @@ import { SecureRandom } from "effect/crypto"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Settings, ValueSettings, VariantOption, VariantOptionWithValues } from "../domain/VariantOption.ts"
 import type { Unavailable } from "./Journal.ts"
-import { keyset, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
-import { found } from "./Search.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 import { toRow, valuesOf } from "./VariantOptionValues.ts"
+import * as Search from "./Search.ts"
 
 /** What archiving found: it is done, or variants still have a value of the option. */
 export type OptionArchival =
@@ -100,11 +100,12 @@ export class VariantOptions extends Context.Service<
       ) {
         const now = yield* Clock.currentTimeMillis
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: {} }, now))
-        const { columns, condition, order } = keyset(sql, planned)
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          select o.*, ${columns} from variant_options o
-          where ${ofTenant(tenant)} and not o.archived and ${found(sql, "o.name", query.search)} and ${condition}
-          ${order}`
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`o.*`,
+          from: sql`variant_options o`,
+          where: sql`${ofTenant(tenant)} and not o.archived`,
+          sought: Search.textSought(sql, "o.name", query.search)
+        })
         return page(planned, rows, toOption)
       }, orUnavailable)
 

@@ -15,9 +15,8 @@ import type { Tenant } from "../domain/Ids.ts"
 import { makeReferences, refuseUnknown, type UnknownReferences } from "./CatalogueReferences.ts"
 import type { CatalogueArchival } from "./CatalogueRows.ts"
 import type { Unavailable } from "./Journal.ts"
-import { keyset, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
-import { found } from "./Search.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 import {
   columnsOf,
@@ -31,6 +30,7 @@ import {
   type VariantDraft,
   withOptions
 } from "./VariantRows.ts"
+import * as Search from "./Search.ts"
 
 /** The product has `variantsMax` variants already. 409 */
 export class TooManyVariants extends Schema.TaggedError<TooManyVariants>()("TooManyVariants", {}) {}
@@ -152,12 +152,13 @@ export class Variants extends Context.Service<
       ) {
         const now = yield* Clock.currentTimeMillis
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { productId } }, now))
-        const { columns, condition, order } = keyset(sql, planned)
         const within = productId === undefined ? sql`true` : sql`v.product_id = ${productId}`
-        const matching = found(sql, "coalesce(v.sku, '')", query.search)
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          select ${withOptions(sql)}, ${columns} from product_variants v
-          where ${unarchived(tenant)} and ${within} and ${matching} and ${condition} ${order}`
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: withOptions(sql),
+          from: sql`product_variants v`,
+          where: sql`${unarchived(tenant)} and ${within}`,
+          sought: Search.textSought(sql, "coalesce(v.sku, '')", query.search)
+        })
         return page(planned, rows, toVariant)
       }, orUnavailable)
 

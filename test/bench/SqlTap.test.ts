@@ -16,16 +16,26 @@ const int32 = (value: number) => {
   return bytes
 }
 
+const int16 = (value: number) => int32(value).subarray(2)
+
 describe("the tap before Postgres", () => {
-  it("counts simple queries and executions of prepared statements by their text, however the bytes are cut", async () => {
+  it("counts simple queries and executions of prepared statements by their text, and keeps what they were last executed with, however the bytes are cut", async () => {
     const sockets: Array<Socket> = []
     let received = 0
     const sent = Buffer.concat([
       message("", int32(196_608), text("user"), text("bench"), text("")),
       message("Q", text("select 1")),
-      message("P", text("enter"), text("insert …"), int32(0).subarray(2)),
-      ...[1, 2, 3].flatMap(() => [
-        message("B", text(""), text("enter")),
+      message("P", text("enter"), text("insert …"), int16(3), int32(23), int32(25), int32(25)),
+      ...[1, 2, 3].flatMap((number) => [
+        message(
+          "B",
+          text(""),
+          text("enter"),
+          // Three formats and three values, the first of four bytes and binary, the last null.
+          Buffer.concat([3, 1, 0, 0, 3].map(int16)),
+          Buffer.concat([int32(4), int32(number), int32(3), Buffer.from("abc"), int32(-1)]),
+          int16(0)
+        ),
         message("E", text(""), int32(0)),
         message("S")
       ])
@@ -58,6 +68,11 @@ describe("the tap before Postgres", () => {
         ["insert …", 3]
       ]
     )
+    assert.deepStrictEqual(tap.parameters().get("insert …"), [
+      { type: 23, value: int32(3) },
+      { type: 25, value: "abc" },
+      { type: 25, value: null }
+    ])
     program.destroy()
     tap.stop()
     for (const socket of sockets) socket.destroy()

@@ -1,4 +1,4 @@
-/** Search among more consumers than are looked at one by one. */
+/** Search among more consumers than are looked at one by one: what it finds is the same, whichever way it goes. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -40,6 +40,52 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A search among 
           common.map(({ fullName }) => fullName),
           expected
         )
+      })
+    )
+
+    it.effect("is the same walk over what is found near, by the index alone, farther on, and only at the end", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const consumers = yield* ConsumerRecords
+        const tenant = yield* aTenant()
+        const count = 14_000
+        const fits: { readonly [search: string]: (n: number) => boolean } = {
+          everywhere: (n) => n % 3 === 0,
+          seldom: (n) => n % 1_999 === 0,
+          middle: (n) => n > 2_000 && n <= 5_000,
+          late: (n) => n > 11_000,
+          nowhere: () => false
+        }
+        const numbers = Array.from({ length: count }, (_, n) => n + 1)
+        const words = numbers.map((n) =>
+          Object.keys(fits)
+            .filter((word) => fits[word]!(n))
+            .join(" ")
+        )
+        yield* sql`
+          insert into consumers (id, organization_id, mode, type, created_at, full_name, total_order_value)
+          select gen_random_uuid(), ${tenant.organizationId}, 'live', 'authenticated', to_timestamp(n), word || ' ' || n, n % 7
+          from unnest(${words}::text[]) with ordinality as named (word, n)`
+        yield* sql`analyze consumers`
+        const numberOf = ({ fullName }: { readonly fullName: string | null }) => Number(fullName!.split(" ").at(-1))
+        const orders: { readonly [sortBy: string]: (a: number, b: number) => number } = {
+          createdAt: (a, b) => a - b,
+          totalOrderValue: (a, b) => (a % 7) - (b % 7) || a - b
+        }
+        for (const [search, isFit] of Object.entries(fits)) {
+          for (const [sortBy, order] of Object.entries(orders)) {
+            const expected = numbers.filter(isFit).toSorted(order)
+            for (const backward of [false, true]) {
+              const list = (query: PageQuery<never>) =>
+                consumers.list(tenant, { ...query, search, sortBy: sortBy as "createdAt" })
+              assert.deepStrictEqual(
+                (yield* walk(100, list, { backward })).map(numberOf),
+                expected,
+                `${search}, ${sortBy}`
+              )
+            }
+          }
+        }
       })
     )
   })

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type { Settings } from "../../src/domain/ExperiencePage.ts"
 import type { Tenant } from "../../src/domain/Ids.ts"
-import { ExperiencePages } from "../../src/store/ExperiencePages.ts"
+import { documentBytesMax, ExperiencePages } from "../../src/store/ExperiencePages.ts"
 import { Experiences } from "../../src/store/Experiences.ts"
 import type { PageQuery } from "../../src/store/Pagination.ts"
 import { aTenant, inTestMode, layer as records, walk } from "./recordsFixture.ts"
@@ -168,6 +168,41 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Experience page
         ] as const) {
           assert.deepStrictEqual<ReadonlyArray<string>>(yield* listed({ search }), expected, search)
         }
+      })
+    )
+
+    it.effect("come in pages that end early where documents are large, and none is missing or twice on any way", () =>
+      Effect.gen(function* () {
+        const pages = yield* ExperiencePages
+        const tenant = yield* aTenant()
+        const experienceId = yield* anExperience(tenant)
+        // The second by itself is more than a page of the list may read.
+        const megabytes = [1, 6, 0, 3, 3, 0, 1, 1, 1, 1, 0]
+        const all: Array<string> = []
+        for (const [index, size] of megabytes.entries()) {
+          const document = { ...creativeDocument, body: { textTemplate: "x".repeat(size * 1_000_000) } }
+          const page = { ...settings, slug: `page-${index}`, creativeDocument: document }
+          all.push((yield* pages.create(tenant, "x", experienceId, page, "DRAFT")).id)
+        }
+        const sizes: Array<number> = []
+        const list = (query: PageQuery<never>) =>
+          Effect.tap(pages.list(tenant, query, {}), ({ data }) => Effect.sync(() => sizes.push(data.length)))
+        assert.deepStrictEqual(
+          (yield* walk(100, list)).map(({ id }) => id),
+          all
+        )
+        assert.deepStrictEqual(sizes.splice(0), [2, 3, 6, 0])
+        assert.deepStrictEqual(
+          (yield* walk(100, list, { backward: true })).map(({ id }) => id),
+          all
+        )
+        assert.deepStrictEqual(sizes.splice(0), [7, 3, 1, 0])
+        assert.isAbove(6_000_000, documentBytesMax)
+        const searched = (query: PageQuery<never>) => pages.list(tenant, { ...query, search: "page-1" }, {})
+        assert.deepStrictEqual(
+          (yield* walk(100, searched)).map(({ id }) => id),
+          [all[1], all[10]]
+        )
       })
     )
 

@@ -41,7 +41,8 @@ export const makeRows = (tenant: Tenant, random: Random32, run: string, now: num
     const variant = {
       sku: `${handle}-${some(9_999)}`,
       price: cents(1_900 + some(60_000)),
-      inventoryQuantity: some(500)
+      inventoryQuantity: some(500),
+      inventoryPolicy: "deny"
     }
     return {
       product: { id, ...owned, name, record, default_variant_id: variantId, ...stamps(at) },
@@ -127,7 +128,7 @@ export const makeRows = (tenant: Tenant, random: Random32, run: string, now: num
       status: one(["PAID", "FULFILLED"]),
       currency_code: "EUR",
       total: cents(totalCents),
-      record: {},
+      record: { items: [{ quantity: 1, unitPrice: cents(totalCents) }] },
       placed_at: at,
       paid_at: at,
       ...stamps(at)

@@ -56,7 +56,9 @@ export class ExperiencePageApi extends HttpApiGroup.make("experiencePages")
     }).annotateMerge(
       listAnnotations({
         summary: "List experience pages",
-        description: "All that are not archived, with their creative documents."
+        description:
+          "All that are not archived, with their creative documents. Where these are large, a page of the list ends after " +
+          `${ExperiencePages.documentBytesMax / 2 ** 20} MiB of them and has fewer items than were asked for; its cursors go on from there.`
       })
     ),
     HttpApiEndpoint.get("getExperiencePage", "/experience-pages/:id", {

@@ -72,7 +72,7 @@ export class ProductApi extends HttpApiGroup.make("products")
       OpenApi.annotations({
         summary: "Archive a product",
         description:
-          "Archives its variants too, so that the record it answers shows none. As long as an experience offers the product, it is refused (409 `PRODUCT_IN_USE`)."
+          "Archives its variants too, so that the record it answers shows none. As long as an experience offers the product, it is refused (409 `PRODUCT_IN_USE`). Sequences that weigh it pick it no more."
       })
     )
   )

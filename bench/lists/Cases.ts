@@ -1,0 +1,159 @@
+/**
+ * What is asked for: of every list that the description of the Admin API has, the first page, a deep one and one near
+ * the end, in each order, with each filter, and searched. A list or a filter of which nothing is known here is an error,
+ * so that a new one is measured too.
+ */
+import type { Made } from "./Beside.ts"
+
+/** The part of a description that tells lists. */
+export interface Description {
+  readonly paths: {
+    readonly [path: string]: {
+      readonly get?: { readonly parameters?: ReadonlyArray<{ readonly name: string; readonly schema: object }> }
+    }
+  }
+}
+
+export interface Case {
+  /** The list as it is declared. */
+  readonly list: string
+  readonly name: string
+  readonly path: string
+  /** What to walk to before the page that is measured: so many pages on, or to the end and one back. */
+  readonly walk: "none" | "deep" | "end"
+}
+
+interface Known {
+  /** Texts to search for: some that are rare, common, nowhere, or common but not where an order begins. */
+  readonly terms?: ReadonlyArray<string>
+  /** For each filter, what to narrow to. */
+  readonly filters?: { readonly [name: string]: ReadonlyArray<string> }
+  /** The lists that are meant, where the path has an id. */
+  readonly ids?: ReadonlyArray<string>
+}
+
+const absent = "qqqqqq"
+const ofMany = ["summer 17", "archive", "zenith", absent]
+const ofConsumers = ["ada adeyemi", "example.com", "zoe", "partner", absent]
+
+/** What is known of each list. */
+export const knownOf = (made: Made): { readonly [path: string]: Known } => {
+  const { experienceId, sequenceId, productId, consumerId } = made
+  const ofKind = { terms: ofMany, filters: { experienceId: [experienceId], sequenceId: [sequenceId] } }
+  return {
+    "/api-keys": {},
+    "/experiences": { terms: ["drop", "velvet", "alpine cap", absent] },
+    "/sequences": { terms: ["general", ...ofMany], filters: { experienceId: [experienceId] } },
+    "/queues": ofKind,
+    "/draws": ofKind,
+    "/auctions": ofKind,
+    "/appointments": ofKind,
+    "/timed-releases": ofKind,
+    "/waitlists": ofKind,
+    "/distributions": {
+      terms: ofMany,
+      filters: { type: ["queue"], lifecycle: ["open", "closed", "settling"], experienceId: [experienceId] }
+    },
+    "/distributions/{id}/consumers": {
+      ids: [made.queueId],
+      terms: [...ofConsumers, consumerId, consumerId.slice(0, 8)],
+      filters: { status: ["QUEUED", "GRANTED"] }
+    },
+    "/distributions/{id}/history": { ids: [made.queueId], filters: { type: ["Entered", "Ended"] } },
+    "/audiences": { terms: ofMany },
+    "/audiences/{id}/members": { ids: [made.audienceId, made.dynamicAudienceId], terms: ofConsumers },
+    "/variant-options": { terms: ofMany },
+    "/sync-sources": { terms: ofMany, filters: { syncStatus: ["PENDING", "FAILED"] } },
+    "/media-assets": { terms: ofMany },
+    "/products": { terms: ["alpine cap", "velvet", "sneaker", absent] },
+    "/variants": { terms: ["alpine-cap", "velvet", "sneaker", absent], filters: { productId: [productId] } },
+    "/experience-pages": {
+      terms: ["alpine cap: finale", "velvet", "sneaker", absent],
+      filters: { experienceId: [experienceId], status: ["DRAFT", "PUBLISHED"] }
+    },
+    "/consumers": { terms: [...ofConsumers, consumerId], filters: { type: ["authenticated", "guest"] } },
+    "/orders": {
+      terms: ["-a1b2", "-1-", "-0", absent],
+      filters: {
+        status: ["PAID", "CREATED"],
+        consumerId: [consumerId],
+        experienceId: [experienceId],
+        distributionId: [made.queueId]
+      }
+    }
+  }
+}
+
+const common = new Set(["first", "after", "last", "before", "sortBy", "sortDir", "search", "id"])
+
+/** The lists of a description: each path that can be sorted, with its sort fields, its filters and whether it is searched. */
+export function listsOf({ paths }: Description) {
+  return Object.entries(paths).flatMap(([path, { get }]) => {
+    const parameters = get?.parameters ?? []
+    const sortBy = parameters.find(({ name }) => name === "sortBy")
+    if (sortBy === undefined) return []
+    return [
+      {
+        path: path.replace(/^\/api/, "").replace(/\{[^}]*\}/, "{id}"),
+        sorts: choicesIn(sortBy.schema),
+        filters: parameters.flatMap(({ name }) => (common.has(name) ? [] : [name])),
+        isSearched: parameters.some(({ name }) => name === "search")
+      }
+    ]
+  })
+}
+
+/** What is missing for the lists of a description. */
+export function unknownIn(description: Description, known: { readonly [path: string]: Known }): ReadonlyArray<string> {
+  return listsOf(description).flatMap(({ path, filters, isSearched }) => {
+    const ofPath = known[path]
+    if (ofPath === undefined) return [path]
+    const missing = filters.filter((name) => ofPath.filters?.[name] === undefined)
+    if (isSearched && ofPath.terms === undefined) missing.push("search")
+    return missing.map((name) => `${path}?${name}`)
+  })
+}
+
+/** All cases of a description. */
+export function casesOf(description: Description, made: Made): ReadonlyArray<Case> {
+  const known = knownOf(made)
+  const unknown = unknownIn(description, known)
+  if (unknown.length > 0) throw new Error(`Nothing is known of ${unknown.join(", ")}: see bench/lists/Cases.ts`)
+  return listsOf(description).flatMap(({ path: list, sorts }) => {
+    const { ids = [""], terms = [], filters = {} } = known[list]!
+    return ids.flatMap((id, index) => {
+      const path = list.replace("{id}", id)
+      const nameOf = (query: string) => `${list}${ids.length > 1 ? ` ${index + 1}` : ""} ${query}`
+      const narrowings = Object.entries(filters).flatMap(([name, values]) => values.map((value) => `&${name}=${value}`))
+      const searches = terms.map((term) => `&search=${encodeURIComponent(term)}`)
+      // Whoever fits rules is listed by age alone.
+      const own = index === 1 && list === "/audiences/{id}/members" ? sorts.slice(0, 1) : sorts
+      return own.flatMap((sortBy) =>
+        (["asc", "desc"] as const).flatMap((sortDir): ReadonlyArray<Case> => {
+          const order = `sortBy=${sortBy}&sortDir=${sortDir}`
+          const made = (query: string, walk: Case["walk"] = "none"): Case => ({
+            list,
+            name: `${nameOf(query)}${walk === "none" ? "" : `, ${walk}`}`,
+            path: `${path}?${query}`,
+            walk
+          })
+          return [
+            made(order),
+            made(`${order}&first=100`),
+            made(`${order}&first=100`, "deep"),
+            made(order, "end"),
+            ...[...narrowings, ...searches].flatMap((more) => [made(order + more), made(order + more, "end")]),
+            ...searches.map((more) => made(order + more, "deep"))
+          ]
+        })
+      )
+    })
+  })
+}
+
+interface Choice {
+  readonly enum?: ReadonlyArray<string>
+  readonly anyOf?: ReadonlyArray<Choice>
+}
+
+const choicesIn = (choice: Choice): ReadonlyArray<string> => choice.enum ?? choice.anyOf?.flatMap(choicesIn) ?? []

@@ -1,0 +1,71 @@
+/**
+ * The database that lists are measured in: one organization, filled by `usher seed --large`, and beside that with what
+ * the seed does not make. What was made is written down in the database, so that it can be used again.
+ */
+import { randomBytes } from "node:crypto"
+import { spawn } from "node:child_process"
+import { run } from "../Processes.ts"
+import { mainScript } from "../programs/Usher.ts"
+import * as Progress from "../Progress.ts"
+import { type Made, makeBeside } from "./Beside.ts"
+import { query } from "./Query.ts"
+
+export interface Ground extends Made {
+  readonly url: string
+  readonly secretKey: string
+  readonly consumers: number
+}
+
+/** How the measured organization is limited: not at all. */
+const settings = {
+  rateLimits: { adminApiPerMinute: 1_000_000_000, analyticsQueriesPerMinute: 1_000_000_000 }
+}
+
+/** A new database on the server at `DATABASE_URL`, and how it is dropped. */
+export async function newDatabase(): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
+  const server = process.env["DATABASE_URL"]
+  if (server === undefined) throw new Error("Set DATABASE_URL to a Postgres server, or name a database with --database")
+  const name = `usher_lists_${randomBytes(4).toString("hex")}`
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  await query(server, `create database ${name}`)
+  return { url: url.href, drop: () => query(server, `drop database ${name} with (force)`).then(() => undefined) }
+}
+
+/** Fills the database at `url`, unless it has been filled so before. */
+export async function makeGround(url: string, consumers: number): Promise<Ground> {
+  const [known] = await query<{ present: boolean }>(url, "select to_regclass('bench_lists') is not null as present")
+  if (known!.present) {
+    const [kept] = await query<{ ground: Omit<Ground, "url"> }>(url, "select ground from bench_lists")
+    return { ...kept!.ground, url }
+  }
+  const create = ["organizations", "create", "--name", "Lists", "--plan", "enterprise", "--json"]
+  const made = JSON.parse(await run(process.execPath, [mainScript, ...create], { DATABASE_URL: url })) as {
+    readonly organizationId: string
+    readonly testSecretKey: string
+  }
+  await query(url, "update organizations set settings = $1::jsonb where id = $2", [
+    JSON.stringify(settings),
+    made.organizationId
+  ])
+  await seed(url, made.organizationId, consumers)
+  const { organizationId, testSecretKey: secretKey } = made
+  const ground = { secretKey, consumers, ...(await makeBeside(url, organizationId, secretKey)) }
+  await query(url, "create table bench_lists (ground jsonb not null)")
+  await query(url, "insert into bench_lists values ($1)", [JSON.stringify(ground)])
+  return { ...ground, url }
+}
+
+/** The seed shows its own progress. */
+function seed(url: string, organizationId: string, consumers: number): Promise<void> {
+  Progress.say(`usher seed --large ${consumers}`)
+  const child = spawn(
+    process.execPath,
+    [mainScript, "seed", "--organization", organizationId, "--large", `${consumers}`],
+    { stdio: ["ignore", "inherit", "inherit"], env: { ...process.env, DATABASE_URL: url } }
+  )
+  return new Promise((resolve, reject) => {
+    child.on("error", reject)
+    child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`the seed ended with ${String(code)}`))))
+  })
+}

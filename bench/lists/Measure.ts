@@ -1,0 +1,101 @@
+/** How long a list takes to answer, over HTTP, one request after the other. */
+import { Agent, request } from "node:http"
+import type { Case } from "./Cases.ts"
+import type { Ground } from "./Ground.ts"
+import type { Server } from "./Server.ts"
+
+export interface Measured {
+  readonly name: string
+  readonly requests: number
+  readonly p50Milliseconds: number
+  readonly p99Milliseconds: number
+  /** Of the last answer. */
+  readonly items: number
+  readonly bytes: number
+}
+
+/** What is asked for once to warm up, so that no plan and no page is fetched for the first time. */
+const warmups = 6
+
+/** Pages walked before a deep one is measured; of a searched list, fewer. */
+const deepPages = 50
+const deepPagesSearched = 10
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+
+interface Page {
+  readonly data?: ReadonlyArray<unknown>
+  readonly pageInfo: { readonly startCursor: string | null; readonly endCursor: string | null }
+}
+
+export interface Asked {
+  readonly path: string
+  readonly body?: object
+}
+
+/** Sends one request to the Admin API; answers the text. */
+export function ask({ api }: Server, { secretKey }: Ground, { path, body }: Asked): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${secretKey}`, ...(body && { "content-type": "application/json" }) }
+    const asked = request(`${api}${path}`, { agent, headers, method: body ? "POST" : "GET" }, (answer) => {
+      const parts: Array<Buffer> = []
+      answer.on("data", (part: Buffer) => parts.push(part))
+      answer.on("end", () => {
+        const text = Buffer.concat(parts).toString("utf8")
+        if (answer.statusCode === 200) resolve(text)
+        else reject(new Error(`${path} answered ${answer.statusCode}: ${text}`))
+      })
+    })
+    asked.on("error", reject)
+    asked.end(body && JSON.stringify(body))
+  })
+}
+
+/** The page that a case measures, once whatever comes before it has been walked. */
+export async function pageOf(server: Server, ground: Ground, { path, walk }: Case): Promise<string> {
+  const page = async (path: string) => JSON.parse(await ask(server, ground, { path })) as Page
+  if (walk === "none") return path
+  if (walk === "end") {
+    const last = await page(`${path.replace(/&first=\d+/, "")}&last=20`)
+    return `${path}&last=20${cursor("before", last.pageInfo.startCursor)}`
+  }
+  const most = path.includes("&search=") ? deepPagesSearched : deepPages
+  let at = path
+  for (let pages = 0; pages < most; pages++) {
+    const { endCursor } = (await page(at)).pageInfo
+    if (endCursor === null) break
+    at = path + cursor("after", endCursor)
+  }
+  return at
+}
+
+/** Asks so often, and tells how long it took. */
+export async function measure(
+  server: Server,
+  ground: Ground,
+  name: string,
+  asked: Asked,
+  requests: number
+): Promise<Measured> {
+  const millis: Array<number> = []
+  let text = ""
+  for (let sent = -warmups; sent < requests; sent++) {
+    const from = performance.now()
+    text = await ask(server, ground, asked)
+    if (sent >= 0) millis.push(performance.now() - from)
+  }
+  const sorted = millis.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+  const { data = [] } = JSON.parse(text) as Page
+  return {
+    name,
+    requests,
+    p50Milliseconds: at(0.5),
+    p99Milliseconds: at(0.99),
+    items: data.length,
+    bytes: Buffer.byteLength(text)
+  }
+}
+
+const cursor = (parameter: string, value: string | null): string =>
+  value === null ? "" : `&${parameter}=${encodeURIComponent(value)}`

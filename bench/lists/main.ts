@@ -1,0 +1,130 @@
+/** `npm run bench:lists`: how long every list of the Admin API takes with a million consumers, and by which plan. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { cpus, loadavg, tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import * as Progress from "../Progress.ts"
+import { openSqlTap } from "../SqlTap.ts"
+import { type Arguments, help, parseArguments } from "./Arguments.ts"
+import { casesOf, type Description } from "./Cases.ts"
+import { type Ground, makeGround, newDatabase } from "./Ground.ts"
+import { ask, type Asked, measure, type Measured, pageOf } from "./Measure.ts"
+import { plansOf } from "./Plans.ts"
+import { serve } from "./Server.ts"
+
+/** What is promised. */
+const p99MillisecondsMax = 50
+const liveReadMillisecondsMax = 5
+
+const cleanups: Array<() => unknown> = []
+
+async function cleanUp(): Promise<void> {
+  for (const undo of cleanups.splice(0).toReversed()) await Promise.resolve(undo()).catch(() => {})
+}
+
+interface Result extends Measured {
+  readonly asked: Asked
+  readonly millisecondsMax: number | null
+}
+
+async function main(chosen: Arguments): Promise<void> {
+  const url = chosen.database ?? (await freshDatabase())
+  const ground = await makeGround(url, chosen.consumers)
+  const tap = await openSqlTap(url)
+  cleanups.push(() => tap.stop())
+  const logs = mkdtempSync(join(tmpdir(), "usher-lists-"))
+  cleanups.push(() => rmSync(logs, { recursive: true, force: true }))
+  Progress.show("starting the server")
+  const server = await serve(tap.url(url), logs)
+  cleanups.push(() => server.stop())
+
+  const description = (await (await fetch(server.description)).json()) as Description
+  const cases = casesOf(description, ground).filter(({ path }) => path.includes(chosen.only))
+  const results: Array<Result> = []
+  for (const [index, each] of cases.entries()) {
+    Progress.show(`${index + 1} of ${cases.length}: ${each.name}`)
+    const asked = { path: await pageOf(server, ground, each) }
+    const measured = await measure(server, ground, each.name, asked, chosen.requests)
+    results.push({ ...measured, asked, millisecondsMax: p99MillisecondsMax })
+    if (measured.p99Milliseconds > p99MillisecondsMax) Progress.say(line(measured))
+  }
+  for (const [name, asked, millisecondsMax] of beside(ground)) {
+    if (!asked.path.includes(chosen.only)) continue
+    Progress.show(name)
+    const requests = Math.min(chosen.requests, millisecondsMax === null ? 10 : chosen.requests)
+    results.push({ ...(await measure(server, ground, name, asked, requests)), asked, millisecondsMax })
+  }
+  results.sort((a, b) => b.p99Milliseconds - a.p99Milliseconds)
+  Progress.show("")
+  process.stdout.write(`  p50 ms   p99 ms   items      bytes\n${results.map(line).join("\n")}\n`)
+  const plans: Array<object> = []
+  for (const { name, asked } of results.slice(0, chosen.plans)) {
+    const [slowest] = await plansOf(url, tap, () => ask(server, ground, asked))
+    if (slowest === undefined) continue
+    plans.push({ name, ...slowest })
+    process.stdout.write(`\n${name}\n  ${slowest.lines.join("\n  ")}\n`)
+  }
+  conclude(chosen, results, plans)
+}
+
+async function freshDatabase(): Promise<string> {
+  const { url, drop } = await newDatabase()
+  cleanups.push(drop)
+  return url
+}
+
+/** What is measured beside the lists: a live read of a queue in which a million wait, and analytics over its journal. */
+function beside({
+  queueId
+}: Ground): ReadonlyArray<readonly [name: string, asked: Asked, millisecondsMax: number | null]> {
+  const measures = [{ name: "entries", event: "queue_entered", op: "count", unit: "events" }]
+  const query = (interval: string, timeRange: string, where?: object) =>
+    [
+      `analytics ${interval} over ${timeRange}${where === undefined ? "" : ", one queue"}`,
+      { path: "/analytics/query", body: { interval, timeRange, measures, ...(where && { where }) } },
+      null
+    ] as const
+  return [
+    ["a live read, a million waiting", { path: `/distributions/${queueId}` }, liveReadMillisecondsMax],
+    query("1m", "1h"),
+    query("1h", "1d"),
+    query("1h", "7d"),
+    query("1d", "30d"),
+    query("1d", "366d"),
+    query("1d", "30d", { distributionId: queueId })
+  ]
+}
+
+function line({ name, p50Milliseconds, p99Milliseconds, items, bytes }: Measured): string {
+  const [p50, p99] = [p50Milliseconds, p99Milliseconds].map((millis) => millis.toFixed(1).padStart(8))
+  return `${p50} ${p99} ${String(items).padStart(7)} ${String(bytes).padStart(10)}  ${name}`
+}
+
+function conclude(chosen: Arguments, results: ReadonlyArray<Result>, plans: ReadonlyArray<object>): void {
+  const missed = results.filter((each) => each.millisecondsMax !== null && each.p99Milliseconds > each.millisecondsMax)
+  const machine = { processors: cpus().length, model: cpus()[0]?.model, loadAverage: loadavg()[0] }
+  mkdirSync(dirname(chosen.json), { recursive: true })
+  writeFileSync(chosen.json, `${JSON.stringify({ machine, results, plans }, undefined, 2)}\n`)
+  process.stdout.write(`\n${results.length} cases, ${missed.length} over their target. Figures: ${chosen.json}\n`)
+}
+
+let chosen: Arguments | undefined
+try {
+  chosen = parseArguments(process.argv.slice(2))
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}; --help lists the options\n`)
+  process.exitCode = 2
+}
+if (chosen?.help === true) process.stdout.write(`${help}\n`)
+else if (chosen !== undefined) {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => void cleanUp().then(() => process.exit(130)))
+  }
+  try {
+    await main(chosen)
+  } catch (error) {
+    Progress.say(`The bench failed: ${error instanceof Error ? error.message : String(error)}`)
+    process.exitCode = 1
+  } finally {
+    await cleanUp()
+  }
+}

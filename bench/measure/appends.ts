@@ -1,0 +1,50 @@
+/**
+ * What the journal's index over time costs an append: commits of a thousand entries, with the index and without it in
+ * turns, each time into a new queue. Prints JSON.
+ *
+ *     npm run bench:appends -- 5
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createQueues } from "../CreateQueues.ts"
+import { openDatabaseServer } from "../Database.ts"
+import { figure } from "../Figures.ts"
+import { fill } from "../Fill.ts"
+import * as Progress from "../Progress.ts"
+import { makeFixture } from "../Setup.ts"
+
+const entries = 200_000
+const commit = 1_000
+const rounds = Number(process.argv[2] ?? 5)
+
+const variants = {
+  "with the index":
+    "create index if not exists journal_by_time on journal using brin (at) with (pages_per_range = 32, autosummarize = on)",
+  "without it": "drop index if exists journal_by_time"
+}
+
+const workDirectory = mkdtempSync(join(tmpdir(), "usher-bench-"))
+const server = await openDatabaseServer(workDirectory)
+try {
+  const { queueId, templateDatabase } = await makeFixture(workDirectory, server)
+  const url = server.url(templateDatabase)
+  const measured: { [variant: string]: Array<number> } = {}
+  for (let round = 0; round <= rounds; round++) {
+    for (const [variant, statement] of Object.entries(variants)) {
+      const [fresh] = await createQueues(url, queueId, 1)
+      await server.query(templateDatabase, statement)
+      await server.checkpoint()
+      const from = performance.now()
+      await fill(url, "queue", fresh!, entries, commit)
+      const entriesPerSecond = entries / ((performance.now() - from) / 1000)
+      Progress.say(`${variant}: ${Math.round(entriesPerSecond)} entries/s${round === 0 ? " (warming up)" : ""}`)
+      if (round > 0) (measured[variant] ??= []).push(entriesPerSecond)
+    }
+  }
+  const figures = Object.fromEntries(Object.entries(measured).map(([variant, runs]) => [variant, figure(runs)]))
+  process.stdout.write(`${JSON.stringify({ entriesPerSecond: figures }, undefined, 2)}\n`)
+} finally {
+  await server.stop()
+  rmSync(workDirectory, { recursive: true, force: true })
+}

@@ -1,0 +1,87 @@
+/** Runs several nodes of Usher on one copy of a template database with many queues. */
+import type { Watched } from "../load/Job.ts"
+import { freePort, type Started, untilReady } from "../Processes.ts"
+import { answersWell, type Ground, startServer } from "./Program.ts"
+import { mainScript, templateFor, usherEnvironment } from "./Usher.ts"
+
+const database = "bench_usher_nodes"
+
+export interface UsherNode {
+  readonly name: string
+  readonly port: number
+  readonly processId: number
+}
+
+export interface UsherNodes {
+  readonly nodes: ReadonlyArray<UsherNode>
+  readonly queueIds: ReadonlyArray<string>
+  /** All nodes, by name, and the database. */
+  readonly watched: ReadonlyArray<Watched>
+  /** The node on which each queue lives, by queue. */
+  owners(): Promise<ReadonlyMap<string, string>>
+  countEntries(): Promise<number>
+  stop(): Promise<void>
+}
+
+/** Starts `count` nodes; without `clustered` one process that has the database to itself. */
+export async function startNodes(
+  ground: Ground,
+  options: { readonly count: number; readonly clustered: boolean; readonly queues: number }
+): Promise<UsherNodes> {
+  const { name: template, queueIds } = await templateFor(ground, 0, { queues: options.queues - 1 })
+  await ground.database.create(database, template)
+  await ground.database.checkpoint()
+  const started: Array<UsherNode & { readonly server: Started; readonly adminPort: string }> = []
+  for (let index = 0; index < options.count; index++) {
+    const name = `node${index + 1}`
+    const environment: { readonly [name: string]: string } = {
+      ...(await usherEnvironment(ground.database.url(database))),
+      NODE_NAME: name,
+      ...(options.clustered ? { CLUSTER: "true", CLUSTER_PORT: String(await freePort()) } : {})
+    }
+    const { port, server } = await startServer(ground, {
+      name,
+      script: mainScript,
+      scriptArguments: ["serve"],
+      environment,
+      portVariable: "CONSUMER_PORT",
+      ready: { path: "/ready" }
+    })
+    started.push({ name, port, processId: server.processId, server, adminPort: environment["ADMIN_PORT"]! })
+  }
+
+  const owners = async (): Promise<ReadonlyMap<string, string>> => {
+    const headers = { authorization: `Bearer ${ground.fixture.secretKey}` }
+    const found = new Map<string, string>()
+    for (const id of queueIds) {
+      const answer = await fetch(`http://127.0.0.1:${started[0]!.adminPort}/api/distributions/${id}`, { headers })
+      const { live } = (await answer.json()) as { readonly live: { readonly node: string } | null }
+      if (live !== null) found.set(id, live.node)
+    }
+    return found
+  }
+
+  /** The shards move when a node comes; what is measured begins when each node owns some queue. */
+  const isSpread = async () => new Set((await owners()).values()).size === options.count
+  await untilReady(started[0]!.server, isSpread, 30)
+  for (const { server, port } of started) await untilReady(server, () => answersWell(port, { path: "/ready" }))
+
+  return {
+    nodes: started.map(({ name, port, processId }) => ({ name, port, processId })),
+    queueIds,
+    owners,
+    watched: [
+      ...started.map(({ name, processId }) => ({ name, processId, withChildren: false })),
+      ...ground.database.watched
+    ],
+    countEntries: async () => {
+      const counted = "select count(*)::int4 as count from places where status = 'QUEUED'"
+      const rows = await ground.database.query<{ count: number }>(database, counted)
+      return rows[0]!.count
+    },
+    stop: async () => {
+      for (const { server } of started) await server.stop()
+      await ground.database.drop(database)
+    }
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * P9: two and three nodes on one database, against one node, and against one process that knows of no others: entries
+ * spread over many queues through all nodes, and what an entry costs whose queue lives on another node.
+ */
+import type { Bench, Measured } from "../Bench.ts"
+import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../Figures.ts"
+import type { Outcome, RequestTemplates } from "../load/Job.ts"
+import { LoadGenerator } from "../LoadGenerator.ts"
+import * as Progress from "../Progress.ts"
+import { enterRequest, statusRequest } from "../programs/Program.ts"
+import { startNodes, type UsherNode, type UsherNodes } from "../programs/UsherNodes.ts"
+import { connections } from "./DurableEntries.ts"
+
+const queues = 32
+
+const alone = "usher, one process"
+const variants = [
+  { name: alone, count: 1, clustered: false },
+  { name: "usher, one node", count: 1, clustered: true },
+  { name: "usher, two nodes", count: 2, clustered: true },
+  { name: "usher, three nodes", count: 3, clustered: true }
+] as const
+const [, oneNode, twoNodes, threeNodes] = variants
+
+export async function severalNodes(bench: Bench): Promise<ScenarioResult> {
+  const measured = new Map<string, Array<Measured>>(variants.map(({ name }) => [name, []]))
+  for (let round = 0; round < bench.rounds; round++) {
+    for (const variant of variants) {
+      Progress.show(`P9: ${variant.name}, run ${round + 1} of ${bench.rounds}`)
+      const running = await startNodes(bench.ground, { ...variant, queues })
+      try {
+        const loaded = await entries(bench, running)
+        // When all code has been compiled.
+        const latencies = variant === twoNodes ? await latenciesThere(bench, running) : {}
+        const result = { ...loaded, ...latencies }
+        measured.get(variant.name)!.push(result)
+        const rate = result.entriesPerSecond.toFixed(1)
+        Progress.say(`P9  ${variant.name.padEnd(20)} run ${round + 1} of ${bench.rounds}  entriesPerSecond ${rate}`)
+      } finally {
+        await running.stop()
+      }
+    }
+  }
+  const figures = Object.fromEntries([...measured].map(([name, runs]) => [name, summarize(runs)]))
+  const ofTwo = ratios(figures, twoNodes.name, "entriesPerSecond")
+  const ofThree = ratios(figures, threeNodes.name, "entriesPerSecond")
+  const ofOne = ratios(figures, oneNode.name, "entriesPerSecond")
+  const targets = [
+    atMost("latency elsewhere ≤ 3 × here", figures[twoNodes.name]?.["latencyElsewhereOverHere"]?.median, 3),
+    atLeast("two nodes take ≥ 1 × one node's entries", ofTwo[oneNode.name], 1),
+    atLeast("three nodes take ≥ 1 × one node's entries", ofThree[oneNode.name], 1),
+    atLeast("one node takes ≥ 0.9 × the entries of a process that knows of no others", ofOne[alone], 0.9)
+  ]
+  return {
+    title: `P9  Nodes on one database, entries over ${queues} queues, ${connections} connections, closed loop`,
+    figures,
+    ratios: { "one node": ofTwo[oneNode.name]!, "one process": ofTwo[alone]! },
+    processorRatios: {},
+    targets,
+    met: allMet(targets),
+    curves: [],
+    notRun: {},
+    notes: [
+      "Each node has a generator and its share of the connections, which enter all queues in turns: with n nodes, (n − 1) of n entries come to a node on which their queue does not live.",
+      "Latency here and elsewhere: entries on one connection to one node, into a queue of its own and into one of the other's.",
+      "All nodes, the generators and Postgres share this machine: it shows what the way between nodes costs, not what more machines bring."
+    ]
+  }
+}
+
+/** Fresh consumers enter all queues through all nodes; every acknowledged entry is in the database afterwards. */
+async function entries(bench: Bench, running: UsherNodes): Promise<Measured & { readonly entriesPerSecond: number }> {
+  const { spans } = bench
+  const before = await running.countEntries()
+  const share = Math.floor(spans.tokens / running.nodes.length)
+  const outcomes = await Promise.all(
+    running.nodes.map((node, index) =>
+      withGenerator(async (generator) => {
+        const shown = await generator.run(statusJob(bench, node, share, index * share, spans))
+        const usable = shown.statuses["200"] ?? 0
+        return generator.run({
+          ...common(node, Math.floor(connections / running.nodes.length)),
+          warmupSeconds: spans.warmup,
+          seconds: spans.measured,
+          watched: index === 0 ? running.watched : [],
+          request: entering(bench, running.queueIds),
+          tokens: bench.tokens.range(usable, index * share),
+          repeatTokens: false
+        })
+      })
+    )
+  )
+  const acknowledged = sum(outcomes, ({ statuses }) => statuses["200"] ?? 0)
+  const kept = (await running.countEntries()) - before
+  if (kept !== acknowledged) throw new Error(`${acknowledged} entries are acknowledged and ${kept} are in the store`)
+  const requests = sum(outcomes, (outcome) => outcome.requests)
+  const spent = outcomes[0]!.processorSeconds
+  return {
+    entriesPerSecond: sum(outcomes, ({ perSecond }) => perSecond),
+    latencyP99Milliseconds: Math.max(...outcomes.map(({ latency }) => latency.p99)) / 1000,
+    serverMicrosecondsPerEntry:
+      (running.nodes.reduce((seconds, { name }) => seconds + (spent[name] ?? Number.NaN), 0) / requests) * 1e6,
+    databaseMicrosecondsPerEntry: ((spent["database"] ?? Number.NaN) / requests) * 1e6
+  }
+}
+
+/** What an entry takes on one connection to the first node, into a queue of its own and into one of another's. */
+async function latenciesThere(bench: Bench, running: UsherNodes): Promise<Measured> {
+  const [node] = running.nodes as [UsherNode]
+  const owners = await running.owners()
+  const here = running.queueIds.filter((id) => owners.get(id) === node.name)
+  const elsewhere = running.queueIds.filter((id) => owners.has(id) && owners.get(id) !== node.name)
+  const { spans } = bench
+  const reserve = Math.floor(spans.tokens / 8)
+  return withGenerator(async (generator) => {
+    const latencyInto = async (queueIds: ReadonlyArray<string>, from: number) => {
+      await generator.run(statusJob(bench, node, reserve, from, { warmup: 0, measured: 3 }))
+      const outcome = await generator.run({
+        ...common(node, 1),
+        warmupSeconds: 1,
+        seconds: spans.measured / 2,
+        watched: [],
+        request: entering(bench, queueIds),
+        tokens: bench.tokens.range(reserve, from),
+        repeatTokens: true
+      })
+      return outcome.latency.p50 / 1000
+    }
+    const ofHere = await latencyInto(here, spans.tokens)
+    const ofElsewhere = await latencyInto(elsewhere, spans.tokens + reserve)
+    return {
+      latencyHereP50Milliseconds: ofHere,
+      latencyElsewhereP50Milliseconds: ofElsewhere,
+      latencyElsewhereOverHere: ofElsewhere / ofHere
+    }
+  })
+}
+
+const common = ({ port }: UsherNode, connections: number) => ({
+  mode: "closed" as const,
+  host: "127.0.0.1",
+  port,
+  connections
+})
+
+/** Each consumer asks for its status once, so that its token is known. */
+const statusJob = (
+  bench: Bench,
+  node: UsherNode,
+  count: number,
+  from: number,
+  spans: { readonly warmup: number; readonly measured: number }
+) => ({
+  ...common(node, 64),
+  warmupSeconds: 0,
+  seconds: (spans.warmup + spans.measured) * 1.5,
+  watched: [],
+  request: statusRequest(bench.ground.fixture),
+  tokens: bench.tokens.range(count, from),
+  repeatTokens: false
+})
+
+const entering = (bench: Bench, queueIds: ReadonlyArray<string>): RequestTemplates => ({
+  heads: queueIds.map((id) => enterRequest(bench.ground.fixture, id).head),
+  tail: enterRequest(bench.ground.fixture).tail
+})
+
+async function withGenerator<A>(use: (generator: LoadGenerator) => Promise<A>): Promise<A> {
+  const generator = new LoadGenerator()
+  try {
+    return await use(generator)
+  } finally {
+    generator.stop()
+  }
+}
+
+const sum = (outcomes: ReadonlyArray<Outcome>, of: (outcome: Outcome) => number): number =>
+  outcomes.reduce((total, outcome) => total + of(outcome), 0)
