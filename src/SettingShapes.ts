@@ -210,7 +210,7 @@ export function secret(
 }
 
 /** One of several words. */
-export function choice<const A extends string>(
+export function choice<const A extends string | boolean>(
   variable: string,
   options: { readonly fallback: string; readonly choices: { readonly [text: string]: A }; readonly meaning: string }
 ): Definition<A> {

@@ -176,6 +176,28 @@ const definitions = {
     default: "the host's name",
     meaning: "What this process is called in live views and logs."
   }),
+  cluster: choice("CLUSTER", {
+    fallback: "false",
+    choices: { true: true, false: false },
+    meaning:
+      "Whether this process shares its database's mechanisms with other processes, as one node of several. Needs `DATABASE_URL`."
+  } as const),
+  clusterHost: text("CLUSTER_HOST", {
+    unit: "address",
+    shape: "an IP address or host name",
+    pattern: /^[\w.:-]+$/,
+    fallback: "127.0.0.1",
+    meaning: "With `CLUSTER`: the address at which the other nodes reach this one, and on which it listens for them."
+  }),
+  clusterPort: port("CLUSTER_PORT", 34_431, "With `CLUSTER`: the port for the other nodes."),
+  clusterLockSeconds: whole("CLUSTER_LOCK_SECONDS", {
+    unit: "seconds",
+    fallback: 3,
+    least: 2,
+    most: 60,
+    meaning:
+      "With `CLUSTER`: after how long a node that is not heard of has lost its mechanisms to the others. The same for all nodes."
+  }),
   shutdownTimeoutSeconds: whole("SHUTDOWN_TIMEOUT_SECONDS", {
     unit: "seconds",
     fallback: 15,
@@ -259,7 +281,7 @@ const readAll = Effect.gen(function* () {
   return values as unknown as Values
 })
 
-/** What a provider needs beside its address. */
+/** What a setting needs beside itself. */
 const incomplete = (values: Values): ReadonlyArray<string> => {
   const needs = (provider: keyof Definitions, others: ReadonlyArray<keyof Definitions>) =>
     Option.isNone(values[provider] as Option.Option<unknown>)
@@ -270,7 +292,14 @@ const incomplete = (values: Values): ReadonlyArray<string> => {
             const { variable } = definitions[provider]
             return `${variable} is set, and needs ${definitions[other].variable}. Set it, or unset ${variable}.`
           })
-  return [...needs("smtpUrl", ["emailFrom"]), ...needs("smsProviderUrl", ["smsAccount", "smsToken", "smsFrom"])]
+  const alone = values.cluster && Option.isNone(values.databaseUrl)
+  return [
+    ...(alone
+      ? ["CLUSTER is true, and needs DATABASE_URL: the database that all nodes share. Set it, or unset CLUSTER."]
+      : []),
+    ...needs("smtpUrl", ["emailFrom"]),
+    ...needs("smsProviderUrl", ["smsAccount", "smsToken", "smsFrom"])
+  ]
 }
 
 const complaint = (definition: Setting, found: string): string => {

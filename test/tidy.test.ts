@@ -278,6 +278,9 @@ describe("docker-compose.yml", () => {
   it("starts Usher, Postgres and Redis, each with a health check, open to this machine alone", () =>
     assertTidy(composeFindings(compose, ["usher", "postgres", "redis"])))
 
+  it("starts three nodes behind a balancer in the same way", () =>
+    assertTidy(composeFindings(compose, ["node1", "node2", "node3", "balancer"])))
+
   it("without one of them, a health check, a wait, a user or a closed port is found", () => {
     const text = `
 services:
@@ -291,7 +294,9 @@ services:
     ports: ["4000:4000"]
   postgres:
     healthcheck:
-      test: ["CMD", "pg_isready"]
+      test:
+        - CMD
+        - a ? 0: 1
 `
     assert.deepStrictEqual(found(composeFindings({ path: "docker-compose.yml", text }, ["usher", "redis"])), [
       "docker-compose.yml:1 there is no service redis",
@@ -299,7 +304,8 @@ services:
       "docker-compose.yml:3 usher has no health check",
       "docker-compose.yml:3 usher does not wait for postgres",
       "docker-compose.yml:3 usher opens 4000:4000 to the network",
-      "docker-compose.yml:11 postgres has no image"
+      "docker-compose.yml:11 postgres has no image",
+      "docker-compose.yml:11 postgres has a health check that is not text"
     ])
   })
 })

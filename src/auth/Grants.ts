@@ -2,7 +2,8 @@
  * Admission grants as tokens (completions 3, "Shared"): a JWT that a shop can check offline against the published keys.
  * The journal is what says that a grant exists; its token can be made from the record at any time, always the same text,
  * because Ed25519 signatures are deterministic; after a rotation of the signing key it is signed anew the next time it is
- * shown, so that also a grant that never expires moves to the current key.
+ * shown, so that also a grant that never expires moves to the current key. Where the system picks the product, the token
+ * names the one that is picked when it is signed.
  */
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import * as Jose from "jose"
@@ -14,8 +15,9 @@ import { issuer, sign, verify } from "./Tokens.ts"
 
 const audience = "usher:admission"
 
-/** Grant tokens remembered at least. */
+/** Grant tokens remembered at least, of those that were shown within the time. */
 const rememberedTokens = 20_000
+const rememberedMillis = 60_000
 
 /** A grant as the journal has it. */
 export interface Grant {
@@ -25,6 +27,11 @@ export interface Grant {
   readonly grantedAt: Millis
   /** Absent if it does not expire. */
   readonly expiresAt?: Millis
+}
+
+/** What a grant is for; without a product the system has picked none. */
+export interface Granted extends MechanismIdentity {
+  readonly productId?: string
 }
 
 /** What a grant token says. */
@@ -41,12 +48,8 @@ export type GrantProblem = "INVALID_TOKEN" | "GRANT_EXPIRED"
 export class Grants extends Context.Service<
   Grants,
   {
-    /** The grant's token; `mechanism` is only asked if the token is not remembered. */
-    token<E, R>(
-      mechanismId: string,
-      grant: Grant,
-      mechanism: Effect.Effect<MechanismIdentity, E, R>
-    ): Effect.Effect<string, E, R>
+    /** The grant's token; `granted` is only asked if the token is not remembered. */
+    token<E, R>(mechanismId: string, grant: Grant, granted: Effect.Effect<Granted, E, R>): Effect.Effect<string, E, R>
     /** What the token says, if it is a grant of ours that has not expired. */
     verify(token: string): Effect.Effect<Result.Result<GrantClaims, GrantProblem>>
   }
@@ -56,16 +59,18 @@ export class Grants extends Context.Service<
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       let signedWith = keys.current.kid
-      let remembered = new Recent<string>(rememberedTokens)
+      const clock = yield* Clock.Clock
+      const lapse = { afterMillis: rememberedMillis, now: () => clock.currentTimeMillisUnsafe() }
+      let remembered = new Recent<string>(rememberedTokens, lapse)
 
       /** The tokens that are signed with the current key. */
       const signed = () => {
         if (signedWith === keys.current.kid) return remembered
         signedWith = keys.current.kid
-        return (remembered = new Recent(rememberedTokens))
+        return (remembered = new Recent(rememberedTokens, lapse))
       }
 
-      const make = Effect.fnUntraced(function* (name: string, grant: Grant, mechanism: MechanismIdentity) {
+      const make = Effect.fnUntraced(function* (name: string, grant: Grant, granted: Granted) {
         const memory = signed()
         const token = yield* sign(keys, {
           type: "admission",
@@ -73,12 +78,13 @@ export class Grants extends Context.Service<
           aud: audience,
           jti: name,
           consumerId: grant.consumerId,
-          organizationId: mechanism.organizationId,
-          mode: mechanism.mode,
-          distributionId: mechanism.id,
-          distributionType: mechanism.kind,
-          experienceId: mechanism.experienceId,
-          sequenceId: mechanism.sequenceId,
+          organizationId: granted.organizationId,
+          mode: granted.mode,
+          distributionId: granted.id,
+          distributionType: granted.kind,
+          experienceId: granted.experienceId,
+          sequenceId: granted.sequenceId,
+          ...(granted.productId !== undefined && { productId: granted.productId }),
           iat: Math.floor(grant.grantedAt / 1000),
           // Rounded up: offline, a grant is good for its last second as a whole; online, to the millisecond.
           ...(grant.expiresAt !== undefined && { exp: Math.ceil(grant.expiresAt / 1000) })
@@ -88,12 +94,12 @@ export class Grants extends Context.Service<
       })
 
       return {
-        token: (mechanismId, grant, mechanism) =>
+        token: (mechanismId, grant, granted) =>
           Effect.suspend(() => {
             const name = grantName(mechanismId, grant.grantSequence)
             const known = signed().get(name)
             return known === undefined
-              ? Effect.flatMap(mechanism, (identity) => make(name, grant, identity))
+              ? Effect.flatMap(granted, (found) => make(name, grant, found))
               : Effect.succeed(known)
           }),
         verify: (token) =>

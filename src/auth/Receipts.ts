@@ -5,7 +5,7 @@
  *
  * Like a grant's, its text can be made again at any time, and those made lately are remembered.
  */
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import type { MechanismIdentity } from "../domain/Decider.ts"
 import { type Millis, toText } from "../domain/Time.ts"
 import { Recent } from "./Recent.ts"
@@ -14,8 +14,9 @@ import { issuer, sign } from "./Tokens.ts"
 
 const audience = "usher:entry-receipt"
 
-/** Receipts remembered at least. */
+/** Receipts remembered at least, of those that were shown within the time. */
 const rememberedReceipts = 20_000
+const rememberedMillis = 60_000
 
 /** An entry as the journal has it. */
 export interface Entry {
@@ -41,7 +42,11 @@ export class Receipts extends Context.Service<
     Receipts,
     Effect.gen(function* () {
       const keys = yield* SigningKeys
-      const remembered = new Recent<string>(rememberedReceipts)
+      const clock = yield* Clock.Clock
+      const remembered = new Recent<string>(rememberedReceipts, {
+        afterMillis: rememberedMillis,
+        now: () => clock.currentTimeMillisUnsafe()
+      })
 
       const make = Effect.fnUntraced(function* (
         name: string,

@@ -34,3 +34,9 @@ export function refused(organizationId: string) {
         Effect.fail(new StartRefused({ message: `The database could not be asked: ${String(cause)}. Try again.` }))
     })
 }
+
+/** Says what was wrong with the database. */
+export const orDatabaseProblem = <A, E, R>(effect: Effect.Effect<A, E | Unavailable, R>) =>
+  Effect.catchTag(effect as Effect.Effect<A, Unavailable, R>, "Unavailable", ({ cause }) =>
+    Effect.fail(new StartRefused({ message: `The database could not be asked: ${String(cause)}. Try again.` }))
+  ) as Effect.Effect<A, Exclude<E, Unavailable> | StartRefused, R>

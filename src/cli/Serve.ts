@@ -19,7 +19,11 @@ import * as Server from "../http/Server.ts"
 import { Settings, StartRefused } from "../Settings.ts"
 import * as JournalCodec from "../store/JournalCodec.ts"
 import * as JournalSql from "../store/JournalSql.ts"
+import * as Migrations from "../store/Migrations.ts"
+import { serverSecret } from "../store/ServerSecrets.ts"
 import * as Environment from "./Environment.ts"
+import * as NodeReport from "./NodeReport.ts"
+import * as ParkedMechanisms from "./ParkedMechanisms.ts"
 import { stopRequested } from "./Signals.ts"
 import * as WaitingDraws from "./WaitingDraws.ts"
 import * as WaitlistNotices from "./WaitlistNotices.ts"
@@ -27,15 +31,36 @@ import { welcome } from "./Welcome.ts"
 
 const journal = JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
 
-const engine = Layer.unwrap(Effect.map(Settings, ({ nodeName }) => Engine.layer({ node: nodeName })))
+/** The engine, of this process alone or of one node of several. */
+const engine = Layer.unwrap(
+  Effect.gen(function* () {
+    const { cluster, nodeName, clusterHost, clusterPort, clusterLockSeconds } = yield* Settings
+    if (!cluster) return Engine.layer({ node: nodeName })
+    const Cluster = yield* Effect.promise(() => import("../engine/Cluster.ts"))
+    return Cluster.layer({
+      node: nodeName,
+      host: clusterHost,
+      port: clusterPort,
+      lockSeconds: clusterLockSeconds,
+      secret: yield* serverSecret("nodes"),
+      schemaStep: Migrations.latest
+    })
+  })
+)
 
 const http = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.layer }).pipe(
   Layer.provide(Readiness.layerConditions),
+  Layer.provide(NodeReport.layer),
   Layer.provide(Readiness.layer)
 )
 
 /** Everything that runs in a serving process. */
-export const layer = Layer.mergeAll(http, Layer.provide(WaitingDraws.layer, Beacon.layer), WaitlistNotices.layer).pipe(
+export const layer = Layer.mergeAll(
+  http,
+  Layer.provide(WaitingDraws.layer, Beacon.layer),
+  WaitlistNotices.layer,
+  ParkedMechanisms.layer
+).pipe(
   Layer.provideMerge(Layer.merge(Auth.layer, Delivery.layer)),
   Layer.provide(engine.pipe(Layer.provideMerge(journal))),
   Layer.provideMerge(Environment.withDatabase)

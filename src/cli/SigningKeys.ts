@@ -7,14 +7,9 @@ import { type AcceptedKey, SigningKeyRotation } from "../auth/SigningKeyRotation
 import { toText } from "../domain/Time.ts"
 import { StartRefused } from "../Settings.ts"
 import { Invalidations } from "../store/Invalidations.ts"
-import type { Unavailable } from "../store/Journal.ts"
+import { json, orDatabaseProblem } from "./Arguments.ts"
 import * as Environment from "./Environment.ts"
 import { interruptible } from "./Signals.ts"
-
-const json = Flag.Boolean("json").pipe(
-  Flag.withDescription("Print one line of JSON and nothing else on standard output"),
-  Flag.withDefault(false)
-)
 
 const rotation = SigningKeyRotation.layer.pipe(
   Layer.provide(Invalidations.layer),
@@ -25,7 +20,7 @@ const list = Command.make("list", { json }, ({ json }) =>
   Effect.gen(function* () {
     const keys = yield* (yield* SigningKeyRotation).list
     yield* Console.log(json ? JSON.stringify(keys.map(sent)) : keys.map(readable).join("\n"))
-  }).pipe(refused, Effect.provide(rotation), interruptible)
+  }).pipe(orDatabaseProblem, Effect.provide(rotation), interruptible)
 ).pipe(
   Command.withDescription("Show the signing keys that are accepted, the current one first"),
   Command.withExamples([
@@ -43,7 +38,7 @@ const rotate = Command.make("rotate", { json }, ({ json }) =>
         : `Every server signs with ${key.kid} now. What the former key signed stays good; ` +
             "`usher signing-keys list` shows until when it is needed."
     )
-  }).pipe(refused, Effect.provide(rotation), interruptible)
+  }).pipe(orDatabaseProblem, Effect.provide(rotation), interruptible)
 ).pipe(
   Command.withDescription(
     "Sign tokens and grants with a new key from now on, in every running server. The former key stays published and " +
@@ -68,7 +63,7 @@ const remove = Command.make(
       Effect.catchTag("NotRemovable", ({ reason }) =>
         Effect.fail(new StartRefused({ message: `--kid: ${problems[reason]}` }))
       ),
-      refused,
+      orDatabaseProblem,
       Effect.provide(rotation),
       interruptible
     )
@@ -108,9 +103,3 @@ const sent = ({ kid, createdAt, replacedAt, neededUntil }: AcceptedKey) => ({
   replacedAt: replacedAt === undefined ? null : toText(replacedAt),
   neededUntil: neededUntil === undefined ? null : toText(neededUntil)
 })
-
-function refused<A, E, R>(effect: Effect.Effect<A, E | Unavailable, R>) {
-  return Effect.catchTag(effect as Effect.Effect<A, Unavailable, R>, "Unavailable", ({ cause }) =>
-    Effect.fail(new StartRefused({ message: `The database could not be asked: ${String(cause)}. Try again.` }))
-  ) as Effect.Effect<A, Exclude<E, Unavailable> | StartRefused, R>
-}

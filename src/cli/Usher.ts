@@ -7,7 +7,9 @@ import { Effect, Layer, Runtime } from "effect"
 import { Command } from "effect/cli"
 import * as Keys from "./Keys.ts"
 import * as Demo from "./Demo.ts"
+import * as Mechanisms from "./Mechanisms.ts"
 import * as Migrate from "./Migrate.ts"
+import * as Nodes from "./Nodes.ts"
 import * as Organizations from "./Organizations.ts"
 import * as Presentation from "./Presentation.ts"
 import * as Seed from "./Seed.ts"
@@ -25,6 +27,8 @@ const usher = Command.make("usher").pipe(
     Seed.command,
     Keys.command,
     SigningKeys.command,
+    Mechanisms.command,
+    Nodes.command,
     VerifyDraw.command
   ])
 )

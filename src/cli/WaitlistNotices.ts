@@ -1,14 +1,14 @@
 /**
  * Tells the members of waitlists that their sequence has opened (completions 3, "Waitlist").
  *
- * Whom to tell is asked of the waitlists themselves, several times a second. So nothing is kept here that a restart could
- * lose, and nobody has to say that an opening has come.
+ * Whom to tell is asked of the waitlists themselves, several times a second, where there are any. So nothing is kept here
+ * that a restart could lose, and nobody has to say that an opening has come.
  *
  * A member is marked as notified when its message has been delivered, not before: a process that dies in between tells
  * those few a second time whom it was just telling, where the other order would leave them without. A member's email
  * has the same Message-ID each time, so that mail systems can drop the repetition.
  */
-import { Clock, Effect, Layer, Schedule } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { Delivery, senders } from "../delivery/Delivery.ts"
 import { opening, type Outgoing } from "../delivery/Message.ts"
 import type { Tenant } from "../domain/Ids.ts"
@@ -17,7 +17,17 @@ import { Engine, type Said } from "../engine/Engine.ts"
 import { NoticeSchedule } from "../engine/NoticeSchedule.ts"
 import { type Recipient, Waitlists } from "../store/Waitlists.ts"
 
+/** Between looks while a waitlist lives in this process. */
 const lookIntervalMillis = 100
+
+/** Between looks while none does: one that comes and opens at once is still in time. */
+const idleIntervalMillis = 200
+
+/**
+ * For so long after one has answered waitlists are taken to live here, and after all that live here were started: one of
+ * which a write is under way does not answer.
+ */
+const seenMillis = 5_000
 
 /** Members of one waitlist that are looked up at once. */
 const membersAtOnce = 100
@@ -75,31 +85,40 @@ export const layerNoDeps = Layer.effectDiscard(
       })
     })
 
+    let seenAt = -Infinity
+
     const look = Effect.gen(function* () {
       if (unreachable.size >= unreachableMax) return
-      const due = yield* engine.ask("waitlist", (state) => Waitlist.awaitingNotice(state, membersAtOnce, unreachable))
+      const answers = yield* engine.ask("waitlist", (state) => ({
+        awaiting: Waitlist.awaitingNotice(state, membersAtOnce, unreachable)
+      }))
+      if (answers.length > 0 || !(yield* engine.isRestored)) seenAt = yield* Clock.currentTimeMillis
+      const due = answers.flatMap(({ mechanism, answer: { awaiting } }) =>
+        awaiting === undefined ? [] : [{ mechanism, answer: awaiting }]
+      )
       // Who cannot be told, or marked, for now is met again by the next look.
       yield* Effect.forEach(due, (waitlist) => Effect.ignore(notifyAll(waitlist)), { discard: true })
     })
+
+    const pause = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.sleep(now - seenAt < seenMillis ? lookIntervalMillis : idleIntervalMillis)
+    )
 
     const sweep = Effect.suspend(() => {
       unreachable.clear()
       return schedule.rescheduleAll
     })
 
-    yield* Effect.forkScoped(repeated(look, lookIntervalMillis))
-    yield* Effect.forkScoped(repeated(sweep, sweepIntervalMillis))
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(orLogged(look), pause)))
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(orLogged(sweep), Effect.sleep(sweepIntervalMillis))))
   })
 )
 
 /** The same over the database. */
 export const layer = layerNoDeps.pipe(Layer.provide(NoticeSchedule.layer), Layer.provide(Waitlists.layer))
 
-const repeated = (round: Effect.Effect<void>, intervalMillis: number) =>
-  round.pipe(
-    Effect.catchDefect((defect) => Effect.logError("Waitlists could not be looked after", defect)),
-    Effect.repeat(Schedule.spaced(intervalMillis))
-  )
+const orLogged = (round: Effect.Effect<void>) =>
+  Effect.catchDefect(round, (defect) => Effect.logError("Waitlists could not be looked after", defect))
 
 /** The message to a member, by email before SMS; undefined if it has neither. */
 const messageTo = ({ email, phone, experience }: Recipient, tenant: Tenant, id: string): Outgoing | undefined => {

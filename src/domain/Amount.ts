@@ -25,8 +25,9 @@ const amountText = Schema.String.check(
 
 /** The amount that such text says. */
 export const ofText = (text: string): Amount => {
-  const [whole, fraction = ""] = text.split(".")
-  return BigInt(whole + fraction.padEnd(8, "0"))
+  const point = text.indexOf(".")
+  if (point < 0) return BigInt(text) * one
+  return BigInt(text.slice(0, point) + text.slice(point + 1).padEnd(8, "0"))
 }
 
 /** The amount's one normal form: no zeros that say nothing, and no point without digits after it. */

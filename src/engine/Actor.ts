@@ -24,6 +24,7 @@ import { type AnyDecider, type Batch, runBatch } from "./Batch.ts"
 import { Failpoint } from "./Failpoint.ts"
 import { RateMeter } from "./RateMeter.ts"
 import { Readers } from "./Readers.ts"
+import type { Change } from "./Territory.ts"
 
 /** The mechanism's mailbox, or its line of waiting readers, is full. 503 with `Retry-After` */
 export class Overloaded extends Schema.TaggedError<Overloaded>()("Overloaded", {}) {}
@@ -40,6 +41,8 @@ export interface Recovered {
   readonly state: unknown
   /** Of the last event. */
   readonly sequence: number
+  /** Under which it was taken over. */
+  readonly reign: number
   /** Of the last event; 0 before the first. */
   readonly lastAt: Millis
 }
@@ -49,8 +52,14 @@ export interface Actor {
   readonly identity: MechanismIdentity
   /** True if the mechanism exists for this caller: same kind, same tenant, not archived. */
   readonly isFor: (mechanism: MechanismRef<LiveKind>) => boolean
+  /** True if it is archived; what is outstanding in it goes on. */
+  readonly isArchived: () => boolean
+  /** True if it is archived and nothing is outstanding in it, as far as is committed. */
+  readonly isOver: () => boolean
   /** Runs a command. Answers the consumer's view of its place, or nothing for a command about the mechanism itself. */
   readonly send: (command: Command) => Effect.Effect<unknown, Refusal | Unavailable | Overloaded>
+  /** Lets it look whether anything is due, should its timer not know: the clock may have been put forward. */
+  readonly wake: () => void
   /** The configuration as last committed; answers at once, also while a write is under way. */
   readonly configuration: () => unknown
   readonly view: (consumerId: string) => Effect.Effect<unknown, Unavailable | Overloaded>
@@ -95,14 +104,17 @@ interface Message {
 
 const wakeUp: Message = { answer: () => {} }
 
-const stopped = Effect.fail(new Unavailable({ cause: "the mechanism's actor has stopped" }))
+/** The cause of an `Unavailable` that says: nothing was tried. Who knows where the mechanism lives now may ask there. */
+export const hasStopped = "the mechanism's actor has stopped"
+
+const stopped = Effect.fail(new Unavailable({ cause: hasStopped }))
 
 /** What an actor needs of whoever runs it. */
 export interface Surroundings {
   /** 16 fresh random bytes as hex. */
   readonly entropy: () => string
   /** Called after each commit with what it changed; must return at once. */
-  readonly onCommit: (batch: Pick<Batch, "consumerIds" | "recordChanged">) => void
+  readonly onCommit: (change: Change) => void
   /** Called when the loop has ended and before anyone is told, so that whoever asks again reaches a new actor. */
   readonly onStop: () => void
 }
@@ -138,6 +150,7 @@ export const make = Effect.fnUntraced(function* (
     mechanismId: identity.id,
     kind: identity.kind,
     expectedSequence: sequence,
+    reign: recovered.reign,
     events: batch.events,
     places: Array.from(batch.consumerIds, (consumerId) => ({ consumerId, ...decider.place(state, consumerId)! })),
     wakeAt: decider.wakeAt(state) ?? null,
@@ -194,7 +207,7 @@ export const make = Effect.fnUntraced(function* (
     readers.refuseAll(unavailable)
     for (let next = Mailbox.takeUnsafe(mailbox); next !== undefined; next = Mailbox.takeUnsafe(mailbox)) {
       if (Exit.isFailure(next)) break
-      next.value.answer(unavailable)
+      next.value.answer(stopped)
     }
   }
 
@@ -209,11 +222,14 @@ export const make = Effect.fnUntraced(function* (
   return {
     identity,
     isFor: (mechanism) => mechanism.kind === identity.kind && sameTenant(mechanism.tenant, identity) && !isArchived,
+    isArchived: () => isArchived,
+    isOver: () => isArchived && !isWriting && decider.wakeAt(state) === undefined,
     send: (command) =>
       Effect.callback<unknown, Refusal | Unavailable | Overloaded>((resume) => {
         if (isStopped) resume(stopped)
         else if (!Mailbox.offerUnsafe(mailbox, { command, answer: resume })) resume(Effect.fail(new Overloaded()))
       }),
+    wake: () => void Mailbox.offerUnsafe(mailbox, wakeUp),
     configuration: () => configuration,
     view: (consumerId) => read((at) => decider.view(state, consumerId, at)),
     facts: read((at) => decider.facts?.(state, at)),

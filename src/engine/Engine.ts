@@ -2,7 +2,7 @@
  * The live mechanisms. `Engine` is the only door to them: it finds the actor that owns a mechanism, started from the
  * journal if it is not running, and hands commands and questions to it.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema, Stream } from "effect"
 import type { Lifecycle, MechanismIdentity, StatusFields } from "../domain/Decider.ts"
 import type {
   AdminCommand,
@@ -15,10 +15,12 @@ import type {
   StateOf,
   ViewOf
 } from "../domain/Mechanism.ts"
+import type { Millis } from "../domain/Time.ts"
 import type { Journal, Unavailable } from "../store/Journal.ts"
 import type * as Actor from "./Actor.ts"
 import type { Following } from "./LiveStreams.ts"
 import * as Registry from "./Registry.ts"
+import type { StandingStill } from "./Seat.ts"
 
 /** No mechanism of that kind and id, as far as this tenant is concerned: unknown, archived or another's. 404 */
 export class MechanismNotFound extends Schema.TaggedError<MechanismNotFound>()("MechanismNotFound", {
@@ -48,6 +50,19 @@ export interface Inspection<K extends LiveKind> {
   }
 }
 
+/** The facts of a mechanism that fit into an answer; a draw's proof does not, and is asked for by itself. */
+export type KnownFacts<K extends LiveKind> = Omit<FactsOf<K>, "proof">
+
+/** A process, and its share of some mechanisms. */
+export interface NodeShare {
+  readonly name: string
+  /** Null where it has the database to itself. */
+  readonly shards: number | null
+  readonly mechanisms: number
+  readonly startedAt: Millis
+  readonly heardAt: Millis
+}
+
 /** What a mechanism said when it was asked. */
 export interface Said<K extends LiveKind, A> {
   readonly mechanism: MechanismRef<K>
@@ -70,7 +85,9 @@ export class Engine extends Context.Service<
     /** A consumer's view of its place: committed state, no SQL. */
     view<K extends LiveKind>(mechanism: MechanismRef<K>, consumerId: string): Effect.Effect<ViewOf<K>, EngineError>
     /** What anyone may know of the mechanism as a whole: committed state, no SQL. */
-    facts<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<FactsOf<K>, EngineError>
+    facts<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<KnownFacts<K>, EngineError>
+    /** The proof of a draw, piece by piece; undefined before the drawing. */
+    proof(draw: MechanismRef<"draw">): Effect.Effect<Stream.Stream<string, EngineError> | undefined, EngineError>
     /**
      * Where to follow places as they change. Whoever's own place changes is told at once, the others, whose position may
      * have moved, once a second at most.
@@ -90,7 +107,7 @@ export class Engine extends Context.Service<
     /** The mechanism as it stands. */
     inspect<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K>, EngineError>
     /**
-     * Asks every running mechanism of a kind for something it may have to say; those that have, with what they said. Not
+     * Asks every mechanism of a kind that runs in this process for something it may have to say; those that have, with what they said. Not
      * those of which a write is under way: one that matters is asked again.
      */
     ask<K extends LiveKind, A>(
@@ -101,18 +118,28 @@ export class Engine extends Context.Service<
     start(mechanismId: string): Effect.Effect<void>
     /** Gives a parked mechanism another chance. */
     unpark(mechanismId: string): Effect.Effect<void>
+    /** The processes that are there, and how many of the named mechanisms each owns. */
+    nodes(mechanismIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<NodeShare>, Unavailable>
+    /** How many mechanisms run in this process. */
+    readonly size: Effect.Effect<number>
+    /** The mechanisms that stand still in this process. */
+    readonly parked: Effect.Effect<ReadonlyArray<StandingStill>>
+    /** The earliest wake-up before an instant that has not led to anything, of mechanisms that should run in this process. */
+    overdue(before: Millis): Effect.Effect<Millis | undefined, Unavailable>
     /** True once every mechanism whose work is not over has been started, or has failed to. */
     readonly isRestored: Effect.Effect<boolean>
   }
 >()("usher/engine/Engine") {
   /** The engine of one process, named `node`; restores at once whatever is unfinished. */
   static readonly layer = (options: { readonly node: string }): Layer.Layer<Engine, never, Journal> =>
-    Layer.effect(Engine, make(options.node))
+    Layer.effect(
+      Engine,
+      Effect.zipWith(Registry.make(), Clock.currentTimeMillis, (registry, now) => make(options.node, registry, now))
+    )
 }
 
-const make = Effect.fnUntraced(function* (node: string) {
-  const registry = yield* Registry.make
-
+/** The door to what lives in this process, named `node`. */
+export const make = (node: string, registry: Registry.Registry, startedAt: Millis): Engine["Service"] => {
   const actorFor = (mechanism: MechanismRef<LiveKind>): Effect.Effect<Actor.Actor, EngineError> => {
     const running = registry.running(mechanism.id)
     return running === undefined
@@ -134,6 +161,13 @@ const make = Effect.fnUntraced(function* (node: string) {
     send: (mechanism, command) => Effect.flatMap(actorFor(mechanism), (actor) => actor.send(command)),
     view: (mechanism, consumerId) => Effect.flatMap(actorFor(mechanism), (actor) => actor.view(consumerId)),
     facts: (mechanism) => Effect.flatMap(actorFor(mechanism), (actor) => actor.facts),
+    proof: (draw) =>
+      Effect.flatMap(actorFor(draw), (actor) =>
+        Effect.map(actor.facts, (facts) => {
+          const { proof } = facts as FactsOf<"draw">
+          return proof === undefined ? undefined : inSlices(() => proof(draw.id))
+        })
+      ),
     audience: (mechanism) => Effect.map(actorFor(mechanism), ({ identity }) => registry.audience(identity.id)),
     administer: (mechanism, command) =>
       Effect.flatMap(actorFor(mechanism), (actor) => Effect.andThen(actor.send(command), inspectionOf(actor))),
@@ -155,9 +189,18 @@ const make = Effect.fnUntraced(function* (node: string) {
       ),
     start: (mechanismId) => Effect.ignore(registry.acquire(mechanismId)),
     unpark: registry.unpark,
+    nodes: ({ length: mechanisms }) =>
+      Effect.map(Clock.currentTimeMillis, (heardAt) => [{ name: node, shards: null, mechanisms, startedAt, heardAt }]),
+    size: Effect.sync(registry.size),
+    parked: Effect.sync(registry.parked),
+    overdue: registry.overdue,
     isRestored: Effect.sync(registry.isRestored)
   } as Engine["Service"]
-})
+}
+
+/** The pieces one by one, so that others have their turn between them. */
+export const inSlices = (pieces: () => Iterable<string>): Stream.Stream<string> =>
+  Stream.suspend(() => Stream.fromIterable(pieces(), { chunkSize: 1 })).pipe(Stream.tap(() => Effect.yieldNow))
 
 /** The actor, if its mechanism exists for this caller. */
 const ifFor = (mechanism: MechanismRef<LiveKind>, actor: Actor.Actor | undefined) =>

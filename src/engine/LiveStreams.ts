@@ -70,6 +70,10 @@ export class Audience implements Following<unknown> {
     this.fork = options.fork
   }
 
+  get isEmpty(): boolean {
+    return this.listeners.size === 0
+  }
+
   add(listener: Listener): void {
     const { consumerId } = listener
     const others = this.listeners.get(consumerId)

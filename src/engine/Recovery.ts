@@ -26,5 +26,5 @@ export const recover = Effect.fnUntraced(function* (head: Head): Effect.fn.Retur
       }
     })
   )
-  return { identity: { ...identity, kind: identity.kind }, state, sequence, lastAt }
+  return { identity: { ...identity, kind: identity.kind }, state, sequence, reign: head.reign, lastAt }
 })

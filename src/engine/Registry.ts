@@ -1,66 +1,27 @@
 /**
  * The mechanisms that live in this process: starts an actor from its journal at first touch, restores all unfinished
- * ones at start, wakes what is due, rebuilds what fails, and parks what keeps failing.
+ * ones at start, wakes what is due, rebuilds what fails, parks what keeps failing, and lets go of what is archived and over.
+ * It does so within its territory, and gives away what it no longer holds.
  */
 import { randomBytes } from "node:crypto"
-import { Cause, Clock, Deferred, Effect, Exit, Fiber, Schedule, Schema, Scope } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Schema, Scope } from "effect"
 import type { LiveKind } from "../domain/Mechanism.ts"
 import type { Millis } from "../domain/Time.ts"
 import { type Head, Journal, Unavailable } from "../store/Journal.ts"
 import * as Actor from "./Actor.ts"
-import type { Batch } from "./Batch.ts"
-import { Audience } from "./LiveStreams.ts"
+import { Archived } from "./Archived.ts"
+import * as Followers from "./Followers.ts"
+import type { Audience } from "./LiveStreams.ts"
 import { recover } from "./Recovery.ts"
-import { FailureRecord } from "./Supervision.ts"
+import { Seat, type StandingStill } from "./Seat.ts"
+import { type Change, everything, type Territory } from "./Territory.ts"
+import * as Upkeep from "./Upkeep.ts"
 
 /** The mechanism failed too often and stands still until an operator looks at it. 503 */
 export class Parked extends Schema.TaggedError<Parked>()("Parked", {
   mechanismId: Schema.String,
   restarts: Schema.Int
 }) {}
-
-/** Mechanisms that start at the same time: enough to keep the database's connections busy. */
-const startConcurrency = 8
-
-/** How often stored wake-ups are compared with the clock, for mechanisms that do not run here. */
-const sweepIntervalMillis = 1_000
-
-/** A mechanism's seat in this process, kept while it runs, starts, fails or is parked. */
-class Seat {
-  readonly id: string
-  readonly failures = new FailureRecord()
-  /** After a defect, callers do not start it again before this instant: traffic must not wear its attempts out. */
-  restsUntil: Millis = 0
-  actor: Actor.Actor | undefined
-  /** Those who follow their places; undefined until somebody does. */
-  audience: Audience | undefined
-  /** Those who watch the mechanism as a whole. */
-  private readonly watchers = new Set<() => void>()
-  starting: Deferred.Deferred<Actor.Actor | undefined, Unavailable> | undefined
-  constructor(id: string) {
-    this.id = id
-  }
-  get isWatched(): boolean {
-    return this.watchers.size > 0
-  }
-  watch(onChange: () => void): () => void {
-    this.watchers.add(onChange)
-    return () => void this.watchers.delete(onChange)
-  }
-  /** A commit has changed this. */
-  readonly changed = ({ consumerIds, recordChanged }: Pick<Batch, "consumerIds" | "recordChanged">): void => {
-    this.audience?.changed(consumerIds)
-    if (recordChanged) this.tellWatchers()
-  }
-  /** The mechanism is there again, as it was stored. */
-  rebuilt(): void {
-    this.audience?.rebuilt()
-    this.tellWatchers()
-  }
-  private tellWatchers(): void {
-    for (const onChange of this.watchers) onChange()
-  }
-}
 
 export interface Registry {
   /** The actor if it runs; costs a map look-up. */
@@ -73,91 +34,127 @@ export interface Registry {
   readonly audience: (mechanismId: string) => Audience
   /** Calls `onChange` when the mechanism itself has changed, or was rebuilt, until the answer is called. */
   readonly watch: (mechanismId: string, onChange: () => void) => () => void
+  /** Calls `onChange` after each commit of a mechanism that lives here, until the answer is called. */
+  readonly relay: (mechanismId: string, onChange: (change: Change) => void) => () => void
+  /** Starts whatever is unfinished, held and not running. */
+  readonly settle: Effect.Effect<void>
+  /** Stops what runs here and is no longer to: what is being written is written, and nobody is answered after that. */
+  readonly release: (isLost: (mechanismId: string) => boolean) => Effect.Effect<void>
   readonly restarts: (mechanismId: string) => number
   readonly unpark: (mechanismId: string) => Effect.Effect<void>
+  /** How many run here. */
+  readonly size: () => number
+  /** Those that stand still until an operator looks at them. */
+  readonly parked: () => ReadonlyArray<StandingStill>
+  /** The earliest wake-up before an instant that has not led to anything, of mechanisms that should run here. */
+  readonly overdue: (before: Millis) => Effect.Effect<Millis | undefined, Unavailable>
   /** True once every unfinished mechanism has been started, or has failed to. */
   readonly isRestored: () => boolean
 }
 
-const notRunning = Effect.fail(new Unavailable({ cause: "the mechanism does not run" }))
+const notHeld = Effect.fail(new Unavailable({ cause: Actor.hasStopped }))
+
+const entropy = (): string => randomBytes(16).toString("hex")
+
+/** The seats that are taken, by mechanism. */
+class Seats extends Map<string, Seat> {
+  of(id: string): Seat {
+    let seat = this.get(id)
+    if (seat === undefined) this.set(id, (seat = new Seat(id)))
+    return seat
+  }
+}
+
+/** The actors that run. */
+class ActorsByKind {
+  private readonly running = new Map<LiveKind, Set<Actor.Actor>>()
+
+  of(kind: LiveKind): Set<Actor.Actor> {
+    let actors = this.running.get(kind)
+    if (actors === undefined) this.running.set(kind, (actors = new Set()))
+    return actors
+  }
+
+  get size(): number {
+    return Array.from(this.running.values()).reduce((size, actors) => size + actors.size, 0)
+  }
+}
 
 /** A registry whose actors live in the surrounding scope; it begins to restore at once. */
-export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, Journal | Scope.Scope> {
+export const make = Effect.fnUntraced(function* (
+  territory: Territory = everything
+): Effect.fn.Return<Registry, never, Journal | Scope.Scope> {
   const journal = yield* Journal
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
-  const seats = new Map<string, Seat>()
-  const actors = new Map<LiveKind, Set<Actor.Actor>>()
+  const seats = new Seats()
+  const actors = new ActorsByKind()
+  const archived = new Archived()
   let isRestored = false
 
-  const forkWithServices = Effect.runForkWith(yield* Effect.context<never>())
-  const fork = (loop: Effect.Effect<void>): void => void Fiber.runIn(forkWithServices(loop), scope)
-
-  const entropy = (): string => randomBytes(16).toString("hex")
-
-  const actorsOf = (kind: LiveKind): Set<Actor.Actor> => {
-    let running = actors.get(kind)
-    if (running === undefined) actors.set(kind, (running = new Set()))
-    return running
-  }
-
-  const seatOf = (id: string): Seat => {
-    let seat = seats.get(id)
-    if (seat === undefined) seats.set(id, (seat = new Seat(id)))
-    return seat
-  }
+  const followers = yield* Followers.make(territory)
 
   /** Builds the actor and lets it run until it fails or the registry closes. */
   const boot = Effect.fnUntraced(function* (seat: Seat, head: Head) {
     const actorScope = yield* Scope.fork(scope)
     const onStop = () => {
-      if (seat.actor !== undefined) actorsOf(seat.actor.identity.kind).delete(seat.actor)
+      if (seat.actor !== undefined) actors.of(seat.actor.identity.kind).delete(seat.actor)
       seat.actor = undefined
+      seat.loop = undefined
+    }
+    const onCommit = (change: Change) => {
+      seat.changed(change)
+      if (change.recordChanged) archived.note(seat, clock.currentTimeMillisUnsafe())
     }
     const actor = yield* recover(head).pipe(
-      Effect.flatMap((recovered) => Actor.make(recovered, { entropy, onCommit: seat.changed, onStop })),
+      Effect.flatMap((recovered) => Actor.make(recovered, { entropy, onCommit, onStop })),
       Scope.provide(actorScope),
       Effect.provideService(Journal, journal),
       Effect.onError(() => Scope.close(actorScope, Exit.void))
     )
     seat.actor = actor
-    actorsOf(actor.identity.kind).add(actor)
+    actors.of(actor.identity.kind).add(actor)
     seat.failures.recovered()
     seat.rebuilt()
-    yield* actor.run.pipe(
+    archived.note(seat, clock.currentTimeMillisUnsafe())
+    seat.loop = yield* actor.run.pipe(
       Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(seat, exit))),
       Effect.exit,
-      Effect.forkIn(scope)
+      // An interruption that comes before it has begun would leave an actor that never runs, and never says so.
+      Effect.forkIn(scope, { startImmediately: true })
     )
     return actor
   })
 
-  /** Starts the actor from its head, which is looked up unless a moment ago it was. */
+  /** The head of a mechanism that is taken over, undefined if there is no such mechanism. */
+  const taken = (id: string): Effect.Effect<Head | undefined, Unavailable> =>
+    Effect.flatMap(journal.head(id), (head) =>
+      head === undefined
+        ? Effect.undefined
+        : Effect.flatMap(territory.takeOver([head]), ([own]) => (own === undefined ? notHeld : Effect.succeed(own)))
+    )
+
+  /** Starts the actor from its head, which is taken over unless a moment ago it was. What is over is not started again. */
   const start = (seat: Seat, known: Head | undefined): Effect.Effect<Actor.Actor | undefined, Unavailable> =>
-    (known === undefined ? journal.head(seat.id) : Effect.succeed(known)).pipe(
+    (known === undefined ? taken(seat.id) : Effect.succeed(known)).pipe(
       Effect.flatMap((head) => {
-        if (head !== undefined) return boot(seat, head).pipe(Effect.onExit((exit) => afterFailure(seat, exit)))
-        return Effect.undefined
+        if (head === undefined || head.isOver) return Effect.undefined
+        return boot(seat, head).pipe(Effect.onExit((exit) => afterFailure(seat, exit)))
       }),
       Effect.onExit(() => Effect.sync(() => forgetIfIdle(seat))),
       Effect.catchDefect((cause) => new Unavailable({ cause }))
     )
 
-  /** A seat that holds nothing is given up, so that made-up ids leave no trace. */
   const forgetIfIdle = (seat: Seat): void => {
     seat.starting = undefined
-    if (seat.actor === undefined && seat.failures.restarts === 0 && !seat.isWatched) seats.delete(seat.id)
+    if (seat.isIdle) seats.delete(seat.id)
   }
-
-  const audienceOf = (seat: Seat): Audience =>
-    (seat.audience ??= new Audience({
-      survey: (consumerIds) => Effect.suspend(() => seat.actor?.survey(consumerIds) ?? notRunning),
-      fork
-    }))
 
   const acquire = (id: string, head?: Head): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> =>
     Effect.suspend((): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> => {
-      const seat = seatOf(id)
+      // A closed scope runs nothing any more, and nobody would be answered.
+      if (scope.state._tag === "Closed" || !territory.holds(id)) return notHeld
+      const seat = seats.of(id)
       if (seat.actor !== undefined) return Effect.succeed(seat.actor)
       if (seat.failures.parked) {
         return Effect.fail(new Parked({ mechanismId: id, restarts: seat.failures.restarts }))
@@ -171,7 +168,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
       return start(seat, head).pipe(
         Effect.onExit((exit) => Deferred.done(starting, exit)),
         Effect.exit,
-        Effect.forkIn(scope),
+        Effect.forkIn(scope, { startImmediately: true }),
         Effect.andThen(Deferred.await(starting))
       )
     })
@@ -180,6 +177,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
   const afterFailure = (seat: Seat, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
     if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return Effect.void
     const isDefect = Cause.hasDies(exit.cause)
+    seat.lastFailure = exit.cause
     const now = clock.currentTimeMillisUnsafe()
     const pauseMillis = seat.failures.note({ isDefect, at: now })
     if (isDefect) seat.restsUntil = now + (pauseMillis ?? 0)
@@ -194,35 +192,33 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
     )
   }
 
-  const acquireAll = (heads: ReadonlyArray<Head>): Effect.Effect<void> =>
-    Effect.forEach(heads, (head) => Effect.exit(acquire(head.identity.id, head)), {
-      concurrency: startConcurrency,
-      discard: true
-    })
+  const upkeep = Upkeep.make({
+    journal,
+    territory,
+    seat: (id) => seats.get(id),
+    start: (head) => Effect.exit(acquire(head.identity.id, head)),
+    beforeSweep: Effect.suspend(() => archived.letGo(clock.currentTimeMillisUnsafe(), forgetIfIdle))
+  })
 
-  const restore = journal.unfinished.pipe(
-    Effect.tapError((cause) => Effect.logWarning("cannot restore yet: the database is out of reach", cause)),
-    Effect.retry(Schedule.spaced("1 second")),
-    Effect.flatMap(acquireAll),
-    Effect.andThen(Effect.sync(() => (isRestored = true)))
+  yield* upkeep.settle.pipe(
+    Effect.andThen(Effect.sync(() => (isRestored = true))),
+    Effect.andThen(upkeep.sweeps),
+    Effect.forkIn(scope)
   )
-
-  /** Wakes mechanisms that are due but do not run here: made by another process, or not yet rebuilt. */
-  const sweep = Effect.suspend(() => journal.due(clock.currentTimeMillisUnsafe())).pipe(
-    Effect.map((heads) => heads.filter(({ identity }) => seats.get(identity.id)?.actor === undefined)),
-    Effect.flatMap(acquireAll),
-    Effect.ignore,
-    Effect.repeat(Schedule.spaced(sweepIntervalMillis))
-  )
-
-  yield* Effect.forkIn(Effect.andThen(restore, sweep), scope)
 
   return {
     running: (id) => seats.get(id)?.actor,
-    actorsOf,
+    actorsOf: (kind) => actors.of(kind),
     acquire,
-    audience: (id) => audienceOf(seatOf(id)),
-    watch: (id, onChange) => seatOf(id).watch(onChange),
+    audience: (id) => followers.audience(seats.of(id)),
+    watch: (id, onChange) => followers.watch(seats.of(id), onChange),
+    relay: (id, onChange) => seats.of(id).relay(onChange),
+    settle: upkeep.settle,
+    release: (isLost) =>
+      Effect.suspend(() => {
+        const lost = [...seats.values()].filter(({ id }) => isLost(id))
+        return Effect.forEach(lost, (seat) => seat.vacate, { concurrency: "unbounded", discard: true })
+      }),
     restarts: (id) => seats.get(id)?.failures.restarts ?? 0,
     unpark: (id) =>
       Effect.suspend(() => {
@@ -232,6 +228,10 @@ export const make = Effect.gen(function* (): Effect.fn.Return<Registry, never, J
         seat.restsUntil = 0
         return Effect.asVoid(Effect.exit(acquire(id)))
       }),
+    size: () => actors.size,
+    parked: () =>
+      [...seats.values()].flatMap(({ standingStill }) => (standingStill === undefined ? [] : [standingStill])),
+    overdue: upkeep.overdue,
     isRestored: () => isRestored
   }
 })

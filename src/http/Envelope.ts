@@ -12,6 +12,7 @@ import { Methods } from "./Methods.ts"
 import { Origins } from "./Origins.ts"
 import * as RateLimit from "./RateLimit.ts"
 import { Readiness } from "./Readiness.ts"
+import * as SmallBodies from "./SmallBodies.ts"
 
 /** `X-Api-Version` (completions 6), and `info.version` of both descriptions. */
 export const apiVersion = "1.0.0"
@@ -99,6 +100,7 @@ export const layer = (api: Api) =>
       yield* router.addGlobalMiddleware((handle) =>
         Effect.withFiber((fiber): Handle => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          SmallBodies.ease(request)
           const requestId = requestIdOf(request)
           if (!origins.of(request).isSafe) return Exit.succeed(sealed(request, httpsRequired, requestId))
           if (isCrossOrigin && isPreflight(request)) return Exit.succeed(sealed(request, preflight, requestId))

@@ -9,7 +9,7 @@
  * beginning, so that not all come at once. Where coming back makes no sense, an event `end` says so.
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Clock, Context, Effect, Layer, Schedule, type Scope } from "effect"
+import { Clock, Context, Effect, Latch, Layer, Schedule, type Scope } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { ServerResponse } from "node:http"
 import type { Lasting } from "./CredentialChecks.ts"
@@ -66,9 +66,13 @@ const make = Effect.fnUntraced(function* (options: {
   const beat = (stream: EventStream) =>
     Effect.map(stream.credentials.areGood(), (areGood) => (areGood ? stream.beat() : stream.end("CREDENTIALS_ENDED")))
 
+  /** Open while there may be streams: without any there is nothing to do. */
+  const occupied = Latch.makeUnsafe()
+
   /** What is done each second. */
   const lookAfter = Effect.suspend(() => {
     seconds += 1
+    if (streams.size === 0) occupied.closeUnsafe()
     const now = clock.currentTimeMillisUnsafe()
     const silent: Array<EventStream> = []
     for (const stream of streams) {
@@ -79,7 +83,12 @@ const make = Effect.fnUntraced(function* (options: {
 
   const closeAll = Effect.suspend(() => inSlices([...streams], (stream) => Effect.sync(() => stream.close())))
 
-  yield* Effect.forkScoped(Effect.repeat(lookAfter, Schedule.spaced("1 second")))
+  yield* occupied.await.pipe(
+    Effect.andThen(Effect.sleep("1 second")),
+    Effect.andThen(lookAfter),
+    Effect.forever,
+    Effect.forkScoped
+  )
   // More than once: a stream may just be beginning.
   yield* readiness.awaitDraining.pipe(
     Effect.andThen(Effect.repeat(closeAll, Schedule.spaced("100 millis"))),
@@ -100,6 +109,7 @@ const make = Effect.fnUntraced(function* (options: {
       }
       const stream = new EventStream({ number: opened++, response, credentials, clock, onEnd })
       streams.add(stream)
+      occupied.openUnsafe()
       stream.write(`retry: ${pauseOf(stream.number)}\n\n`)
       source.begin(stream)
       return Effect.sync(() => stream.leave())

@@ -2,7 +2,7 @@
  * Whether this process should be sent requests: every condition holds, and it is not on its way out. Load balancers ask
  * at `/ready`; what is under way is answered either way.
  */
-import { Cache, Context, Deferred, Duration, Effect, Exit, Layer, type Scope } from "effect"
+import { Cache, Clock, Context, Deferred, Duration, Effect, Exit, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Engine } from "../engine/Engine.ts"
 import * as Migrations from "../store/Migrations.ts"
@@ -14,6 +14,9 @@ const unreadyMillis = 50
 /** A condition that does not answer in this time does not hold. */
 const conditionSeconds = 3
 
+/** A wake-up that has led to nothing for so long says that something is out of order, not merely slow. */
+const overdueSeconds = 10
+
 /** What `/ready` says. */
 export interface Report {
   readonly isReady: boolean
@@ -21,6 +24,8 @@ export interface Report {
   readonly reasons: { readonly [condition: string]: string }
   /** What is not as it should be, but keeps nobody from being answered. */
   readonly remarks: { readonly [subject: string]: string }
+  /** What the process has to say about itself, ready or not. */
+  readonly facts: { readonly [subject: string]: unknown }
 }
 
 /** The reason why a condition does not hold, or undefined if it does. A defect counts as not holding. */
@@ -33,6 +38,8 @@ export class Readiness extends Context.Service<
     require(name: string, condition: Condition): Effect.Effect<void, never, Scope.Scope>
     /** Adds something to say that does not make the process unready, for as long as the scope lives. */
     remark(subject: string, condition: Condition): Effect.Effect<void, never, Scope.Scope>
+    /** Adds something to be shown, for as long as the scope lives; left out where it cannot be told. */
+    show(subject: string, fact: Effect.Effect<unknown, unknown>): Effect.Effect<void, never, Scope.Scope>
     readonly report: Effect.Effect<Report>
     /** From here on not ready, and each answer closes its connection. */
     readonly drain: Effect.Effect<void>
@@ -46,6 +53,7 @@ export class Readiness extends Context.Service<
     Effect.gen(function* () {
       const conditions = new Map<string, Condition>()
       const remarks = new Map<string, Condition>()
+      const facts = new Map<string, Effect.Effect<unknown, unknown>>()
       const draining = yield* Deferred.make<void>()
       let isDraining = false
 
@@ -54,7 +62,7 @@ export class Readiness extends Context.Service<
           Effect.gen(function* () {
             const reasons = yield* reasonsOf(conditions)
             const isReady = Object.keys(reasons).length === 0
-            return { isReady, reasons, remarks: yield* reasonsOf(remarks) } satisfies Report
+            return { isReady, reasons, remarks: yield* reasonsOf(remarks), facts: yield* told(facts) } satisfies Report
           }),
         {
           capacity: 1,
@@ -66,9 +74,10 @@ export class Readiness extends Context.Service<
       return {
         require: (name, condition) => held(conditions, name, condition),
         remark: (subject, condition) => held(remarks, subject, condition),
+        show: (subject, fact) => held(facts, subject, fact),
         report: Effect.suspend(() =>
           isDraining
-            ? Effect.succeed({ isReady: false, reasons: { process: "draining" }, remarks: {} })
+            ? Effect.succeed({ isReady: false, reasons: { process: "draining" }, remarks: {}, facts: {} })
             : Cache.get(reports, "report")
         ),
         drain: Effect.suspend(() => {
@@ -92,15 +101,33 @@ export class Readiness extends Context.Service<
         "mechanisms",
         Effect.map(engine.isRestored, (isRestored) => (isRestored ? undefined : "being restored"))
       )
+      yield* readiness.require("wake-ups", overdueCondition(engine))
+      yield* readiness.remark("parked mechanisms", parkedRemark(engine))
     })
   )
 }
 
 /** An entry of the map for as long as the scope lives. */
-const held = (map: Map<string, Condition>, name: string, condition: Condition) =>
+const held = <A>(map: Map<string, A>, name: string, value: A) =>
   Effect.acquireRelease(
-    Effect.sync(() => void map.set(name, condition)),
+    Effect.sync(() => void map.set(name, value)),
     () => Effect.sync(() => map.delete(name))
+  )
+
+/** The facts that can be told in time. */
+const told = (facts: ReadonlyMap<string, Effect.Effect<unknown, unknown>>) =>
+  Effect.map(
+    Effect.forEach(
+      facts,
+      ([subject, fact]) =>
+        fact.pipe(
+          Effect.timeout(Duration.seconds(conditionSeconds)),
+          Effect.map((value) => [[subject, value] as const]),
+          Effect.catchCause(() => Effect.succeed([]))
+        ),
+      { concurrency: "unbounded" }
+    ),
+    (found) => Object.fromEntries(found.flat())
   )
 
 /** The reasons of the conditions that do not hold, by name. */
@@ -115,6 +142,18 @@ const examine = ([name, condition]: readonly [string, Condition]) =>
     Effect.catchCause(() => Effect.succeed("failed")),
     Effect.map((reason) => [name, reason] as const)
   )
+
+/** A transition that should have happened long ago: whatever it is that stands still here, nobody would notice otherwise. */
+const overdueCondition = (engine: Engine["Service"]): Condition =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const wakeAt = yield* engine.overdue(now - overdueSeconds * 1_000)
+    return wakeAt === undefined ? undefined : `overdue for ${Math.floor((now - wakeAt) / 1_000)} s`
+  }).pipe(Effect.orElseSucceed(() => "not known"))
+
+/** A mechanism that stands still is an operator's matter; it keeps nobody from the others. */
+const parkedRemark = (engine: Engine["Service"]): Condition =>
+  Effect.map(engine.parked, ({ length }) => (length === 0 ? undefined : `${length}: see \`usher mechanisms parked\``))
 
 /** One statement tells both: whether the database answers, and at which step its schema is. */
 const databaseCondition = (sql: SqlClient.SqlClient): Condition =>

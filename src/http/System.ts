@@ -11,25 +11,34 @@ import { Readiness } from "./Readiness.ts"
 /** How long a shop may keep the signing keys before it asks again; one that meets a key it does not know should ask at once. */
 const keysMaxAgeSeconds = 300
 
-/** `/health`: the process is up. `/ready`: it should be sent requests, with remarks if any; 503 with the reasons if not. */
-const health = HttpRouter.use(
-  Effect.fnUntraced(function* (router) {
-    const readiness = yield* Readiness
-    yield* router.add("GET", "/health", HttpServerResponse.jsonUnsafe({ status: "ok" }))
-    yield* router.add(
-      "GET",
-      "/ready",
-      Effect.map(readiness.report, ({ isReady, reasons, remarks }) =>
-        isReady
-          ? HttpServerResponse.jsonUnsafe({ status: "ready", ...(Object.keys(remarks).length > 0 && { remarks }) })
-          : HttpServerResponse.jsonUnsafe(
-              { error: "Service unavailable", status: "not ready", reasons },
-              { status: 503, headers: { "retry-after": "1" } }
-            )
+/**
+ * `/health`: the process is up. `/ready`: it should be sent requests, with remarks if any; 503 with the reasons if not.
+ * What the process has to say about itself is for operators, and so on the Admin API's listener alone.
+ */
+const health = (audience: "operators" | "public") =>
+  HttpRouter.use(
+    Effect.fnUntraced(function* (router) {
+      const readiness = yield* Readiness
+      yield* router.add("GET", "/health", HttpServerResponse.jsonUnsafe({ status: "ok" }))
+      yield* router.add(
+        "GET",
+        "/ready",
+        Effect.map(readiness.report, ({ isReady, reasons, remarks, facts }) => {
+          const shown = audience === "operators" ? facts : {}
+          return isReady
+            ? HttpServerResponse.jsonUnsafe({
+                status: "ready",
+                ...(Object.keys(remarks).length > 0 && { remarks }),
+                ...shown
+              })
+            : HttpServerResponse.jsonUnsafe(
+                { error: "Service unavailable", status: "not ready", reasons, ...shown },
+                { status: 503, headers: { "retry-after": "1" } }
+              )
+        })
       )
-    )
-  })
-)
+    })
+  )
 
 /**
  * `/openapi.json` and `/docs`, the rendered reference; its script is served from here, so that it works offline. Both are
@@ -47,8 +56,10 @@ const reference = <Id extends string, Groups extends HttpApiGroup.Constraint>(ap
   )
 
 /** The routes of both listeners. */
-export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>
-  Layer.merge(health, reference(api))
+export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  audience: "operators" | "public"
+) => Layer.merge(health(audience), reference(api))
 
 /** `/.well-known/jwks.json`: what tokens and grants can be checked with offline. */
 export const layerKeys = HttpRouter.use(

@@ -45,6 +45,8 @@ export const make = Effect.fnUntraced(function* <E>(
   const clock = yield* Clock.Clock
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const work = Latch.makeUnsafe()
+  /** Open while somebody waits for an answer, or a statement runs: only then is there something to watch over. */
+  const awaited = Latch.makeUnsafe()
   const line: Array<Waiting> = []
   let eventsInLine = 0
   /** What the writer has taken from the line and is not done with. */
@@ -62,6 +64,7 @@ export const make = Effect.fnUntraced(function* <E>(
       line.push(new Waiting(commit, clock.currentTimeMillisUnsafe(), resume))
       eventsInLine += events
       work.openUnsafe()
+      awaited.openUnsafe()
     })
 
   const writer = Effect.gen(function* () {
@@ -139,6 +142,7 @@ export const make = Effect.fnUntraced(function* <E>(
 
   const watchdog = Effect.gen(function* () {
     while (true) {
+      yield* awaited.await
       yield* Effect.sleep(options.appendTimeoutMillis / 10)
       const late = clock.currentTimeMillisUnsafe() - options.appendTimeoutMillis
       for (const waiting of inHand) if (waiting.since <= late) waiting.answer(failure(tooLate(options)))
@@ -148,6 +152,7 @@ export const make = Effect.fnUntraced(function* <E>(
         waiting.answer(failure(tooLate(options)))
       }
       if (running !== undefined && running.since <= late) running.giveUp()
+      if (line.length === 0 && inHand.length === 0 && running === undefined) awaited.closeUnsafe()
     }
   })
 

@@ -21,7 +21,16 @@ import type { Millis } from "../domain/Time.ts"
 import type { Unavailable } from "./Journal.ts"
 
 /** What can be told; the payload is the subscriber's own affair. */
-export type Topic = "session" | "consumer" | "api_key" | "signing_key" | "settings" | "protection" | "catalogue"
+export type Topic =
+  | "session"
+  | "consumer"
+  | "api_key"
+  | "signing_key"
+  | "settings"
+  | "protection"
+  | "catalogue"
+  | "unpark"
+  | "assigned"
 
 export interface Subscriber {
   /** One notification. Handled before any that was committed later. */

@@ -4,7 +4,8 @@
  *
  * An actor appends the events of one batch as one commit. When `append` returns, they are on disk. The commit is fenced:
  * it names the sequence it expects the mechanism to be at, and the database itself refuses it when another writer was
- * there first, whatever this process believes.
+ * there first, whatever this process believes. Where several processes share a database, whoever begins to own a mechanism
+ * takes it over, and from then on every commit of its former owner is refused, be it the next in order or not.
  */
 import { Context, Effect, Schema, Stream } from "effect"
 import type { Event, Kind, MechanismIdentity, PlaceRow } from "../domain/Decider.ts"
@@ -16,6 +17,8 @@ export interface Commit {
   readonly kind: Kind
   /** The sequence of the mechanism's last event before this commit. */
   readonly expectedSequence: number
+  /** The reign under which its writer took the mechanism over, as the head told it; absent: 0, nobody ever has. */
+  readonly reign?: number
   /**
    * In order; the first gets sequence `expectedSequence + 1`. Never empty, and at most some 10,000: a commit is one
    * transaction, and whatever waits behind it waits as long as it takes. Instants are whole milliseconds.
@@ -49,7 +52,11 @@ export interface Head {
   readonly identity: MechanismIdentity
   /** Of the last event; 0 before the first. */
   readonly sequence: number
+  /** How often the mechanism has been taken over. */
+  readonly reign: number
   readonly wakeAt: Millis | null
+  /** Archived, and nothing is outstanding in it: nobody can reach it any more, and time brings nothing. */
+  readonly isOver: boolean
 }
 
 /** A mechanism that is coming into being: its identity, and its first commit, which holds its `Configured` event. */
@@ -65,7 +72,7 @@ export interface Recorded {
   readonly event: Event
 }
 
-/** The expected sequence was not the mechanism's: another writer was there first. The writer must stop and reload. */
+/** The sequence or the reign was not the mechanism's: another writer was there first. The writer must stop and reload. */
 export class JournalConflict extends Schema.TaggedError<JournalConflict>()("JournalConflict", {
   mechanismId: Schema.String
 }) {}
@@ -84,6 +91,8 @@ export class Journal extends Context.Service<
     append(commit: Commit): Effect.Effect<void, JournalConflict | Unavailable>
     /** The mechanism's head, or undefined if there is no such mechanism. */
     head(mechanismId: string): Effect.Effect<Head | undefined, Unavailable>
+    /** Begins a new reign over each of these mechanisms: former owners cannot write any more. Answers their heads. */
+    takeOver(mechanismIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Head>, Unavailable>
     /**
      * All recorded events of a mechanism after `afterSequence` up to the head's, in order, in pages. Dies with
      * `JournalCorrupt` (`JournalCodec.ts`) at an event that is missing or unreadable: reading again will not help.

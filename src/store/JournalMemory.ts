@@ -22,6 +22,7 @@ export interface Stored {
   readonly createdBy: string
   record: MechanismRecord
   wakeAt: Millis | null
+  reign: number
   readonly events: Array<Recorded>
   readonly places: Map<string, PlaceRow>
 }
@@ -53,6 +54,7 @@ const make = (tables: Map<string, Stored>): Journal["Service"] => ({
           createdBy,
           record,
           wakeAt,
+          reign: 0,
           events: [],
           places: new Map()
         }
@@ -64,7 +66,8 @@ const make = (tables: Map<string, Stored>): Journal["Service"] => ({
   append: (commit: Commit) =>
     Effect.suspend(() => {
       const stored = tables.get(commit.mechanismId)
-      if (stored === undefined || stored.events.length !== commit.expectedSequence) {
+      const isExpected = stored?.events.length === commit.expectedSequence && stored.reign === (commit.reign ?? 0)
+      if (stored === undefined || !isExpected) {
         return Effect.fail(new JournalConflict({ mechanismId: commit.mechanismId }))
       }
       write(stored, commit)
@@ -75,6 +78,15 @@ const make = (tables: Map<string, Stored>): Journal["Service"] => ({
       const stored = tables.get(mechanismId)
       return stored === undefined ? undefined : headOf(stored)
     }),
+  takeOver: (mechanismIds: ReadonlyArray<string>) =>
+    Effect.sync(() =>
+      mechanismIds.flatMap((id) => {
+        const stored = tables.get(id)
+        if (stored === undefined) return []
+        stored.reign += 1
+        return [headOf(stored)]
+      })
+    ),
   read: (head: Head, afterSequence: number) =>
     Stream.paginate(afterSequence, (after) =>
       Effect.sync(() => {
@@ -95,10 +107,12 @@ function write(stored: Stored, { events, places, wakeAt, record }: Commit) {
   if (record !== undefined) stored.record = record
 }
 
-const headOf = ({ identity, events, wakeAt }: Stored): Head => ({
+const headOf = ({ identity, events, wakeAt, reign, record }: Stored): Head => ({
   identity,
   sequence: events.length,
-  wakeAt
+  reign,
+  wakeAt,
+  isOver: record.archived && wakeAt === null
 })
 
 const isUnfinished = ({ record }: Stored) => record.status.teardownStatus !== "completed"

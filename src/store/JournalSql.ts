@@ -81,6 +81,12 @@ const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
     orUnavailable
   )
 
+  const takeOver = Effect.fn("Journal.takeOver")(
+    (mechanismIds: ReadonlyArray<string>) =>
+      mechanismIds.length === 0 ? Effect.succeed([]) : heads(Statements.takeOver, [mechanismIds]),
+    orUnavailable
+  )
+
   const due = Effect.fn("Journal.due")((at: number) => heads(Statements.due, [new Date(at)]), orUnavailable)
 
   const readPage = Effect.fnUntraced(function* (head: Head, after: number) {
@@ -101,6 +107,7 @@ const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
     append,
     create,
     head,
+    takeOver,
     read,
     unfinished: heads(Statements.unfinished, []).pipe(orUnavailable),
     due

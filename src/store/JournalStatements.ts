@@ -13,20 +13,20 @@ import type { Creation, Head, MechanismRecord } from "./Journal.ts"
 import type { EncodedCommit, OwnFields } from "./JournalCodec.ts"
 
 /** What both statements that write begin with: the commits, numbered from 1. `before` counts the events of those before it. */
-const commits = `unnest($1::uuid[], $2::int8[], $3::int4[], $4::int4[], $5::timestamptz[]) with ordinality
-      as expecting (mechanism_id, sequence, events, before, wake_at, number)`
+const commits = `unnest($1::uuid[], $2::int8[], $3::int4[], $4::int4[], $5::int4[], $6::timestamptz[]) with ordinality
+      as expecting (mechanism_id, sequence, reign, events, before, wake_at, number)`
 
 /** Inserts the events and places of the commits in the table `written` (number, mechanism_id, base). */
 const rows = `inserted as (
     insert into journal (mechanism_id, sequence, at, type, consumer_id, data)
     select written.mechanism_id, written.base + event.position, event.at, event.type, event.consumer_id, event.data
-    from unnest($6::int4[], $7::timestamptz[], $8::text[], $9::uuid[], $10::jsonb[]) with ordinality
+    from unnest($7::int4[], $8::timestamptz[], $9::text[], $10::uuid[], $11::jsonb[]) with ordinality
       as event (number, at, type, consumer_id, data, position)
     join written on written.number = event.number
   ), placed as (
     insert into places (mechanism_id, consumer_id, status, entered_at, updated_at, fields)
     select written.mechanism_id, place.consumer_id, place.status, place.entered_at, place.updated_at, place.fields
-    from unnest($11::int4[], $12::uuid[], $13::text[], $14::timestamptz[], $15::timestamptz[], $16::jsonb[])
+    from unnest($12::int4[], $13::uuid[], $14::text[], $15::timestamptz[], $16::timestamptz[], $17::jsonb[])
       as place (number, consumer_id, status, entered_at, updated_at, fields)
     join written on written.number = place.number
     on conflict (mechanism_id, consumer_id) do update
@@ -53,12 +53,13 @@ export const append = `
     update mechanism_heads as head
     set sequence = expecting.sequence + expecting.events, wake_at = expecting.wake_at
     from ${commits}
-    where head.mechanism_id = expecting.mechanism_id and head.sequence = expecting.sequence
+    where head.mechanism_id = expecting.mechanism_id
+      and head.sequence = expecting.sequence and head.reign = expecting.reign
     returning expecting.number::int4 as number, head.mechanism_id, expecting.sequence - expecting.before as base
   ), ${rows}, recorded as (
     update mechanisms
     set (${recordColumns}) = row(${recordValues})
-    from unnest($17::int4[], $18::jsonb[]) as changed (number, record)
+    from unnest($18::int4[], $19::jsonb[]) as changed (number, record)
     join written on written.number = changed.number
     where mechanisms.id = written.mechanism_id
   )
@@ -72,7 +73,7 @@ export const create = `
     insert into mechanisms (id, organization_id, mode, experience_id, sequence_id, kind, created_at, created_by, ${recordColumns})
     select expecting.mechanism_id, (identity->>'organizationId')::uuid, identity->>'mode', (identity->>'experienceId')::uuid,
       (identity->>'sequenceId')::uuid, identity->>'kind', created_at, created_by, ${recordValues}
-    from unnest($17::int4[], $18::jsonb[], $19::jsonb[], $20::timestamptz[], $21::text[])
+    from unnest($18::int4[], $19::jsonb[], $20::jsonb[], $21::timestamptz[], $22::text[])
       as creation (number, record, identity, created_at, created_by)
     join expecting on expecting.number = creation.number
   ), headed as (
@@ -83,9 +84,10 @@ export const create = `
   ), ${rows}
   select 1`
 
-const heads = `
-  select id, organization_id, mode, experience_id, sequence_id, kind, sequence::float8, wake_at
-  from mechanisms join mechanism_heads on mechanism_id = id`
+const headColumns = `id, organization_id, mode, experience_id, sequence_id, kind, head.sequence::float8, head.reign,
+  head.wake_at, archived and head.wake_at is null`
+
+const heads = `select ${headColumns} from mechanisms join mechanism_heads as head on head.mechanism_id = id`
 
 /** The head of one mechanism, by its id. Read its row with {@link toHead}. */
 export const head = `${heads} where id = $1::uuid`
@@ -94,7 +96,20 @@ export const head = `${heads} where id = $1::uuid`
 export const unfinished = `${heads} where teardown_status is distinct from 'completed'`
 
 /** The heads of all mechanisms with a wake-up at or before an instant. */
-export const due = `${heads} where wake_at <= $1::timestamptz`
+export const due = `${heads} where head.wake_at <= $1::timestamptz`
+
+/**
+ * Begins a new reign over mechanisms, by their ids. Whoever is just writing comes before it or is refused. In one order, so
+ * that two who take over do not wait for each other.
+ */
+export const takeOver = `
+  with held as (
+    select mechanism_id from mechanism_heads where mechanism_id = any($1::uuid[]) order by mechanism_id for update
+  )
+  update mechanism_heads as head set reign = head.reign + 1
+  from held join mechanisms on id = held.mechanism_id
+  where head.mechanism_id = held.mechanism_id
+  returning ${headColumns}`
 
 /** A page of a mechanism's events: those after a sequence up to another, as `StoredRow`s. */
 export const page = `
@@ -102,7 +117,7 @@ export const page = `
   from journal where mechanism_id = $1::uuid and sequence > $2::int8 and sequence <= $3::int8
   order by sequence`
 
-/** A row of {@link head}, {@link unfinished} or {@link due}. */
+/** A row of {@link head}, {@link unfinished}, {@link due} or {@link takeOver}. */
 export type HeadRow = readonly [
   id: string,
   organizationId: string,
@@ -111,7 +126,9 @@ export type HeadRow = readonly [
   sequenceId: string,
   kind: Kind,
   sequence: number,
-  wakeAt: Date | null
+  reign: number,
+  wakeAt: Date | null,
+  isOver: boolean
 ]
 
 export const toHead = ([
@@ -122,11 +139,15 @@ export const toHead = ([
   sequenceId,
   kind,
   sequence,
-  wakeAt
+  reign,
+  wakeAt,
+  isOver
 ]: HeadRow): Head => ({
   identity: { id, organizationId, mode, experienceId, sequenceId, kind },
   sequence,
-  wakeAt: wakeAt === null ? null : wakeAt.getTime()
+  reign,
+  wakeAt: wakeAt === null ? null : wakeAt.getTime(),
+  isOver
 })
 
 /** The parameters of {@link append}. */
@@ -137,6 +158,7 @@ export const appendParameters = (encoded: ReadonlyArray<EncodedCommit>): Readonl
   return [
     array(commit.mechanismId, PgTypes.OID.uuid),
     array(commit.sequence, PgTypes.OID.int8),
+    array(commit.reign, PgTypes.OID.int4),
     array(commit.events, PgTypes.OID.int4),
     array(commit.before, PgTypes.OID.int4),
     array(commit.wakeAt, PgTypes.OID.timestamptz),
@@ -189,6 +211,7 @@ const emptyColumns = () => ({
   commit: {
     mechanismId: [] as Array<string>,
     sequence: [] as Array<bigint>,
+    reign: [] as Array<number>,
     events: [] as Array<number>,
     before: [] as Array<number>,
     wakeAt: [] as Array<Millis | null>
@@ -215,9 +238,10 @@ const emptyColumns = () => ({
 })
 
 function addCommit({ commit, event, place, record }: Columns, number: number, encoded: EncodedCommit) {
-  const { mechanismId, expectedSequence, events, places, wakeAt, record: changed } = encoded.commit
+  const { mechanismId, expectedSequence, reign = 0, events, places, wakeAt, record: changed } = encoded.commit
   commit.mechanismId.push(mechanismId)
   commit.sequence.push(BigInt(expectedSequence))
+  commit.reign.push(reign)
   commit.events.push(events.length)
   commit.before.push(event.number.length)
   commit.wakeAt.push(wakeAt)

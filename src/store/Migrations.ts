@@ -8,6 +8,7 @@
 import { Effect, Layer } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { StartRefused } from "../Settings.ts"
+import * as Nodes from "./Nodes.ts"
 import foundation from "./migrations/0001_foundation.ts"
 import sessions from "./migrations/0002_sessions.ts"
 import audiences from "./migrations/0003_audiences.ts"
@@ -19,6 +20,9 @@ import orders from "./migrations/0008_orders.ts"
 import idempotency from "./migrations/0009_idempotency.ts"
 import analytics from "./migrations/0010_analytics.ts"
 import experienceAccess from "./migrations/0011_experienceAccess.ts"
+import assignedProducts from "./migrations/0012_assignedProducts.ts"
+import nodes from "./migrations/0013_nodes.ts"
+import lists from "./migrations/0014_lists.ts"
 
 const steps = {
   "0001_foundation": foundation,
@@ -31,7 +35,10 @@ const steps = {
   "0008_orders": orders,
   "0009_idempotency": idempotency,
   "0010_analytics": analytics,
-  "0011_experienceAccess": experienceAccess
+  "0011_experienceAccess": experienceAccess,
+  "0012_assignedProducts": assignedProducts,
+  "0013_nodes": nodes,
+  "0014_lists": lists
 }
 
 /** Names the lock in the database. Any fixed number does. */
@@ -51,7 +58,7 @@ export const run = Effect.gen(function* () {
   const applied = yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`select pg_advisory_xact_lock(${migrationLock}::bigint)`
-      yield* refuseNewer(sql)
+      yield* refuseUnfit(sql)
       return yield* Migrator.make({})({ loader: Migrator.fromRecord(steps), table })
     })
   )
@@ -70,18 +77,31 @@ export const layer = Layer.effectDiscard(
   )
 )
 
-const refuseNewer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+/** A database that is not this program's to change: moved on by a newer one, or just used by nodes of an older one. */
+const refuseUnfit = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [present] = yield* sql<{ found: boolean }>`select to_regclass(${table}) is not null as found`
   if (present?.found !== true) return
   const rows = yield* sql<{ id: number | null }>`select max(migration_id) as id from ${sql(table)}`
   const found = rows[0]?.id ?? 0
-  if (found <= latest) return
+  if (found === latest) return
+  if (found < latest) return yield* refuseBeside(yield* Nodes.alive)
   return yield* new StartRefused({
     message:
       `The database's schema is at step ${found}, but this version of Usher knows steps up to ${latest}: a newer Usher has ` +
       "worked on it. Start that version or a later one, or name another database in DATABASE_URL or DATA_DIR."
   })
 })
+
+const refuseBeside = (nodes: ReadonlyArray<Nodes.AliveNode>) =>
+  nodes.length === 0
+    ? Effect.void
+    : Effect.fail(
+        new StartRefused({
+          message:
+            `This version of Usher would bring the database's schema to step ${latest}, under nodes that work with an earlier ` +
+            `one: ${nodes.map(({ name, address }) => `${name} at ${address}`).join(", ")}. End them first.`
+        })
+      )
 
 /** Hoisted, because `run` is built while this module is still being read. */
 function refused(error: Error) {

@@ -19,6 +19,20 @@ describe("A bounded memory", () => {
     }
   })
 
+  it("that has a time forgets what was not used for as long, and keeps what was", () => {
+    let now = 0
+    const recent = new Recent<string>(10, { afterMillis: 60, now: () => now })
+    recent.set("used", "here")
+    recent.set("left", "here")
+    for (now = 0; now < 1_000; now += 50) assert.strictEqual(recent.get("used"), "here")
+    assert.isUndefined(recent.get("left"))
+    recent.set("fresh", "here")
+    now += 59
+    assert.strictEqual(recent.get("fresh"), "here")
+    now += 120
+    assert.isUndefined(recent.get("fresh"))
+  })
+
   it("forgets what it is told to", () => {
     const recent = new Recent<number>(2)
     for (let n = 0; n < 3; n++) recent.set(`${n}`, n)

@@ -26,6 +26,9 @@ describe("usher", () => {
     ["signing-keys", "list"],
     ["signing-keys", "rotate"],
     ["signing-keys", "remove"],
+    ["mechanisms", "parked"],
+    ["mechanisms", "unpark"],
+    ["nodes"],
     ["verify-draw"]
   ]) {
     it.live(`${command.join(" ")} --help shows how it is used, with an example`, () =>
@@ -56,6 +59,7 @@ describe("usher", () => {
     [["keys", "rotate", "--organization", anId, "--kind", "secret"], "--mode"],
     [["keys", "rotate", "--organization", anId, "--mode", "live", "--kind", "private"], '"publishable" | "secret"'],
     [["signing-keys", "remove"], "--kid"],
+    [["mechanisms", "unpark"], "mechanism"],
     [["verify-draw"], "proof"],
     [["verify-draw", "proof.json", "--entry", "12"], "26 hexadecimal digits"]
   ]
@@ -182,6 +186,25 @@ describe("usher", () => {
           }
         }),
       { timeout: 60_000 }
+    )
+
+    it.live("tells operators that no node is there, and that nothing stands still", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase.emptyDatabase
+        const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
+        const nodes = yield* Usher.run(["nodes"], settings)
+        assert.deepStrictEqual([nodes.code, nodes.stderr], [0, ""])
+        assert.match(nodes.stdout, /^No node is heard/)
+        assert.strictEqual((yield* Usher.run(["nodes", "--json"], settings)).stdout, "[]\n")
+        const parked = yield* Usher.run(["mechanisms", "parked"], settings)
+        assert.deepStrictEqual([parked.code, parked.stdout], [0, "No mechanism stands still.\n"])
+        for (const id of [anId, "nobody"]) {
+          const unparked = yield* Usher.run(["mechanisms", "unpark", id], settings)
+          assert.deepStrictEqual([unparked.code, unparked.stdout], [1, ""])
+          assert.include(unparked.stderr, `No parked mechanism has the id ${id}`)
+          assert.include(unparked.stderr, "usher mechanisms parked")
+        }
+      })
     )
 
     it.live("ends a command that waits when it is interrupted, with the code that says so", () =>

@@ -150,6 +150,20 @@ describe("The members of a waitlist", () => {
       yield* end
     }))
 
+  test("are told in time also where no waitlist lived for long before", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(start)
+      const { engine, messages, end } = yield* serve(aWorld())
+      yield* seconds(590)
+      yield* createWaitlist()
+      yield* enter(engine, [1])
+      yield* TestClock.setTime(opensAt - 1)
+      assert.deepStrictEqual(messages, [])
+      yield* millis(250)
+      assert.deepStrictEqual(addresses(messages), [email(1)])
+      yield* end
+    }))
+
   test("are told by email, else by SMS; who has neither, or is no consumer any more, is marked all the same", () =>
     Effect.gen(function* () {
       const { engine, messages, end } = yield* withMembers(aWorld(), 1)

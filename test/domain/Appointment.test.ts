@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import { type Command, type Configuration, decider, type Event, offeredSlots } from "../../src/domain/Appointment.ts"
 import { bookingName } from "../../src/domain/appointment/Names.ts"
-import { outcomeOf } from "./History.ts"
+import { askedOf, outcomeOf } from "./History.ts"
 import { at, configure, entropy, History, start } from "./appointment/history.ts"
 import { Reference } from "./appointment/Reference.ts"
 
@@ -122,14 +122,8 @@ const reference = () => new Reference(bookingName(0, entropy))
 
 /** Everything that can be asked of an appointment. */
 const told = (state: History["state"], now: number): unknown => ({
-  views: consumers.map((consumerId) => decider.view(state, consumerId, now)),
-  rows: consumers.map((consumerId) => decider.place(state, consumerId)),
-  offered: [...offeredSlots(decider.facts!(state, now), { from: start, to: start + 86_400_000 })],
-  counts: decider.counts(state),
-  lifecycle: decider.lifecycle(state, now),
-  statusFields: decider.statusFields(state),
-  configuration: decider.configurationOf(state),
-  wakeAt: decider.wakeAt(state)
+  ...askedOf(decider, state, consumers, now),
+  offered: [...offeredSlots(decider.facts!(state, now), { from: start, to: start + 86_400_000 })]
 })
 
 /** Runs the steps; `tick` says how time is noticed before each. */

@@ -3,7 +3,7 @@ import { Arbitrary, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { type Bid, type Command, type Configuration, decider, type Event } from "../../src/domain/Auction.ts"
 import { below, type Random32, seededRandom } from "../../src/domain/SeededRandom.ts"
-import { isEvents } from "./History.ts"
+import { askedOf, isEvents } from "./History.ts"
 import { at, bid, complete, configure, deny, dutch, end, english, enter, History, start } from "./auction/history.ts"
 import { Reference, type Refused } from "./auction/Reference.ts"
 
@@ -155,14 +155,8 @@ const show = (value: unknown): string =>
 
 /** Everything that can be asked of an auction. */
 const told = (state: History["state"], now: number): unknown => ({
-  views: consumers.map((consumerId) => decider.view(state, consumerId, now)),
-  rows: consumers.map((consumerId) => decider.place(state, consumerId)),
-  facts: decider.facts!(state, now),
-  counts: decider.counts(state),
-  lifecycle: decider.lifecycle(state, now),
-  statusFields: decider.statusFields(state),
-  configuration: decider.configurationOf(state),
-  wakeAt: decider.wakeAt(state)
+  ...askedOf(decider, state, consumers, now),
+  facts: decider.facts!(state, now)
 })
 
 describe("an auction under random commands around its closing", () => {

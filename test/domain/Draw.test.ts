@@ -3,7 +3,7 @@ import { Arbitrary, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { type Command, type Configuration, decider, type Event } from "../../src/domain/Draw.ts"
 import { roundAfter } from "../../src/domain/draw/Beacon.ts"
-import { outcomeOf } from "./History.ts"
+import { askedOf, outcomeOf } from "./History.ts"
 import { at, configuration, dice, History, start } from "./draw/history.ts"
 import { Reference } from "./draw/Reference.ts"
 
@@ -111,14 +111,8 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
 
 /** Everything that can be asked of a draw. */
 const told = (state: History["state"], now: number): unknown => ({
-  views: consumers.map((consumerId) => decider.view(state, consumerId, now)),
-  rows: consumers.map((consumerId) => decider.place(state, consumerId)),
-  counts: decider.counts(state),
-  lifecycle: decider.lifecycle(state, now),
-  statusFields: decider.statusFields(state),
-  configuration: decider.configurationOf(state),
-  published: decider.published!(state),
-  wakeAt: decider.wakeAt(state)
+  ...askedOf(decider, state, consumers, now),
+  published: decider.published!(state)
 })
 
 const proofOf = (state: History["state"]): string => [...(decider.facts!(state, 0).proof?.("id") ?? [])].join("")

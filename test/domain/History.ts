@@ -129,3 +129,30 @@ export const outcomeOf = <Event, Refusal extends { readonly _tag: string }>(
   const { _tag, ...fields } = outcome
   return { refused: _tag, ...fields }
 }
+
+/** What of a kind's decider can be asked about a state. */
+interface Asked<State> {
+  view(state: State, consumerId: string, now: number): unknown
+  place(state: State, consumerId: string): unknown
+  counts(state: State): unknown
+  lifecycle(state: State, now: number): unknown
+  statusFields(state: State): unknown
+  configurationOf(state: State): unknown
+  wakeAt(state: State): unknown
+}
+
+/** Everything that can be asked of a mechanism of any kind, for these consumers. */
+export const askedOf = <State>(
+  decider: Asked<State>,
+  state: State,
+  consumerIds: ReadonlyArray<string>,
+  now: number
+) => ({
+  views: consumerIds.map((consumerId) => decider.view(state, consumerId, now)),
+  rows: consumerIds.map((consumerId) => decider.place(state, consumerId)),
+  counts: decider.counts(state),
+  lifecycle: decider.lifecycle(state, now),
+  statusFields: decider.statusFields(state),
+  configuration: decider.configurationOf(state),
+  wakeAt: decider.wakeAt(state)
+})

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import { type Command, type Configuration, configurationProblems, decider, type Event } from "../../src/domain/Queue.ts"
-import { outcomeOf } from "./History.ts"
+import { askedOf, outcomeOf } from "./History.ts"
 import { at, configuration, History, seed, start } from "./queue/history.ts"
 import { Reference } from "./queue/Reference.ts"
 
@@ -102,15 +102,7 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
 }
 
 /** Everything that can be asked of a queue. */
-const told = (state: History["state"], now: number): unknown => ({
-  views: consumers.map((consumerId) => decider.view(state, consumerId, now)),
-  rows: consumers.map((consumerId) => decider.place(state, consumerId)),
-  counts: decider.counts(state),
-  lifecycle: decider.lifecycle(state, now),
-  statusFields: decider.statusFields(state),
-  configuration: decider.configurationOf(state),
-  wakeAt: decider.wakeAt(state)
-})
+const told = (state: History["state"], now: number): unknown => askedOf(decider, state, consumers, now)
 
 /** Runs the steps; `tick` says how time is noticed before each. */
 const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick: "noticed" | "until"): History => {

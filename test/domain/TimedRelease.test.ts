@@ -7,7 +7,7 @@ import {
   decider,
   type Event
 } from "../../src/domain/TimedRelease.ts"
-import { isEvents, outcomeOf } from "./History.ts"
+import { askedOf, isEvents, outcomeOf } from "./History.ts"
 import { at, configuration, History, start } from "./timedRelease/history.ts"
 import { Reference } from "./timedRelease/Reference.ts"
 
@@ -94,15 +94,7 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
 }
 
 /** Everything that can be asked of a timed release. */
-const told = (state: History["state"], now: number): unknown => ({
-  views: consumers.map((consumerId) => decider.view(state, consumerId, now)),
-  rows: consumers.map((consumerId) => decider.place(state, consumerId)),
-  counts: decider.counts(state),
-  lifecycle: decider.lifecycle(state, now),
-  statusFields: decider.statusFields(state),
-  configuration: decider.configurationOf(state),
-  wakeAt: decider.wakeAt(state)
-})
+const told = (state: History["state"], now: number): unknown => askedOf(decider, state, consumers, now)
 
 /** Runs the steps; `tick` says how time is noticed before each. */
 const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick: "noticed" | "until"): History => {

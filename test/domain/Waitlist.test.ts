@@ -8,7 +8,7 @@ import {
   decider,
   type Event
 } from "../../src/domain/Waitlist.ts"
-import { isEvents, outcomeOf } from "./History.ts"
+import { askedOf, isEvents, outcomeOf } from "./History.ts"
 import { at, configuration, History, start } from "./waitlist/history.ts"
 import { Reference } from "./waitlist/Reference.ts"
 
@@ -88,14 +88,8 @@ const nobody: ReadonlySet<string> = new Set()
 
 /** Everything that can be asked of a waitlist. */
 const told = (state: History["state"], now: number): unknown => ({
-  views: consumers.map((consumerId) => decider.view(state, consumerId, now)),
-  rows: consumers.map((consumerId) => decider.place(state, consumerId)),
-  awaiting: awaitingNotice(state, 100, nobody),
-  counts: decider.counts(state),
-  lifecycle: decider.lifecycle(state, now),
-  statusFields: decider.statusFields(state),
-  configuration: decider.configurationOf(state),
-  wakeAt: decider.wakeAt(state)
+  ...askedOf(decider, state, consumers, now),
+  awaiting: awaitingNotice(state, 100, nobody)
 })
 
 /** Runs the steps; `tick` says how time is noticed before each. */

@@ -14,6 +14,7 @@ import {
   leave,
   queue,
   queueId,
+  recorded,
   stranger,
   tenant
 } from "./engineFixture.ts"
@@ -22,18 +23,6 @@ const layer = Engine.layer({ node: "here" }).pipe(Layer.provideMerge(layerJourna
 
 /** Lets every fiber that can go on, go on. */
 const settle = Effect.repeat(Effect.yieldNow, { times: 50 })
-
-/** Recorded event tags of a queue, in order. */
-const recorded = Effect.fnUntraced(function* (n: number) {
-  const journal = yield* Journal
-  const head = yield* journal.head(queueId(n))
-  const events = yield* Stream.runFold(
-    journal.read(head!, 0),
-    () => [] as Array<string>,
-    (tags, page) => [...tags, ...page.map(({ event }) => event._tag)]
-  )
-  return events
-})
 
 describe("the actor's promises", () => {
   it.effect("nobody is answered before the append has returned", () =>

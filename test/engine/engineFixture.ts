@@ -1,7 +1,7 @@
 /**
  * An engine over the memory journal, with hands on the journal: appends can be held back, failed or counted.
  */
-import { Context, Deferred, Effect, Exit, Layer, References, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Layer, References, Scope, Stream } from "effect"
 import * as Queue from "../../src/domain/Queue.ts"
 import { Engine } from "../../src/engine/Engine.ts"
 import { recordOf } from "../../src/engine/Actor.ts"
@@ -111,3 +111,15 @@ export const anotherEngine = (node: string) =>
     const context = yield* Layer.buildWithScope(Layer.fresh(Engine.layer({ node })), scope)
     return { engine: Context.get(context, Engine), close: Scope.close(scope, Exit.void) }
   })
+
+/** Recorded event tags of a queue, in order. */
+export const recorded = Effect.fnUntraced(function* (n: number) {
+  const journal = yield* Journal
+  const head = yield* journal.head(queueId(n))
+  const events = yield* Stream.runFold(
+    journal.read(head!, 0),
+    () => [] as Array<string>,
+    (tags, page) => [...tags, ...page.map(({ event }) => event._tag)]
+  )
+  return events
+})

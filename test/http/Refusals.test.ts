@@ -27,6 +27,7 @@ import { ExperienceViews } from "../../src/store/ExperienceViews.ts"
 import { Unavailable } from "../../src/store/Journal.ts"
 import { Profiles } from "../../src/store/Profiles.ts"
 import { SequenceAccess } from "../../src/store/SequenceAccess.ts"
+import { AssignedProducts } from "../../src/store/AssignedProducts.ts"
 import { ShownProducts } from "../../src/store/ShownProducts.ts"
 import { asConsumer, type Call, send } from "./usherFixture.ts"
 
@@ -50,6 +51,7 @@ const stubs = Layer.unwrap(
         send: () => refuse("engine"),
         view: () => refuse("engine"),
         facts: () => refuse("engine"),
+        proof: () => refuse("engine"),
         configuration: () => refuse("engine"),
         identity: () => refuse("engine"),
         inspect: () => refuse("engine"),
@@ -60,6 +62,10 @@ const stubs = Layer.unwrap(
         ask: () => Effect.succeed([]),
         start: () => Effect.void,
         unpark: () => Effect.void,
+        nodes: () => Effect.succeed([]),
+        size: Effect.succeed(0),
+        parked: Effect.succeed([]),
+        overdue: () => Effect.undefined,
         isRestored: Effect.succeed(true)
       }),
       Layer.succeed(ApiKeys, {
@@ -76,6 +82,7 @@ const stubs = Layer.unwrap(
       }),
       Layer.succeed(ExperienceViews, { find: () => refuse("engine") }),
       Layer.succeed(ShownProducts, { of: () => refuse("engine") }),
+      Layer.succeed(AssignedProducts, { of: () => refuse("engine") }),
       Layer.succeed(ExperienceEntries, { enter: () => refuse("engine"), leave: () => refuse("engine") }),
       Layer.succeed(Profiles, { find: () => refuse("engine") }),
       Layer.succeed(SequenceAccess, {

@@ -15,7 +15,7 @@ const start = Effect.fnUntraced(function* (settings: { readonly shutdownTimeoutS
   const arrived = yield* Deferred.make<void>()
   const finish = yield* Deferred.make<void>()
   const routes = Layer.merge(
-    System.layer(ConsumerApi),
+    System.layer(ConsumerApi, "public"),
     HttpRouter.add(
       "GET",
       "/slow",

@@ -206,6 +206,21 @@ it.effect("answers whoever has waited too long, and gives up a statement that do
   }).pipe(silently)
 )
 
+it.effect("watches over what comes after a long time in which nothing came", () =>
+  Effect.gen(function* () {
+    const { append, answer } = yield* group()
+    const first = yield* append("a")
+    yield* answer(0)
+    assert.deepStrictEqual(yield* answers([first]), ["written"])
+    yield* TestClock.adjust(60_000)
+    const stuck = yield* append("b")
+    yield* TestClock.adjust(900)
+    assert.isUndefined(stuck.pollUnsafe())
+    yield* TestClock.adjust(200)
+    assert.deepStrictEqual(yield* answers([stuck]), ["Unavailable"])
+  }).pipe(silently)
+)
+
 it.effect("watches over the next statement while one that was given up takes its time to end", () =>
   Effect.gen(function* () {
     const { append, names } = yield* group({}, 500)

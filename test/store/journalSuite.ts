@@ -225,6 +225,37 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
       })
     )
 
+    it.effect("after a takeover, refuses its former owner whatever sequence it expects, and nobody else", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const [taken, other] = [yield* created, yield* created]
+        const [head, ...rest] = yield* journal.takeOver([taken])
+        assert.deepStrictEqual([head?.identity.id, head?.sequence, head?.reign, rest.length], [taken, 1, 1, 0])
+        const former = yield* Effect.flip(journal.append(entries(taken, 1, ids(1))))
+        assert.strictEqual(former._tag, "JournalConflict")
+        yield* journal.append(entries(taken, 1, ids(1), { reign: 1 }))
+        yield* journal.append(entries(other, 1, ids(1)))
+        const [again] = yield* journal.takeOver([taken])
+        assert.deepStrictEqual([again?.sequence, again?.reign], [2, 2])
+        assert.strictEqual((yield* journal.head(taken))?.reign, 2)
+        assert.deepStrictEqual(yield* journal.takeOver([randomUUID()]), [])
+      })
+    )
+
+    it.effect("of all who take over the same mechanisms at once, one is the last, for each of them", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const mechanisms = yield* Effect.all(Array.from({ length: 20 }, () => created))
+        const backwards = mechanisms.toReversed()
+        const rounds = Array.from({ length: 8 }, (_, round) => (round % 2 === 0 ? mechanisms : backwards))
+        const reigns = yield* Effect.forEach(rounds, (ids) => journal.takeOver(ids), { concurrency: "unbounded" })
+        for (const id of mechanisms) {
+          const found = reigns.map((heads) => heads.find(({ identity }) => identity.id === id)!.reign)
+          assert.sameMembers(found, [1, 2, 3, 4, 5, 6, 7, 8])
+        }
+      })
+    )
+
     it.effect("brings several mechanisms into being, or none", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
@@ -234,7 +265,9 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
         assert.deepStrictEqual(yield* journal.head(first.id), {
           identity: first,
           sequence: 1,
-          wakeAt: null
+          reign: 0,
+          wakeAt: null,
+          isOver: false
         })
         assert.deepStrictEqual(yield* eventsOf(second.id), [{ sequence: 1, event: configured as Event }])
         assert.deepStrictEqual(yield* rows.record(second.id), record)

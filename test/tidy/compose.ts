@@ -37,7 +37,11 @@ function problemsOf(service: Service): ReadonlyArray<readonly [problem: string, 
   const dockerfile = service.build?.dockerfile_inline
   if (service.image === undefined && dockerfile === undefined) found.push(["has no image", "Name or build one."])
   if (dockerfile !== undefined && !/^USER (?!root)/m.test(dockerfile)) found.push(["runs as root", "Add USER node."])
-  if (service.healthcheck?.test === undefined) found.push(["has no health check", "Add healthcheck.test."])
+  const test = service.healthcheck?.test
+  if (test === undefined) found.push(["has no health check", "Add healthcheck.test."])
+  else if (![test].flat().every((part) => typeof part === "string")) {
+    found.push(["has a health check that is not text", "Quote what YAML takes for a mapping."])
+  }
   for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
     if (condition !== "service_healthy") found.push([`does not wait for ${other}`, "Use condition: service_healthy."])
   }

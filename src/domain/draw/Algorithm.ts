@@ -68,12 +68,15 @@ export const scoring = ({ seed, entriesDigest, beacon }: Chance, isWeighted: boo
 
 /** floor((52 × 2^44 − L) × 2^22 / weight), divided in two steps so that every number stays below 2^53. */
 export const weightedScore = (u: number, weight: number): number => {
-  const dividend = 52 * 2 ** 44 - log2(u + 1)
+  const dividend = shortfall(u)
   const rest = dividend % weight
   const whole = (dividend - rest) / weight
   const shifted = rest * 2 ** 22
   return whole * 2 ** 22 + (shifted - (shifted % weight)) / weight
 }
+
+/** 52 × 2^44 − L: by how much the logarithm of `u` falls short of the largest. Over a weight it orders as u^(1/w) does. */
+export const shortfall = (u: number): number => 52 * 2 ** 44 - log2(u + 1)
 
 /** log2(x) × 2^44, cut off; x from 1 to 2^52. */
 const log2 = (x: number): number => {

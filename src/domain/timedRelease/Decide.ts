@@ -59,13 +59,13 @@ const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome =
   const { consumerId, isGuest, variantId } = command
   const place = state.places.get(consumerId)
   const status = place === undefined ? undefined : statusAsOf(place, at)
-  if (status === "ENTERED") return select(state, place!, variantId, at)
+  if (status === "ENTERED") return select(state, place!, command, at)
   if (status === "COMPLETED" || status === "DENIED") return unchanged
   if (isClosed(state, at)) return status === undefined ? new Closed() : unchanged
   const { supportsGuest, openAt } = state.configuration
   if (isGuest && !supportsGuest) return new GuestsRefused()
   if (openAt !== undefined && at < openAt) return new NotOpen({ opensAt: openAt })
-  if (!isOffered(state, variantId)) return new UnknownVariant()
+  if (!isOffered(state, command)) return new UnknownVariant()
   const expired = unnoticedExpiry(state, place, at)
   if (unitsLeft(state) + (expired === undefined ? 0 : 1) <= 0) return soldOut(state, at)
   if (place === undefined && state.places.size >= placesMax) return new SoldOut({})
@@ -75,9 +75,10 @@ const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome =
 }
 
 /** The selection belongs to the grant: it can be changed while the grant lives, also after the closing. */
-const select = (state: State, place: Place, variantId: string | undefined, at: Millis): Outcome => {
+const select = (state: State, place: Place, command: CommandOf<"Enter">, at: Millis): Outcome => {
+  const { variantId } = command
   if (variantId === undefined || variantId === place.variantId) return unchanged
-  if (!isOffered(state, variantId)) return new UnknownVariant()
+  if (!isOffered(state, command)) return new UnknownVariant()
   return [{ _tag: "Selected", at, consumerId: place.consumerId, variantId }]
 }
 
@@ -104,8 +105,8 @@ const statusOf = (state: State, consumerId: string, at: Millis) => {
   return place === undefined ? "NOT_ENTERED" : statusAsOf(place, at)
 }
 
-const isOffered = ({ offered }: State, variantId: string | undefined): boolean =>
-  variantId === undefined || offered === undefined || offered.has(variantId)
+const isOffered = ({ offered }: State, { variantId, isUnassigned }: CommandOf<"Enter">): boolean =>
+  variantId === undefined || (isUnassigned !== true && (offered === undefined || offered.has(variantId)))
 
 /**
  * A grant whose time is over though nobody has noticed, and which must have ended before this entry: the consumer's own,

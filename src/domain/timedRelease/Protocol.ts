@@ -29,6 +29,8 @@ export type Command =
       readonly isGuest: boolean
       /** Absent: nothing selected, or the selection as it is. */
       readonly variantId?: string
+      /** True if the variant is none of the product that the system has picked for the consumer. */
+      readonly isUnassigned?: boolean
     }
   | { readonly _tag: "Leave"; readonly consumerId: string }
   | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: DenialReason }

@@ -15,6 +15,7 @@ import { ConsumersApi } from "./ConsumerApi.ts"
 import { DistributionApi } from "./DistributionApi.ts"
 import { DrawApi } from "./DrawApi.ts"
 import { ExperienceApi } from "./ExperienceApi.ts"
+import { NodeApi } from "./NodeApi.ts"
 import { OrganizationApi } from "./OrganizationApi.ts"
 import { MediaAssetApi } from "./MediaAssetApi.ts"
 import { OrderApi } from "./OrderApi.ts"
@@ -52,6 +53,7 @@ export const AdminApi = describe(
     .add(VariantOptionApi)
     .add(OrderApi)
     .add(AnalyticsApi)
+    .add(NodeApi)
     .add(OutboxApi)
     .prefix("/api")
     .middleware(Validation)

@@ -14,6 +14,7 @@ import { Experiences } from "../../store/Experiences.ts"
 import { History } from "../../store/History.ts"
 import { MediaAssets } from "../../store/MediaAssets.ts"
 import { Mechanisms } from "../../store/Mechanisms.ts"
+import { Operations } from "../../store/Operations.ts"
 import { Orders } from "../../store/Orders.ts"
 import { Places } from "../../store/Places.ts"
 import { Products } from "../../store/Products.ts"
@@ -23,6 +24,7 @@ import { Variants } from "../../store/Variants.ts"
 import { VariantOptions } from "../../store/VariantOptions.ts"
 import { VariantOptionValues } from "../../store/VariantOptionValues.ts"
 import { WholeExperiences } from "../../store/WholeExperiences.ts"
+import { WholeSequences } from "../../store/WholeSequences.ts"
 import { AnalyticsHandlers } from "./Analytics.ts"
 import { ApiKeyHandlers } from "./ApiKeys.ts"
 import { AppointmentHandlers } from "./Appointments.ts"
@@ -33,6 +35,7 @@ import { DistributionHandlers } from "./Distributions.ts"
 import { DrawHandlers } from "./Draws.ts"
 import { ExperiencePageHandlers } from "./ExperiencePages.ts"
 import { ExperienceHandlers } from "./Experiences.ts"
+import { NodeHandlers } from "./Nodes.ts"
 import { OrganizationHandlers } from "./Organizations.ts"
 import { MediaAssetHandlers } from "./MediaAssets.ts"
 import { OrderHandlers } from "./Orders.ts"
@@ -70,12 +73,15 @@ export const layer = Layer.mergeAll(
   VariantOptionHandlers,
   OrderHandlers,
   AnalyticsHandlers,
+  NodeHandlers,
   OutboxHandlers
 ).pipe(
-  Layer.provide(Layer.mergeAll(WatchedDistributions.layer, Creation.layer, WholeExperiences.layer)),
+  Layer.provide(
+    Layer.mergeAll(WatchedDistributions.layer, Creation.layer, WholeExperiences.layer, WholeSequences.layer)
+  ),
   Layer.provide(NoticeSchedule.layer),
   Layer.provide(Layer.mergeAll(Experiences.layer, ExperienceProducts.layer, ExperiencePages.layer, Sequences.layer)),
-  Layer.provide(Layer.mergeAll(Mechanisms.layer, Places.layer, History.layer, Analytics.layer)),
+  Layer.provide(Layer.mergeAll(Mechanisms.layer, Places.layer, History.layer, Analytics.layer, Operations.layer)),
   Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, ConsumerRecords.layer, Orders.layer)),
   Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer)),
   Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer))

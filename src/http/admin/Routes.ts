@@ -22,5 +22,5 @@ export const layer = Layer.merge(
     Layer.provide(Layer.mergeAll(Validation.layer, Idempotency.layer, AdminKey.layer, LastingKey.layer)),
     Layer.provide(EventStreams.layerWith({ streamsMax: adminStreamsMax }))
   ),
-  System.layer(AdminApi)
+  System.layer(AdminApi, "operators")
 )

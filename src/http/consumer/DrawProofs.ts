@@ -4,13 +4,14 @@
  */
 import { Effect, Semaphore, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
-import type { Facts } from "../../domain/Draw.ts"
 
 /** Bytes of all proofs that are kept; the oldest go first, the newest stays whatever its size. */
 export const keptBytesMax = 268_435_456
 
 type Pieces = ReadonlyArray<Uint8Array>
-type MakeProof = NonNullable<Facts["proof"]>
+
+/** A proof's text, piece by piece. */
+type Text<E> = Stream.Stream<string, E>
 
 /** The proofs of one process; `bytesMax` bounds what is kept. */
 export const make = (bytesMax: number = keptBytesMax) => {
@@ -29,14 +30,11 @@ export const make = (bytesMax: number = keptBytesMax) => {
     }
   }
 
-  const piecesOf = Effect.fnUntraced(function* (drawId: string, proof: MakeProof) {
+  const piecesOf = Effect.fnUntraced(function* <E>(drawId: string, text: Text<E>) {
     const known = kept.get(drawId)
     if (known !== undefined) return known.pieces
     const pieces: Array<Uint8Array> = []
-    for (const piece of proof(drawId)) {
-      if (piece !== "") pieces.push(Buffer.from(piece))
-      yield* Effect.yieldNow
-    }
+    yield* Stream.runForEach(text, (piece) => Effect.sync(() => piece !== "" && pieces.push(Buffer.from(piece))))
     keep(drawId, pieces)
     return pieces
   })
@@ -45,8 +43,8 @@ export const make = (bytesMax: number = keptBytesMax) => {
   const oneAtATime = Semaphore.makeUnsafe(1)
 
   /** The proof of a draw, which has been drawn. */
-  return (drawId: string, proof: MakeProof): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-    Effect.map(Semaphore.withPermit(oneAtATime, piecesOf(drawId, proof)), (pieces) =>
+  return <E>(drawId: string, text: Text<E>): Effect.Effect<HttpServerResponse.HttpServerResponse, E> =>
+    Effect.map(Semaphore.withPermit(oneAtATime, piecesOf(drawId, text)), (pieces) =>
       HttpServerResponse.stream(Stream.fromIterable(pieces), {
         contentType: "application/json",
         contentLength: sizeOf(pieces)

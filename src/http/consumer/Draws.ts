@@ -73,8 +73,8 @@ export const layer = HttpApiBuilder.group(
         ),
       proof: Effect.fnUntraced(function* ({ params: { drawId } }) {
         const { tenant } = yield* CurrentTenant
-        const { proof } = yield* orDrawAnswer(engine.facts(drawOf(tenant, drawId)))
-        return yield* proof === undefined ? notDrawn : proofOf(drawId, proof)
+        const text = yield* orDrawAnswer(engine.proof(drawOf(tenant, drawId)))
+        return yield* text === undefined ? notDrawn : orDrawAnswer(proofOf(drawId, text))
       }),
       enter: ({ params }) =>
         orDrawAnswer(

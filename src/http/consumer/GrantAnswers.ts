@@ -6,6 +6,7 @@ import { Effect, Result, Schema } from "effect"
 import { type Grant, type GrantClaims, grantName, type GrantProblem, Grants } from "../../auth/Grants.ts"
 import type { LiveKind, MechanismRef } from "../../domain/Mechanism.ts"
 import { Engine, type EngineError } from "../../engine/Engine.ts"
+import { AssignedProducts } from "../../store/AssignedProducts.ts"
 
 /** The answer to a grant that was shown: `true`, or why it admits nobody. */
 export const Validity = Schema.Union([
@@ -29,6 +30,7 @@ export interface Shown {
 export const make = Effect.gen(function* () {
   const engine = yield* Engine
   const grants = yield* Grants
+  const assigned = yield* AssignedProducts
 
   /** The grant's token. */
   const token = (
@@ -39,7 +41,12 @@ export const make = Effect.gen(function* () {
     grants.token(
       mechanism.id,
       { consumerId, ...grant },
-      Effect.map(engine.inspect(mechanism), ({ identity }) => identity)
+      Effect.flatMap(engine.identity(mechanism), (identity) =>
+        Effect.map(assigned.of(identity, consumerId), (product) => ({
+          ...identity,
+          ...(product !== undefined && { productId: product.productId })
+        }))
+      )
     )
 
   /** Whether the token is the grant that this consumer holds in this mechanism at this moment. */

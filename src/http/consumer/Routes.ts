@@ -4,6 +4,7 @@
  */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { AssignedProducts } from "../../store/AssignedProducts.ts"
 import { ExperienceEntries } from "../../store/ExperienceEntries.ts"
 import { ExperienceProducts } from "../../store/ExperienceProducts.ts"
 import { ExperienceViews } from "../../store/ExperienceViews.ts"
@@ -44,7 +45,7 @@ const noRecordsWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) => {
     ),
     Layer.provide(Layer.mergeAll(credentials, EventStreams.layer, Validation.layer))
   )
-  return Layer.mergeAll(api, System.layer(ConsumerApi), System.layerKeys)
+  return Layer.mergeAll(api, System.layer(ConsumerApi, "public"), System.layerKeys)
 }
 
 /** Needs the records of experiences and consumers as well: for what runs without a database. */
@@ -58,6 +59,7 @@ export const layerWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) =>
         ExperienceViews.layer,
         ExperienceEntries.layer,
         SequenceAccess.layer,
+        AssignedProducts.layer,
         ShownProducts.layer.pipe(Layer.provide(ExperienceProducts.layer)),
         Records.Profiles.layer
       )

@@ -5,6 +5,7 @@ import type { Tenant } from "../../domain/Ids.ts"
 import type { ConsumerCommand, MechanismRef } from "../../domain/Mechanism.ts"
 import type { View } from "../../domain/TimedRelease.ts"
 import { Engine, type EngineError } from "../../engine/Engine.ts"
+import { AssignedProducts } from "../../store/AssignedProducts.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { orAnswer } from "../Refusals.ts"
 import { ConsumerApi } from "./Api.ts"
@@ -16,7 +17,7 @@ import { PublicTimedRelease, TimedReleaseState } from "./TimedReleaseApi.ts"
 
 type TimedReleaseRef = MechanismRef<"timed_release">
 
-/** The handlers of the group `timedReleases`; needs the engine and grants. */
+/** The handlers of the group `timedReleases`; needs the engine, grants and the products that are picked. */
 export const layer = HttpApiBuilder.group(
   ConsumerApi,
   "timedReleases",
@@ -24,6 +25,7 @@ export const layer = HttpApiBuilder.group(
     const engine = yield* Engine
     const grants = yield* GrantAnswers.make
     const ifInvited = yield* Protection.make
+    const assigned = yield* AssignedProducts
 
     /** A consumer's view as it is sent: a grant comes with its token. */
     const sent = (
@@ -40,6 +42,13 @@ export const layer = HttpApiBuilder.group(
     }
 
     const events = (yield* LiveUpdates.make)("timed_release", TimedReleaseState, sent)
+
+    /** What a consumer selects, and whether it is of another product than the one the system has picked for it. */
+    const selection = Effect.fnUntraced(function* (release: TimedReleaseRef, consumerId: string, variantId?: string) {
+      if (variantId === undefined) return {}
+      const product = yield* assigned.of(yield* engine.identity(release), consumerId)
+      return { variantId, isUnassigned: product !== undefined && !product.variantIds.has(variantId) }
+    })
 
     /** Runs a consumer's command; answers its standing. */
     const change = (release: TimedReleaseRef, command: ConsumerCommand<"timed_release">) =>
@@ -62,9 +71,10 @@ export const layer = HttpApiBuilder.group(
         orReleaseAnswer(
           Effect.flatMap(CurrentConsumer, ({ tenant, consumerId, isGuest }) => {
             const release = releaseOf(tenant, params.timedReleaseId)
-            const variantId = payload?.variantId ?? undefined
-            const selection = variantId !== undefined && { variantId }
-            return ifInvited(release, consumerId, change(release, { _tag: "Enter", consumerId, isGuest, ...selection }))
+            const entry = Effect.flatMap(selection(release, consumerId, payload?.variantId ?? undefined), (selected) =>
+              change(release, { _tag: "Enter", consumerId, isGuest, ...selected })
+            )
+            return ifInvited(release, consumerId, entry)
           })
         ),
       leave: ({ params }) =>

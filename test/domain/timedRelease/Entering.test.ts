@@ -182,6 +182,21 @@ describe("selecting a variant", () => {
     assert.deepStrictEqual(release.when(3, enter("bob")), [entered(3, "bob")])
   })
 
+  it("of another product than the one the system has picked is refused, but for the one that is selected already", () => {
+    const elsewhere = (consumerId: string, variantId: string) => ({
+      ...enter(consumerId, variantId),
+      isUnassigned: true
+    })
+    for (const settings of [{}, { variantIds: ["red", "blue"] }]) {
+      const release = given({ ...settings, openAt: at(1) }, [entered(2, "ada", "red")])
+      assertRefused(release.when(3, elsewhere("bob", "red")), "UnknownVariant")
+      assertRefused(release.when(3, elsewhere("ada", "blue")), "UnknownVariant")
+      assert.deepStrictEqual(release.when(4, elsewhere("ada", "red")), [])
+      assert.deepStrictEqual(release.when(5, enter("bob", "red")), [entered(5, "bob", "red")])
+    }
+    assertRefused(given({ openAt: at(9) }).when(3, elsewhere("bob", "red")), "NotOpen", { opensAt: at(9) })
+  })
+
   it("that is no longer offered stays selected", () => {
     const release = given({ variantIds: ["red", "blue"] }, [entered(1, "ada", "red")])
     release.when(2, configure({ variantIds: ["blue"] }))

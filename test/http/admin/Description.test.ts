@@ -22,6 +22,8 @@ const operations = Object.entries(description.paths).flatMap(([path, methods]) =
   )
 )
 
+const takesNothing = new Set(["get /api/organizations/me", "get /api/nodes"])
+
 describe("The Admin API's description", () => {
   it("is version 1.0.0 in OpenAPI 3.1", () => {
     assert.strictEqual(description.openapi.slice(0, 3), "3.1")
@@ -41,7 +43,7 @@ describe("The Admin API's description", () => {
       const statuses = Object.keys(responses)
       assert.includeMembers(statuses, ["401", "500", "503"], name)
       // Where nothing is taken, nothing can be malformed.
-      if (name !== "get /api/organizations/me") assert.include(statuses, "400", name)
+      if (!takesNothing.has(name)) assert.include(statuses, "400", name)
       if (name.includes("{id}")) assert.include(statuses, "404", name)
       if (name.startsWith("post ")) assert.include(statuses, "409", name)
       if (/^(post|put) .*s(\/\{id\})?$/.test(name)) assert.includeMembers(statuses, ["413", "415"], name)
@@ -90,7 +92,7 @@ describe("The Admin API's description", () => {
 
   it("gives every list the parameters of a page, page sizes as integers", () => {
     for (const [name, { parameters }] of operations) {
-      if (!/^get .*(s|consumers|history)$/.test(name) || name.endsWith("/events")) continue
+      if (!/^get .*(s|consumers|history)$/.test(name) || name === "get /api/nodes" || name.endsWith("/events")) continue
       const names = parameters.map((parameter) => parameter.name)
       assert.includeMembers(names, ["first", "after", "last", "before", "sortBy", "sortDir"], name)
       for (const size of parameters.filter((parameter) => ["first", "last"].includes(parameter.name))) {

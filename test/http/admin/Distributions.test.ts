@@ -1,10 +1,9 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { randomUUID } from "node:crypto"
 import { Engine } from "../../../src/engine/Engine.ts"
 import * as TestDatabase from "../../store/TestDatabase.ts"
-import { Admin, aQueue, enter, eventually, issuesOf, layer as adminLayer } from "./adminFixture.ts"
+import { aBrokenQueue, Admin, aQueue, enter, eventually, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 
 const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
@@ -195,34 +194,8 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Distributions o
 
     it.effect("show one that stands still, with what is stored of it", () =>
       Effect.gen(function* () {
-        const { call, brand } = yield* Admin
-        const sql = yield* SqlClient.SqlClient
-        const { sequenceId, experienceId } = yield* aQueue()
-        const id = randomUUID()
-        const configuration = {
-          name: "Broken",
-          timeZone: "UTC",
-          supportsGuest: true,
-          admitRate: 1,
-          recycleExpiredAdmissions: false,
-          loyaltyBiasEnabled: false,
-          loyaltyHeadStartSeconds: 60
-        }
-        const { organizationId, mode } = brand.tenant
-        yield* sql.withTransaction(
-          Effect.gen(function* () {
-            yield* sql`
-              insert into mechanisms (id, organization_id, mode, experience_id, sequence_id, kind, configuration,
-                created_at, created_by, updated_at, updated_by)
-              values (${id}, ${organizationId}, ${mode}, ${experienceId}, ${sequenceId}, 'queue',
-                ${JSON.stringify(configuration)}::text::jsonb, now(), 'x', now(), 'x')`
-            yield* sql`insert into mechanism_heads (mechanism_id, sequence, wake_at) values (${id}, 1, null)`
-            yield* sql`insert into journal (mechanism_id, sequence, at, type, data) values (${id}, 1, now(), 'Gibberish', null)`
-            yield* sql`
-              insert into places (mechanism_id, consumer_id, status, entered_at, updated_at)
-              values (${id}, ${randomUUID()}, 'QUEUED', now(), now())`
-          })
-        )
+        const { call } = yield* Admin
+        const { id, experienceId } = yield* aBrokenQueue
         const list = call("GET", `/distributions?experienceId=${experienceId}&search=Broken`)
         assert.deepInclude((yield* list).body.data[0], { id, lifecycle: "open" })
         const shown = yield* eventually(

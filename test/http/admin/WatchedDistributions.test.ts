@@ -5,7 +5,7 @@ import { Engine } from "../../../src/engine/Engine.ts"
 import { watchersMax } from "../../../src/http/admin/WatchedDistributions.ts"
 import * as TestDatabase from "../../store/TestDatabase.ts"
 import { type OpenStream, openStream, type Told } from "../eventStream.ts"
-import { Admin, aQueue, enter, layer as adminLayer, type Organization } from "./adminFixture.ts"
+import { aBrokenQueue, Admin, aQueue, enter, layer as adminLayer, type Organization } from "./adminFixture.ts"
 
 const watch = Effect.fnUntraced(function* (id: string, lastEventId?: string, as?: Organization) {
   const { url, brand } = yield* Admin
@@ -194,6 +194,34 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Watching a mech
         assert.strictEqual((yield* call("POST", "/api-keys/secret/rotate", undefined, as)).status, 200)
         const taken = yield* upTo(stream, ({ event }) => event === "end")
         assert.deepStrictEqual(taken.at(-1)!.data, { reason: "CREDENTIALS_ENDED" })
+      })
+    )
+
+    it.effect("shows one that stands still as such, stays open, and leaves the others alone", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const healthy = yield* aQueue()
+        const beside = yield* watch(healthy.id)
+        yield* beside.next
+        const { id } = yield* aBrokenQueue
+        const early = yield* watch(id)
+        const parked = (yield* upTo(early, ({ data }) => data.live?.parked === true || data.parked === true)).at(-1)!
+        const state = (yield* shown(id)).body
+        assert.deepInclude(state.live, { counts: { QUEUED: 1 }, node: null, parked: true })
+        assert.include(["state", "counters"], parked.event)
+        const late = yield* watch(id)
+        const first = yield* late.next
+        assert.deepStrictEqual([first.event, first.data], ["state", state])
+        // Two looks later nothing more has been told: it still stands still.
+        yield* Effect.sleep("2500 millis")
+        assert.deepStrictEqual(yield* late.arrived, [])
+        const resumed = yield* watch(id, first.id)
+        yield* Effect.sleep("1500 millis")
+        assert.deepStrictEqual(yield* resumed.arrived, [])
+        yield* enter(healthy.id, 1)
+        assert.deepInclude((yield* upTo(beside, hasQueued(1))).at(-1)!.data, { parked: false })
+        assert.strictEqual((yield* call("POST", `/queues/${id}/end`)).status, 503)
+        for (const stream of [early, late, resumed, beside]) yield* stream.leave
       })
     )
 

@@ -1,20 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { HttpServerResponse } from "effect/http"
-import type { Facts } from "../../../src/domain/Draw.ts"
+import { inSlices } from "../../../src/engine/Engine.ts"
 import { make } from "../../../src/http/consumer/DrawProofs.ts"
 
 /** A proof of so many characters, in pieces of ten with an empty one before each; counts how often it is made. */
 const proofOf = (length: number) => {
   const made = { times: 0 }
-  const proof: NonNullable<Facts["proof"]> = function* () {
+  const pieces = function* () {
     made.times++
     for (let start = 0; start < length; start += 10) {
       yield ""
       yield "x".repeat(10)
     }
   }
-  return { made, proof }
+  return { made, proof: inSlices(pieces) }
 }
 
 const textOf = (response: HttpServerResponse.HttpServerResponse) =>

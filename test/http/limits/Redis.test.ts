@@ -238,7 +238,8 @@ describe.skipIf(!Redis.canStart)(lossTitle, () => {
         assert.deepStrictEqual(yield* report, {
           isReady: true,
           reasons: {},
-          remarks: { redis: "out of reach; this process counts rate limits alone" }
+          remarks: { redis: "out of reach; this process counts rate limits alone" },
+          facts: {}
         })
         yield* server.start
         const back = yield* report.pipe(

@@ -278,6 +278,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/distributions/:id/consumers": record("id", "queueId"),
   "GET /api/distributions/:id/history": record("id", "queueId"),
   "GET /api/distributions/:id/events": record("id", "queueId"),
+  "GET /api/nodes": just(() => ({ status: 200 })),
   "GET /api/outbox": (own) => {
     const to = email()
     return Effect.as(requested(own, to), { query: `to=${to}`, status: 200, strangerStatus: 200, secrets: [to] })

@@ -1,0 +1,72 @@
+/**
+ * `usher mechanisms`: those that stand still because they kept failing, for operators.
+ */
+import { Console, Effect, Layer } from "effect"
+import { Argument, Command } from "effect/cli"
+import { StartRefused } from "../Settings.ts"
+import { Invalidations } from "../store/Invalidations.ts"
+import { type ParkedMechanism, ParkedMechanisms } from "../store/ParkedMechanisms.ts"
+import { json, orDatabaseProblem } from "./Arguments.ts"
+import * as Environment from "./Environment.ts"
+import { interruptible } from "./Signals.ts"
+
+const mechanisms = ParkedMechanisms.layer.pipe(
+  Layer.provide(Invalidations.layer),
+  Layer.provide(Environment.withDatabase)
+)
+
+const parked = Command.make("parked", { json }, ({ json }) =>
+  Effect.gen(function* () {
+    const found = yield* (yield* ParkedMechanisms).list
+    if (json) return yield* Console.log(JSON.stringify(found))
+    yield* Console.log(found.length === 0 ? "No mechanism stands still." : found.map(readable).join("\n\n"))
+  }).pipe(orDatabaseProblem, Effect.provide(mechanisms), interruptible)
+).pipe(
+  Command.withDescription(
+    "Show the mechanisms that stand still because they kept failing, and what they failed of. All others go on."
+  ),
+  Command.withExamples([
+    { command: "usher mechanisms parked", description: "For people" },
+    { command: "usher mechanisms parked --json", description: "For scripts" }
+  ])
+)
+
+const unpark = Command.make(
+  "unpark",
+  { mechanismId: Argument.String("mechanism").pipe(Argument.withDescription("The mechanism's id")) },
+  ({ mechanismId }) =>
+    Effect.gen(function* () {
+      const wasParked = isId.test(mechanismId) && (yield* (yield* ParkedMechanisms).unpark(mechanismId))
+      if (!wasParked) {
+        return yield* new StartRefused({
+          message: `No parked mechanism has the id ${mechanismId}. Run \`usher mechanisms parked\` to see which there are.`
+        })
+      }
+      yield* Console.log(
+        `${mechanismId} is started again. If it goes on failing, it is shown by \`usher mechanisms parked\` in a few seconds.`
+      )
+    }).pipe(orDatabaseProblem, Effect.provide(mechanisms), interruptible)
+).pipe(
+  Command.withDescription("Give a mechanism that stands still another chance, in whichever process it is"),
+  Command.withExamples([
+    {
+      command: "usher mechanisms unpark 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a",
+      description: "After its cause has been put right"
+    }
+  ])
+)
+
+/** The command with its subcommands. */
+export const command = Command.make("mechanisms").pipe(
+  Command.withDescription("Mechanisms that stand still"),
+  Command.withSubcommands([parked, unpark])
+)
+
+const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+const readable = ({ mechanismId, kind, organizationId, node, parkedAt, restarts, cause }: ParkedMechanism): string =>
+  [
+    `${mechanismId}  ${kind} of the organization ${organizationId}`,
+    `  parked by ${node} at ${parkedAt.toISOString()}, after ${restarts} restarts`,
+    ...cause.split("\n").map((line) => `  ${line}`)
+  ].join("\n")

@@ -1,0 +1,44 @@
+/**
+ * What a node of several says about itself and the others: to the database, for the others, and at `/ready`, for operators.
+ */
+import { Clock, Effect, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { Engine } from "../engine/Engine.ts"
+import { Readiness } from "../http/Readiness.ts"
+import { Settings } from "../Settings.ts"
+import * as Nodes from "../store/Nodes.ts"
+
+const reportIntervalMillis = 2_000
+
+/** The fiber that reports; nothing in a process that has its database to itself. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { cluster, nodeName } = yield* Settings
+    if (!cluster) return
+    const engine = yield* Engine
+    const readiness = yield* Readiness
+    const sql = yield* SqlClient.SqlClient
+
+    yield* engine.size.pipe(
+      Effect.flatMap((size) => Nodes.report(nodeName, size)),
+      Effect.ignore,
+      Effect.repeat(Schedule.spaced(reportIntervalMillis)),
+      Effect.forkScoped
+    )
+    yield* readiness.show(
+      "node",
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const overdue = yield* engine.overdue(now)
+        const nodes = yield* Effect.provideService(Nodes.alive, SqlClient.SqlClient, sql)
+        return {
+          name: nodeName,
+          mechanisms: yield* engine.size,
+          parkedMechanisms: (yield* engine.parked).length,
+          oldestOverdueWakeUpMillis: overdue === undefined ? 0 : now - overdue,
+          nodes: nodes.map(({ name, address, shards, mechanisms }) => ({ name, address, shards, mechanisms }))
+        }
+      })
+    )
+  })
+)

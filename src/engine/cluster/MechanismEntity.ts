@@ -1,0 +1,140 @@
+/**
+ * A mechanism as the other nodes reach it: one entity each, on the node that owns its shard. It is a door, not a second
+ * actor: whatever comes in goes to the actor of this node, which also answers those who ask here. Questions about other
+ * mechanisms of the same node come in at the same door, as they travel together.
+ *
+ * Nothing of it is persisted. The journal is the truth, and whoever was not answered asks again.
+ */
+import { Effect, Queue as Mailbox, Schema, Stream } from "effect"
+import { ClusterSchema, Entity } from "effect/cluster"
+import { Rpc } from "effect/rpc"
+import type { MechanismRef } from "../../domain/Mechanism.ts"
+import { Unavailable } from "../../store/Journal.ts"
+import { hasStopped } from "../Actor.ts"
+import type { Engine } from "../Engine.ts"
+import type { Registry } from "../Registry.ts"
+import type { Change, Territory } from "../Territory.ts"
+import { Collector } from "./Collector.ts"
+import { answerToWire, type Asked, decode, encode, type Refused, type WireReply } from "./Wire.ts"
+
+/** Changes that wait for a slow node. At the limit its stream ends; it asks anew, and looks at everybody it follows. */
+const waitingChangesMax = 256
+
+export const MechanismEntity = Entity.make("Mechanism", [
+  // Answers what can be answered soon, with a ticket for the rest.
+  Rpc.make("Ask", { payload: { questions: Schema.Uint8Array }, success: Schema.Uint8Array }),
+  // Answers more of what a ticket stands for.
+  Rpc.make("Rest", { payload: { ticket: Schema.Int }, success: Schema.Uint8Array }),
+  // It ends only when nobody follows any more: a node that gives the mechanism away does not wait for that.
+  Rpc.make("Follow", { success: Schema.Uint8Array, stream: true }).annotate(ClusterSchema.InterruptOnTermination, true),
+  Rpc.make("Proof", { payload: { draw: Schema.Uint8Array }, success: Schema.String, stream: true })
+])
+
+/** What lives on this node. */
+interface Here {
+  readonly engine: Engine["Service"]
+  readonly registry: Registry
+  readonly territory: Territory
+}
+
+/** Answers other nodes out of what lives here. */
+export const layer = (here: Here) =>
+  MechanismEntity.toLayer(
+    Effect.gen(function* () {
+      const { entityId: id } = yield* Entity.CurrentAddress
+      const tickets = new Map<number, Collector>()
+      let lastTicket = 0
+      const told = (collector: Collector, ticket: number): Effect.Effect<Uint8Array> =>
+        Effect.map(collector.taken, (answers) => {
+          if (collector.isDone) tickets.delete(ticket)
+          else tickets.set(ticket, collector)
+          return encode({ answers, ticket: collector.isDone ? undefined : ticket } satisfies WireReply)
+        })
+      return {
+        Ask: ({ payload }) =>
+          Effect.flatMap(collected(here, decode<ReadonlyArray<Asked>>(payload.questions)), (collector) =>
+            told(collector, ++lastTicket)
+          ),
+        Rest: ({ payload: { ticket } }) => {
+          const collector = tickets.get(ticket)
+          return collector === undefined ? Effect.succeed(encode(nothing)) : told(collector, ticket)
+        },
+        Follow: () => Stream.map(changesOf(here.registry, id), encode),
+        Proof: ({ payload }) =>
+          Stream.unwrap(
+            Effect.map(here.engine.proof(decode<MechanismRef<"draw">>(payload.draw)), (text) => text ?? Stream.empty)
+          ).pipe(Stream.orDie)
+      }
+    }),
+    {
+      concurrency: "unbounded",
+      mailboxCapacity: "unbounded",
+      // A defect concerns who asked; the actor has its own supervision.
+      disableFatalDefects: true
+    }
+  )
+
+/** Puts each question to the engine of this node, if the mechanism is its own. */
+const collected = (here: Here, questions: ReadonlyArray<Asked>): Effect.Effect<Collector> =>
+  Effect.suspend(() => {
+    const collector = new Collector(questions.length)
+    const asked = Effect.forEach(
+      questions,
+      (question, index) => Effect.map(answered(here, question), (answer) => collector.add(index, answer)),
+      { concurrency: "unbounded", discard: true }
+    )
+    // What was asked is carried out, whether or not somebody still waits for the answer.
+    return Effect.as(Effect.forkDetach(asked, { startImmediately: true }), collector)
+  })
+
+const answered = (
+  { engine, registry, territory }: Here,
+  { id, question }: Asked
+): Effect.Effect<ReturnType<typeof answerToWire>> => {
+  const ask = (): Effect.Effect<unknown, Refused> => {
+    switch (question.ask) {
+      case "send":
+        return engine.send(question.mechanism, question.command)
+      case "administer":
+        return engine.administer(question.mechanism, question.command)
+      case "view":
+        return engine.view(question.mechanism, question.consumerId)
+      case "survey":
+        return Effect.flatMap(
+          registry.acquire(id),
+          (actor): Effect.Effect<unknown, Refused> => actor?.survey(question.consumerIds) ?? notHere
+        )
+      case "start":
+        return engine.start(id)
+      case "unpark":
+        return engine.unpark(id)
+      default:
+        return engine[question.ask](question.mechanism)
+    }
+  }
+  return Effect.suspend(() => (territory.holds(id) ? ask() : notHere)).pipe(
+    Effect.catchDefect((cause) => new Unavailable({ cause })),
+    Effect.result,
+    Effect.map((answer) => answerToWire(question, answer))
+  )
+}
+
+/** What the holder of a ticket hears from a node that does not know it: the entity has moved, and the answers are lost. */
+const nothing: WireReply = { answers: [], ticket: undefined }
+
+const notHere = Effect.fail(new Unavailable({ cause: hasStopped }))
+
+/** What changes in a mechanism of this node; first, that nothing can be missed any more. */
+const changesOf = (registry: Registry, id: string): Stream.Stream<Change> =>
+  Stream.callback<Change>((changes) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        Mailbox.offerUnsafe(changes, { consumerIds: [], recordChanged: true })
+        return registry.relay(id, ({ consumerIds, recordChanged }) => {
+          if (Mailbox.sizeUnsafe(changes) >= waitingChangesMax) Mailbox.endUnsafe(changes)
+          else Mailbox.offerUnsafe(changes, { consumerIds: [...consumerIds], recordChanged })
+        })
+      }),
+      (end) => Effect.sync(end)
+    )
+  )

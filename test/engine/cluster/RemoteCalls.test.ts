@@ -1,0 +1,195 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Result, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { hasStopped } from "../../../src/engine/Actor.ts"
+import * as RemoteCalls from "../../../src/engine/cluster/RemoteCalls.ts"
+import {
+  type Answer,
+  answerToWire,
+  type Asked,
+  decode,
+  type Question,
+  type WireAnswers
+} from "../../../src/engine/cluster/Wire.ts"
+import { Unavailable } from "../../../src/store/Journal.ts"
+import { consumer, queue, queueId } from "../engineFixture.ts"
+
+const view = (n: number): Question => ({ ask: "view", mechanism: queue(), consumerId: consumer(n) })
+
+const elsewhere = () => undefined
+
+/** Lets every fiber that can go on, go on. */
+const settle = Effect.repeat(Effect.yieldNow, { times: 50 })
+
+/** Nodes that answer each question by `answer`, once the gate of the message is open. */
+class Nodes {
+  readonly messages: Array<ReadonlyArray<Asked>> = []
+  readonly gates: Array<Deferred.Deferred<void>> = []
+  answer: (question: Question, message: number) => Answer = (question) => Result.succeed(question)
+
+  /** Questions are answered one after the other, so that each can be seen to arrive by itself. */
+  readonly carry: RemoteCalls.Carry = (_, bytes) => {
+    const asked = decode<ReadonlyArray<Asked>>(bytes)
+    const message = this.messages.push(asked) - 1
+    const gate = this.gates[message]
+    const answers = asked.map(({ question }, index): WireAnswers => [
+      [index, answerToWire(question, this.answer(question, message))]
+    ])
+    return Stream.concat(
+      Stream.fromIterable(answers.slice(0, gate === undefined ? undefined : 1)),
+      Stream.unwrap(
+        Effect.as(gate === undefined ? Effect.void : Deferred.await(gate), Stream.fromIterable(answers.slice(1)))
+      )
+    )
+  }
+
+  get sizes(): ReadonlyArray<number> {
+    return this.messages.map(({ length }) => length)
+  }
+}
+
+/** All mechanisms are believed to live on one node, but for the second, until that is forgotten. */
+const whereabouts = () => {
+  const forgotten: Array<string> = []
+  return {
+    forgotten,
+    of: (id: string) => (id === queueId(2) ? "another" : "one"),
+    forget: (id: string) => void forgotten.push(id)
+  }
+}
+
+const notTried = Result.fail(new Unavailable({ cause: hasStopped }))
+
+describe("questions to another node", () => {
+  it.effect(
+    "to one node gather while four messages are under way, and travel together, whatever mechanism they are about",
+    () =>
+      Effect.gen(function* () {
+        const nodes = new Nodes()
+        for (let message = 0; message < 4; message++) nodes.gates.push(yield* Deferred.make<void>())
+        const { ask } = yield* RemoteCalls.make(nodes.carry, whereabouts())
+        const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
+        for (let n = 0; n < 12; n++) {
+          fibers.push(yield* Effect.forkChild(ask(n % 2 === 0 ? queueId(1) : queueId(3), view(n), elsewhere)))
+          yield* settle
+        }
+        assert.deepStrictEqual(nodes.sizes, [1, 1, 1, 1])
+        yield* Deferred.succeed(nodes.gates[3]!, undefined)
+        yield* settle
+        assert.deepStrictEqual(nodes.sizes, [1, 1, 1, 1, 8])
+        const answers = yield* Effect.forEach(fibers, (fiber) => Fiber.join(fiber))
+        assert.deepStrictEqual(
+          answers,
+          Array.from({ length: 12 }, (_, n) => view(n))
+        )
+      })
+  )
+
+  it.effect("are answered as the answers come: nobody waits for the rest of the message", () =>
+    Effect.gen(function* () {
+      const nodes = new Nodes()
+      for (let message = 0; message < 5; message++) nodes.gates.push(yield* Deferred.make<void>())
+      const { ask } = yield* RemoteCalls.make(nodes.carry, whereabouts())
+      for (let n = 0; n < 4; n++) yield* Effect.forkChild(ask(queueId(), view(n), elsewhere))
+      yield* settle
+      const [first, second] = [
+        yield* Effect.forkChild(ask(queueId(), view(4), elsewhere)),
+        yield* Effect.forkChild(ask(queueId(), view(5), elsewhere))
+      ]
+      yield* settle
+      yield* Deferred.succeed(nodes.gates[0]!, undefined)
+      yield* settle
+      assert.strictEqual(nodes.sizes[4], 2)
+      assert.deepStrictEqual(yield* Fiber.join(first), view(4))
+      assert.isUndefined(second.pollUnsafe())
+      yield* Deferred.succeed(nodes.gates[4]!, undefined)
+      assert.deepStrictEqual(yield* Fiber.join(second), view(5))
+    })
+  )
+
+  it.effect("to different nodes do not wait for each other", () =>
+    Effect.gen(function* () {
+      const nodes = new Nodes()
+      for (let message = 0; message < 4; message++) nodes.gates.push(yield* Deferred.make<void>())
+      const { ask } = yield* RemoteCalls.make(nodes.carry, whereabouts())
+      for (let n = 0; n < 5; n++) yield* Effect.forkChild(ask(queueId(1), view(n), elsewhere))
+      yield* settle
+      assert.deepStrictEqual(yield* ask(queueId(2), view(9), elsewhere), view(9))
+      assert.deepStrictEqual(nodes.sizes, [1, 1, 1, 1, 1])
+    })
+  )
+
+  it.effect("whose answers end too soon are told so, and not asked again", () =>
+    Effect.gen(function* () {
+      let messages = 0
+      const nothing = Stream.suspend(() => {
+        messages += 1
+        return Stream.empty
+      })
+      const { ask } = yield* RemoteCalls.make(() => nothing, whereabouts())
+      assert.instanceOf(yield* Effect.flip(ask(queueId(), view(1), elsewhere)), Unavailable)
+      assert.strictEqual(messages, 1)
+    })
+  )
+
+  it.effect("that nobody answers are given up after a time", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* RemoteCalls.make(() => Stream.never, whereabouts())
+      const fiber = yield* Effect.forkChild(Effect.flip(ask(queueId(), view(1), elsewhere)))
+      yield* settle
+      yield* TestClock.adjust(2_399)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust(1)
+      const refused = yield* Fiber.join(fiber)
+      assert.instanceOf(refused, Unavailable)
+    })
+  )
+
+  it.effect("are asked again, until that time, of one who did nothing because it is not the owner", () =>
+    Effect.gen(function* () {
+      const nodes = new Nodes()
+      nodes.answer = (question, message) => (message < 3 ? notTried : Result.succeed(question))
+      const believed = whereabouts()
+      const { ask } = yield* RemoteCalls.make(nodes.carry, believed)
+      const fiber = yield* Effect.forkChild(ask(queueId(), view(1), elsewhere))
+      yield* settle
+      assert.strictEqual(nodes.messages.length, 1)
+      for (let pause = 0; pause < 3; pause++) yield* TestClock.adjust(50)
+      assert.deepStrictEqual(yield* Fiber.join(fiber), view(1))
+      assert.strictEqual(nodes.messages.length, 4)
+      assert.deepStrictEqual(believed.forgotten, [queueId(), queueId(), queueId()])
+    })
+  )
+
+  it.effect("are put to this node once the mechanism has come here", () =>
+    Effect.gen(function* () {
+      const nodes = new Nodes()
+      nodes.answer = () => notTried
+      const { ask } = yield* RemoteCalls.make(nodes.carry, whereabouts())
+      let isHere = false
+      const here = () => (isHere ? Effect.succeed("here") : undefined)
+      const fiber = yield* Effect.forkChild(ask(queueId(), view(1), here))
+      yield* settle
+      isHere = true
+      yield* TestClock.adjust(50)
+      assert.strictEqual(yield* Fiber.join(fiber), "here")
+      assert.strictEqual(nodes.messages.length, 1)
+    })
+  )
+
+  it.effect("are not asked again if they may have been carried out", () =>
+    Effect.gen(function* () {
+      let messages = 0
+      const lost = Stream.fail(new Unavailable({ cause: "the connection broke" }))
+      const losing = Stream.suspend(() => {
+        messages += 1
+        return lost
+      })
+      const { ask } = yield* RemoteCalls.make(() => losing, whereabouts())
+      const refused = yield* Effect.flip(ask(queueId(), view(1), elsewhere))
+      assert.instanceOf(refused, Unavailable)
+      yield* TestClock.adjust(10_000)
+      assert.strictEqual(messages, 1)
+    })
+  )
+})

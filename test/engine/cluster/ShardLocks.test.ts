@@ -1,0 +1,132 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Option } from "effect"
+import { RunnerAddress, RunnerStorage, ShardingConfig } from "effect/cluster"
+import { SqlClient } from "effect/sql"
+import { vi } from "vitest"
+import * as ShardLocks from "../../../src/engine/cluster/ShardLocks.ts"
+import * as TestDatabase from "../../store/TestDatabase.ts"
+
+const expirationMillis = 3_000
+const own = RunnerAddress.make("127.0.0.1", 1)
+const other = RunnerAddress.make("127.0.0.1", 2)
+
+const config = ShardingConfig.layer({
+  runnerAddress: Option.some(own),
+  shardsPerGroup: ShardLocks.shardsMax,
+  shardLockExpiration: expirationMillis,
+  shardLockDisableAdvisory: true
+})
+
+const layer = ShardLocks.layer({ expirationMillis }).pipe(
+  Layer.provide(config),
+  Layer.provideMerge(TestDatabase.layer),
+  Layer.orDie
+)
+
+/** The clock that goes on while a process does not, put forward by the test. */
+const passing = Effect.acquireRelease(
+  Effect.sync(() => {
+    const now = performance.now.bind(performance)
+    let passedMillis = 0
+    const spy = vi.spyOn(performance, "now").mockImplementation(() => now() + passedMillis)
+    return { spy, pass: (millis: number) => (passedMillis += millis) }
+  }),
+  ({ spy }) => Effect.sync(() => spy.mockRestore())
+)
+
+const shards = ShardLocks.allShards.slice(0, 3)
+
+const owners = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql<{ shard_id: string }>`select shard_id from cluster_locks where address = '127.0.0.1:1'`
+})
+
+describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The locks of shards"), () => {
+  it.live("are believed in from when they are got, and no longer than they live unrefreshed", () =>
+    Effect.gen(function* () {
+      const { areBelieved } = yield* ShardLocks.ShardLocks
+      const storage = yield* RunnerStorage.RunnerStorage
+      const { pass } = yield* passing
+      assert.isFalse(areBelieved())
+      assert.strictEqual((yield* storage.acquire(own, shards)).length, 3)
+      assert.isTrue(areBelieved())
+      pass(expirationMillis)
+      assert.isFalse(areBelieved())
+      assert.strictEqual((yield* storage.refresh(own, shards)).length, 3)
+      assert.isTrue(areBelieved())
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("that were got later live no longer than the last refresh says", () =>
+    Effect.gen(function* () {
+      const { areBelieved } = yield* ShardLocks.ShardLocks
+      const storage = yield* RunnerStorage.RunnerStorage
+      const { pass } = yield* passing
+      yield* storage.acquire(own, shards)
+      pass(expirationMillis - 500)
+      yield* storage.acquire(own, ShardLocks.allShards.slice(3, 6))
+      pass(500)
+      assert.isFalse(areBelieved())
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("go only after what lives on them has stopped", () =>
+    Effect.gen(function* () {
+      const locks = yield* ShardLocks.ShardLocks
+      const storage = yield* RunnerStorage.RunnerStorage
+      const sql = yield* SqlClient.SqlClient
+      const told: Array<string> = []
+      locks.onRelease((isLost) =>
+        Effect.map(Effect.provideService(Effect.orDie(owners), SqlClient.SqlClient, sql), ({ length }) => {
+          const lost = shards.filter(({ id }) => isLost(id)).map(({ id }) => id)
+          told.push(`${lost.join()} of ${length}`)
+        })
+      )
+      yield* storage.acquire(own, shards)
+      yield* storage.release(own, shards[0]!)
+      yield* storage.releaseAll(own)
+      assert.deepStrictEqual(told, ["1 of 3", "1,2,3 of 2"])
+      assert.deepStrictEqual(yield* owners, [])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("that another has taken are noticed at the next refresh, and what lives on them is stopped", () =>
+    Effect.gen(function* () {
+      const locks = yield* ShardLocks.ShardLocks
+      const storage = yield* RunnerStorage.RunnerStorage
+      const sql = yield* SqlClient.SqlClient
+      const lost: Array<number> = []
+      locks.onRelease((isLost) => Effect.sync(() => void lost.push(...shards.map(({ id }) => id).filter(isLost))))
+      yield* storage.acquire(own, shards)
+      yield* sql`update cluster_locks set address = ${`${other.host}:${other.port}`} where shard_id like '%:2'`
+      const kept = yield* storage.refresh(own, shards)
+      assert.sameMembers(
+        kept.map(({ id }) => id),
+        [1, 3]
+      )
+      yield* Effect.yieldNow
+      assert.deepStrictEqual(lost, [2])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("stand while the database is away for a moment, and fall when they cannot be certain any more", () =>
+    Effect.gen(function* () {
+      const { areBelieved } = yield* ShardLocks.ShardLocks
+      const storage = yield* RunnerStorage.RunnerStorage
+      const sql = yield* SqlClient.SqlClient
+      const { pass } = yield* passing
+      yield* storage.acquire(own, shards)
+      yield* sql`alter table cluster_locks rename to cluster_locks_away`
+      pass(1_000)
+      assert.deepStrictEqual(yield* storage.refresh(own, shards), shards)
+      pass(1_000)
+      assert.deepStrictEqual(yield* storage.refresh(own, shards), shards)
+      pass(1_000)
+      assert.isFalse(areBelieved())
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(storage.refresh(own, shards))))
+      yield* sql`alter table cluster_locks_away rename to cluster_locks`
+      assert.strictEqual((yield* storage.refresh(own, shards)).length, 3)
+      assert.isTrue(areBelieved())
+    }).pipe(Effect.provide(layer))
+  )
+})

@@ -1,0 +1,134 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Equal, Result } from "effect"
+import { decider as appointments, offeredSlots } from "../../../src/domain/Appointment.ts"
+import { decider as auctions } from "../../../src/domain/Auction.ts"
+import { decider as draws } from "../../../src/domain/Draw.ts"
+import type { LiveKind } from "../../../src/domain/Mechanism.ts"
+import * as Refusals from "../../../src/domain/Refusals.ts"
+import { Overloaded } from "../../../src/engine/Actor.ts"
+import {
+  type Answer,
+  answerFromWire,
+  answerToWire,
+  decode,
+  encode,
+  type Question,
+  type WireAnswer
+} from "../../../src/engine/cluster/Wire.ts"
+import { MechanismNotFound } from "../../../src/engine/Engine.ts"
+import { Parked } from "../../../src/engine/Registry.ts"
+import { Unavailable } from "../../../src/store/Journal.ts"
+import * as Appointment from "../../domain/appointment/history.ts"
+import * as Auction from "../../domain/auction/history.ts"
+import * as Draw from "../../domain/draw/history.ts"
+import { enter, queue } from "../engineFixture.ts"
+
+/** What arrives at the other node. */
+const carried = (question: Question, answer: Answer): Answer =>
+  answerFromWire(question, decode<WireAnswer>(encode(answerToWire(question, answer))))
+
+const carriedOver = <A>(value: A): A => decode<A>(encode(value))
+
+const factsOf = (kind: LiveKind): Question => ({ ask: "facts", mechanism: { ...queue(), kind } })
+
+/** The facts as they arrive. */
+const arrived = <A>(kind: LiveKind, facts: A): A =>
+  Result.getOrThrow(carried(factsOf(kind), Result.succeed(facts))) as A
+
+describe("a refusal that another node gives", () => {
+  const send: Question = { ask: "send", mechanism: queue(), command: enter(1) }
+  const fields: { readonly [tag: string]: object } = {
+    NotOpen: { opensAt: 1_795_294_020_123 },
+    Full: { retryAfterSeconds: 7 },
+    SoldOut: { retryAfterSeconds: 3 },
+    WrongStatus: { status: "GRANTED" },
+    ConfigurationFixed: { setting: "admitRate" },
+    BidTooLow: { minimumBid: "10.00000001" },
+    MechanismNotFound: { kind: "draw" },
+    Parked: { mechanismId: queue().id, restarts: 4 }
+  }
+  const classes = Object.entries({ ...Refusals, MechanismNotFound, Overloaded, Parked })
+
+  for (const [name, Refusal] of classes) {
+    it(`arrives as it was given: ${name}`, () => {
+      const given = new Refusal((fields[name] ?? {}) as never)
+      const answer = carried(send, Result.fail(given))
+      assert(Result.isFailure(answer))
+      assert.strictEqual(answer.failure.constructor, Refusal)
+      assert.deepStrictEqual({ ...answer.failure }, { ...given })
+    })
+  }
+
+  it("arrives without what it does not know", () => {
+    const answer = carried(send, Result.fail(new Refusals.SoldOut({})))
+    assert(Result.isFailure(answer))
+    assert.deepStrictEqual({ ...answer.failure }, { ...new Refusals.SoldOut({}) })
+  })
+
+  it("arrives as Unavailable with its cause in words, whatever the cause was", () => {
+    for (const [cause, told] of [
+      ["the mechanism's actor has stopped", "the mechanism's actor has stopped"],
+      [new Error("the database is away"), "Error: the database is away"]
+    ]) {
+      const answer = carried(send, Result.fail(new Unavailable({ cause })))
+      assert(Result.isFailure(answer) && answer.failure instanceof Unavailable)
+      assert.strictEqual(answer.failure.cause, told)
+    }
+  })
+
+  it("that this node does not know arrives as Unavailable", () => {
+    const answer = carried(send, Result.fail({ _tag: "Unheard" }))
+    assert(Result.isFailure(answer))
+    assert.instanceOf(answer.failure, Unavailable)
+  })
+})
+
+describe("the facts that another node tells", () => {
+  it("of an appointment are those of its owner: the slots and what is taken of them", () => {
+    const fitting = Appointment.given({ maxCapacityPerSlot: 3 })
+    for (const [consumerId, slot] of [
+      ["ada", 0],
+      ["bob", 0],
+      ["eve", 5]
+    ] as const) {
+      fitting.when(1, Appointment.book(consumerId, slot))
+    }
+    const facts = appointments.facts!(fitting.state, Appointment.at(2))
+    const told = arrived("appointment", facts)
+    assert(Equal.equals(told.taken, facts.taken))
+    const span = { from: Appointment.start, to: Appointment.at(2 * 1_440) }
+    assert.deepStrictEqual([...offeredSlots(told, span)], [...offeredSlots(facts, span)])
+    assert.isNotEmpty([...offeredSlots(told, span)])
+  })
+
+  it("of an auction have amounts exact to the last decimal", () => {
+    const lot = Auction.given()
+    lot.when(1, Auction.bid("ada", "90071992547409.91000001"))
+    const facts = auctions.facts!(lot.state, Auction.at(2))
+    assert.deepStrictEqual(arrived("auction", facts), facts)
+    assert.strictEqual(arrived("auction", facts).latestBids[0]!.amount, 9_007_199_254_740_991_000_001n)
+  })
+
+  it("of a draw are what is published; its proof is asked for by itself", () => {
+    const raffle = Draw.given()
+    raffle.enter(1, "ada", "bob")
+    const before = draws.facts!(raffle.state, Draw.at(2))
+    assert.deepStrictEqual(arrived("draw", before), before)
+    raffle.until(200)
+    const { proof, ...known } = draws.facts!(raffle.state, Draw.at(201))
+    assert.isDefined(proof)
+    assert.deepStrictEqual(arrived("draw", { proof, ...known }), known)
+  })
+
+  it("of a mechanism that has none are none", () => {
+    assert.isUndefined(arrived("queue", undefined))
+  })
+})
+
+describe("a command to another node", () => {
+  it("arrives as it was sent, amounts and all", () => {
+    const command = { _tag: "Bid", consumerId: "ada", amount: 9_007_199_254_740_993n } as const
+    const question: Question = { ask: "send", mechanism: { ...queue(), kind: "auction" }, command }
+    assert.deepStrictEqual(carriedOver(question), question)
+  })
+})
