@@ -2,8 +2,8 @@
  * Both APIs as a test uses them: one call a method, every answer as it came. Nothing is retried here.
  */
 import { type Body, type HttpAnswer, HttpConnections } from "./HttpConnections.ts"
-import type { Recorded } from "./Invariants.ts"
-import type { Keys, ServerUnderTest } from "./ServerUnderTest.ts"
+import type { Recorded } from "./invariants/Reader.ts"
+import type { Keys } from "./ServerUnderTest.ts"
 
 /** A guest and the token it speaks with. */
 export interface Guest {
@@ -20,15 +20,34 @@ export interface ListedPlace {
   readonly [field: string]: unknown
 }
 
+/** Where the APIs are. */
+interface Listener {
+  readonly consumerUrl: string
+  readonly adminUrl: string
+}
+
 export class Apis {
   readonly consumer: HttpConnections
   readonly admin: HttpConnections
   private readonly keys: Keys
 
-  constructor(server: ServerUnderTest, keys: Keys, connectionsMax = 64) {
+  /** To one server, or to several nodes, which then take turns. */
+  constructor(
+    servers: Listener | ReadonlyArray<Listener>,
+    keys: Keys,
+    connectionsMax = 64,
+    Connections: typeof HttpConnections = HttpConnections
+  ) {
     this.keys = keys
-    this.consumer = new HttpConnections(server.consumerUrl, connectionsMax)
-    this.admin = new HttpConnections(server.adminUrl, 4)
+    const all = [servers].flat()
+    this.consumer = new Connections(
+      all.map(({ consumerUrl }) => consumerUrl),
+      connectionsMax
+    )
+    this.admin = new Connections(
+      all.map(({ adminUrl }) => adminUrl),
+      4
+    )
   }
 
   [Symbol.dispose](): void {
@@ -46,15 +65,38 @@ export class Apis {
     return { authorization: `Bearer ${this.keys.secretKey}` }
   }
 
+  /** The headers of whoever has no session yet. */
+  get asPublic() {
+    return { "x-publishable-key": this.keys.publishableKey }
+  }
+
   async guest(): Promise<Guest> {
-    const answer = await this.consumer.send({
-      method: "POST",
-      path: "/api/auth/guest",
-      headers: { "x-publishable-key": this.keys.publishableKey }
-    })
+    const answer = await this.consumer.send({ method: "POST", path: "/api/auth/guest", headers: this.asPublic })
     if (answer.status >= 300) throw new Unexpected("POST /auth/guest", answer)
     const { session, accessToken } = answer.body
     return { consumerId: session!.consumerId, accessToken: accessToken! }
+  }
+
+  /** What a consumer does in a mechanism: `doAs(guest, "/draws/{id}/enter")`. */
+  doAs(guest: Guest, path: string, body?: object): Promise<HttpAnswer> {
+    const headers = this.as(guest)
+    return this.consumer.send({ method: "POST", path: `/api${path}`, headers, ...(body !== undefined && { body }) })
+  }
+
+  /** What a consumer looks at. */
+  seeAs(guest: Guest, path: string): Promise<HttpAnswer> {
+    return this.consumer.send({ method: "GET", path: `/api${path}`, headers: this.as(guest) })
+  }
+
+  /** What the organization's server does, on the Consumer API. */
+  doAsShop(path: string, body: object): Promise<HttpAnswer> {
+    return this.consumer.send({ method: "POST", path: `/api${path}`, headers: this.asShop, body })
+  }
+
+  /** What an admin does. */
+  doAsAdmin(method: "POST" | "DELETE", path: string, body?: object): Promise<HttpAnswer> {
+    const headers = this.asShop
+    return this.admin.send({ method, path: `/api${path}`, headers, ...(body !== undefined && { body }) })
   }
 
   enter(queueId: string, guest: Guest): Promise<HttpAnswer> {

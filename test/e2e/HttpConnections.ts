@@ -1,5 +1,6 @@
 /**
- * A few keep-alive connections to one listener, as light as a load needs them: no retries, no redirects, one answer.
+ * A few keep-alive connections to a listener, as light as a load needs them: no retries, no redirects, one answer. Where
+ * several nodes listen, each request goes to the next of them.
  */
 import { Agent, type OutgoingHttpHeaders, request } from "node:http"
 
@@ -29,7 +30,23 @@ export interface Body {
   readonly grantedAt?: string
   readonly completedAt?: string
   readonly leftAt?: string
-  readonly live?: { readonly counts: { readonly [status: string]: number }; readonly lastSequence: number }
+  readonly wonAt?: string
+  readonly lostAt?: string
+  readonly expiresAt?: string
+  readonly createdAt?: string
+  readonly startTime?: string
+  readonly bookingId?: string
+  readonly isEntered?: boolean
+  readonly lastBidAmount?: string
+  readonly currentPrice?: string
+  readonly closeAt?: string
+  readonly exchangeCode?: string
+  readonly live?: {
+    readonly counts: { readonly [status: string]: number }
+    readonly lastSequence: number
+    readonly node: string
+    readonly parked: boolean
+  }
   readonly data?: ReadonlyArray<{ readonly [field: string]: unknown }>
   readonly remarks?: { readonly [subject: string]: string }
   readonly pageInfo?: { readonly endCursor: string | null }
@@ -37,19 +54,52 @@ export interface Body {
 
 const timeoutMillis = 15_000
 
-export class HttpConnections {
-  private readonly base: URL
-  private readonly agent: Agent
+/** A request as an onlooker sees it once it is over; times are of `performance.now()`. */
+export interface Exchange {
+  readonly to: string
+  readonly what: string
+  readonly sentAt: number
+  readonly endedAt: number
+  /** Of the answer; or why there was none. */
+  readonly outcome: number | string
+}
 
-  constructor(baseUrl: string, connectionsMax: number) {
-    this.base = new URL(baseUrl)
+export class HttpConnections {
+  /** Told of each request when it is over. */
+  onEnd: ((exchange: Exchange) => void) | undefined
+  private readonly bases: ReadonlyArray<URL>
+  private readonly agent: Agent
+  private turn = 0
+
+  /** `connectionsMax` is for each of the listeners. */
+  constructor(baseUrls: string | ReadonlyArray<string>, connectionsMax: number) {
+    this.bases = [baseUrls].flat().map((url) => new URL(url))
     this.agent = new Agent({ keepAlive: true, maxSockets: connectionsMax })
   }
 
   /** The answer; fails if the connection breaks before it is complete. */
   send(message: HttpRequest): Promise<HttpAnswer> {
+    const base = this.next()
+    const sentAt = performance.now()
+    const note = (outcome: number | string) => {
+      const what = `${message.method} ${message.path}`
+      this.onEnd?.({ to: base.origin, what, sentAt, endedAt: performance.now(), outcome })
+    }
+    return this.exchange(base, message).then(
+      (answer) => {
+        note(answer.status)
+        return answer
+      },
+      (error: unknown) => {
+        note(String(error))
+        throw error
+      }
+    )
+  }
+
+  private exchange(base: URL, message: HttpRequest): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
-      const sent = this.open(message)
+      const sent = this.open(base, message)
       sent.once("error", reject)
       sent.once("response", (response) => {
         let text = ""
@@ -66,7 +116,7 @@ export class HttpConnections {
   /** Sends the request and cuts the connection `afterMillis` later, whether or not an answer is on its way. */
   sendAndCut(message: HttpRequest, afterMillis: number): Promise<void> {
     return new Promise((resolve) => {
-      const sent = this.open(message)
+      const sent = this.open(this.next(), message)
       sent.once("error", () => {})
       sent.once("close", resolve)
       sent.once("response", (response) => response.on("error", () => {}).resume())
@@ -78,11 +128,16 @@ export class HttpConnections {
     this.agent.destroy()
   }
 
-  private open({ method, path, headers, body }: HttpRequest) {
+  private next(): URL {
+    this.turn = (this.turn + 1) % this.bases.length
+    return this.bases[this.turn]!
+  }
+
+  private open(base: URL, { method, path, headers, body }: HttpRequest) {
     const text = body === undefined ? undefined : JSON.stringify(body)
     const sent = request({
-      host: this.base.hostname,
-      port: this.base.port,
+      host: base.hostname,
+      port: base.port,
       agent: this.agent,
       method,
       path,

@@ -1,6 +1,8 @@
 /** The invariants are only worth something if they notice; each is shown a history that breaks it. */
 import { assert, describe, it } from "@effect/vitest"
-import { projectionErrors, read, type Recorded, type Rules } from "./Invariants.ts"
+import { projectionErrors, read } from "./Invariants.ts"
+import type { Rules } from "./invariants/QueueReader.ts"
+import type { Recorded } from "./invariants/Reader.ts"
 
 type Line = readonly [type: string, at: number, consumerId?: string | undefined, data?: Recorded["data"]]
 

@@ -1,19 +1,14 @@
 /**
- * Consumers that come, wait, look, buy and leave without end, each over connections that break when the server does;
- * then they try again. Everything they are told goes into the ledger.
+ * Consumers that come, wait, look, bid, book, buy and leave without end, each over connections that break when the server
+ * does; then they try again. Everything they are told goes into the ledger.
  */
 import { type Apis, type Guest, Unexpected } from "./Apis.ts"
 import type { Dice } from "./Dice.ts"
-import type { HttpAnswer } from "./HttpConnections.ts"
+import type { Body, HttpAnswer } from "./HttpConnections.ts"
+import type { Kind } from "./Invariants.ts"
 import type { Ledger } from "./Ledger.ts"
 import { pause } from "./Processes.ts"
-
-/** A queue that the load may use. */
-export interface LoadedQueue {
-  readonly id: string
-  /** Admitted by hand: then the shop admits. */
-  readonly byHand: boolean
-}
+import { type Loaded, pathOf, standingOf, type Visitor, visits } from "./Visits.ts"
 
 const retryPauseMillis = 40
 const recentMax = 64
@@ -24,25 +19,46 @@ const patienceSecondsMax = 45
 /** Thrown through a worker when the load is to end. */
 class Stopped extends Error {}
 
+/** What a load may do otherwise. */
+export interface Manner {
+  /** Pause of each guest between its visits, in milliseconds at most; 0: none. */
+  readonly restMillisMax?: number
+  /** Where guests come from, and where they go; if nothing is said, each is a new one and does not come back. */
+  readonly guests?: Guests
+}
+
+export interface Guests {
+  readonly take: () => Promise<Guest>
+  readonly giveBack: (guest: Guest) => Promise<void>
+}
+
 export class Load {
-  queues: ReadonlyArray<LoadedQueue> = []
   /** Attempts that got no answer and were made again. */
   retries = 0
   private readonly apis: Apis
   private readonly ledger: Ledger
   private readonly dice: Dice
   private readonly workers: ReadonlyArray<Promise<void>>
-  private readonly recent: Array<{ readonly guest: Guest; readonly queueId: string }> = []
+  private readonly manner: Manner
+  private byKind = new Map<Kind, ReadonlyArray<Loaded>>()
+  private recent: Array<{ readonly guest: Guest; readonly mechanism: Loaded }> = []
   private isStopped = false
   private gate: Promise<void> | undefined
   private idle = 0
   private isPaused = false
 
-  constructor(apis: Apis, ledger: Ledger, dice: Dice, workers: number) {
+  constructor(apis: Apis, ledger: Ledger, dice: Dice, workers: number, manner: Manner = {}) {
+    this.manner = manner
     this.apis = apis
     this.ledger = ledger
     this.dice = dice
     this.workers = Array.from({ length: workers }, () => this.work())
+  }
+
+  /** The mechanisms that guests choose from: first a kind, then one of its kind. */
+  set mechanisms(mechanisms: ReadonlyArray<Loaded>) {
+    this.byKind = Map.groupBy(mechanisms, ({ kind }) => kind)
+    this.recent = this.recent.filter(({ mechanism }) => mechanisms.includes(mechanism))
   }
 
   /** Lets everyone finish what is under way and wait; answers how to let them go on. */
@@ -74,63 +90,74 @@ export class Load {
     this.idle += 1
   }
 
-  /** One guest, who comes up to three times. */
   private async visit(): Promise<void> {
-    const guest = await this.persist(() => this.apis.guest())
+    const { guests } = this.manner
+    const guest = await this.persist(() => guests?.take() ?? this.apis.guest())
+    await this.visitsOf(guest)
+    await guests?.giveBack(guest)
+  }
+
+  /** One guest comes up to three times. */
+  private async visitsOf(guest: Guest): Promise<void> {
     for (let visits = this.dice.between(1, 3); visits > 0; visits--) {
+      const { restMillisMax = 0 } = this.manner
+      if (restMillisMax > 0) await pause(this.dice.between(0, restMillisMax))
       await this.turn()
-      if (this.queues.length === 0) {
+      if (this.byKind.size === 0) {
         await pause(5)
         return
       }
-      const queue = this.dice.pick(this.queues)
-      if (!(await this.write(queue, guest, () => this.apis.enter(queue.id, guest)))) continue
-      this.remember(guest, queue)
-      if (await this.wait(queue, guest)) return
+      const mechanism = this.dice.pick(this.byKind.get(this.dice.pick([...this.byKind.keys()]))!)
+      this.remember(guest, mechanism)
+      if (await this.visitOf(mechanism, guest)) return
     }
   }
 
-  /** Waits in the line for a while, ends one way or another. True if the guest cannot come again. */
-  private async wait(queue: LoadedQueue, guest: Guest): Promise<boolean> {
-    for (let looks = this.dice.between(1, 8); looks > 0; looks--) {
+  private visitOf(mechanism: Loaded, guest: Guest): Promise<boolean> {
+    const path = pathOf(mechanism)
+    const { consumerId } = guest
+    const write = async (send: () => Promise<HttpAnswer>): Promise<Body | undefined> => {
       await this.turn()
-      const answer = await this.look(queue.id, guest)
-      this.ledger.notePosition(queue.id, guest.consumerId, answer)
-      if (this.dice.chance(0.3)) await this.lookAtAnother()
-      const { status } = answer.body
-      if (status === "QUEUED" && queue.byHand) await this.shop(queue, guest, this.dice.chance(0.8) ? "admit" : "deny")
-      else if (status === "GRANTED" && this.dice.chance(0.4)) return this.shop(queue, guest, "complete")
-      else if (status !== "QUEUED" && status !== "GRANTED") return false
-      if (this.dice.chance(0.2)) await pause(this.dice.between(1, 20))
+      const answer = await this.persist(send)
+      return this.ledger.note("write", mechanism.id, consumerId, answer) ? answer.body : undefined
     }
-    await this.write(queue, guest, () => this.apis.leave(queue.id, guest))
-    return false
+    const done = async (send: () => Promise<HttpAnswer>) => (await write(send)) !== undefined
+    const visitor: Visitor = {
+      guest,
+      dice: this.dice,
+      act: (action, body) => write(() => this.apis.doAs(guest, `${path}/${action}`, body)),
+      shop: (action, body) => done(() => this.apis.doAsShop(`${path}/${action}`, { consumerId, ...body })),
+      admin: (action) => done(() => this.apis.doAsAdmin("POST", `${path}/${action}`, { consumerId })),
+      look: async () => {
+        await this.turn()
+        const answer = await this.look(mechanism, guest)
+        this.ledger.notePosition(mechanism.id, consumerId, answer)
+        if (this.dice.chance(0.3)) await this.lookAtAnother()
+        return answer.body
+      },
+      see: async (what) => (await this.persist(() => this.apis.seeAs(guest, `${path}/${what}`))).body,
+      rest: (millisMax) => pause(this.dice.between(1, millisMax))
+    }
+    return visits[mechanism.kind](mechanism, visitor)
   }
 
-  private shop(queue: LoadedQueue, guest: Guest, action: "admit" | "complete" | "deny"): Promise<boolean> {
-    return this.write(queue, guest, () => this.apis.act(queue.id, action, guest.consumerId))
-  }
-
-  private async write(queue: LoadedQueue, guest: Guest, send: () => Promise<HttpAnswer>): Promise<boolean> {
-    await this.turn()
-    return this.ledger.note("write", queue.id, guest.consumerId, await this.persist(send))
-  }
-
-  private async look(queueId: string, guest: Guest): Promise<HttpAnswer> {
-    const answer = await this.persist(() => this.apis.status(queueId, guest))
-    this.ledger.note("read", queueId, guest.consumerId, answer)
+  private async look(mechanism: Loaded, guest: Guest): Promise<HttpAnswer> {
+    const answer = await this.persist(() => this.apis.seeAs(guest, standingOf(mechanism)))
+    this.ledger.note("read", mechanism.id, guest.consumerId, answer)
     return answer
   }
 
   /** A reader beside the writer: may see what another is about to be told, but never what is not on record. */
   private async lookAtAnother(): Promise<void> {
     if (this.recent.length === 0) return
-    const { guest, queueId } = this.dice.pick(this.recent)
-    await this.look(queueId, guest)
+    const { guest, mechanism } = this.dice.pick(this.recent)
+    await this.look(mechanism, guest)
   }
 
-  private remember(guest: Guest, { id }: LoadedQueue): void {
-    this.recent.push({ guest, queueId: id })
+  /** Guests that are given back may end their sessions, and nobody can look for them then. */
+  private remember(guest: Guest, mechanism: Loaded): void {
+    if (this.manner.guests !== undefined) return
+    this.recent.push({ guest, mechanism })
     if (this.recent.length > recentMax) this.recent.shift()
   }
 

@@ -3,7 +3,7 @@
  * paused and killed under them. No answer and no record may be wrong for it; each server holds to the limits by itself
  * while Redis is away, and both together once it is back.
  *
- * Each server serves a queue of its own: a mechanism belongs to one process.
+ * Each server serves a queue of its own, as a mechanism belongs to one process; unless they are nodes.
  */
 import { Effect, Exit, Scope } from "effect"
 import { type OwnServer, ownServer } from "../http/limits/redisFixture.ts"
@@ -13,6 +13,7 @@ import * as FreshDatabase from "./FreshDatabase.ts"
 import type { HttpAnswer } from "./HttpConnections.ts"
 import { projectionErrors, read } from "./Invariants.ts"
 import { Ledger } from "./Ledger.ts"
+import { nodeSettings } from "./Nodes.ts"
 import { pause } from "./Processes.ts"
 import { type Keys, ServerUnderTest } from "./ServerUnderTest.ts"
 
@@ -90,15 +91,22 @@ const losses = {
   }
 }
 
+export interface Options {
+  readonly rounds: number
+  readonly seed: number
+  /** The servers are nodes, and serve both queues together. */
+  readonly areNodes?: boolean
+}
+
 /** Each round flushes, pauses and kills Redis once, in an order of chance. */
-export async function redisLossProof(options: { readonly rounds: number; readonly seed: number }): Promise<Figures> {
+export async function redisLossProof(options: Options): Promise<Figures> {
   const dice = new Dice(options.seed)
   const scope = Effect.runSync(Scope.make())
   try {
     const redis = await Effect.runPromise(Scope.provide(ownServer, scope))
-    const settings = { REDIS_URL: redis.url }
-    await using one = await ServerUnderTest.make({ settings })
-    await using other = await ServerUnderTest.make({ settings, beside: one })
+    const settings = async () => ({ REDIS_URL: redis.url, ...(options.areNodes === true && (await nodeSettings())) })
+    await using one = await ServerUnderTest.make({ settings: await settings() })
+    await using other = await ServerUnderTest.make({ settings: await settings(), beside: one })
     await one.start()
     const [keys] = await Promise.all([limitedOrganization(one), other.start()])
     using apisOfOne = new Apis(one, keys, workersPerServer)

@@ -5,7 +5,8 @@
 import { Apis, type Guest } from "./Apis.ts"
 import { Dice } from "./Dice.ts"
 import type { HttpRequest } from "./HttpConnections.ts"
-import { read, type Recorded } from "./Invariants.ts"
+import { read } from "./Invariants.ts"
+import type { Recorded } from "./invariants/Reader.ts"
 import { ServerUnderTest } from "./ServerUnderTest.ts"
 
 export interface Figures {

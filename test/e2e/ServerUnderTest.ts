@@ -12,15 +12,19 @@ export interface Keys {
   readonly organizationId: string
   readonly publishableKey: string
   readonly secretKey: string
+  readonly testSecretKey: string
 }
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+/** The command line's own program. */
+export const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
 const readySecondsMax = 30
 
 export interface Options {
   /** Another server whose database this one uses too; it goes with the other. */
   readonly beside?: ServerUnderTest
+  /** A database to use, which is its maker's to give up. */
+  readonly database?: FreshDatabase.FreshDatabase
   /** Settings other than those of every server under test. */
   readonly settings?: NodeJS.ProcessEnv
 }
@@ -28,6 +32,8 @@ export interface Options {
 export class ServerUnderTest {
   readonly consumerUrl: string
   readonly adminUrl: string
+  /** What it calls itself. */
+  readonly name: string
   readonly database: FreshDatabase.FreshDatabase
   private readonly ownsDatabase: boolean
   private readonly environment: NodeJS.ProcessEnv
@@ -37,7 +43,7 @@ export class ServerUnderTest {
   /** A server that is not running yet, on a fresh database unless told otherwise. Its ports stay the same over restarts. */
   static async make(options: Options = {}): Promise<ServerUnderTest> {
     const [consumerPort, adminPort] = await Promise.all([Processes.freePort(), Processes.freePort()])
-    const database = options.beside?.database ?? (await FreshDatabase.make())
+    const database = options.beside?.database ?? options.database ?? (await FreshDatabase.make())
     return new ServerUnderTest(database, consumerPort, adminPort, options)
   }
 
@@ -45,10 +51,11 @@ export class ServerUnderTest {
     database: FreshDatabase.FreshDatabase,
     consumerPort: number,
     adminPort: number,
-    { beside, settings }: Options
+    { beside, database: given, settings }: Options
   ) {
     this.database = database
-    this.ownsDatabase = beside === undefined
+    this.ownsDatabase = beside === undefined && given === undefined
+    this.name = `test-${randomBytes(3).toString("hex")}`
     this.consumerUrl = `http://127.0.0.1:${consumerPort}`
     this.adminUrl = `http://127.0.0.1:${adminPort}`
     this.probes = new HttpConnections(this.adminUrl, 1)
@@ -61,7 +68,7 @@ export class ServerUnderTest {
       LOG_LEVEL: "warn",
       LOG_FORMAT: "logfmt",
       NODE_OPTIONS: "",
-      NODE_NAME: `test-${randomBytes(3).toString("hex")}`,
+      NODE_NAME: this.name,
       ...database.environment,
       ...settings
     }
@@ -108,6 +115,10 @@ export class ServerUnderTest {
     return Processes.within(this.process!.ended, secondsMax)
   }
 
+  get processId(): number {
+    return this.process!.id
+  }
+
   /** True if the process runs. */
   get isRunning(): boolean {
     return this.process !== undefined && this.process.ending === undefined
@@ -120,8 +131,13 @@ export class ServerUnderTest {
 
   /** An organization without rate limits, made on the command line beside the running server. */
   async createOrganization(): Promise<Keys> {
-    const args = [main, "organizations", "create", "--name", "Test", "--plan", "enterprise", "--json"]
-    return JSON.parse(await Processes.run(args, this.environment)) as Keys
+    const args = ["organizations", "create", "--name", "Test", "--plan", "enterprise", "--json"]
+    return JSON.parse(await this.usher(args)) as Keys
+  }
+
+  /** Runs the command line to its end, with the server's settings; answers what it printed. */
+  usher(args: ReadonlyArray<string>): Promise<string> {
+    return Processes.run([main, ...args], this.environment)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

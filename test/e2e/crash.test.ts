@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { crashProof } from "./CrashProof.ts"
 import { pause } from "./Processes.ts"
 
-const kills = 20
+const kills = 10
 const seed = 20_261_121
 
 describe("a server that is killed under load", () => {
@@ -22,7 +22,10 @@ describe("a server that is killed under load", () => {
     assert.strictEqual(figures.inversions, 0)
     assert.strictEqual(figures.kills, kills)
     assert.isAbove(figures.acknowledged, kills * 10)
-    assert.isAbove(figures.grants, kills)
+    for (const kind of ["queue", "draw", "auction", "timed_release", "appointment"] as const) {
+      assert.isAbove(figures.grants[kind], kills / 2)
+    }
+    assert.isAbove(figures.draws, kills / 2)
     assert.isAbove(figures.retries, 0)
   }, 240_000)
 })

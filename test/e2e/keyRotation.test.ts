@@ -8,6 +8,7 @@ import { randomBytes } from "node:crypto"
 import { organization, serving } from "../cli/servingProcess.ts"
 import * as Usher from "../cli/usherProcess.ts"
 import * as TestDatabase from "../store/TestDatabase.ts"
+import { nodeSettings } from "./Nodes.ts"
 
 const rotations = Number(process.env["KEY_ROTATIONS"] ?? 20)
 const workers = 12
@@ -36,14 +37,19 @@ const forwarded = () => {
 }
 
 describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Keys under load in two processes"), () => {
-  it.live(
-    "end everywhere with the answer to their rotation",
-    () =>
+  it.live.each([
+    ["processes", false],
+    ["nodes", true]
+  ] as const)(
+    "end everywhere with the answer to their rotation, in two %s",
+    ([, areNodes]) =>
       Effect.gen(function* () {
         const { url } = yield* TestDatabase.emptyDatabase
         const settings = { DATABASE_URL: url, TRUSTED_PROXIES: "127.0.0.0/8", LOG_LEVEL: "warn" }
         const { organizationId, publishableKey, secretKey } = yield* organization(settings)
-        const processes = [yield* serving(settings), yield* serving(settings)] as const
+        const node = areNodes ? Effect.promise(nodeSettings) : Effect.succeed({})
+        const start = Effect.flatMap(node, (own) => serving({ ...settings, ...own }))
+        const processes = [yield* start, yield* start] as const
 
         const born = (key: string): Life => ({ key, from: performance.now(), askedAt: Infinity, endedAt: Infinity })
         const lives = { publishable: [born(publishableKey)], secret: [born(secretKey)] }

@@ -3,13 +3,14 @@
  *
  *     npm run prove:crash -- --kills 200 --seed 1
  */
-import { crashProof } from "../e2e/CrashProof.ts"
+import * as CrashProof from "../e2e/CrashProof.ts"
+import { grantFigures, recordFigures } from "../e2e/Ground.ts"
 import { pause } from "../e2e/Processes.ts"
 import { conclude, options, spread } from "./Report.ts"
 
 const { kills, seed } = options({ kills: 200, seed: 1 })
 
-const figures = await crashProof({
+const figures = await CrashProof.crashProof({
   kills,
   seed,
   start: (server) => server.start(),
@@ -25,11 +26,8 @@ conclude(
   "an answered write is durable, whenever the server is killed",
   {
     kills: figures.kills,
-    "acknowledged writes": figures.acknowledged,
-    lost: figures.lost,
-    "reads held against the record": figures.reads,
-    "events on record": figures.events,
-    grants: figures.grants,
+    ...recordFigures(figures),
+    ...grantFigures(figures),
     "admissions out of order": figures.inversions,
     "attempts that were repeated": figures.retries,
     "from start to ready": spread(figures.restartMillis)

@@ -4,6 +4,7 @@
  *     npm run prove:failpoints -- --each 50 --seed 1
  */
 import { failpointProof } from "../e2e/FailpointProof.ts"
+import { grantFigures } from "../e2e/Ground.ts"
 import { conclude, options, spread } from "./Report.ts"
 
 const { each, seed } = options({ each: 50, seed: 1 })
@@ -25,6 +26,7 @@ conclude(
     "lost, or seen without being on record": figures.lost,
     "reads held against the record": figures.reads,
     "events on record": figures.events,
+    ...grantFigures(figures),
     "attempts that were repeated": figures.retries,
     "from start to ready": spread(figures.restartMillis)
   },

@@ -1,0 +1,182 @@
+/** What must hold of a queue's recorded events. */
+import { Reader, type Recorded, type Standing } from "./Reader.ts"
+
+/** What the invariants need to know of a queue's configuration. */
+export interface Rules {
+  readonly admitRate: number
+  readonly admissionExpirationSeconds?: number
+  readonly capacity?: number
+  readonly maxAdmissions?: number
+  readonly recycleExpiredAdmissions?: boolean
+  readonly lobbyOpenAt?: unknown
+  readonly openAt?: unknown
+  readonly loyaltyBiasEnabled?: boolean
+  readonly loyaltyHeadStartSeconds?: number
+}
+
+/** A place in the line, sorted by `key`, then by the sequence of its entry. */
+interface Waiting {
+  readonly consumerId: string
+  readonly key: number
+  readonly sequence: number
+}
+
+export class QueueReader extends Reader {
+  private rules: Rules = { admitRate: 0 }
+  private queued = 0
+  private returned = 0
+  private isOpened = false
+  private isClosed = false
+  private readonly lobby = new Set<string>()
+  private readonly waiting = new Map<string, Waiting>()
+  private readonly line: Array<Waiting> = []
+  private lineStart = 0
+  /** Admissions by rate so far against what the rate allowed up to then, at its lowest; see `pace`. */
+  private lowestLead = Infinity
+  private paced = 0
+
+  protected override apply(event: Recorded): void {
+    switch (event.type) {
+      case "Configured":
+        return this.configure(event.data["configuration"] as Rules)
+      case "Opened":
+        this.isOpened = true
+        break
+      case "Closed":
+      case "Ended":
+        this.isClosed = true
+        break
+      case "Archived":
+        break
+      case "TornDown":
+        if (this.queued > 0) this.note(event, `leaves ${this.queued} waiting`)
+        break
+      case "Entered":
+        return this.enter(event)
+      case "Granted":
+        return this.grant(event)
+      case "Expired":
+        return this.expire(event)
+      case "Denied":
+        return this.end(event, "DENIED", ["QUEUED", "GRANTED"])
+      case "Left":
+        return this.end(event, "LEFT", ["QUEUED", "GRANTED"])
+      case "Completed":
+        return this.end(event, "COMPLETED", ["GRANTED"])
+      default:
+        this.note(event, "is of no known type")
+    }
+  }
+
+  private configure(rules: Rules): void {
+    if (rules.admitRate !== this.rules.admitRate) this.lowestLead = Infinity
+    this.rules = rules
+  }
+
+  private enter(event: Recorded): void {
+    const before = this.standings.get(event.consumerId!)
+    const mayEnter = before === undefined || before.status === "LEFT" || before.reason === "ADMISSION_EXPIRED"
+    if (!mayEnter) this.note(event, `comes from ${before.status}`)
+    if (this.isClosed) this.note(event, "comes after the closing")
+    this.entries += 1
+    this.queued += 1
+    const { capacity } = this.rules
+    if (capacity !== undefined && this.queued > capacity) this.note(event, `makes ${this.queued} wait of ${capacity}`)
+    this.standings.set(event.consumerId!, { status: "QUEUED", enteredAt: event.at, since: event.at })
+    if (this.isInLobby) this.lobby.add(event.consumerId!)
+    else this.join(event)
+  }
+
+  private grant(event: Recorded): void {
+    const before = this.standings.get(event.consumerId!)
+    if (before?.status !== "QUEUED") this.note(event, `comes from ${before?.status ?? "nowhere"}`)
+    if (this.isClosed) this.note(event, "comes after the closing")
+    this.grants += 1
+    const { maxAdmissions, recycleExpiredAdmissions } = this.rules
+    const made = this.grants - (recycleExpiredAdmissions === true ? this.returned : 0)
+    if (maxAdmissions !== undefined && made > maxAdmissions) this.note(event, `is grant ${made} of ${maxAdmissions}`)
+    if (event.data["by"] === undefined) {
+      this.grantsByRate += 1
+      if (this.isInLobby) this.note(event, "comes before the lobby was opened")
+      this.keepOrder(event)
+      this.pace(event)
+    }
+    this.quit(event.consumerId!)
+    this.stand(event, "GRANTED")
+  }
+
+  private expire(event: Recorded): void {
+    const before = this.standings.get(event.consumerId!)
+    const { admissionExpirationSeconds } = this.rules
+    if (before?.status !== "GRANTED") this.note(event, `comes from ${before?.status ?? "nowhere"}`)
+    else if (admissionExpirationSeconds === undefined || event.at < before.since + admissionExpirationSeconds * 1000) {
+      this.note(event, "comes before the grant's time is over")
+    }
+    this.returned += 1
+    this.stand(event, "DENIED", "ADMISSION_EXPIRED")
+  }
+
+  private end(event: Recorded, status: Standing["status"], from: ReadonlyArray<string>): void {
+    const before = this.standings.get(event.consumerId!)
+    if (before === undefined || !from.includes(before.status)) {
+      this.note(event, `comes from ${before?.status ?? "nowhere"}`)
+    }
+    const { admissionExpirationSeconds } = this.rules
+    const isLate =
+      before?.status === "GRANTED" &&
+      admissionExpirationSeconds !== undefined &&
+      event.at >= before.since + admissionExpirationSeconds * 1000
+    if (isLate) this.note(event, "comes after the grant's time was over")
+    if (before?.status === "QUEUED") this.quit(event.consumerId!)
+    else if (status === "DENIED") this.returned += 1
+    this.stand(event, status, event.data["reason"] as string | undefined)
+  }
+
+  private get isInLobby(): boolean {
+    return !this.isOpened && this.rules.lobbyOpenAt !== undefined && this.rules.openAt !== undefined
+  }
+
+  private join({ consumerId, at, sequence, data }: Recorded): void {
+    const { loyaltyBiasEnabled, loyaltyHeadStartSeconds } = this.rules
+    const loyaltyScore = (data["loyaltyScore"] as number | undefined) ?? 0
+    const headStart = loyaltyBiasEnabled === true ? loyaltyScore * loyaltyHeadStartSeconds! * 1000 : 0
+    const place = { consumerId: consumerId!, key: at - headStart, sequence }
+    this.waiting.set(consumerId!, place)
+    let index = this.line.length
+    while (index > this.lineStart && this.line[index - 1]!.key > place.key) index -= 1
+    this.line.splice(index, 0, place)
+  }
+
+  private quit(consumerId: string): void {
+    this.queued -= 1
+    this.lobby.delete(consumerId)
+    this.waiting.delete(consumerId)
+  }
+
+  /** Who is admitted by rate is the first of those who wait; the lobby's own order is chance, but it comes first. */
+  private keepOrder(event: Recorded): void {
+    if (this.lobby.size > 0) {
+      if (this.lobby.has(event.consumerId!)) return
+    } else {
+      const isGone = (place: Waiting | undefined) => place !== undefined && this.waiting.get(place.consumerId) !== place
+      while (isGone(this.line[this.lineStart])) this.lineStart += 1
+      if (this.line[this.lineStart]?.consumerId === event.consumerId) return
+    }
+    this.inversions += 1
+    this.note(event, "is out of order")
+  }
+
+  /**
+   * Any span of t seconds holds at most ceil(admitRate × t / 60) + 1 admissions by rate. With the k-th at t(k), that is:
+   * no k − admitRate × t(k) exceeds an earlier one by 1 or more. All in whole numbers. Above 60,000 a minute several
+   * share a millisecond, and a span reaches to the end of its last one.
+   */
+  private pace(event: Recorded): void {
+    this.paced += 1
+    const { admitRate } = this.rules
+    const sharedMillis = admitRate > 60_000 ? 1 : 0
+    const lead = this.paced * 60_000 - admitRate * (event.at - this.firstAt)
+    if (lead - this.lowestLead >= 60_000 + sharedMillis * admitRate) this.note(event, "is faster than the rate allows")
+    this.lowestLead = Math.min(this.lowestLead, lead)
+  }
+}

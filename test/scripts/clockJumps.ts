@@ -1,0 +1,33 @@
+/**
+ * R10: a process's clock is put forward by an hour, back by two minutes, and right again.
+ *
+ *     npm run prove:clock-jumps -- --rounds 3
+ */
+import { type Figures, clockJumpsProof, mostInASecondMax } from "../e2e/ClockJumpsProof.ts"
+import { conclude, options, spread } from "./Report.ts"
+
+const { rounds } = options({ rounds: 3 })
+const lateMillisMax = 1_000
+
+const all: Array<Figures> = []
+for (let round = 1; round <= rounds; round++) {
+  const figures = await clockJumpsProof()
+  all.push(figures)
+  console.log(`round ${round}: timers late ${spread(figures.lateMillis)}, ${figures.violations.length} violations`)
+}
+const sum = (of: (figures: Figures) => number) => all.reduce((total, figures) => total + of(figures), 0)
+const late = all.flatMap(({ lateMillis }) => lateMillis)
+const mostInASecond = Math.max(...all.map((figures) => figures.mostInASecond))
+
+conclude(
+  "a clock that jumps brings nothing before its time",
+  {
+    jumps: sum(({ jumps }) => jumps),
+    "timers that became due, late": `${late.length}: ${spread(late)}`,
+    "timers that were held back": sum(({ heldBack }) => heldBack),
+    grants: sum(({ grants }) => grants),
+    "most let in within a second": `${mostInASecond}, of ${mostInASecondMax}`
+  },
+  all.flatMap(({ violations }) => violations),
+  Math.max(...late) <= lateMillisMax && mostInASecond <= mostInASecondMax
+)

@@ -1,0 +1,51 @@
+/**
+ * Several nodes on one database: a random one is killed every 10 seconds and started again, under load of every kind through
+ * all of them; then each leaves in order and comes back.
+ *
+ *     npm run prove:nodes -- --seconds 180 --nodes 3 --seed 1
+ */
+import { grantFigures, recordFigures } from "../e2e/Ground.ts"
+import { nodesProof } from "../e2e/NodesProof.ts"
+import { conclude, median, options, spread } from "./Report.ts"
+
+const { seconds, nodes, seed } = options({ seconds: 180, nodes: 3, seed: 1 })
+const unservedMillisMax = 5_000
+const handOverMillisMax = 1_000
+
+const figures = await nodesProof({
+  seconds,
+  nodes,
+  seed,
+  onRound: (round, { kills, acknowledged, lost, violations, waits }) =>
+    console.log(
+      `${round} after ${kills} kills: ${acknowledged} acknowledged, ${lost} lost, ${violations.length} violations, ` +
+        `unserved ${spread(waits[round])} so far`
+    )
+})
+
+conclude(
+  "nodes may die and go, and nobody loses anything",
+  {
+    nodes,
+    kills: figures.kills,
+    "orderly leavings": figures.leaves,
+    ...recordFigures(figures),
+    ...grantFigures(figures),
+    "admissions out of order": figures.inversions,
+    "mechanisms of killed nodes": figures.waits.kill.length,
+    unserved: spread(figures.waits.kill),
+    "mechanisms of leaving nodes": figures.waits.leave.length,
+    "handed over in": spread(figures.waits.leave),
+    "timers due about a kill, late": `${figures.late.kill.length}: ${spread(figures.late.kill)}`,
+    "timers due about a leaving, late": `${figures.late.leave.length}: ${spread(figures.late.leave)}`,
+    "live streams followed through": figures.streams,
+    "in flight at leaving nodes": figures.inFlight,
+    "attempts that were repeated": figures.retries,
+    "from start to ready": spread(figures.restartMillis)
+  },
+  figures.violations,
+  figures.lost === 0 &&
+    figures.inversions === 0 &&
+    Math.max(...figures.waits.kill) < unservedMillisMax &&
+    median(figures.waits.leave) < handOverMillisMax
+)
