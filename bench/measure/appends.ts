@@ -1,5 +1,5 @@
 /**
- * What the journal's index over time costs an append: commits of a thousand entries, with the index and without it in
+ * What the journal's index over time and type costs an append: commits of a thousand entries, with the index and without it in
  * turns, each time into a new queue. Prints JSON.
  *
  *     npm run bench:appends -- 5
@@ -20,8 +20,8 @@ const rounds = Number(process.argv[2] ?? 5)
 
 const variants = {
   "with the index":
-    "create index if not exists journal_by_time on journal using brin (at) with (pages_per_range = 32, autosummarize = on)",
-  "without it": "drop index if exists journal_by_time"
+    "create index if not exists journal_by_time_and_type on journal using brin (at, type text_bloom_ops) with (pages_per_range = 32, autosummarize = on)",
+  "without it": "drop index if exists journal_by_time_and_type"
 }
 
 const workDirectory = mkdtempSync(join(tmpdir(), "usher-bench-"))

@@ -11,7 +11,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import type { ConsumerType } from "../domain/Consumer.ts"
 import { isUuid, type Tenant } from "../domain/Ids.ts"
-import type { ListShape, Plan } from "./Pagination.ts"
+import { containing as patternOf, type ListShape, type Plan } from "./Pagination.ts"
 import * as Search from "./Search.ts"
 
 /** The list of consumers (interface document 8.3). Those whose field is not known come first. */
@@ -34,9 +34,6 @@ const leastKeys: { readonly [expression: string]: string } = {
   [shape.sorts.lastOrderAt.expression]: "-infinity",
   [shape.sorts.totalOrderValue.expression]: "0.00000000"
 }
-
-/** What can be searched; the index `consumers_search` has the very same text. */
-const searched = "coalesce(c.email, '') || ' ' || coalesce(c.phone, '') || ' ' || coalesce(c.full_name, '')"
 
 /** What a list of consumers is narrowed to. */
 export interface Narrowing {
@@ -95,8 +92,11 @@ function namedPartOf(
   return partOf(sql, plan, narrowing, sql`${isOther} and ${condition}`, { from })
 }
 
-/** Consumers of whom something is known, and whose text contains the search. */
-const containing = (sql: SqlClient, search: string): Search.Sought => Search.containingText(sql, searched, search)
+/** Consumers of whom something is known, and whose text contains the search. The text is kept in lower case. */
+const containing = (sql: SqlClient, search: string): Search.Sought => {
+  const fits = sql`c.searched like lower(${patternOf(search)})`
+  return { fits, ways: [sql`${Search.indexed(sql, "c.searched", search)} and ${fits}`] }
+}
 
 /** The same of a consumer `c` beside something else, whether it is archived or not. */
 export const named = (sql: SqlClient, search: string | undefined): Search.Sought | undefined =>
@@ -104,7 +104,7 @@ export const named = (sql: SqlClient, search: string | undefined): Search.Sought
 
 /** The same, where a consumer `c` that fits has a text that contains the search, and not all of those fit. */
 export const amongNamed = (sql: SqlClient, search: string, fits: Fragment): Search.Sought => {
-  const hasPieces = sql`not c.anonymous and ${Search.indexed(sql, searched, search)}`
+  const hasPieces = sql`not c.anonymous and ${Search.indexed(sql, "c.searched", search)}`
   return { fits, ways: [sql`not c.archived`, sql`c.archived`].map((part) => sql`${part} and ${hasPieces} and ${fits}`) }
 }
 

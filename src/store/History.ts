@@ -6,8 +6,9 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
 import type { Unavailable } from "./Journal.ts"
-import { keyset, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
 import { orUnavailable } from "./SqlFailure.ts"
+import * as Search from "./Search.ts"
 
 /** One recorded event. */
 export interface HistoryEntry {
@@ -57,16 +58,14 @@ export class History extends Context.Service<
       ) {
         const now = yield* Clock.currentTimeMillis
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { mechanismId, type } }, now))
-        const { columns, condition, order } = keyset(sql, planned)
-        const conditions = [
-          sql`j.mechanism_id = ${mechanismId}`,
-          sql`exists (select 1 from mechanisms where id = ${mechanismId}
+        const ofType = sql`j.type = ${type ?? null}`
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`j.*`,
+          from: sql`journal j`,
+          where: sql`j.mechanism_id = ${mechanismId} and exists (select 1 from mechanisms where id = ${mechanismId}
             and organization_id = ${tenant.organizationId} and mode = ${tenant.mode})`,
-          condition
-        ]
-        if (type !== undefined) conditions.push(sql`j.type = ${type}`)
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          select j.*, ${columns} from journal j where ${sql.and(conditions)} ${order}`
+          sought: type === undefined ? undefined : { fits: ofType, ways: [ofType] }
+        })
         return page(planned, rows, toEntry)
       }, orUnavailable)
 

@@ -11,7 +11,7 @@
  * 4. All that the index finds.
  *
  * Whichever settles it, the page is exactly the first rows that fit, from where it begins on. The fourth alone costs more
- * the more rows fit: it is needed where many do, and hardly one of them is among the first five thousand.
+ * the more rows fit: it is needed where many do, and hardly one of them is among the first 2,500.
  */
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment, Statement } from "effect/sql/Statement"
@@ -19,8 +19,8 @@ import { containing, keyset, type Plan, type RowKey, type SortField } from "./Pa
 
 /** Rows that are looked at one by one: first so many, and so many if the index finds many; more for long pages. */
 const nearRows = 1_000
-const farRows = 5_000
-const farRowsPerItem = 100
+const farRows = 2_500
+const farRowsPerItem = 50
 
 /** Rows that the index finds and that are put in order whatever else there is. */
 const fewRows = 2_500

@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type * as Queue from "../../src/domain/Queue.ts"
 import { History } from "../../src/store/History.ts"
@@ -76,6 +77,34 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A mechanism's h
           configured.data.map(({ sequence }) => sequence),
           [1]
         )
+      })
+    )
+
+    it.effect("is the same walk narrowed to a type, whether many events have it, few, or only the last ones", () =>
+      Effect.gen(function* () {
+        const history = yield* History
+        const tenant = yield* aTenant()
+        const { id } = yield* aQueue(tenant)
+        const typeOf = (sequence: number) =>
+          sequence > 10_000 ? "Left" : sequence % 1_999 === 0 ? "Denied" : "Entered"
+        const sequences = Array.from({ length: 13_000 }, (_, index) => index + 2)
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`
+          insert into journal (mechanism_id, sequence, at, type, consumer_id)
+          select ${id}, sequence, to_timestamp(sequence), type, gen_random_uuid()
+          from unnest(${sequences}::int[], ${sequences.map(typeOf)}::text[]) as event (sequence, type)`
+        yield* sql`analyze journal`
+        for (const type of ["Entered", "Denied", "Left", "Ended"]) {
+          const expected = sequences.filter((sequence) => typeOf(sequence) === type)
+          const forward = yield* walk(100, (query) => history.list(tenant, id, query, { type }))
+          assert.deepStrictEqual(
+            forward.map(({ sequence }) => sequence),
+            expected,
+            type
+          )
+          const backward = yield* walk(100, (query) => history.list(tenant, id, query, { type }), { backward: true })
+          assert.deepStrictEqual(backward, forward, type)
+        }
       })
     )
 
