@@ -11,6 +11,7 @@
  * 5. The interruption of a caller withdraws nothing: what was handed over is written.
  */
 import { Cause, Clock, Effect, Exit, Fiber, Latch, Option, type Scope } from "effect"
+import { monotonicMillisOf } from "./Elapsed.ts"
 import { JournalConflict, Unavailable } from "./Journal.ts"
 import type { EncodedCommit } from "./JournalCodec.ts"
 
@@ -61,7 +62,7 @@ export const make = Effect.fnUntraced(function* <E>(
       if (line.length > 0 && eventsInLine + events > options.waitingEventsMax) {
         return resume(failure(new Error(`${eventsInLine} of ${options.waitingEventsMax} events wait to be written`)))
       }
-      line.push(new Waiting(commit, clock.currentTimeMillisUnsafe(), resume))
+      line.push(new Waiting(commit, monotonicMillisOf(clock), resume))
       eventsInLine += events
       work.openUnsafe()
       awaited.openUnsafe()
@@ -124,17 +125,17 @@ export const make = Effect.fnUntraced(function* <E>(
         end(Exit.die(tooLate(options)))
         fiber.interruptUnsafe()
       }
-      const statement: Running = { since: clock.currentTimeMillisUnsafe(), giveUp }
+      const statement: Running = { since: monotonicMillisOf(clock), giveUp }
       running = statement
       fiber.addObserver(end)
       return Fiber.interrupt(fiber)
     })
 
-  let complainedAt = 0
+  let complainedAt = -Infinity
   /** Says why commits fail, once in a while: a database that is away fails every one of them. */
   const complain = (commits: number, cause: unknown) =>
     Effect.suspend(() => {
-      const now = clock.currentTimeMillisUnsafe()
+      const now = monotonicMillisOf(clock)
       if (now - complainedAt < complaintIntervalMillis) return Effect.void
       complainedAt = now
       return Effect.logError(`The journal could not write ${commits} commit(s): ${reasonOf(cause)}`)
@@ -144,7 +145,7 @@ export const make = Effect.fnUntraced(function* <E>(
     while (true) {
       yield* awaited.await
       yield* Effect.sleep(options.appendTimeoutMillis / 10)
-      const late = clock.currentTimeMillisUnsafe() - options.appendTimeoutMillis
+      const late = monotonicMillisOf(clock) - options.appendTimeoutMillis
       for (const waiting of inHand) if (waiting.since <= late) waiting.answer(failure(tooLate(options)))
       // In the line they stand in the order they came; what is answered will not be written.
       for (const waiting of line) {
@@ -172,7 +173,7 @@ const complaintIntervalMillis = 1_000
 /** A commit that has not been answered, and who waits for the answer. */
 class Waiting {
   readonly commit: EncodedCommit
-  /** When it was handed over, in milliseconds since the epoch. */
+  /** When it was handed over, in milliseconds of the monotonic clock. */
   readonly since: number
   readonly resume: (answer: Effect.Effect<void, JournalConflict | Unavailable>) => void
   answered = false

@@ -17,7 +17,7 @@ import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { randomUUID } from "node:crypto"
-import type { Millis } from "../domain/Time.ts"
+import { laterOf, millisAtLeast, millisAtMost, type Moment, momentOf } from "./Elapsed.ts"
 import type { Unavailable } from "./Journal.ts"
 
 /** What can be told; the payload is the subscriber's own affair. */
@@ -48,6 +48,7 @@ const heartbeatSeconds = 2
  * so long is given up, and a process not heard is gone.
  */
 const silenceSecondsMax = 6
+const silenceMillisMax = silenceSecondsMax * 1000
 
 /** How long `settled` waits at most; a process that is slower finds out by its heartbeat. */
 const settleSeconds = 2
@@ -79,13 +80,13 @@ export class Invalidations extends Context.Service<
       const clock = yield* Clock.Clock
       const self = randomUUID()
       const subscribers = new Map<string, Subscriber>()
-      const peers = new Map<string, Millis>()
+      const peers = new Map<string, Moment>()
       const barriers = new Map<string, Barrier>()
       const listening = yield* Deferred.make<void>()
-      /** Until when memory is believed; 0 while nothing is heard. */
-      let believedUntil: Millis = 0
-      let isHeard = false
-      let givenUpAt: Millis = 0
+      /** When the last heartbeat was sent that came back; undefined while nothing is heard. */
+      let believedSince: Moment | undefined
+      /** The same, or when listening began. Undefined while nobody listens. */
+      let heardSince: Moment | undefined
 
       const tell = (topic: string, payload: string) =>
         Effect.asVoid(sql`select ${notification(sql, topic, sql`${payload}::text`)}`)
@@ -106,7 +107,10 @@ export class Invalidations extends Context.Service<
         if (barrier.awaited.size === 0) Deferred.doneUnsafe(barrier.done, Exit.void)
       }
 
-      const alive = Effect.suspend(() => tellQuietly("alive", `${clock.currentTimeMillisUnsafe()}:${self}`))
+      const alive = Effect.suspend(() => {
+        const { wallMillis, monotonicMillis } = momentOf(clock)
+        return tellQuietly("alive", `${wallMillis} ${monotonicMillis}:${self}`)
+      })
 
       const handle = Effect.fnUntraced(function* ({ payload }: PgConnection.Notification) {
         const [topic, text] = parted(payload)
@@ -115,12 +119,13 @@ export class Invalidations extends Context.Service<
             const [sentAt, peer] = parted(text)
             if (peer !== self) {
               const isNew = !peers.has(peer)
-              peers.set(peer, clock.currentTimeMillisUnsafe())
+              peers.set(peer, momentOf(clock))
               // Who comes is told who is here, without waiting for their next heartbeat.
               return isNew ? yield* Effect.forkChild(alive) : undefined
             }
-            if (!isHeard) return
-            givenUpAt = believedUntil = Math.max(believedUntil, Number(sentAt) + silenceSecondsMax * 1000)
+            if (heardSince === undefined) return
+            const [wallMillis, monotonicMillis] = sentAt.split(" ").map(Number) as [number, number]
+            heardSince = believedSince = laterOf(believedSince, { wallMillis, monotonicMillis })
             return yield* Deferred.succeed(listening, undefined)
           }
           case "gone":
@@ -142,9 +147,10 @@ export class Invalidations extends Context.Service<
       const heartbeat = Effect.gen(function* () {
         yield* alive.pipe(Effect.timeoutOption(heartbeatSeconds * 1000))
         yield* Effect.sleep(heartbeatSeconds * 1000)
-        const now = clock.currentTimeMillisUnsafe()
-        for (const [peer, heardAt] of peers) if (heardAt < now - silenceSecondsMax * 1000) peers.delete(peer)
-        if (givenUpAt < now) return yield* Effect.fail("no heartbeat comes back" as const)
+        for (const [peer, heard] of peers) if (millisAtLeast(clock, heard) > silenceMillisMax) peers.delete(peer)
+        if (heardSince !== undefined && millisAtLeast(clock, heardSince) > silenceMillisMax) {
+          return yield* Effect.fail("no heartbeat comes back" as const)
+        }
       }).pipe(Effect.forever)
 
       /** Listens until the connection fails. */
@@ -153,8 +159,7 @@ export class Invalidations extends Context.Service<
         const notifications = yield* connection.listen(channel)
         // What is notified from here on waits in the mailbox: what is read now is older, and handling it twice does no harm.
         for (const subscriber of subscribers.values()) yield* subscriber.refresh
-        isHeard = true
-        givenUpAt = clock.currentTimeMillisUnsafe() + silenceSecondsMax * 1000
+        heardSince = momentOf(clock)
         const receive = Effect.forever(
           Effect.flatMap(Mailbox.takeAll(notifications), (batch) => Effect.forEach(batch, handle, { discard: true }))
         )
@@ -166,8 +171,7 @@ export class Invalidations extends Context.Service<
         Scope.make(),
         (scope) => Scope.provide(listen, scope),
         (scope, exit) => {
-          isHeard = false
-          believedUntil = 0
+          heardSince = believedSince = undefined
           return Effect.forkDetach(Scope.close(scope, exit))
         }
       )
@@ -199,11 +203,11 @@ export class Invalidations extends Context.Service<
         Effect.andThen(Fiber.interrupt(listener), tellQuietly("gone", self)).pipe(Effect.timeoutOption("1 second"))
       )
       yield* Deferred.await(listening)
-      const startedAt = clock.currentTimeMillisUnsafe()
+      const started = momentOf(clock)
 
       return {
         publish: tell,
-        isCurrent: () => clock.currentTimeMillisUnsafe() < believedUntil,
+        isCurrent: () => believedSince !== undefined && millisAtMost(clock, believedSince) < silenceMillisMax,
         subscribe: (topic, subscriber) =>
           Effect.suspend(() => {
             subscribers.set(topic, subscriber)
@@ -214,7 +218,7 @@ export class Invalidations extends Context.Service<
         ),
         // Who has just come hears a heartbeat of everyone first, to know whom to wait for.
         settledForCertain: Effect.suspend(() =>
-          Effect.sleep(Math.max(0, startedAt + heartbeatSeconds * 1000 - clock.currentTimeMillisUnsafe()))
+          Effect.sleep(Math.max(0, heartbeatSeconds * 1000 - millisAtLeast(clock, started)))
         ).pipe(Effect.andThen(answered(silenceSecondsMax)))
       }
     })

@@ -2,6 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Invalidations } from "../../src/store/Invalidations.ts"
+import { movableClock } from "../movableClock.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
 /** A process of its own, as far as the database can tell. */
@@ -89,6 +90,19 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Invalidations")
         const startedAt = performance.now()
         yield* one.settled
         assert.isBelow(performance.now() - startedAt, 1_000)
+      })
+    )
+
+    it.effect("are not believed once a lease has passed by the clock on the wall, and are when that is put back", () =>
+      Effect.gen(function* () {
+        const clock = movableClock()
+        const { isCurrent } = yield* aProcess.pipe(Effect.provide(clock.layer))
+        assert.isTrue(isCurrent())
+        yield* clock.putForward(10_000)
+        assert.isFalse(isCurrent(), "by the clock on the wall the lease is over")
+        yield* until(isCurrent)
+        yield* clock.putForward(-60_000)
+        assert.isTrue(isCurrent(), "the last heartbeat was a moment ago")
       })
     )
 

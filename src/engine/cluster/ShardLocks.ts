@@ -5,12 +5,13 @@
  * mechanisms have stopped.
  *
  * A node that was stopped for longer than a lock lives wakes up believing that it owns what has long been served elsewhere.
- * It is not believed: the lease begins before the refresh is sent, on a clock that goes on while the process does not, and so
+ * It is not believed: the lease begins before the refresh is sent, on clocks that go on while the process does not, and so
  * it ends here before the lock ends there.
  */
-import { Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { RunnerStorage, ShardId, type ShardingConfig, SqlRunnerStorage } from "effect/cluster"
 import type { SqlClient, SqlError } from "effect/sql"
+import { laterOf, millisAtMost, type Moment, momentOf } from "../../store/Elapsed.ts"
 
 /** Shards in all: enough that a dozen nodes get about as many each, and few, as each is given away in a transaction of its own. */
 export const shardsMax = 64
@@ -42,18 +43,18 @@ export const layer = (options: {
     Effect.gen(function* () {
       const storage = yield* SqlRunnerStorage.make({ prefix: "cluster" })
       const scope = yield* Effect.scope
-      let believedUntil = 0
+      const clock = yield* Clock.Clock
+      let believedSince: Moment | undefined
       let stopped: Release = () => Effect.void
 
-      const areBelieved = () => performance.now() < believedUntil
+      const areBelieved = () =>
+        believedSince !== undefined && millisAtMost(clock, believedSince) < options.expirationMillis
 
       /** Runs what proves that the locks stand, and believes in them from its beginning. */
       const proved = <A, E>(operation: Effect.Effect<A, E>): Effect.Effect<A, E> =>
         Effect.suspend(() => {
-          const begun = performance.now()
-          return Effect.tap(operation, () =>
-            Effect.sync(() => (believedUntil = Math.max(believedUntil, begun + options.expirationMillis)))
-          )
+          const begun = momentOf(clock)
+          return Effect.tap(operation, () => Effect.sync(() => (believedSince = laterOf(believedSince, begun))))
         })
 
       /**
@@ -76,7 +77,7 @@ export const layer = (options: {
         acquire: (address, shards) =>
           Effect.suspend(() => {
             const acquired = storage.acquire(address, shards)
-            return believedUntil === 0 ? proved(acquired) : acquired
+            return believedSince === undefined ? proved(acquired) : acquired
           }),
         refresh: (address, shards) => {
           const asked = [...shards]

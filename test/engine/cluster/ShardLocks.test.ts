@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Option } from "effect"
 import { RunnerAddress, RunnerStorage, ShardingConfig } from "effect/cluster"
 import { SqlClient } from "effect/sql"
-import { vi } from "vitest"
 import * as ShardLocks from "../../../src/engine/cluster/ShardLocks.ts"
+import { movableClock } from "../../movableClock.ts"
 import * as TestDatabase from "../../store/TestDatabase.ts"
 
 const expirationMillis = 3_000
@@ -17,21 +17,13 @@ const config = ShardingConfig.layer({
   shardLockDisableAdvisory: true
 })
 
+const clock = movableClock()
+
 const layer = ShardLocks.layer({ expirationMillis }).pipe(
   Layer.provide(config),
   Layer.provideMerge(TestDatabase.layer),
+  Layer.provide(clock.layer),
   Layer.orDie
-)
-
-/** The clock that goes on while a process does not, put forward by the test. */
-const passing = Effect.acquireRelease(
-  Effect.sync(() => {
-    const now = performance.now.bind(performance)
-    let passedMillis = 0
-    const spy = vi.spyOn(performance, "now").mockImplementation(() => now() + passedMillis)
-    return { spy, pass: (millis: number) => (passedMillis += millis) }
-  }),
-  ({ spy }) => Effect.sync(() => spy.mockRestore())
 )
 
 const shards = ShardLocks.allShards.slice(0, 3)
@@ -46,11 +38,10 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The locks of sh
     Effect.gen(function* () {
       const { areBelieved } = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
-      const { pass } = yield* passing
       assert.isFalse(areBelieved())
       assert.strictEqual((yield* storage.acquire(own, shards)).length, 3)
       assert.isTrue(areBelieved())
-      pass(expirationMillis)
+      yield* clock.putForward(expirationMillis)
       assert.isFalse(areBelieved())
       assert.strictEqual((yield* storage.refresh(own, shards)).length, 3)
       assert.isTrue(areBelieved())
@@ -61,11 +52,10 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The locks of sh
     Effect.gen(function* () {
       const { areBelieved } = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
-      const { pass } = yield* passing
       yield* storage.acquire(own, shards)
-      pass(expirationMillis - 500)
+      yield* clock.putForward(expirationMillis - 500)
       yield* storage.acquire(own, ShardLocks.allShards.slice(3, 6))
-      pass(500)
+      yield* clock.putForward(500)
       assert.isFalse(areBelieved())
     }).pipe(Effect.provide(layer))
   )
@@ -114,14 +104,13 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The locks of sh
       const { areBelieved } = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
       const sql = yield* SqlClient.SqlClient
-      const { pass } = yield* passing
       yield* storage.acquire(own, shards)
       yield* sql`alter table cluster_locks rename to cluster_locks_away`
-      pass(1_000)
+      yield* clock.putForward(1_000)
       assert.deepStrictEqual(yield* storage.refresh(own, shards), shards)
-      pass(1_000)
+      yield* clock.putForward(1_000)
       assert.deepStrictEqual(yield* storage.refresh(own, shards), shards)
-      pass(1_000)
+      yield* clock.putForward(1_000)
       assert.isFalse(areBelieved())
       assert.isTrue(Exit.isFailure(yield* Effect.exit(storage.refresh(own, shards))))
       yield* sql`alter table cluster_locks_away rename to cluster_locks`

@@ -8,7 +8,7 @@ import { removeExpired } from "../../../src/auth/Expiry.ts"
 import * as Server from "../../../src/http/Server.ts"
 import { IdempotencyKeys } from "../../../src/store/IdempotencyKeys.ts"
 import * as TestDatabase from "../../store/TestDatabase.ts"
-import { movableClock } from "../movableClock.ts"
+import { movableClock } from "../../movableClock.ts"
 import { type Answer, asServer, send, Usher } from "../usherFixture.ts"
 import * as Fixture from "../usherFixture.ts"
 

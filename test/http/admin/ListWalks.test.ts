@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 import { OpenApi } from "effect/http-api"
 import { AdminApi } from "../../../src/http/admin/Api.ts"
 import * as TestDatabase from "../../store/TestDatabase.ts"
-import { movableClock } from "../movableClock.ts"
+import { movableClock } from "../../movableClock.ts"
 import { Admin, issuesOf, layer as adminLayer, type Organization } from "./adminFixture.ts"
 import { type Key, type List, lists, unchanging } from "./listTable.ts"
 
