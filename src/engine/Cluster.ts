@@ -11,6 +11,7 @@ import { Clock, Effect, Layer, Option, Schedule, type Scope, Stream } from "effe
 import { EntityId, Sharding, type ShardId } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import type { LiveKind, MechanismRef } from "../domain/Mechanism.ts"
+import { monotonicMillisOf } from "../store/Elapsed.ts"
 import { Journal, Unavailable } from "../store/Journal.ts"
 import * as Nodes from "../store/Nodes.ts"
 import * as MechanismEntity from "./cluster/MechanismEntity.ts"
@@ -133,7 +134,7 @@ const make = Effect.fnUntraced(function* (
 
   const configuration = ((mechanism) =>
     Effect.suspend(() => {
-      const now = clock.currentTimeMillisUnsafe()
+      const now = monotonicMillisOf(clock)
       const known = holds(mechanism.id) ? undefined : remembered.configuration(mechanism, now)
       if (known !== undefined) return Effect.succeed(known)
       return Effect.tap(askConfiguration(mechanism), (found) =>

@@ -6,7 +6,6 @@
 import type { MechanismIdentity } from "../../domain/Decider.ts"
 import { sameTenant } from "../../domain/Ids.ts"
 import type { LiveKind, MechanismRef } from "../../domain/Mechanism.ts"
-import type { Millis } from "../../domain/Time.ts"
 
 /** Mechanisms that are remembered; of more, those known longest are asked about again. */
 const rememberedMax = 10_000
@@ -17,7 +16,8 @@ const configurationMillis = 1_000
 interface Known {
   readonly identity: MechanismIdentity
   configuration: unknown
-  configurationUntil: Millis
+  /** Milliseconds of the monotonic clock, as `now` is below. */
+  configurationUntil: number
 }
 
 export class Remembered {
@@ -29,14 +29,14 @@ export class Remembered {
   }
 
   /** What was set a moment ago. */
-  configuration(mechanism: MechanismRef<LiveKind>, now: Millis): unknown {
+  configuration(mechanism: MechanismRef<LiveKind>, now: number): unknown {
     const found = this.of(mechanism)
     return found !== undefined && now < found.configurationUntil ? found.configuration : undefined
   }
 
   noteIdentity(identity: MechanismIdentity): void {
     if (this.known.has(identity.id)) return
-    this.known.set(identity.id, { identity, configuration: undefined, configurationUntil: 0 })
+    this.known.set(identity.id, { identity, configuration: undefined, configurationUntil: -Infinity })
     if (this.known.size <= rememberedMax) return
     for (const oldest of this.known.keys()) {
       this.known.delete(oldest)
@@ -45,7 +45,7 @@ export class Remembered {
   }
 
   /** Notes what an admin has set, of a mechanism whose identity is known. */
-  noteConfiguration({ id }: MechanismRef<LiveKind>, configuration: unknown, now: Millis): void {
+  noteConfiguration({ id }: MechanismRef<LiveKind>, configuration: unknown, now: number): void {
     const found = this.known.get(id)
     if (found === undefined) return
     found.configuration = configuration
