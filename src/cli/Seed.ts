@@ -22,8 +22,8 @@ const consumersMax = 10_000_000
 const fill = Effect.fnUntraced(function* (tenant: Tenant, consumers: number) {
   const now = yield* Clock.currentTimeMillis
   const run = now.toString(36)
-  const rows = makeRows(tenant, seededRandom(randomBytes(16).toString("hex")), run, now)
   const counts = countsFor(consumers)
+  const rows = makeRows(tenant, seededRandom(randomBytes(16).toString("hex")), run, now, counts)
   const progress = makeProgress(counts.products + counts.experiences + counts.pages + counts.consumers, now)
 
   /** Makes so many of something, and writes each with what belongs to it. */

@@ -22,19 +22,30 @@ export const countsFor = (consumers: number) => ({
   consumers
 })
 
-/** Makes rows of one tenant; `run` keeps the addresses of several runs apart. */
-export const makeRows = (tenant: Tenant, random: Random32, run: string, now: number) => {
+/** How many there are to be of each. */
+export type Counts = ReturnType<typeof countsFor>
+
+/**
+ * Makes rows of one tenant, each kind in the order of its age: the first is two years old, the last of today. `run` keeps the
+ * addresses of several runs apart.
+ */
+export const makeRows = (tenant: Tenant, random: Random32, run: string, now: number, counts: Counts) => {
   const one = <A>(of: ReadonlyArray<A>): A => of[below(random, of.length)]!
   const some = (most: number): number => below(random, most + 1)
-  const moment = (): string => new Date(now - below(random, days) * dayMillis - below(random, dayMillis)).toISOString()
-  const stamps = (at: string) => ({ created_at: at, created_by: by, updated_at: at, updated_by: by, archived: false })
+  const momentSince = (at: number): number => at + Math.floor((below(random, dayMillis) / dayMillis) * (now - at))
+  /** When the one of this number of so many was made. */
+  const momentOf = (number: number, of: number): number => now - Math.ceil(days * dayMillis * (1 - number / of))
+  const stamps = (at: number) => {
+    const moment = new Date(at).toISOString()
+    return { created_at: moment, created_by: by, updated_at: moment, updated_by: by, archived: false }
+  }
   const owned = { organization_id: tenant.organizationId, mode: tenant.mode }
   const cents = (amount: number): string => (amount / 100).toFixed(2)
 
-  const product = (): { readonly product: SampleRow; readonly variant: SampleRow } => {
-    const at = moment()
-    const id = randomUUID()
-    const variantId = randomUUID()
+  const product = (number: number): { readonly product: SampleRow; readonly variant: SampleRow } => {
+    const at = momentOf(number, counts.products)
+    const id = idOf(at)
+    const variantId = idOf(at)
     const name = `${one(styles)} ${one(things)} ${some(99)}`
     const handle = name.toLowerCase().replaceAll(" ", "-")
     const record = { handle, description: `The ${name}, made in small numbers.` }
@@ -50,11 +61,11 @@ export const makeRows = (tenant: Tenant, random: Random32, run: string, now: num
     }
   }
 
-  const experience = (): { readonly experience: SampleRow; readonly sequence: SampleRow } => {
-    const at = moment()
-    const id = randomUUID()
+  const experience = (number: number): { readonly experience: SampleRow; readonly sequence: SampleRow } => {
+    const at = momentOf(number, counts.experiences)
+    const id = idOf(at)
     const name = `${one(styles)} ${one(things)} ${one(occasions)}`
-    const sequence = { id: randomUUID(), ...owned, experience_id: id, name: "General sale", record: { priority: 0 } }
+    const sequence = { id: idOf(at), ...owned, experience_id: id, name: "General sale", record: { priority: 0 } }
     return {
       experience: { id, ...owned, name, record: { timeZone: "UTC", currencyCode: "EUR" }, ...stamps(at) },
       sequence: { ...sequence, ...stamps(at) }
@@ -62,16 +73,16 @@ export const makeRows = (tenant: Tenant, random: Random32, run: string, now: num
   }
 
   const page = (experienceId: string, number: number): SampleRow => {
-    const at = moment()
+    const at = momentOf(number, counts.pages)
     const title = `${one(styles)} ${one(things)}: ${one(occasions)}`
-    const isPublished = some(2) > 0
+    const publishedAt = some(2) > 0 ? new Date(at).toISOString() : null
     return {
-      id: randomUUID(),
+      id: idOf(at),
       ...owned,
       experience_id: experienceId,
       slug: `${title.toLowerCase().replaceAll(/[^a-z]+/g, "-")}-${run}-${number.toString(36)}`,
       title,
-      status: isPublished ? "PUBLISHED" : "DRAFT",
+      status: publishedAt === null ? "DRAFT" : "PUBLISHED",
       creative_document: {
         schemaVersion: 1,
         kind: "announcement-email",
@@ -79,8 +90,8 @@ export const makeRows = (tenant: Tenant, random: Random32, run: string, now: num
         body: { subjectTemplate: title, nodes: [{ type: "heading", level: 1, content: title }] }
       },
       record: {},
-      published_at: isPublished ? at : null,
-      last_published_at: isPublished ? at : null,
+      published_at: publishedAt,
+      last_published_at: publishedAt,
       ...stamps(at)
     }
   }
@@ -88,10 +99,10 @@ export const makeRows = (tenant: Tenant, random: Random32, run: string, now: num
   /** A consumer with what it has ordered: most have ordered nothing. */
   const consumer = (number: number): { readonly consumer: SampleRow; readonly orders: ReadonlyArray<SampleRow> } => {
     const [first, last] = [one(firstNames), one(lastNames)]
-    const at = moment()
-    const id = randomUUID()
+    const at = momentOf(number, counts.consumers)
+    const id = idOf(at)
     const totals = Array.from({ length: Math.max(0, some(9) - 6) }, () => 1_900 + some(60_000))
-    const orders = totals.map((total, order) => orderOf(id, total, `${run}-${number.toString(36)}-${order}`))
+    const orders = totals.map((total, order) => orderOf(id, at, total, `${run}-${number.toString(36)}-${order}`))
     return {
       consumer: {
         id,
@@ -108,20 +119,17 @@ export const makeRows = (tenant: Tenant, random: Random32, run: string, now: num
         order_count: orders.length,
         total_order_value: cents(totals.reduce((sum, total) => sum + total, 0)),
         last_order_at: orders.map(({ placed_at }) => placed_at as string).reduce<string | null>(later, null),
-        created_at: at,
-        created_by: by,
-        updated_at: at,
-        updated_by: by,
-        archived: false
+        ...stamps(at)
       },
       orders
     }
   }
 
-  const orderOf = (consumerId: string, totalCents: number, name: string): SampleRow => {
-    const at = moment()
+  const orderOf = (consumerId: string, since: number, totalCents: number, name: string): SampleRow => {
+    const at = momentSince(since)
+    const placedAt = new Date(at).toISOString()
     return {
-      id: randomUUID(),
+      id: idOf(at),
       ...owned,
       consumer_id: consumerId,
       external_id: name,
@@ -129,13 +137,19 @@ export const makeRows = (tenant: Tenant, random: Random32, run: string, now: num
       currency_code: "EUR",
       total: cents(totalCents),
       record: { items: [{ quantity: 1, unitPrice: cents(totalCents) }] },
-      placed_at: at,
-      paid_at: at,
+      placed_at: placedAt,
+      paid_at: placedAt,
       ...stamps(at)
     }
   }
 
   return { product, experience, page, consumer }
+}
+
+/** A UUID of version 7, as everything is named by: the moment, and random bits. */
+const idOf = (at: number): string => {
+  const millis = at.toString(16).padStart(12, "0")
+  return `${millis.slice(0, 8)}-${millis.slice(8)}-7${randomUUID().slice(15)}`
 }
 
 const later = (a: string | null, b: string): string => (a === null || b > a ? b : a)
