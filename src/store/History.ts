@@ -59,13 +59,15 @@ export class History extends Context.Service<
         const now = yield* Clock.currentTimeMillis
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { mechanismId, type } }, now))
         const ofType = sql`j.type = ${type ?? null}`
-        const rows = yield* Search.rows<Row>(sql, planned, {
+        const found = Search.rows<Row>(sql, planned, {
           fields: sql`j.*`,
           from: sql`journal j`,
           where: sql`j.mechanism_id = ${mechanismId} and exists (select 1 from mechanisms where id = ${mechanismId}
             and organization_id = ${tenant.organizationId} and mode = ${tenant.mode})`,
           sought: type === undefined ? undefined : { fits: ofType, ways: [ofType] }
         })
+        // How rare a type is decides how it is looked for: such a statement is planned anew for each.
+        const rows = yield* type === undefined ? found : found.unprepared
         return page(planned, rows, toEntry)
       }, orUnavailable)
 
