@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import * as TestDatabase from "../../store/TestDatabase.ts"
 import { proofs, services } from "./contractProof.ts"
 
-const requests = 6
+const requests = 4
 const { figures, operations } = proofs({ requests, seed: 1 })
 
 describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Generated requests"), () => {
