@@ -93,10 +93,8 @@ function namedPartOf(
 }
 
 /** Consumers of whom something is known, and whose text contains the search. The text is kept in lower case. */
-const containing = (sql: SqlClient, search: string): Search.Sought => {
-  const fits = sql`c.searched like lower(${patternOf(search)})`
-  return { fits, ways: [sql`${Search.indexed(sql, "c.searched", search)} and ${fits}`] }
-}
+const containing = (sql: SqlClient, search: string): Search.Sought =>
+  Search.containingText(sql, "c.searched", search, sql`c.searched like lower(${patternOf(search)})`)
 
 /** The same of a consumer `c` beside something else, whether it is archived or not. */
 export const named = (sql: SqlClient, search: string | undefined): Search.Sought | undefined =>

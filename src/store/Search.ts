@@ -38,15 +38,17 @@ export interface Sought {
   readonly from?: Fragment
 }
 
-/** Rows whose `text`, an SQL expression that is never null, contains `search`. */
-export const containingText = (sql: SqlClient, text: string, search: string): Sought => {
-  const fits = sql`(${sql.literal(text)}) ilike ${containing(search)}`
-  return { fits, ways: [sql`${indexed(sql, text, search)} and ${fits}`] }
-}
+/** Rows that fit because their `text`, an SQL expression that is never null, contains `search`. */
+export const containingText = (sql: SqlClient, text: string, search: string, fits: Fragment): Sought => ({
+  fits,
+  ways: [sql`${indexed(sql, text, search)} and ${fits}`]
+})
 
-/** The same, if anything is searched for. */
+/** Rows whose `text` contains what is searched for, if anything is. */
 export const textSought = (sql: SqlClient, text: string, search: string | undefined): Sought | undefined =>
-  search === undefined ? undefined : containingText(sql, text, search)
+  search === undefined
+    ? undefined
+    : containingText(sql, text, search, sql`(${sql.literal(text)}) ilike ${containing(search)}`)
 
 /**
  * True for rows whose text has the pieces of what is looked for, by an index; so it is of all that contain it. The
