@@ -6,7 +6,13 @@ import { randomUUID } from "node:crypto"
 import { aProduct, aVariant } from "../../store/catalogueFixture.ts"
 import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, aSequence, issuesOf, layer as adminLayer } from "./adminFixture.ts"
-import { assertLivingMechanisms, inDays, mechanismsOfEachKind } from "./wholeFixture.ts"
+import {
+  assertLivingMechanisms,
+  inDays,
+  mechanismsOfEachKind,
+  senselessIssues,
+  senselessMechanisms
+} from "./wholeFixture.ts"
 
 /** A body with a mechanism of every kind, and two of one. */
 const everything = () => ({
@@ -112,15 +118,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Whole experienc
                 { name: "S", audienceId: randomUUID() },
                 {
                   name: "T",
-                  queues: [
-                    { name: "Q", admitRate: 1 },
-                    { name: "Q", admitRate: 1, lobbyOpenAt: early }
-                  ],
-                  draws: [{ name: "D", drawAt: early, winnerCount: 1, closeAt: late }],
-                  auctions: [{ name: "A", settleAt: late, startPrice: "1", auctionType: "dutch", floorPrice: "2" }],
-                  appointments: [{ name: "V", slotDurationMinutes: 30, slotsFrom: late, slotsUntil: early }],
-                  timedReleases: [{ name: "R", openAt: late, closeAt: early }],
-                  waitlist: { name: "W", openAt: late, closeAt: early }
+                  ...senselessMechanisms(early, late)
                 }
               ]
             },
@@ -128,14 +126,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Whole experienc
               "closeAt: date_time",
               "products.0.productId: picklist",
               "sequences.0.audienceId: picklist",
-              "sequences.1.appointments.0.slotsUntil: date_time",
-              "sequences.1.auctions.0.floorPrice: amount",
-              "sequences.1.auctions.0.priceDropAmount: amount",
-              "sequences.1.auctions.0.priceDropIntervalSeconds: integer",
-              "sequences.1.draws.0.drawAt: date_time",
-              "sequences.1.queues.1.lobbyOpenAt: date_time",
-              "sequences.1.timedReleases.0.closeAt: date_time",
-              "sequences.1.waitlist.closeAt: date_time"
+              ...senselessIssues.map((issue) => `sequences.1.${issue}`)
             ]
           ]
         ]

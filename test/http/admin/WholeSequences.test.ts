@@ -6,7 +6,13 @@ import { randomUUID } from "node:crypto"
 import { aProduct, aVariant } from "../../store/catalogueFixture.ts"
 import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, aQueue, enter, issuesOf, layer as adminLayer } from "./adminFixture.ts"
-import { assertLivingMechanisms, inDays, mechanismsOfEachKind } from "./wholeFixture.ts"
+import {
+  assertLivingMechanisms,
+  inDays,
+  mechanismsOfEachKind,
+  senselessIssues,
+  senselessMechanisms
+} from "./wholeFixture.ts"
 
 /** A body with a mechanism of every kind, and two of one. */
 const everything = (experienceId: string) => ({
@@ -121,28 +127,9 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Whole sequences
           [
             {
               sequenceProducts: [{ productId: randomUUID(), weight: 0 }],
-              queues: [
-                { name: "Q", admitRate: 1 },
-                { name: "Q", admitRate: 1, lobbyOpenAt: early }
-              ],
-              draws: [{ name: "D", drawAt: early, winnerCount: 1, closeAt: late }],
-              auctions: [{ name: "A", settleAt: late, startPrice: "1", auctionType: "dutch", floorPrice: "2" }],
-              appointments: [{ name: "V", slotDurationMinutes: 30, slotsFrom: late, slotsUntil: early }],
-              timedReleases: [{ name: "R", openAt: late, closeAt: early }],
-              waitlist: { name: "W", openAt: late, closeAt: early }
+              ...senselessMechanisms(early, late)
             },
-            [
-              "appointments.0.slotsUntil: date_time",
-              "auctions.0.floorPrice: amount",
-              "auctions.0.priceDropAmount: amount",
-              "auctions.0.priceDropIntervalSeconds: integer",
-              "draws.0.drawAt: date_time",
-              "queues.1.lobbyOpenAt: date_time",
-              "sequenceProducts.0.productId: picklist",
-              "sequenceProducts: min_value",
-              "timedReleases.0.closeAt: date_time",
-              "waitlist.closeAt: date_time"
-            ]
+            [...senselessIssues, "sequenceProducts.0.productId: picklist", "sequenceProducts: min_value"].toSorted()
           ]
         ]
         for (const [mistake, expected] of mistakes) {

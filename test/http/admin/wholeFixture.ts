@@ -18,6 +18,31 @@ export const mechanismsOfEachKind = () => ({
   waitlist: { name: "Interest", capacity: 9 }
 })
 
+/** Mechanisms whose settings make no sense beside each other, one of every kind and a good one. */
+export const senselessMechanisms = (early: string, late: string) => ({
+  queues: [
+    { name: "Q", admitRate: 1 },
+    { name: "Q", admitRate: 1, lobbyOpenAt: early }
+  ],
+  draws: [{ name: "D", drawAt: early, winnerCount: 1, closeAt: late }],
+  auctions: [{ name: "A", settleAt: late, startPrice: "1", auctionType: "dutch", floorPrice: "2" }],
+  appointments: [{ name: "V", slotDurationMinutes: 30, slotsFrom: late, slotsUntil: early }],
+  timedReleases: [{ name: "R", openAt: late, closeAt: early }],
+  waitlist: { name: "W", openAt: late, closeAt: early }
+})
+
+/** What is said of each of them, in the order of their paths. */
+export const senselessIssues: ReadonlyArray<string> = [
+  "appointments.0.slotsUntil: date_time",
+  "auctions.0.floorPrice: amount",
+  "auctions.0.priceDropAmount: amount",
+  "auctions.0.priceDropIntervalSeconds: integer",
+  "draws.0.drawAt: date_time",
+  "queues.1.lobbyOpenAt: date_time",
+  "timedReleases.0.closeAt: date_time",
+  "waitlist.closeAt: date_time"
+]
+
 interface Shown {
   readonly id: string
   readonly [field: string]: unknown
