@@ -3,6 +3,7 @@
  */
 import { Console, Effect, Layer } from "effect"
 import { Argument, Command } from "effect/cli"
+import { isUuid } from "../domain/Ids.ts"
 import { StartRefused } from "../Settings.ts"
 import { Invalidations } from "../store/Invalidations.ts"
 import { type ParkedMechanism, ParkedMechanisms } from "../store/ParkedMechanisms.ts"
@@ -36,7 +37,7 @@ const unpark = Command.make(
   { mechanismId: Argument.String("mechanism").pipe(Argument.withDescription("The mechanism's id")) },
   ({ mechanismId }) =>
     Effect.gen(function* () {
-      const wasParked = isId.test(mechanismId) && (yield* (yield* ParkedMechanisms).unpark(mechanismId))
+      const wasParked = isUuid(mechanismId) && (yield* (yield* ParkedMechanisms).unpark(mechanismId))
       if (!wasParked) {
         return yield* new StartRefused({
           message: `No parked mechanism has the id ${mechanismId}. Run \`usher mechanisms parked\` to see which there are.`
@@ -61,8 +62,6 @@ export const command = Command.make("mechanisms").pipe(
   Command.withDescription("Mechanisms that stand still"),
   Command.withSubcommands([parked, unpark])
 )
-
-const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const readable = ({ mechanismId, kind, organizationId, node, parkedAt, restarts, cause }: ParkedMechanism): string =>
   [

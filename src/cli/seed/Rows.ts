@@ -32,6 +32,7 @@ export type Counts = ReturnType<typeof countsFor>
 export const makeRows = (tenant: Tenant, random: Random32, run: string, now: number, counts: Counts) => {
   const one = <A>(of: ReadonlyArray<A>): A => of[below(random, of.length)]!
   const some = (most: number): number => below(random, most + 1)
+  /** Any moment from then to now. */
   const momentSince = (at: number): number => at + Math.floor((below(random, dayMillis) / dayMillis) * (now - at))
   /** When the one of this number of so many was made. */
   const momentOf = (number: number, of: number): number => now - Math.ceil(days * dayMillis * (1 - number / of))
