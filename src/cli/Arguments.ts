@@ -1,16 +1,14 @@
-/** What commands about one organization take, and what they say where there is none such. */
+/** What several commands take, and what they say where it names nothing, or the database cannot be asked. */
 import { Effect } from "effect"
 import { Flag } from "effect/cli"
+import { isUuid } from "../domain/Ids.ts"
 import { StartRefused } from "../Settings.ts"
 import type { Unavailable } from "../store/Journal.ts"
 
 /** The organization's id. */
 export const organization = Flag.String("organization").pipe(
   Flag.withDescription("The organization's id, as `usher organizations list` shows it"),
-  Flag.filter(
-    (id) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id),
-    () => "the id of an organization, such as 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
-  ),
+  Flag.filter(isUuid, () => "the id of an organization, such as 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"),
   Flag.map((id) => id.toLowerCase())
 )
 
