@@ -117,7 +117,7 @@ export class AudienceMembers extends Context.Service<
         if (audience.rules !== null) return yield* fitting(tenant, audienceId, audience.rules, query)
         const now = yield* Clock.currentTimeMillis
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { audienceId } }, now))
-        const sought = ConsumerList.named(sql, query.search)
+        const sought = ConsumerList.named(sql, tenant, query.search)
         // One by one, for the page alone: a join in the order of ids would begin with the least of all ids.
         const eachConsumer = sql`select * from consumers where id = m.consumer_id offset 0`
         const rows = yield* Search.rows<Row>(sql, planned, {

@@ -134,7 +134,7 @@ export class Audiences extends Context.Service<
           fields: sql`a.*`,
           from: sql`audiences a`,
           where: sql`${ofTenant(tenant)} and not a.archived`,
-          sought: Search.textSought(sql, "a.name", query.search)
+          sought: Search.textSought(sql, { tenant, row: "a", text: "a.name" }, query.search)
         })
         return page(planned, rows, toAudience)
       }, orUnavailable)

@@ -100,7 +100,7 @@ export const makeCatalogueRecords = <Settings, Record, Row extends CatalogueRow,
         fields: sql`r.*`,
         from: sql`${table} r`,
         where: sql.and([unarchived(tenant), ...narrowed]),
-        sought: Search.textSought(sql, kind.searched, query.search)
+        sought: Search.textSought(sql, { tenant, row: "r", text: kind.searched }, query.search)
       })
       return page(planned, rows, kind.recordOf)
     }, orUnavailable)

@@ -55,13 +55,13 @@ export const select = <Row extends object>(sql: SqlClient, plan: Plan, narrowing
 }
 
 function partsOf(sql: SqlClient, plan: Plan, narrowing: Narrowing): ReadonlyArray<Fragment> {
-  const { type, search, condition = sql`true` } = narrowing
+  const { tenant, type, search, condition = sql`true` } = narrowing
   const types = (["authenticated", "guest"] as const).filter((each) => type === undefined || type === each)
   const known = types.map((each) => sql`c.type = ${each} and not c.anonymous`)
   if (search !== undefined) {
     return [
       ...known.map((part) =>
-        partOf(sql, plan, narrowing, sql`${part} and ${condition}`, { sought: containing(sql, search) })
+        partOf(sql, plan, narrowing, sql`${part} and ${condition}`, { sought: containing(sql, tenant, search) })
       ),
       namedPartOf(sql, plan, narrowing, search, types)
     ]
@@ -88,21 +88,25 @@ function namedPartOf(
       select n.id from consumers n
       where n.organization_id = ${tenant.organizationId} and n.mode = ${tenant.mode} and not n.archived
         and n.external_id = ${search} ${byId})) offset 0) c`
-  const isOther = sql`c.type = any(${types}::text[]) and not ${containing(sql, search).fits}`
+  const isOther = sql`c.type = any(${types}::text[]) and not ${fitting(sql, search)}`
   return partOf(sql, plan, narrowing, sql`${isOther} and ${condition}`, { from })
 }
 
 /** Consumers of whom something is known, and whose text contains the search. The text is kept in lower case. */
-const containing = (sql: SqlClient, search: string): Search.Sought =>
-  Search.containingText(sql, "c.searched", search, sql`c.searched like lower(${patternOf(search)})`)
+const containing = (sql: SqlClient, tenant: Tenant, search: string): Search.Sought =>
+  Search.containingText(sql, { tenant, ...searched }, search, fitting(sql, search))
+
+const fitting = (sql: SqlClient, search: string) => sql`c.searched like lower(${patternOf(search)})`
+
+const searched = { row: "c", text: "c.searched" }
 
 /** The same of a consumer `c` beside something else, whether it is archived or not. */
-export const named = (sql: SqlClient, search: string | undefined): Search.Sought | undefined =>
-  search === undefined ? undefined : amongNamed(sql, search, containing(sql, search).fits)
+export const named = (sql: SqlClient, tenant: Tenant, search: string | undefined): Search.Sought | undefined =>
+  search === undefined ? undefined : amongNamed(sql, tenant, search, fitting(sql, search))
 
 /** The same, where a consumer `c` that fits has a text that contains the search, and not all of those fit. */
-export const amongNamed = (sql: SqlClient, search: string, fits: Fragment): Search.Sought => {
-  const hasPieces = sql`not c.anonymous and ${Search.indexed(sql, "c.searched", search)}`
+export const amongNamed = (sql: SqlClient, tenant: Tenant, search: string, fits: Fragment): Search.Sought => {
+  const hasPieces = sql`not c.anonymous and ${Search.indexed(sql, { tenant, ...searched }, search)}`
   return { fits, ways: [sql`not c.archived`, sql`c.archived`].map((part) => sql`${part} and ${hasPieces} and ${fits}`) }
 }
 

@@ -129,7 +129,7 @@ export class ExperiencePages extends Context.Service<
           fields: sql`p.id, p.document_bytes`,
           from: sql`experience_pages p`,
           where: sql.and(conditions),
-          sought: Search.textSought(sql, "p.title || ' ' || p.slug", query.search)
+          sought: Search.textSought(sql, { tenant, row: "p", text: "p.title || ' ' || p.slug" }, query.search)
         })
         const rows = yield* sql<Row & RowKey>`
           with listed as materialized (

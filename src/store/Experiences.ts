@@ -134,7 +134,7 @@ export class Experiences extends Context.Service<
           from: isSortedByWindow ? sql`experiences e ${window}` : sql`experiences e`,
           beside: isSortedByWindow ? undefined : window,
           where: sql`e.organization_id = ${tenant.organizationId} and e.mode = ${tenant.mode} and not e.archived`,
-          sought: Search.textSought(sql, "e.name", query.search)
+          sought: Search.textSought(sql, { tenant, row: "e", text: "e.name" }, query.search)
         })
         return page(planned, rows, toExperience)
       }, orUnavailable)

@@ -33,6 +33,9 @@ export const shape = {
   id: { expression: "j.sequence", type: "bigint" }
 } as const satisfies ListShape<"sequence">
 
+/** Events that are looked at one by one: they lie in this order, so some 20 are looked at in the time of a consumer. */
+const nearRows = 50_000
+
 export class History extends Context.Service<
   History,
   {
@@ -64,7 +67,7 @@ export class History extends Context.Service<
           from: sql`journal j`,
           where: sql`j.mechanism_id = ${mechanismId} and exists (select 1 from mechanisms where id = ${mechanismId}
             and organization_id = ${tenant.organizationId} and mode = ${tenant.mode})`,
-          sought: type === undefined ? undefined : { fits: ofType, ways: [ofType] }
+          sought: type === undefined ? undefined : { fits: ofType, ways: [ofType], nearRows }
         })
         // How rare a type is decides how it is looked for: such a statement is planned anew for each.
         const rows = yield* type === undefined ? found : found.unprepared

@@ -106,6 +106,7 @@ export class Mechanisms extends Context.Service<
       }, orUnavailable)
 
       const listed = Effect.fnUntraced(function* (
+        tenant: Tenant,
         planned: Plan,
         search: string | undefined,
         conditions: ReadonlyArray<Fragment>
@@ -113,8 +114,8 @@ export class Mechanisms extends Context.Service<
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`m.*`,
           from: sql`mechanisms m`,
-          where: sql.and([...conditions, sql`not m.archived`]),
-          sought: Search.textSought(sql, "m.configuration ->> 'name'", search)
+          where: sql.and([ofTenant(tenant), sql`not m.archived`, ...conditions]),
+          sought: Search.textSought(sql, { tenant, row: "m", text: "m.configuration ->> 'name'" }, search)
         })
         return page(planned, rows, toStored)
       })
@@ -128,10 +129,10 @@ export class Mechanisms extends Context.Service<
         const now = yield* Clock.currentTimeMillis
         const filter = { kind, experienceId, sequenceId }
         const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter }, now))
-        const conditions = [ofTenant(tenant), sql`m.kind = ${kind}`]
+        const conditions = [sql`m.kind = ${kind}`]
         if (experienceId !== undefined) conditions.push(sql`m.experience_id = ${experienceId}`)
         if (sequenceId !== undefined) conditions.push(sql`m.sequence_id = ${sequenceId}`)
-        return yield* listed(planned, query.search, conditions)
+        return yield* listed(tenant, planned, query.search, conditions)
       }, orUnavailable)
 
       const listDistributions = Effect.fn("Mechanisms.listDistributions")(function* (
@@ -142,11 +143,11 @@ export class Mechanisms extends Context.Service<
         const now = yield* Clock.currentTimeMillis
         const filter = { type, lifecycle, experienceId }
         const planned = yield* Effect.fromResult(plan(distributionShape, query, { tenant, filter }, now))
-        const conditions = [ofTenant(tenant)]
+        const conditions: Array<Fragment> = []
         if (type !== undefined) conditions.push(sql`m.kind = ${type}`)
         if (experienceId !== undefined) conditions.push(sql`m.experience_id = ${experienceId}`)
         if (lifecycle !== undefined) conditions.push(sql`${lifecycleAt(sql, now)} = ${lifecycle}`)
-        return yield* listed(planned, query.search, conditions)
+        return yield* listed(tenant, planned, query.search, conditions)
       }, orUnavailable)
 
       const surroundings = Effect.fn("Mechanisms.surroundings")(function* (tenant: Tenant, id: string) {

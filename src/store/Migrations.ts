@@ -23,6 +23,7 @@ import experienceAccess from "./migrations/0011_experienceAccess.ts"
 import assignedProducts from "./migrations/0012_assignedProducts.ts"
 import nodes from "./migrations/0013_nodes.ts"
 import lists from "./migrations/0014_lists.ts"
+import searchByTenant from "./migrations/0015_searchByTenant.ts"
 
 const steps = {
   "0001_foundation": foundation,
@@ -38,7 +39,8 @@ const steps = {
   "0011_experienceAccess": experienceAccess,
   "0012_assignedProducts": assignedProducts,
   "0013_nodes": nodes,
-  "0014_lists": lists
+  "0014_lists": lists,
+  "0015_searchByTenant": searchByTenant
 }
 
 /** Names the lock in the database. Any fixed number does. */

@@ -184,7 +184,7 @@ export class Orders extends Context.Service<
           fields: sql`o.*`,
           from: sql`orders o`,
           where: sql.and(conditions),
-          sought: Search.textSought(sql, searched, query.search)
+          sought: Search.textSought(sql, { tenant, row: "o", text: searched }, query.search)
         })
         return page(planned, rows, toOrder)
       }, orUnavailable)

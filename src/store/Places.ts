@@ -59,11 +59,11 @@ export class Places extends Context.Service<
       const sql = yield* PgClient.PgClient
 
       /** Part of an address, or how an id begins. */
-      const sought = (search: string): Search.Sought => {
+      const sought = (tenant: Tenant, search: string): Search.Sought => {
         const pattern = containing(search)
-        const isAddress = sql`(c.email ilike ${pattern} or c.phone ilike ${pattern})`
+        const isAddress = sql`(c.email like lower(${pattern}) or c.phone like lower(${pattern}))`
         const ids = idsBeginning(search.toLowerCase())
-        const byAddress = ConsumerList.amongNamed(sql, search, isAddress)
+        const byAddress = ConsumerList.amongNamed(sql, tenant, search, isAddress)
         if (ids === undefined) return byAddress
         const isId = sql`p.consumer_id between ${ids.least}::uuid and ${ids.greatest}::uuid`
         return {
@@ -99,7 +99,7 @@ export class Places extends Context.Service<
               select * from consumers where id = p.consumer_id and ${ofTenant(sql``)} offset 0
             ) c on true`,
           where: sql.and(conditions),
-          sought: search === "" || isUuid(search) ? undefined : { ...sought(search), from: joined }
+          sought: search === "" || isUuid(search) ? undefined : { ...sought(tenant, search), from: joined }
         })
         return page(planned, rows, toConsumerPlace)
       }, orUnavailable)

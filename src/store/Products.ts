@@ -165,7 +165,7 @@ export class Products extends Context.Service<
           fields: sql`p.*`,
           from: sql`products p`,
           where: unarchived(tenant),
-          sought: Search.textSought(sql, text, query.search)
+          sought: Search.textSought(sql, { tenant, row: "p", text }, query.search)
         })
         const products = new Map((yield* toProducts(sql, rows)).map((product) => [product.id, product]))
         return page(planned, rows, ({ id }) => products.get(id)!)

@@ -2,28 +2,20 @@
  * Search in lists (interface document 8.3): rows whose text contains what is looked for, upper and lower case alike.
  *
  * What is common is met soon by looking at one row after the other, in the list's order. What is rare is found by an index
- * over `search_pieces` of the very same text, and put in order. Which it is, nobody knows beforehand; so a page is looked
- * for in four ways, each only if those before did not settle it:
+ * over `search_pieces` of the very same text, and put in order. Which it is, nobody knows beforehand; so the first rows in
+ * order are looked at, and if they neither fill the page nor are all there are, everything that the index finds.
  *
- * 1. `near`: the first rows in order, no further than until the page is full.
- * 2. `few`: what the index finds, as long as that is little.
- * 3. `far`: more rows in order.
- * 4. All that the index finds.
- *
- * Whichever settles it, the page is exactly the first rows that fit, from where it begins on. The fourth alone costs more
- * the more rows fit: it is needed where many do, and hardly one of them is among the first 2,500.
+ * Whichever settles it, the page is exactly the first rows that fit, from where it begins on. The index costs more the more
+ * rows fit: most where very many do, and hardly one of them is among the first.
  */
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment, Statement } from "effect/sql/Statement"
+import type { Tenant } from "../domain/Ids.ts"
 import { containing, keyset, type Plan, type RowKey, type SortField } from "./Pagination.ts"
 
-/** Rows that are looked at one by one: first so many, and so many if the index finds many; more for long pages. */
-const nearRows = 1_000
-const farRows = 2_500
-const farRowsPerItem = 50
-
-/** Rows that the index finds and that are put in order whatever else there is. */
-const fewRows = 2_500
+/** Rows that are looked at one by one: so many, and more for long pages. */
+const nearRows = 1_500
+const nearRowsPerItem = 40
 
 /** Pieces of what is looked for that the index is asked for; a few leave few rows, and each costs a look. */
 const piecesAsked = 12
@@ -34,30 +26,43 @@ export interface Sought {
   readonly fits: Fragment
   /** Conditions that an index answers, each; of a row that fits exactly one is true. */
   readonly ways: ReadonlyArray<Fragment>
+  /** Rows to look at one by one; absent: as many as usual. More, where rows that follow each other lie side by side. */
+  readonly nearRows?: number
   /** What these are asked of, where it is not what the list is read from, row by row: the same rows by the same names. */
   readonly from?: Fragment
 }
 
-/** Rows that fit because their `text`, an SQL expression that is never null, contains `search`. */
-export const containingText = (sql: SqlClient, text: string, search: string, fits: Fragment): Sought => ({
+/** A text of a tenant's rows that an index over `search_pieces` is over. */
+export interface Searched {
+  readonly tenant: Tenant
+  /** What the row is called. */
+  readonly row: string
+  /** SQL, never null. */
+  readonly text: string
+}
+
+/** Rows that fit because their text contains `search`. */
+export const containingText = (sql: SqlClient, searched: Searched, search: string, fits: Fragment): Sought => ({
   fits,
-  ways: [sql`${indexed(sql, text, search)} and ${fits}`]
+  ways: [sql`${indexed(sql, searched, search)} and ${fits}`]
 })
 
-/** Rows whose `text` contains what is searched for, if anything is. */
-export const textSought = (sql: SqlClient, text: string, search: string | undefined): Sought | undefined =>
+/** Rows whose text contains what is searched for, if anything is. */
+export const textSought = (sql: SqlClient, searched: Searched, search: string | undefined): Sought | undefined =>
   search === undefined
     ? undefined
-    : containingText(sql, text, search, sql`(${sql.literal(text)}) ilike ${containing(search)}`)
+    : containingText(sql, searched, search, sql`(${sql.literal(searched.text)}) ilike ${containing(search)}`)
 
 /**
- * True for rows whose text has the pieces of what is looked for, by an index; so it is of all that contain it. The
- * longest pieces alone, since the shorter ones are in them.
+ * True for rows whose text has the pieces of what is looked for, by an index; so it is of all that contain it. Its pieces
+ * side by side, the last one its end: those between are in hardly fewer rows.
  */
-export const indexed = (sql: SqlClient, text: string, search: string): Fragment => sql`
-  search_pieces(${sql.literal(text)}) @> array(
-    select piece from unnest(search_pieces(${search})) as piece
-    where length(piece) = least(3, length(lower(${search}))) limit ${piecesAsked})`
+export const indexed = (sql: SqlClient, { tenant, row, text }: Searched, search: string): Fragment => sql`
+  search_pieces(${sql.literal(`${row}.organization_id, ${row}.mode, ${text}`)}) @> array(
+    select mark || substr(sought, greatest(1, least(start, length(sought) - 2)), 3)
+    from (select lower(${search}) as sought, search_mark(${tenant.organizationId}, ${tenant.mode}) as mark offset 0) as marked,
+      generate_series(1, length(sought), 3) as start
+    limit ${piecesAsked})`
 
 /** The rows of a list. */
 export interface Listed {
@@ -88,54 +93,37 @@ export const query = (sql: SqlClient, listed: Listed): Fragment => {
   if (sought === undefined) return sql`select ${columns} from ${from} ${beside} where ${begun} ${order}`
   const id = sql.literal(listed.id)
   const keys = listed.order.map((_, index) => `key${index}`)
-  const far = Math.max(farRows, limit * farRowsPerItem)
+  const near = Math.max(sought.nearRows ?? nearRows, limit * nearRowsPerItem)
   // Where the page begins is looked at afterwards, and nothing is put in order inside: else the planner may go by order here
   // too, through all that come before the few that fit.
-  const found = (condition: Fragment) =>
-    sql.join(
-      " union all ",
-      false
-    )(
-      sought.ways.map(
-        (way) => sql`
-          select * from (
-            select ${id} as id, ${sql.literal(listed.order.map((field, index) => `${field} as ${keys[index]}`).join(", "))}
-            from ${sought.from ?? from} where ${way} and ${where} and ${condition} offset 0
-          ) as found where ${beyond(sql, listed, keys)}`
-      )
+  const found = sql.join(
+    " union all ",
+    false
+  )(
+    sought.ways.map(
+      (way) => sql`
+        select * from (
+          select ${id} as id, ${sql.literal(listed.order.map((field, index) => `${field} as ${keys[index]}`).join(", "))}
+          from ${sought.from ?? from} where ${way} and ${where} and not (select it from near_settles) offset 0
+        ) as found where ${beyond(sql, listed, keys)}`
     )
-  const inOrder = sql`order by ${direction(sql, { order: keys, walk: listed.walk })} limit ${limit}`
+  )
   // What reads `looked` takes as many of its rows as it needs; a condition on a step before keeps a step from being taken.
   return sql`
     with looked as materialized (
       select ${id} as id, ${sought.fits} as fits from ${from} where ${begun}
-      order by ${direction(sql, listed)} limit ${far}
+      order by ${direction(sql, listed)} limit ${near}
     ), near as materialized (
-      select id from (select * from looked limit ${nearRows}) as first where fits limit ${limit}
+      select id from looked where fits limit ${limit}
     ), near_settles as materialized (
-      select (select count(*) from near) >= ${limit}
-        or (select count(*) from (select from looked limit ${nearRows}) as first) < ${nearRows} as it
-    ), few as materialized (
-      select * from (${found(sql`not (select it from near_settles)`)}) as found limit ${fewRows}
-    ), few_settles as materialized (
-      select not (select it from near_settles) and (select count(*) from few) < ${fewRows} as it
-    ), far as materialized (
-      select id from looked where fits and not (select it from near_settles) and not (select it from few_settles)
-      limit ${limit}
-    ), far_settles as materialized (
-      select not (select it from near_settles) and not (select it from few_settles) and (
-        (select count(*) from far) >= ${limit} or (select count(*) from looked) < ${far}
-      ) as it
-    ), settled as materialized (
-      select (select it from near_settles) or (select it from few_settles) or (select it from far_settles) as it
+      select (select count(*) from near) >= ${limit} or (select count(*) from looked) < ${near} as it
     ), chosen as (
       (select id from near where (select it from near_settles))
       union all
-      (select id from few where (select it from few_settles) ${inOrder})
-      union all
-      (select id from far where (select it from far_settles))
-      union all
-      (select id from (${found(sql`not (select it from settled)`)}) as found ${inOrder})
+      (
+        select id from (${found}) as found
+        order by ${direction(sql, { order: keys, walk: listed.walk })} limit ${limit}
+      )
     )
     select ${columns} from ${from} ${beside} where ${id} = any(array(select id from chosen)) and ${where} ${order}`
 }

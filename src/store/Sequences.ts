@@ -160,7 +160,7 @@ export class Sequences extends Context.Service<
           fields: sql`s.*`,
           from: sql`sequences s`,
           where: sql`${ofTenant(tenant)} and not s.archived and ${within}`,
-          sought: Search.textSought(sql, "s.name", query.search)
+          sought: Search.textSought(sql, { tenant, row: "s", text: "s.name" }, query.search)
         })
         return page(planned, rows, toSequence)
       }, orUnavailable)

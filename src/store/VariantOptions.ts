@@ -104,7 +104,7 @@ export class VariantOptions extends Context.Service<
           fields: sql`o.*`,
           from: sql`variant_options o`,
           where: sql`${ofTenant(tenant)} and not o.archived`,
-          sought: Search.textSought(sql, "o.name", query.search)
+          sought: Search.textSought(sql, { tenant, row: "o", text: "o.name" }, query.search)
         })
         return page(planned, rows, toOption)
       }, orUnavailable)

@@ -157,7 +157,7 @@ export class Variants extends Context.Service<
           fields: withOptions(sql),
           from: sql`product_variants v`,
           where: sql`${unarchived(tenant)} and ${within}`,
-          sought: Search.textSought(sql, "coalesce(v.sku, '')", query.search)
+          sought: Search.textSought(sql, { tenant, row: "v", text: "coalesce(v.sku, '')" }, query.search)
         })
         return page(planned, rows, toVariant)
       }, orUnavailable)

@@ -4,7 +4,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ConsumerRecords } from "../../src/store/ConsumerRecords.ts"
 import type { PageQuery } from "../../src/store/Pagination.ts"
-import { aTenant, layer as records, walk } from "./recordsFixture.ts"
+import * as Search from "../../src/store/Search.ts"
+import { aTenant, inTestMode, layer as records, walk } from "./recordsFixture.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
 describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A search among many consumers"), () => {
@@ -43,7 +44,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A search among 
       })
     )
 
-    it.effect("is the same walk over what is found near, by the index alone, farther on, and only at the end", () =>
+    it.effect("is the same walk over what is found near, by the index, farther on, and only at the end", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const consumers = yield* ConsumerRecords
@@ -85,6 +86,35 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A search among 
               )
             }
           }
+        }
+      })
+    )
+
+    it.effect("asks the index for pieces that every part of a text has, and no other tenant's text", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* aTenant()
+        const text = "Zoe.名前+O'Neil@example-of-a-very-long-name.com +4915112345678 %_\\"
+        const parts = Array.from(text).flatMap((_, start, characters) =>
+          Array.from({ length: characters.length - start - 1 }, (_, more) =>
+            characters.slice(start, start + more + 2).join("")
+          )
+        )
+        const found = (search: string, { organizationId, mode } = tenant) =>
+          Effect.map(
+            sql<{ readonly search: string }>`
+              select ${search}::text as search
+              from (select ${organizationId}::uuid as organization_id, ${mode}::text as mode, ${text}::text as text) c
+              where ${Search.indexed(sql, { tenant, row: "c", text: "c.text" }, search)}`,
+            (rows) => rows.map(({ search }) => search)
+          )
+        for (const part of parts) {
+          assert.deepStrictEqual(yield* found(part), [part])
+          assert.deepStrictEqual(yield* found(part.toUpperCase()), [part.toUpperCase()])
+        }
+        assert.deepStrictEqual(yield* found("example@"), [])
+        for (const other of [yield* aTenant(), inTestMode(tenant)]) {
+          assert.deepStrictEqual(yield* found("example", other), [])
         }
       })
     )

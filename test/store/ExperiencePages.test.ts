@@ -235,7 +235,11 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Experience page
         const searched = yield* sql.withTransaction(
           Effect.andThen(
             sql`set local enable_seqscan = off`,
-            planOf("search_pieces(p.title || ' ' || p.slug) @> search_pieces('page-2999')", "")
+            planOf(
+              `search_pieces(p.organization_id, p.mode, p.title || ' ' || p.slug)
+                @> search_pieces('${tenant.organizationId}', 'live', 'page-2999')`,
+              ""
+            )
           )
         )
         assert.include(searched, "experience_pages_search")
