@@ -70,6 +70,8 @@ function decoded(type: number, bytes: Buffer): string {
   switch (type) {
     case 16:
       return bytes[0] === 1 ? "true" : "false"
+    case 17:
+      return `\\x${bytes.toString("hex")}`
     case 20:
       return String(bytes.readBigInt64BE(0))
     case 23:
