@@ -9,7 +9,7 @@ import { casesOf, type Description } from "./Cases.ts"
 import { type Ground, makeGround, newDatabase } from "./Ground.ts"
 import { ask, type Asked, measure, type Measured, pageOf } from "./Measure.ts"
 import { plansOf } from "./Plans.ts"
-import { serve } from "./Server.ts"
+import { serve, type Server } from "./Server.ts"
 
 /** What is promised. */
 const p99MillisecondsMax = 50
@@ -29,23 +29,33 @@ interface Result extends Measured {
 async function main(chosen: Arguments): Promise<void> {
   const url = chosen.database ?? (await freshDatabase())
   const ground = await makeGround(url, chosen.consumers)
-  const tap = await openSqlTap(url)
-  cleanups.push(() => tap.stop())
   const logs = mkdtempSync(join(tmpdir(), "usher-lists-"))
   cleanups.push(() => rmSync(logs, { recursive: true, force: true }))
-  Progress.show("starting the server")
-  const server = await serve(tap.url(url), logs)
-  cleanups.push(() => server.stop())
 
+  const results = await measured(chosen, ground, await started(url, logs))
+  process.stdout.write(`  p50 ms   p99 ms   items      bytes\n${results.map(line).join("\n")}\n`)
+  const slowest = results.slice(0, chosen.plans)
+  conclude(chosen, results, slowest.length === 0 ? [] : await planned(slowest, ground, url, logs))
+}
+
+async function started(url: string, logs: string): Promise<Server> {
+  Progress.show("starting the server")
+  const server = await serve(url, logs)
+  cleanups.push(() => server.stop())
+  return server
+}
+
+/** How long everything takes, the slowest first. Nothing stands between the server and its database. */
+async function measured(chosen: Arguments, ground: Ground, server: Server): Promise<ReadonlyArray<Result>> {
   const description = (await (await fetch(server.description)).json()) as Description
   const cases = casesOf(description, ground).filter(({ path }) => path.includes(chosen.only))
   const results: Array<Result> = []
   for (const [index, each] of cases.entries()) {
     Progress.show(`${index + 1} of ${cases.length}: ${each.name}`)
     const asked = { path: await pageOf(server, ground, each) }
-    const measured = await measure(server, ground, each.name, asked, chosen.requests)
-    results.push({ ...measured, asked, millisecondsMax: p99MillisecondsMax })
-    if (measured.p99Milliseconds > p99MillisecondsMax) Progress.say(line(measured))
+    const result = await measure(server, ground, each.name, asked, chosen.requests)
+    results.push({ ...result, asked, millisecondsMax: p99MillisecondsMax })
+    if (result.p99Milliseconds > p99MillisecondsMax) Progress.say(line(result))
   }
   for (const [name, asked, millisecondsMax] of beside(ground)) {
     if (!asked.path.includes(chosen.only)) continue
@@ -53,17 +63,25 @@ async function main(chosen: Arguments): Promise<void> {
     const requests = Math.min(chosen.requests, millisecondsMax === null ? 10 : chosen.requests)
     results.push({ ...(await measure(server, ground, name, asked, requests)), asked, millisecondsMax })
   }
-  results.sort((a, b) => b.p99Milliseconds - a.p99Milliseconds)
+  await server.stop()
   Progress.show("")
-  process.stdout.write(`  p50 ms   p99 ms   items      bytes\n${results.map(line).join("\n")}\n`)
+  return results.toSorted((a, b) => b.p99Milliseconds - a.p99Milliseconds)
+}
+
+/** By which plans: what another server asks of the database is listened to. */
+async function planned(slowest: ReadonlyArray<Result>, ground: Ground, url: string, logs: string) {
+  const tap = await openSqlTap(url)
+  cleanups.push(() => tap.stop())
+  const server = await started(tap.url(url), logs)
+  Progress.show("")
   const plans: Array<object> = []
-  for (const { name, asked } of results.slice(0, chosen.plans)) {
-    const [slowest] = await plansOf(url, tap, () => ask(server, ground, asked))
-    if (slowest === undefined) continue
-    plans.push({ name, ...slowest })
-    process.stdout.write(`\n${name}\n  ${slowest.lines.join("\n  ")}\n`)
+  for (const { name, asked } of slowest) {
+    const [longest] = await plansOf(url, tap, () => ask(server, ground, asked))
+    if (longest === undefined) continue
+    plans.push({ name, ...longest })
+    process.stdout.write(`\n${name}\n  ${longest.lines.join("\n  ")}\n`)
   }
-  conclude(chosen, results, plans)
+  return plans
 }
 
 async function freshDatabase(): Promise<string> {

@@ -2,6 +2,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Tenant } from "../../src/domain/Ids.ts"
 import { ConsumerRecords } from "../../src/store/ConsumerRecords.ts"
 import type { PageQuery } from "../../src/store/Pagination.ts"
 import * as Search from "../../src/store/Search.ts"
@@ -100,7 +101,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A search among 
             characters.slice(start, start + more + 2).join("")
           )
         )
-        const found = (search: string, { organizationId, mode } = tenant) =>
+        const found = (search: string, { organizationId, mode }: Tenant = tenant) =>
           Effect.map(
             sql<{ readonly search: string }>`
               select ${search}::text as search
