@@ -60,9 +60,12 @@ export const textSought = (sql: SqlClient, searched: Searched, search: string | 
 export const indexed = (sql: SqlClient, { tenant, row, text }: Searched, search: string): Fragment => sql`
   search_pieces(${sql.literal(`${row}.organization_id, ${row}.mode, ${text}`)}) @> array(
     select mark || substr(sought, greatest(1, least(start, length(sought) - 2)), 3)
-    from (select lower(${search}) as sought, search_mark(${tenant.organizationId}, ${tenant.mode}) as mark offset 0) as marked,
+    from (select lower(${search}) as sought, ${markOf(tenant)}::text as mark) as marked,
       generate_series(1, length(sought), 3) as start
     limit ${piecesAsked})`
+
+/** What the pieces of a tenant's texts begin with, as `search_pieces` has it: the end of its id and the first letter of its mode. */
+const markOf = ({ organizationId, mode }: Tenant): string => organizationId.slice(-8).toLowerCase() + mode.slice(0, 1)
 
 /** The rows of a list. */
 export interface Listed {
