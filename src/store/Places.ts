@@ -58,7 +58,7 @@ export class Places extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      /** Part of an address, or how an id begins. */
+      /** Part of an address, which is kept in lower case, or how an id begins. */
       const sought = (tenant: Tenant, search: string): Search.Sought => {
         const pattern = containing(search)
         const isAddress = sql`(c.email like lower(${pattern}) or c.phone like lower(${pattern}))`
