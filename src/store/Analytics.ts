@@ -4,13 +4,14 @@
  * connections that entries need.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
-import { type Interval, intervalMillis, type Range, type Source, type Where } from "../domain/Analytics.ts"
+import { type Interval, intervalMillis, isMoney, type Range, type Source, type Where } from "../domain/Analytics.ts"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
-import { Unavailable } from "./Journal.ts"
+import * as FewAtOnce from "./FewAtOnce.ts"
+import type { Unavailable } from "./Journal.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 
 /** How long a query may take until it is given up. */
@@ -32,8 +33,13 @@ export interface Wanted {
   readonly field: string | null
 }
 
-/** What was found of one kind of events in one bucket; the sum of exact decimals, as the number nearest to it. */
+/**
+ * What was found of one kind of events in one bucket, of money in one currency; the sum of exact decimals, as the number
+ * nearest to it.
+ */
 export interface Tally extends Wanted {
+  /** Null where no money is added up. */
+  readonly currencyCode: string | null
   /** When the bucket begins. */
   readonly bucket: Millis
   readonly count: number
@@ -66,18 +72,7 @@ export class Analytics extends Context.Service<
 function make(millisMax: number) {
   return Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const permits = yield* Semaphore.make(queriesAtOnce)
-    let asked = 0
-
-    const oneOfFew = <A, E, R>(query: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unavailable, R> =>
-      Effect.suspend((): Effect.Effect<A, E | Unavailable, R> => {
-        if (asked >= queriesMax) return Effect.fail(new Unavailable({ cause: "too many analytics queries at once" }))
-        asked++
-        return Effect.ensuring(
-          Semaphore.withPermit(permits, query),
-          Effect.sync(() => void asked--)
-        )
-      })
+    const oneOfFew = yield* FewAtOnce.make("analytics queries", { most: queriesAtOnce, waitingMax: queriesMax })
 
     const is = (column: string, value: string | null | undefined): ReadonlyArray<Fragment> =>
       value === null || value === undefined ? [] : [sql`${sql(column)} = ${value}`]
@@ -98,18 +93,22 @@ function make(millisMax: number) {
         ...is("m.id", where.distributionId),
         ...is("m.experience_id", where.experienceId),
         ...is("m.sequence_id", where.sequenceId),
-        ...is("m.kind", where.distributionType)
+        ...is("m.kind", where.distributionType),
+        ...(where.currencyCode ? [sql`m.configuration ->> 'currencyCode' = ${where.currencyCode}`] : [])
       ])
       return [
         sql`
-        select w.kind, w.type, w.field, j.at,
+        select w.kind, w.type, w.field, case when w.is_money then m.configuration ->> 'currencyCode' end, j.at,
           case when w.field is not null then coalesce((j.data ->> w.field)::numeric, 0) end as value
         from unnest(
           ${events.map(({ kind }) => kind)}::text[],
           ${events.map(({ type }) => type)}::text[],
-          ${events.map(({ field }) => field ?? "")}::text[]
-        ) as given (kind, type, name)
-        cross join lateral (select given.kind, given.type, nullif(given.name, '') as field) w
+          ${events.map(({ field }) => field ?? "")}::text[],
+          ${events.map(({ field }) => isMoney(field))}::boolean[]
+        ) as given (kind, type, name, is_money)
+        cross join lateral (
+          select given.kind, given.type, nullif(given.name, '') as field, given.is_money
+        ) w
         join mechanisms m on m.kind = w.kind and ${mechanisms}
         join journal j on j.mechanism_id = m.id and j.type = w.type and ${inRange("j.at", range)}`
       ]
@@ -123,13 +122,15 @@ function make(millisMax: number) {
         ...is("o.distribution_id", where.distributionId),
         ...is("o.experience_id", where.experienceId),
         ...is("o.sequence_id", where.sequenceId),
-        ...is("o.distribution_type", where.distributionType)
+        ...is("o.distribution_type", where.distributionType),
+        ...is("o.currency_code", where.currencyCode)
       ])
       return wanted
         .filter(({ kind }) => kind === "order")
         .map(
           ({ type, field }) => sql`
-          select 'order', ${type}::text, ${field}::text, ${sql(`o.${type}_at`)}, o.total
+          select 'order', ${type}::text, ${field}::text, ${isMoney(field) ? sql`o.currency_code` : sql`null`},
+            ${sql(`o.${type}_at`)}, o.total
           from orders o where ${orders} and ${inRange(`o.${type}_at`, range)}`
         )
     }
@@ -144,9 +145,9 @@ function make(millisMax: number) {
           select set_config('statement_timeout', ${`${millisMax}`}, true), set_config('enable_sort', 'off', true)`
         const rows = yield* sql<Row>`
         select date_bin(${length} * interval '1 millisecond', at, timestamptz 'epoch') as bucket, kind, type, field,
-          count(*) as count, coalesce(sum(value), 0)::float8 as sum, coalesce(avg(value), 0)::float8 as average
-        from (${sql.join(" union all ", false)(happened)}) as happened (kind, type, field, at, value)
-        group by 1, 2, 3, 4`
+          currency_code as "currencyCode", count(*) as count, coalesce(sum(value), 0)::float8 as sum, coalesce(avg(value), 0)::float8 as average
+        from (${sql.join(" union all ", false)(happened)}) as happened (kind, type, field, currency_code, at, value)
+        group by 1, 2, 3, 4, 5`
         return rows.map(toTally)
       }).pipe(
         sql.withTransaction,
@@ -165,6 +166,7 @@ function make(millisMax: number) {
 
 interface Row extends Wanted {
   readonly bucket: Date
+  readonly currencyCode: string | null
   readonly count: bigint
   readonly sum: number
   readonly average: number

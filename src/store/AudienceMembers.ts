@@ -12,7 +12,7 @@ import { fits } from "./AudienceRules.ts"
 import * as Audiences from "./Audiences.ts"
 import * as ConsumerList from "./ConsumerList.ts"
 import type { Unavailable } from "./Journal.ts"
-import { type ListShape, page, type Page, type PageQuery, PageRefused, plan } from "./Pagination.ts"
+import { type ListShape, makePlan, page, type Page, type PageQuery, PageRefused } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { tellMembersRemoved } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
@@ -50,6 +50,7 @@ export const shape = {
 const dynamicShape = {
   name: "dynamic audience members",
   sorts: { addedAt: { expression: "c.created_at", type: "timestamptz" } },
+  second: ConsumerList.shape.second,
   id: { expression: "c.id", type: "uuid" }
 } as const satisfies ListShape<"addedAt">
 
@@ -81,6 +82,7 @@ export class AudienceMembers extends Context.Service<
     AudienceMembers,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
 
       const named = ({ organizationId, mode }: Tenant, id: string) =>
         sql`id = ${id} and organization_id = ${organizationId} and mode = ${mode} and not archived`
@@ -96,8 +98,7 @@ export class AudienceMembers extends Context.Service<
           const expected = '"addedAt" alone, because the audience is DYNAMIC'
           return yield* new PageRefused({ parameter: "sortBy", expected, received: sortBy })
         }
-        const now = yield* Clock.currentTimeMillis
-        const planned = yield* Effect.fromResult(plan(dynamicShape, query, { tenant, filter: { audienceId } }, now))
+        const planned = yield* plan(dynamicShape, query, { tenant, filter: { audienceId } })
         const rows = yield* ConsumerList.select<ConsumerRow>(sql, planned, {
           tenant,
           search: query.search,
@@ -115,8 +116,7 @@ export class AudienceMembers extends Context.Service<
         const audience = audiences[0]
         if (audience === undefined) return yield* notFound
         if (audience.rules !== null) return yield* fitting(tenant, audienceId, audience.rules, query)
-        const now = yield* Clock.currentTimeMillis
-        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { audienceId } }, now))
+        const planned = yield* plan(shape, query, { tenant, filter: { audienceId } })
         const sought = ConsumerList.named(sql, tenant, query.search)
         // One by one, for the page alone: a join in the order of ids would begin with the least of all ids.
         const eachConsumer = sql`select * from consumers where id = m.consumer_id offset 0`

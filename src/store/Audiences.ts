@@ -10,7 +10,15 @@ import type { AudienceRules } from "../domain/AudienceRules.ts"
 import type { Tenant } from "../domain/Ids.ts"
 import { fits } from "./AudienceRules.ts"
 import type { Unavailable } from "./Journal.ts"
-import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import {
+  archivedAsAsked,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused
+} from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { tellMembersRemoved } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
@@ -64,12 +72,15 @@ export class Audiences extends Context.Service<
     ): Effect.Effect<Audience, AudienceTypeFixed | RecordNotFound | Unavailable>
     /** Archives the audience, if no sequence is for it. */
     archive(tenant: Tenant, id: string, by: string): Effect.Effect<AudienceArchival, RecordNotFound | Unavailable>
+    /** Takes the audience out of the archive, with the members it had. */
+    restore(tenant: Tenant, id: string, by: string): Effect.Effect<Audience, RecordNotFound | Unavailable>
   }
 >()("usher/store/Audiences") {
   static readonly layer = Layer.effect(
     Audiences,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
 
       const ofTenant = (tenant: Tenant) => sql`a.organization_id = ${tenant.organizationId} and a.mode = ${tenant.mode}`
@@ -128,12 +139,11 @@ export class Audiences extends Context.Service<
       }, orUnavailable)
 
       const list = Effect.fn("Audiences.list")(function* (tenant: Tenant, query: PageQuery<keyof typeof shape.sorts>) {
-        const now = yield* Clock.currentTimeMillis
-        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: {} }, now))
+        const planned = yield* plan(shape, query, { tenant, filter: {} })
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`a.*`,
           from: sql`audiences a`,
-          where: sql`${ofTenant(tenant)} and not a.archived`,
+          where: sql`${ofTenant(tenant)} and ${archivedAsAsked(sql, "a", query)}`,
           sought: Search.textSought(sql, { tenant, row: "a", text: "a.name" }, query.search)
         })
         return page(planned, rows, toAudience)
@@ -183,7 +193,15 @@ export class Audiences extends Context.Service<
         orUnavailable
       )
 
-      return { create, find, list, change, archive }
+      const restore = Effect.fn("Audiences.restore")(function* (tenant: Tenant, id: string, by: string) {
+        const now = new Date(yield* Clock.currentTimeMillis)
+        yield* sql`
+          update audiences a set archived = false, updated_at = ${now}, updated_by = ${by}
+          where a.id = ${id} and ${ofTenant(tenant)} and a.archived`
+        return yield* find(tenant, id)
+      }, orUnavailable)
+
+      return { create, find, list, change, archive, restore }
     })
   )
 }

@@ -9,7 +9,16 @@ import type { Fragment } from "effect/sql/Statement"
 import type { Tenant } from "../domain/Ids.ts"
 import { type CatalogueArchival, type CatalogueRow, newRow } from "./CatalogueRows.ts"
 import type { Unavailable } from "./Journal.ts"
-import { type Filter, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import {
+  archivedAsAsked,
+  type Filter,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused
+} from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 import * as Search from "./Search.ts"
@@ -32,6 +41,8 @@ export interface CatalogueRecords<Settings, Record, Sort extends string> {
     id: string,
     by: string
   ): Effect.Effect<CatalogueArchival<Record>, RecordNotFound | Unavailable>
+  /** Takes the record out of the archive. */
+  restore(tenant: Tenant, id: string, by: string): Effect.Effect<Record, RecordNotFound | Unavailable>
 }
 
 /** What is special about a kind; in SQL its table is called `r`. */
@@ -59,12 +70,15 @@ export const makeCatalogueRecords = <Settings, Record, Row extends CatalogueRow,
 ) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
+    const plan = yield* makePlan
     const random = yield* SecureRandom.SecureRandom
     const table = sql(kind.table)
     const named = (operation: string) => `${kind.service}.${operation}`
 
-    const unarchived = ({ organizationId, mode }: Tenant) =>
-      sql`r.organization_id = ${organizationId} and r.mode = ${mode} and not r.archived`
+    const ofTenant = ({ organizationId, mode }: Tenant) =>
+      sql`r.organization_id = ${organizationId} and r.mode = ${mode}`
+
+    const unarchived = (tenant: Tenant) => sql`${ofTenant(tenant)} and not r.archived`
 
     const one = ([row]: ReadonlyArray<Row>): Effect.Effect<Row, RecordNotFound> =>
       row === undefined ? Effect.fail(new RecordNotFound({ record: kind.record })) : Effect.succeed(row)
@@ -91,15 +105,14 @@ export const makeCatalogueRecords = <Settings, Record, Row extends CatalogueRow,
     }, orUnavailable)
 
     const list = Effect.fn(named("list"))(function* (tenant: Tenant, query: PageQuery<Sort>, filter: Filter) {
-      const now = yield* Clock.currentTimeMillis
-      const planned = yield* Effect.fromResult(plan(kind.shape, query, { tenant, filter }, now))
+      const planned = yield* plan(kind.shape, query, { tenant, filter })
       const narrowed = Object.entries(filter).flatMap(([name, value]) =>
         value === undefined ? [] : [sql`${sql.literal(kind.filters[name]!)} = ${value}`]
       )
       const rows = yield* Search.rows<Row>(sql, planned, {
         fields: sql`r.*`,
         from: sql`${table} r`,
-        where: sql.and([unarchived(tenant), ...narrowed]),
+        where: sql.and([ofTenant(tenant), archivedAsAsked(sql, "r", query), ...narrowed]),
         sought: Search.textSought(sql, { tenant, row: "r", text: kind.searched }, query.search)
       })
       return page(planned, rows, kind.recordOf)
@@ -132,5 +145,14 @@ export const makeCatalogueRecords = <Settings, Record, Row extends CatalogueRow,
       orUnavailable
     )
 
-    return { create, find, list, change, archive } satisfies CatalogueRecords<Settings, Record, Sort>
+    const restore = Effect.fn(named("restore"))(function* (tenant: Tenant, id: string, by: string) {
+      const now = new Date(yield* Clock.currentTimeMillis)
+      const restored = yield* sql<Row>`
+        update ${table} r set archived = false, updated_at = ${now}, updated_by = ${by}
+        where r.id = ${id} and ${ofTenant(tenant)} and r.archived returning *`
+      const [row] = restored
+      return row === undefined ? yield* find(tenant, id) : kind.recordOf(row)
+    }, orUnavailable)
+
+    return { create, find, list, change, archive, restore } satisfies CatalogueRecords<Settings, Record, Sort>
   })

@@ -2,7 +2,7 @@
  * Pages of consumers. Of most guests nothing is known but when they came, and there may be very many: these `anonymous`
  * ones are in one index alone, in the order they came. A page is put together from up to three parts, each read from an
  * index that has the page's rows side by side: authenticated consumers and guests of whom something is known, in the order
- * asked for, and anonymous guests, which stand where consumers without a value do.
+ * asked for, and anonymous guests, which stand where consumers without a value do. Archived consumers are one part.
  *
  * The order is the sort field, then age, then the id. A cursor's key holds the first two.
  */
@@ -11,7 +11,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import type { ConsumerType } from "../domain/Consumer.ts"
 import { isUuid, type Tenant } from "../domain/Ids.ts"
-import { containing as patternOf, type ListShape, type Plan } from "./Pagination.ts"
+import { archivedAsAsked, containing as patternOf, type ListShape, type Plan } from "./Pagination.ts"
 import * as Search from "./Search.ts"
 
 /** The list of consumers (interface document 8.3). Those whose field is not known come first. */
@@ -24,6 +24,7 @@ export const shape = {
     lastOrderAt: { expression: "coalesce(c.last_order_at, '-infinity')", type: "timestamptz" },
     totalOrderValue: { expression: "c.total_order_value", type: "numeric" }
   },
+  second: { expression: "c.created_at", type: "timestamptz" },
   id: { expression: "c.id", type: "uuid" }
 } as const satisfies ListShape<string>
 
@@ -39,6 +40,8 @@ const leastKeys: { readonly [expression: string]: string } = {
 export interface Narrowing {
   readonly tenant: Tenant
   readonly type?: ConsumerType | undefined
+  /** True: consumers that are archived; or else those that are not. */
+  readonly archived?: boolean | undefined
   /** Text in email, phone or full name, or a whole id or external id. */
   readonly search?: string | undefined
   /** Of a consumer `c`. */
@@ -57,17 +60,22 @@ export const select = <Row extends object>(sql: SqlClient, plan: Plan, narrowing
 function partsOf(sql: SqlClient, plan: Plan, narrowing: Narrowing): ReadonlyArray<Fragment> {
   const { tenant, type, search, condition = sql`true` } = narrowing
   const types = (["authenticated", "guest"] as const).filter((each) => type === undefined || type === each)
-  const known = types.map((each) => sql`c.type = ${each} and not c.anonymous`)
+  const known =
+    narrowing.archived === true
+      ? [sql`c.type = any(${types}::text[])`]
+      : types.map((each) => sql`c.type = ${each} and not c.anonymous`)
   if (search !== undefined) {
     return [
       ...known.map((part) =>
-        partOf(sql, plan, narrowing, sql`${part} and ${condition}`, { sought: containing(sql, tenant, search) })
+        partOf(sql, plan, narrowing, sql`${part} and not c.anonymous and ${condition}`, {
+          sought: containing(sql, tenant, search)
+        })
       ),
       namedPartOf(sql, plan, narrowing, search, types)
     ]
   }
   const parts = known.map((part) => partOf(sql, plan, narrowing, sql`${part} and ${condition}`))
-  if (types.includes("guest"))
+  if (narrowing.archived !== true && types.includes("guest"))
     parts.push(partOf(sql, plan, narrowing, sql`c.anonymous and ${condition}`, { isAnonymous: true }))
   return parts
 }
@@ -86,8 +94,8 @@ function namedPartOf(
   const from = sql`(
     select * from consumers where id = any(array(
       select n.id from consumers n
-      where n.organization_id = ${tenant.organizationId} and n.mode = ${tenant.mode} and not n.archived
-        and n.external_id = ${search} ${byId})) offset 0) c`
+      where n.organization_id = ${tenant.organizationId} and n.mode = ${tenant.mode}
+        and ${archivedAsAsked(sql, "n", narrowing)} and n.external_id = ${search} ${byId})) offset 0) c`
   const isOther = sql`c.type = any(${types}::text[]) and not ${fitting(sql, search)}`
   return partOf(sql, plan, narrowing, sql`${isOther} and ${condition}`, { from })
 }
@@ -137,8 +145,10 @@ function partOf(
   })
 }
 
-const ofTenant = (sql: SqlClient, { tenant }: Narrowing) =>
-  sql`c.organization_id = ${tenant.organizationId} and c.mode = ${tenant.mode} and not c.archived`
+const ofTenant = (sql: SqlClient, narrowing: Narrowing) => {
+  const { organizationId, mode } = narrowing.tenant
+  return sql`c.organization_id = ${organizationId} and c.mode = ${mode} and ${archivedAsAsked(sql, "c", narrowing)}`
+}
 
 /** The plan as SQL. Anonymous guests differ by age and id alone. */
 function walked(sql: SqlClient, { sort, walk, position }: Plan, isAnonymous = false) {

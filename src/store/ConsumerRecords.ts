@@ -14,7 +14,7 @@ import { type KeyField, keyFields, meaningsOf, type Upsert } from "./ConsumerMat
 import { columnsOf, type Row, settable, settingsOf, toConsumer } from "./ConsumerRow.ts"
 import { notification } from "./Invalidations.ts"
 import { Unavailable } from "./Journal.ts"
-import { page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import { makePlan, page, type Page, type PageQuery, type PageRefused } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { tellConsumersChanged } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
@@ -26,6 +26,9 @@ export class KeyTaken extends Schema.TaggedError<KeyTaken>()("KeyTaken", { field
 export class AmbiguousRows extends Schema.TaggedError<AmbiguousRows>()("AmbiguousRows", {
   rows: Schema.Array(Schema.Struct({ index: Schema.Int, sameAs: Schema.UndefinedOr(Schema.Int) }))
 }) {}
+
+/** Told as the instant until which a consumer's tokens are held off, once it is restored. */
+export const heldOffNoMore = 0
 
 /** How often a batch is tried again because others have taken what it was about to take. */
 const triesMax = 5
@@ -53,14 +56,19 @@ export class ConsumerRecords extends Context.Service<
       by: string,
       rows: ReadonlyArray<Upsert>
     ): Effect.Effect<ReadonlyArray<Consumer>, AmbiguousRows | Unavailable>
-    /** Archives the consumer, and tells every process that its tokens work no more. Its places stay. */
+    /** Archives the consumer, and tells every process that its tokens work no more. Its places are taken by their mechanisms. */
     archive(tenant: Tenant, id: string, by: string): Effect.Effect<Consumer, RecordNotFound | Unavailable>
+    /** The consumer, if it is archived. */
+    findArchived(tenant: Tenant, id: string): Effect.Effect<Consumer, RecordNotFound | Unavailable>
+    /** Takes the consumer out of the archive, and tells every process that it is there again. */
+    restore(tenant: Tenant, id: string, by: string): Effect.Effect<Consumer, KeyTaken | RecordNotFound | Unavailable>
   }
 >()("usher/store/ConsumerRecords") {
   static readonly layer = Layer.effect(
     ConsumerRecords,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
       const { accessTokenLifetimeSeconds } = yield* AppSettings
 
@@ -113,10 +121,9 @@ export class ConsumerRecords extends Context.Service<
         tenant: Tenant,
         query: PageQuery<keyof typeof ConsumerList.shape.sorts> & { readonly type?: ConsumerType | undefined }
       ) {
-        const { type, search } = query
-        const now = yield* Clock.currentTimeMillis
-        const planned = yield* Effect.fromResult(plan(ConsumerList.shape, query, { tenant, filter: { type } }, now))
-        const rows = yield* ConsumerList.select<Row>(sql, planned, { tenant, type, search })
+        const { type, search, archived } = query
+        const planned = yield* plan(ConsumerList.shape, query, { tenant, filter: { type } })
+        const rows = yield* ConsumerList.select<Row>(sql, planned, { tenant, type, search, archived })
         return page(planned, rows, toConsumer)
       }, orUnavailable)
 
@@ -198,7 +205,17 @@ export class ConsumerRecords extends Context.Service<
         return toConsumer(yield* one(rows))
       }, orUnavailable)
 
-      return { create, find, list, change, upsert, archive }
+      const findArchived = Effect.fn("ConsumerRecords.findArchived")(function* (
+        { organizationId, mode }: Tenant,
+        id: string
+      ) {
+        const rows = yield* sql<Row>`
+          select c.* from consumers c
+          where c.id = ${id} and c.organization_id = ${organizationId} and c.mode = ${mode} and c.archived`
+        return toConsumer(yield* one(rows))
+      }, orUnavailable)
+
+      return { create, find, list, change, upsert, archive, findArchived, restore: makeRestore(sql, find) }
     })
   )
 }
@@ -218,3 +235,27 @@ function orTaken<A, E, R>(effect: Effect.Effect<A, E | SqlError, R>): Effect.Eff
     return Effect.fail(field === undefined ? error : new KeyTaken({ field }))
   }) as Effect.Effect<A, E | SqlError | KeyTaken, R>
 }
+
+/** Takes a consumer out of the archive; one that is not archived is found with `find`. */
+const makeRestore = (
+  sql: PgClient.PgClient,
+  find: (tenant: Tenant, id: string) => Effect.Effect<Consumer, RecordNotFound | Unavailable>
+) =>
+  Effect.fn("ConsumerRecords.restore")(
+    function* (tenant: Tenant, id: string, by: string) {
+      const now = new Date(yield* Clock.currentTimeMillis)
+      const rows = yield* sql<Row>`
+      with restored as (
+        update consumers c set archived = false, updated_at = ${now}, updated_by = ${by}
+        where c.id = ${id} and c.organization_id = ${tenant.organizationId} and c.mode = ${tenant.mode} and c.archived
+          returning *
+      )
+      select restored.*,
+        ${notification(sql, "session", sql`${`${id} ${heldOffNoMore}`}::text`)} as session_told,
+        ${notification(sql, "consumer", sql`${`${tenant.organizationId} ${tenant.mode} ${id}`}::text`)} as told
+      from restored`
+      return rows[0] === undefined ? yield* find(tenant, id) : toConsumer(rows[0])
+    },
+    orTaken,
+    orUnavailable
+  )

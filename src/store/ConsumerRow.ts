@@ -3,6 +3,7 @@
  */
 import { ofText, toText } from "../domain/Amount.ts"
 import type { Consumer, ConsumerType, Settings } from "../domain/Consumer.ts"
+import type { OrderTotals } from "../domain/OrderTotals.ts"
 
 /** The columns that an admin sets. */
 export const settable = [
@@ -43,6 +44,7 @@ export interface Row {
   readonly metadata: NonNullable<Settings["metadata"]> | null
   readonly order_count: number
   readonly total_order_value: string
+  readonly order_totals: OrderTotals
   readonly last_order_at: Date | null
   readonly created_at: Date
   readonly created_by: string | null
@@ -80,7 +82,8 @@ export const toConsumer = (row: Row): Consumer => {
     attributes: row.attributes,
     metadata: row.metadata,
     orderCount: row.order_count,
-    totalOrderValue: toText(ofText(row.total_order_value)),
+    totalOrderValue: valueOf(row),
+    totalOrderValues: row.order_totals,
     lastOrderAt: row.last_order_at?.getTime() ?? null,
     createdAt: row.created_at.getTime(),
     createdBy,
@@ -88,4 +91,10 @@ export const toConsumer = (row: Row): Consumer => {
     updatedBy: row.updated_by ?? (row.updated_at === null ? createdBy : itself),
     archived: row.archived
   }
+}
+
+/** The column has zeros at its end that say nothing; of the totals, one has the same value as it is written. */
+const valueOf = ({ total_order_value, order_totals }: Row): string => {
+  const value = ofText(total_order_value)
+  return Object.values(order_totals).find((total) => ofText(total) === value) ?? toText(value)
 }

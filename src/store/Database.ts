@@ -6,12 +6,17 @@ import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Effect, Layer, Option, Redacted, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { Settings, StartRefused } from "../Settings.ts"
+import { Availability } from "./Availability.ts"
+import * as BoundedClient from "./BoundedClient.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 
 /** The oldest Postgres whose SQL the store speaks. */
 const oldestVersion = 15
 
-/** `PgClient` and `SqlClient`, as the settings say. Closing it stops the embedded server, if it is the last to use it. */
+/**
+ * `PgClient` and `SqlClient`, as the settings say, and `Availability`. Closing it stops the embedded server, if it is the last to
+ * use it.
+ */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { databaseUrl } = yield* Settings
@@ -23,13 +28,23 @@ export const layer = Layer.unwrap(
         ).pipe(Layer.provide(EmbeddedPostgres.layer))
     })
   })
-)
+).pipe(Layer.provideMerge(Availability.layer))
 
 /**
- * Statements are short: compiling one, or starting workers for it, takes longer than running it. A server in front that lets
- * no parameters through has to be told to ignore these.
+ * Statements are short: compiling one, or starting workers for it, takes longer than running it, and one that is not short is
+ * cancelled. A server in front that lets no parameters through has to be told to ignore these.
  */
-const startupParameters = { jit: "off", max_parallel_workers_per_gather: "0" }
+const startupParameters = {
+  jit: "off",
+  max_parallel_workers_per_gather: "0",
+  statement_timeout: `${BoundedClient.statementTimeoutMillis}`
+}
+
+/** Connections are replaced after so long, so that the process follows a server that moves to another address. */
+const connectionTTL = "10 minutes"
+
+/** How long the server may take to say what it is. */
+const answerSeconds = 5
 
 const clientLayer = (target: PgConnection.Config, name: string) =>
   PgClient.layerFrom(
@@ -39,12 +54,14 @@ const clientLayer = (target: PgConnection.Config, name: string) =>
         ...target,
         applicationName: `usher ${settings.nodeName}`,
         keepAlive: "30 seconds",
-        startupParameters
+        startupParameters,
+        connectionTTL
       } as const
       yield* check(config, name)
-      return yield* PgClient.make({ ...config, maxConnections: settings.databaseConnections, minConnections: 1 }).pipe(
-        Effect.mapError((error) => refused(name, reasonOf(error)))
-      )
+      return yield* BoundedClient.make(
+        { ...config, maxConnections: settings.databaseConnections, minConnections: 1 },
+        yield* Availability
+      ).pipe(Effect.mapError((error) => refused(name, reasonOf(error))))
     })
   )
 
@@ -52,9 +69,17 @@ const clientLayer = (target: PgConnection.Config, name: string) =>
 const check = Effect.fnUntraced(
   function* (config: PgConnection.Config, name: string) {
     const connection = yield* PgConnection.make(config)
-    const rows = yield* connection.queryValues(
-      "select current_setting('server_version'), current_setting('server_encoding'), pg_is_in_recovery()::text"
-    )
+    const rows = yield* connection
+      .queryValues(
+        "select current_setting('server_version'), current_setting('server_encoding'), pg_is_in_recovery()::text"
+      )
+      .pipe(
+        Effect.timeoutOrElse({
+          duration: `${answerSeconds} seconds`,
+          orElse: () =>
+            Effect.fail(refused(name, "it takes connections, but it does not answer. Check that it is well."))
+        })
+      )
     const [version, encoding, standby] = rows[0] as [string, string, string]
     const problem = unsuitability({ version, encoding, standby: standby === "true" })
     if (problem !== undefined) return yield* refused(name, problem)

@@ -9,8 +9,18 @@ import type { SqlError } from "effect/sql/SqlError"
 import { type ExperiencePage, type PageStatus, Settings } from "../domain/ExperiencePage.ts"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Unavailable } from "./Journal.ts"
-import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan, type RowKey } from "./Pagination.ts"
+import {
+  archivedAsAsked,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused,
+  type RowKey
+} from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
+import { ParentArchived } from "./Restoring.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 import * as Search from "./Search.ts"
 
@@ -67,17 +77,28 @@ export class ExperiencePages extends Context.Service<
     ): Effect.Effect<ExperiencePage, RecordNotFound | SlugTaken | Unavailable>
     /** Publishes the page, for the first time or again. */
     publish(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
+    /** Makes the page a draft, which consumers do not see. A draft stays as it is. */
+    unpublish(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
     archive(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
+    /** Takes the page out of the archive; its experience must not be archived, and no other page of it have the slug. */
+    restore(
+      tenant: Tenant,
+      id: string,
+      by: string
+    ): Effect.Effect<ExperiencePage, ParentArchived | SlugTaken | RecordNotFound | Unavailable>
   }
 >()("usher/store/ExperiencePages") {
   static readonly layer = Layer.effect(
     ExperiencePages,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
 
-      const ofTenant = (tenant: Tenant) =>
-        sql`p.organization_id = ${tenant.organizationId} and p.mode = ${tenant.mode} and not p.archived`
+      const ofWholeTenant = (tenant: Tenant) =>
+        sql`p.organization_id = ${tenant.organizationId} and p.mode = ${tenant.mode}`
+
+      const ofTenant = (tenant: Tenant) => sql`${ofWholeTenant(tenant)} and not p.archived`
 
       const one = (rows: ReadonlyArray<Row>) => (rows[0] === undefined ? notFound : Effect.succeed(toPage(rows[0])))
 
@@ -119,10 +140,9 @@ export class ExperiencePages extends Context.Service<
         query: PageQuery<keyof typeof shape.sorts>,
         { experienceId, status }: PageFilter
       ) {
-        const now = yield* Clock.currentTimeMillis
         const filter = { experienceId, status }
-        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter }, now))
-        const conditions = [ofTenant(tenant)]
+        const planned = yield* plan(shape, query, { tenant, filter })
+        const conditions = [ofWholeTenant(tenant), archivedAsAsked(sql, "p", query)]
         if (experienceId !== undefined) conditions.push(sql`p.experience_id = ${experienceId}`)
         if (status !== undefined) conditions.push(sql`p.status = ${status}`)
         const listed = Search.queryOf(sql, planned, {
@@ -172,6 +192,14 @@ export class ExperiencePages extends Context.Service<
         )
       }, orUnavailable)
 
+      const unpublish = Effect.fn("ExperiencePages.unpublish")(function* (tenant: Tenant, id: string, by: string) {
+        const now = new Date(yield* Clock.currentTimeMillis)
+        yield* sql`
+          update experience_pages p set status = 'DRAFT', updated_at = ${now}, updated_by = ${by}
+          where p.id = ${id} and p.status = 'PUBLISHED' and ${ofTenant(tenant)}`
+        return yield* find(tenant, id)
+      }, orUnavailable)
+
       const archive = Effect.fn("ExperiencePages.archive")(function* (tenant: Tenant, id: string, by: string) {
         const now = new Date(yield* Clock.currentTimeMillis)
         return yield* one(
@@ -181,7 +209,31 @@ export class ExperiencePages extends Context.Service<
         )
       }, orUnavailable)
 
-      return { create, find, list, change, publish, archive }
+      const restore = Effect.fn("ExperiencePages.restore")(
+        function* (tenant: Tenant, id: string, by: string) {
+          // The experience first, as in archiving: two who lock in different orders wait for each other for ever.
+          const parents = yield* sql<{ readonly archived: boolean }>`
+            select e.archived from experiences e
+            where e.id = (select p.experience_id from experience_pages p where p.id = ${id} and ${ofWholeTenant(tenant)})
+            for share`
+          const parent = parents[0]
+          if (parent === undefined) return yield* notFound
+          const rows = yield* sql<Row>`select p.* from experience_pages p where p.id = ${id} for update`
+          const row = rows[0]!
+          if (!row.archived) return toPage(row)
+          if (parent.archived) return yield* new ParentArchived({ record: "Experience" })
+          const now = new Date(yield* Clock.currentTimeMillis)
+          return yield* one(
+            yield* sql<Row>`
+              update experience_pages set archived = false, updated_at = ${now}, updated_by = ${by}
+              where id = ${id} returning *`.pipe(orSlugTaken(row.slug))
+          )
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      return { create, find, list, change, publish, unpublish, archive, restore }
     })
   )
 }

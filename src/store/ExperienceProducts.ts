@@ -41,7 +41,9 @@ export class ExperienceProducts extends Context.Service<
   {
     /** What the experience offers, in its order. */
     shown(experienceId: string): Effect.Effect<ReadonlyArray<ExperienceProduct>, Unavailable>
-    /** The same of many experiences, by name alone. */
+    /** The variants in which the experience offers products. */
+    variantIds(experienceId: string): Effect.Effect<ReadonlySet<string>, Unavailable>
+    /** What many experiences offer, by name alone. */
     named(experienceIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<ExperienceProductRef>, Unavailable>
     /** What the tenant has of what is named. In a transaction it stays so until the end. */
     held(tenant: Tenant, named: Named): Effect.Effect<Known, Unavailable>
@@ -91,6 +93,16 @@ export class ExperienceProducts extends Context.Service<
           where a.product_id = any(${productIds}::uuid[])
           order by a.position, a.id limit ${shownMediaMax}`
         return Rows.toProducts(offers, variants, media)
+      }, orUnavailable)
+
+      const variantIds = Effect.fn("ExperienceProducts.variantIds")(function* (experienceId: string) {
+        const rows = yield* sql<{ readonly id: string }>`
+          select v.id
+          from experience_products x
+          join products p on p.id = x.product_id and not p.archived
+          join product_variants v on v.product_id = x.product_id and not v.archived
+          where x.experience_id = ${experienceId} and v.id = coalesce(x.product_variant_id, v.id)`
+        return new Set(rows.map(({ id }) => id))
       }, orUnavailable)
 
       const named = Effect.fn("ExperienceProducts.named")(function* (experienceIds: ReadonlyArray<string>) {
@@ -166,7 +178,7 @@ export class ExperienceProducts extends Context.Service<
         return notOffered(offers, variantIds, variants)
       }, orUnavailable)
 
-      return { shown, named, held, replace, variantsNotOffered }
+      return { shown, variantIds, named, held, replace, variantsNotOffered }
     })
   )
 }

@@ -12,7 +12,15 @@ import type { Tenant } from "../domain/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type Surroundings } from "../domain/Locale.ts"
 import type { Unavailable } from "./Journal.ts"
 import type { MechanismName } from "./Mechanisms.ts"
-import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import {
+  archivedAsAsked,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused
+} from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
@@ -58,7 +66,8 @@ export class Experiences extends Context.Service<
     ): Effect.Effect<Page<Experience>, PageRefused | Unavailable>
     /**
      * Replaces the settings by what `revise` makes of them, unless it refuses; nobody else changes them meanwhile. An
-     * access code that is absent stays, null takes it away; who has shown an earlier one need not show the new one.
+     * access code that is absent stays, null takes it away; who has shown an earlier one need not show the new one. Its
+     * mechanisms are to be told when the window has changed (`ExperienceWindows`).
      */
     change<E>(
       tenant: Tenant,
@@ -69,12 +78,15 @@ export class Experiences extends Context.Service<
     ): Effect.Effect<Experience, E | RecordNotFound | Unavailable>
     /** Archives the experience and its sequences, if none of its mechanisms is left. */
     archive(tenant: Tenant, id: string, by: string): Effect.Effect<Archival<Experience>, RecordNotFound | Unavailable>
+    /** Takes the experience out of the archive, and nothing that is below it. */
+    restore(tenant: Tenant, id: string, by: string): Effect.Effect<Experience, RecordNotFound | Unavailable>
   }
 >()("usher/store/Experiences") {
   static readonly layer = Layer.effect(
     Experiences,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
       const hashOf = yield* makeAccessCodeHash
 
@@ -125,15 +137,15 @@ export class Experiences extends Context.Service<
         tenant: Tenant,
         query: PageQuery<keyof typeof shape.sorts>
       ) {
-        const now = yield* Clock.currentTimeMillis
-        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: {} }, now))
+        const planned = yield* plan(shape, query, { tenant, filter: {} })
         const window = withWindow(sql)
         const isSortedByWindow = planned.sort.expression === shape.sorts.openAt.expression
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`e.*, w.open_at, w.close_at`,
           from: isSortedByWindow ? sql`experiences e ${window}` : sql`experiences e`,
           beside: isSortedByWindow ? undefined : window,
-          where: sql`e.organization_id = ${tenant.organizationId} and e.mode = ${tenant.mode} and not e.archived`,
+          where: sql`e.organization_id = ${tenant.organizationId} and e.mode = ${tenant.mode}
+            and ${archivedAsAsked(sql, "e", query)}`,
           sought: Search.textSought(sql, { tenant, row: "e", text: "e.name" }, query.search)
         })
         return page(planned, rows, toExperience)
@@ -148,12 +160,16 @@ export class Experiences extends Context.Service<
           accessCode?: string | null
         ) {
           const row = yield* locked(tenant, id)
-          const { name, ...record } = encode(yield* Effect.fromResult(revise(settingsOf(row))))
+          const before = settingsOf(row)
+          const settings = yield* Effect.fromResult(revise(before))
+          const { name, ...record } = encode(settings)
+          const windowChanges = settings.openAt !== before.openAt || settings.closeAt !== before.closeAt
           const now = new Date(yield* Clock.currentTimeMillis)
           const hash = typeof accessCode === "string" ? hashOf(id, accessCode) : null
           yield* sql`
             update experiences
             set name = ${name}, record = ${sql.json(record)},
+              window_revision = window_revision + ${windowChanges ? 1 : 0},
               access_code_hash = ${accessCode === undefined ? sql`access_code_hash` : sql`${hash}`},
               updated_at = ${now}, updated_by = ${by}
             where id = ${id}`
@@ -185,6 +201,14 @@ export class Experiences extends Context.Service<
         orUnavailable
       )
 
+      const restore = Effect.fn("Experiences.restore")(function* (tenant: Tenant, id: string, by: string) {
+        const now = new Date(yield* Clock.currentTimeMillis)
+        yield* sql`
+          update experiences set archived = false, updated_at = ${now}, updated_by = ${by}
+          where id = ${id} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode} and archived`
+        return yield* find(tenant, id)
+      }, orUnavailable)
+
       const defaults = Effect.fn("Experiences.defaults")(function* (tenant: Tenant) {
         const rows = yield* sql<{ readonly time_zone: string | null; readonly currency_code: string | null }>`
           select settings ->> 'timeZone' as time_zone, settings ->> 'currencyCode' as currency_code
@@ -195,7 +219,7 @@ export class Experiences extends Context.Service<
         }
       }, orUnavailable)
 
-      return { defaults, create, find, settings, list, change, archive }
+      return { defaults, create, find, settings, list, change, archive, restore }
     })
   )
 }
@@ -203,15 +227,15 @@ export class Experiences extends Context.Service<
 const notFound = Effect.fail(new RecordNotFound({ record: "Experience" }))
 
 /**
- * Joins to experiences `e` the window `w` of their mechanisms, looked up by index; a mechanism without a bound (open at
- * once, open until ended) leaves the window without it.
+ * Joins to experiences `e` the window `w` of their mechanisms, looked up by index: the earliest opening and the latest
+ * closing of those that have one. Waitlists are no part of it, as they collect interest before the opening.
  */
 export const withWindow = (sql: SqlClient.SqlClient): Fragment => sql`
   cross join lateral (
     select
-      case when bool_and(configuration ? 'openAt') then min((configuration ->> 'openAt')::timestamptz) end as open_at,
-      case when bool_and(configuration ? 'closeAt') then max((configuration ->> 'closeAt')::timestamptz) end as close_at
-    from mechanisms where experience_id = e.id and not archived
+      min((configuration ->> 'openAt')::timestamptz) as open_at,
+      max((configuration ->> 'closeAt')::timestamptz) as close_at
+    from mechanisms where experience_id = e.id and not archived and kind <> 'waitlist'
   ) w`
 
 /** A row of `experiences` and its window. */

@@ -2,11 +2,11 @@
  * A mechanism's recorded events, for people to read. They are shown as they were stored, whatever shape they had then.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
 import type { Unavailable } from "./Journal.ts"
-import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import { type ListShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "./Pagination.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 import * as Search from "./Search.ts"
 
@@ -52,6 +52,7 @@ export class History extends Context.Service<
     History,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
 
       const list = Effect.fn("History.list")(function* (
         tenant: Tenant,
@@ -59,8 +60,7 @@ export class History extends Context.Service<
         query: PageQuery<keyof typeof shape.sorts>,
         { type }: HistoryFilter
       ) {
-        const now = yield* Clock.currentTimeMillis
-        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { mechanismId, type } }, now))
+        const planned = yield* plan(shape, query, { tenant, filter: { mechanismId, type } })
         const ofType = sql`j.type = ${type ?? null}`
         const found = Search.rows<Row>(sql, planned, {
           fields: sql`j.*`,

@@ -58,6 +58,8 @@ export class IdempotencyKeys extends Context.Service<
     keep(claimed: Claimed, answer: FirstAnswer): Effect.Effect<boolean, Unavailable>
     /** Gives the claim up without an answer: the same request may claim it again. */
     release(claimed: Claimed): Effect.Effect<void, Unavailable>
+    /** Gives the key back: any request may claim it. */
+    remove(claimed: Claimed): Effect.Effect<void, Unavailable>
   }
 >()("usher/store/IdempotencyKeys") {
   static readonly layer = Layer.effect(
@@ -115,7 +117,8 @@ export class IdempotencyKeys extends Context.Service<
         release: (claimed) =>
           orUnavailable(
             Effect.asVoid(sql`update idempotency_keys set lease_until = clock_timestamp() where ${mine(claimed)}`)
-          )
+          ),
+        remove: (claimed) => orUnavailable(Effect.asVoid(sql`delete from idempotency_keys where ${mine(claimed)}`))
       }
     })
   )

@@ -55,7 +55,7 @@ export interface Head {
   /** How often the mechanism has been taken over. */
   readonly reign: number
   readonly wakeAt: Millis | null
-  /** Archived, and nothing is outstanding in it: nobody can reach it any more, and time brings nothing. */
+  /** Archived and torn down: nobody can reach it any more, and time brings nothing. */
   readonly isOver: boolean
 }
 

@@ -112,7 +112,7 @@ const headOf = ({ identity, events, wakeAt, reign, record }: Stored): Head => ({
   sequence: events.length,
   reign,
   wakeAt,
-  isOver: record.archived && wakeAt === null
+  isOver: record.archived && record.status.teardownStatus === "completed"
 })
 
 const isUnfinished = ({ record }: Stored) => record.status.teardownStatus !== "completed"

@@ -85,7 +85,7 @@ export const create = `
   select 1`
 
 const headColumns = `id, organization_id, mode, experience_id, sequence_id, kind, head.sequence::float8, head.reign,
-  head.wake_at, archived and head.wake_at is null`
+  head.wake_at, archived and teardown_status is not distinct from 'completed'`
 
 const heads = `select ${headColumns} from mechanisms join mechanism_heads as head on head.mechanism_id = id`
 

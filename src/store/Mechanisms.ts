@@ -3,15 +3,25 @@
  * Nothing here writes; a mechanism comes into being and changes through the journal alone.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import type { Kind, Lifecycle, MechanismIdentity, StatusFields } from "../domain/Decider.ts"
+import { bounded, ExperienceWindow } from "../domain/ExperienceWindow.ts"
 import type { Mode, Tenant } from "../domain/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type Surroundings } from "../domain/Locale.ts"
-import type { Millis } from "../domain/Time.ts"
+import { type Millis, Timestamp } from "../domain/Time.ts"
 import type { Unavailable } from "./Journal.ts"
-import { type ListShape, page, type Page, type PageQuery, type PageRefused, type Plan, plan } from "./Pagination.ts"
+import {
+  archivedAsAsked,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused,
+  type Plan
+} from "./Pagination.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 import * as Search from "./Search.ts"
 
@@ -74,14 +84,14 @@ export class Mechanisms extends Context.Service<
   {
     /** The tenant's mechanism, archived or not; undefined if there is none. */
     find(tenant: Tenant, id: string): Effect.Effect<StoredMechanism | undefined, Unavailable>
-    /** The tenant's mechanisms of a kind that are not archived. */
+    /** The tenant's mechanisms of a kind: those that are not archived, or those that are. */
     list(
       tenant: Tenant,
       kind: Kind,
       query: PageQuery<keyof typeof shape.sorts>,
       filter: MechanismFilter
     ): Effect.Effect<Page<StoredMechanism>, PageRefused | Unavailable>
-    /** The tenant's mechanisms of all kinds that are not archived. */
+    /** The same of all kinds. */
     listDistributions(
       tenant: Tenant,
       query: PageQuery<keyof typeof shape.sorts>,
@@ -97,6 +107,7 @@ export class Mechanisms extends Context.Service<
     Mechanisms,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
 
       const ofTenant = (tenant: Tenant) => sql`m.organization_id = ${tenant.organizationId} and m.mode = ${tenant.mode}`
 
@@ -108,14 +119,14 @@ export class Mechanisms extends Context.Service<
       const listed = Effect.fnUntraced(function* (
         tenant: Tenant,
         planned: Plan,
-        search: string | undefined,
+        query: Pick<PageQuery<never>, "search" | "archived">,
         conditions: ReadonlyArray<Fragment>
       ) {
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`m.*`,
           from: sql`mechanisms m`,
-          where: sql.and([ofTenant(tenant), sql`not m.archived`, ...conditions]),
-          sought: Search.textSought(sql, { tenant, row: "m", text: "m.configuration ->> 'name'" }, search)
+          where: sql.and([ofTenant(tenant), archivedAsAsked(sql, "m", query), ...conditions]),
+          sought: Search.textSought(sql, { tenant, row: "m", text: "m.configuration ->> 'name'" }, query.search)
         })
         return page(planned, rows, toStored)
       })
@@ -126,13 +137,12 @@ export class Mechanisms extends Context.Service<
         query: PageQuery<keyof typeof shape.sorts>,
         { experienceId, sequenceId }: MechanismFilter
       ) {
-        const now = yield* Clock.currentTimeMillis
         const filter = { kind, experienceId, sequenceId }
-        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter }, now))
+        const planned = yield* plan(shape, query, { tenant, filter })
         const conditions = [sql`m.kind = ${kind}`]
         if (experienceId !== undefined) conditions.push(sql`m.experience_id = ${experienceId}`)
         if (sequenceId !== undefined) conditions.push(sql`m.sequence_id = ${sequenceId}`)
-        return yield* listed(tenant, planned, query.search, conditions)
+        return yield* listed(tenant, planned, query, conditions)
       }, orUnavailable)
 
       const listDistributions = Effect.fn("Mechanisms.listDistributions")(function* (
@@ -140,14 +150,15 @@ export class Mechanisms extends Context.Service<
         query: PageQuery<keyof typeof shape.sorts>,
         { type, lifecycle, experienceId }: DistributionFilter
       ) {
-        const now = yield* Clock.currentTimeMillis
         const filter = { type, lifecycle, experienceId }
-        const planned = yield* Effect.fromResult(plan(distributionShape, query, { tenant, filter }, now))
+        const planned = yield* plan(distributionShape, query, { tenant, filter })
         const conditions: Array<Fragment> = []
         if (type !== undefined) conditions.push(sql`m.kind = ${type}`)
         if (experienceId !== undefined) conditions.push(sql`m.experience_id = ${experienceId}`)
-        if (lifecycle !== undefined) conditions.push(sql`${lifecycleAt(sql, now)} = ${lifecycle}`)
-        return yield* listed(tenant, planned, query.search, conditions)
+        if (lifecycle !== undefined) {
+          conditions.push(sql`${lifecycleAt(sql, yield* Clock.currentTimeMillis)} = ${lifecycle}`)
+        }
+        return yield* listed(tenant, planned, query, conditions)
       }, orUnavailable)
 
       const surroundings = Effect.fn("Mechanisms.surroundings")(function* (tenant: Tenant, id: string) {
@@ -188,11 +199,31 @@ export const lifecycleOf = (
   },
   now: Millis
 ): Lifecycle => {
-  const at = (name: "openAt" | "closeAt") => Date.parse((configuration[name] ?? "") as string)
+  const { openAt, closeAt } = heldTimes(configuration)
   if (status.teardownStatus === "completed") return "closed"
-  if (status.teardownStatus === "pending" || at("closeAt") <= now) return "settling"
-  return at("openAt") > now ? "scheduled" : "open"
+  if (status.teardownStatus === "pending" || (closeAt ?? Infinity) <= now) return "settling"
+  return (openAt ?? 0) > now ? "scheduled" : "open"
 }
+
+/** The opening and the closing that hold, by the record: what was set, and the window of the experience. */
+export const heldTimes = (configuration: StoredMechanism["configuration"]) => bounded(decodeTimes(configuration))
+
+const times = { openAt: Schema.optionalKey(Timestamp), closeAt: Schema.optionalKey(Timestamp) }
+const decodeTimes = Schema.decodeUnknownSync(
+  Schema.Struct({ ...times, experienceWindow: Schema.optionalKey(ExperienceWindow) })
+)
+
+/** The opening that holds, of a mechanism `m`; null if it is open from its creation on. */
+export const heldOpenAt = (sql: SqlClient.SqlClient): Fragment => sql`
+  greatest(
+    (m.configuration ->> 'openAt')::timestamptz, (m.configuration #>> '{experienceWindow,openAt}')::timestamptz
+  )`
+
+/** The closing that holds, of a mechanism `m`; null if there is none. */
+const heldCloseAt = (sql: SqlClient.SqlClient): Fragment => sql`
+  least(
+    (m.configuration ->> 'closeAt')::timestamptz, (m.configuration #>> '{experienceWindow,closeAt}')::timestamptz
+  )`
 
 /** The same in SQL, of a mechanism `m`. */
 const lifecycleAt = (sql: SqlClient.SqlClient, now: Millis): Fragment => {
@@ -200,8 +231,8 @@ const lifecycleAt = (sql: SqlClient.SqlClient, now: Millis): Fragment => {
   return sql`
     case
       when m.teardown_status = 'completed' then 'closed'
-      when m.teardown_status = 'pending' or (m.configuration ->> 'closeAt')::timestamptz <= ${at} then 'settling'
-      when (m.configuration ->> 'openAt')::timestamptz > ${at} then 'scheduled'
+      when m.teardown_status = 'pending' or ${heldCloseAt(sql)} <= ${at} then 'settling'
+      when ${heldOpenAt(sql)} > ${at} then 'scheduled'
       else 'open'
     end`
 }

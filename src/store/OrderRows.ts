@@ -3,11 +3,10 @@
  * the metadata are one JSON value beside them.
  */
 import { Schema } from "effect"
-import { ofText } from "../domain/Amount.ts"
-import { type Moments, type Order, type OrderStatus, Settings } from "../domain/Order.ts"
+import { type Moments, type Order, type OrderStatus, Settings, totalOf } from "../domain/Order.ts"
 
 /** A row of `orders`. */
-export interface Row extends Counted {
+export interface Row {
   readonly id: string
   readonly organization_id: string
   readonly consumer_id: string
@@ -17,8 +16,12 @@ export interface Row extends Counted {
   readonly distribution_type: Order["distributionType"]
   readonly external_id: string | null
   readonly number: string | null
+  readonly status: OrderStatus
   readonly currency_code: string
   readonly record: object
+  /** What it took from the stock of variants. */
+  readonly taken_units: { readonly [variantId: string]: number }
+  readonly placed_at: Date
   readonly paid_at: Date | null
   readonly fulfilled_at: Date | null
   readonly cancelled_at: Date | null
@@ -27,13 +30,6 @@ export interface Row extends Counted {
   readonly updated_at: Date
   readonly updated_by: string
   readonly archived: boolean
-}
-
-/** What of an order counts with its consumer. */
-export interface Counted {
-  readonly status: OrderStatus
-  readonly total: string
-  readonly placed_at: Date
 }
 
 /** When the order became each status. */
@@ -58,7 +54,8 @@ export const settingsOf = (row: Row): Settings =>
 
 /** The order of a row. */
 export const toOrder = (row: Row): Order => {
-  const { items, metadata } = settingsOf(row)
+  const settings = settingsOf(row)
+  const { items, metadata } = settings
   return {
     id: row.id,
     organizationId: row.organization_id,
@@ -71,7 +68,7 @@ export const toOrder = (row: Row): Order => {
     number: row.number,
     status: row.status,
     currencyCode: row.currency_code,
-    total: ofText(row.total),
+    total: totalOf(settings),
     items: items.map((item) => ({ productId: null, productVariantId: null, ...item })),
     metadata: metadata ?? null,
     placedAt: row.placed_at.getTime(),

@@ -1,26 +1,37 @@
 /**
- * The orders. What a consumer has ordered in all is kept with the consumer, in the transaction that changes it; orders that
- * were cancelled do not count. Changes to the orders of one consumer come one after the other.
+ * The orders. What a consumer has ordered in all is kept with the consumer (`ConsumerTotals`), and what is left of variants
+ * with these (`Stock`), in the transaction that changes it. Changes to the orders of one consumer come one after the other.
+ * An order locks its organization, then its consumer, then itself, and its variants last.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql/SqlError"
-import { toText } from "../domain/Amount.ts"
 import type { Tenant } from "../domain/Ids.ts"
 import { momentsAt, type Moments, type Order, type OrderStatus, Settings, totalOf } from "../domain/Order.ts"
-import { notification } from "./Invalidations.ts"
+import { needsOf, type OutOfStock, type Units, unitsOf } from "../domain/Stock.ts"
+import { held, recount } from "./ConsumerTotals.ts"
+import * as FewAtOnce from "./FewAtOnce.ts"
 import type { Unavailable } from "./Journal.ts"
 import { makeOriginOf, type Origin, type References, unknownConsumer, UnknownReferences } from "./OrderOrigins.ts"
-import { type Counted, momentsOf, type Row, settingsOf, toOrder } from "./OrderRows.ts"
-import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import { momentsOf, type Row, settingsOf, toOrder } from "./OrderRows.ts"
+import { type ListShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
-import { tellConsumersChanged } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 import * as Search from "./Search.ts"
+import * as Stock from "./Stock.ts"
 
 /** Another order of the tenant has this external id. Nothing was written. 409 */
 export class ExternalIdTaken extends Schema.TaggedError<ExternalIdTaken>()("ExternalIdTaken", {}) {}
+
+/**
+ * Orders that are written at once. They hold a connection while they wait for a variant, or for a grant that is completed,
+ * and entries need connections too.
+ */
+const ordersAtOnce = 4
+
+/** Orders that wait or are being written; beyond it they are better told. */
+const ordersMax = 1_000
 
 /** What a list of orders can be narrowed to. */
 export interface OrderFilter {
@@ -54,12 +65,17 @@ export class Orders extends Context.Service<
     ): Effect.Effect<{ readonly origin: Origin; readonly currencyCode: string }, UnknownReferences | Unavailable>
     /** Fails if an order of the tenant has the external id. */
     refuseTaken(tenant: Tenant, externalId: string | undefined): Effect.Effect<void, ExternalIdTaken | Unavailable>
-    create(
+    /**
+     * Writes an order and counts it. `complete` is what else has to succeed, if anything: it comes last, when nothing but the commit can
+     * fail any more, and outside of the transaction. The order is written to its end although its caller has gone.
+     */
+    create<E = never>(
       tenant: Tenant,
       by: string,
       origin: Origin,
-      settings: Settings
-    ): Effect.Effect<Order, ExternalIdTaken | UnknownReferences | Unavailable>
+      settings: Settings,
+      complete?: Effect.Effect<unknown, E>
+    ): Effect.Effect<Order, E | ExternalIdTaken | OutOfStock | UnknownReferences | Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<Order, RecordNotFound | Unavailable>
     list(
       tenant: Tenant,
@@ -72,14 +88,16 @@ export class Orders extends Context.Service<
       id: string,
       by: string,
       revise: (settings: Settings) => Result.Result<Settings, E>
-    ): Effect.Effect<Order, E | ExternalIdTaken | RecordNotFound | Unavailable>
+    ): Effect.Effect<Order, E | ExternalIdTaken | OutOfStock | RecordNotFound | Unavailable>
   }
 >()("usher/store/Orders") {
   static readonly layer = Layer.effect(
     Orders,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
+      const oneOfFew = yield* FewAtOnce.make("orders", { most: ordersAtOnce, waitingMax: ordersMax })
 
       const ofTenant = (tenant: Tenant) => sql`o.organization_id = ${tenant.organizationId} and o.mode = ${tenant.mode}`
 
@@ -100,7 +118,7 @@ export class Orders extends Context.Service<
           number,
           status,
           currency_code: currencyCode,
-          total: toText(totalOf(settings)),
+          total: totalOf(settings),
           record: sql.json(record),
           placed_at: new Date(settings.placedAt),
           paid_at: dateOf(paidAt),
@@ -110,53 +128,46 @@ export class Orders extends Context.Service<
         }
       }
 
-      /** Counts an order with its consumer, whose row is locked, as it is now instead of as it was; tells every process. */
-      const recount = Effect.fnUntraced(function* (before: Counted | undefined, { consumer_id, ...now }: Row) {
-        const [was, is] = [valueOf(before), valueOf(now)]
-        if (was === is && (is === null || before?.placed_at.getTime() === now.placed_at.getTime())) return
-        yield* sql`
-          update consumers set
-            order_count = order_count + ${(is === null ? 0 : 1) - (was === null ? 0 : 1)}::int,
-            total_order_value = total_order_value + ${is ?? "0"}::numeric - ${was ?? "0"}::numeric,
-            last_order_at = (
-              select max(placed_at) from orders where consumer_id = consumers.id and status <> 'CANCELLED'
-            )
-          where id = ${consumer_id}`
-        yield* tellConsumersChanged(sql, [consumer_id])
-        yield* sql`
-          select ${notification(sql, "consumer", sql`organization_id || ' ' || mode || ' ' || id`)}
-          from consumers where id = ${consumer_id}`
-      })
+      /** What a transaction waits for without being part of it. */
+      const outside = <E>(effect: Effect.Effect<unknown, E>) =>
+        Effect.updateContext(effect, (context: Context.Context<never>) => Context.omit(sql.transactionService)(context))
 
       const create = Effect.fn("Orders.create")(
-        function* (tenant: Tenant, by: string, origin: Origin, settings: Settings) {
-          const { organizationId, mode } = tenant
-          // Locked before anything is read of it or of its orders, so that two orders at once are both counted.
-          const consumers = yield* sql`
-            select id from consumers
-            where id = ${origin.consumerId} and organization_id = ${organizationId} and mode = ${mode} and not archived
-            for no key update`
-          if (consumers.length === 0) return yield* new UnknownReferences({ problems: [unknownConsumer] })
+        function* <E>(
+          tenant: Tenant,
+          by: string,
+          origin: Origin,
+          settings: Settings,
+          complete: Effect.Effect<unknown, E> = Effect.void
+        ) {
+          const consumer = yield* held(sql, tenant, sql`c.id = ${origin.consumerId} and not c.archived`)
+          if (consumer === undefined) return yield* new UnknownReferences({ problems: [unknownConsumer] })
           const now = new Date(yield* Clock.currentTimeMillis)
+          const needs = needsOf(none, none, unitsOf(settings))
+          const taken = yield* Stock.count(sql, tenant, { by, now }, none, needs)
           const rows = yield* sql<Row>`
             insert into orders ${sql.insert({
               id: yield* random.uuidV7(),
-              organization_id: organizationId,
-              mode,
+              organization_id: tenant.organizationId,
+              mode: tenant.mode,
               consumer_id: origin.consumerId,
               experience_id: origin.experienceId,
               sequence_id: origin.sequenceId,
               distribution_id: origin.distributionId,
               distribution_type: origin.distributionType,
               ...columnsOf(settings, never, now),
+              taken_units: sql.json(Object.fromEntries(taken)),
               created_at: now,
               created_by: by,
               updated_by: by
             })} returning *`
-          yield* recount(undefined, rows[0]!)
+          yield* recount(sql, consumer, undefined, rows[0]!)
+          yield* outside(complete)
           return toOrder(rows[0]!)
         },
         sql.withTransaction,
+        Effect.uninterruptible,
+        oneOfFew,
         orTaken,
         orUnavailable
       )
@@ -172,9 +183,8 @@ export class Orders extends Context.Service<
         query: PageQuery<keyof typeof shape.sorts>,
         { status, consumerId, experienceId, distributionId }: OrderFilter
       ) {
-        const now = yield* Clock.currentTimeMillis
         const filter = { status, consumerId, experienceId, distributionId }
-        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter }, now))
+        const planned = yield* plan(shape, query, { tenant, filter })
         const conditions = [ofTenant(tenant)]
         if (status !== undefined) conditions.push(sql`o.status = ${status}`)
         if (consumerId !== undefined) conditions.push(sql`o.consumer_id = ${consumerId}`)
@@ -197,21 +207,30 @@ export class Orders extends Context.Service<
           revise: (settings: Settings) => Result.Result<Settings, E>
         ) {
           // The consumer first, as in creating: two who lock in different orders wait for each other for ever.
-          yield* sql`
-            select c.id from orders o join consumers c on c.id = o.consumer_id
-            where o.id = ${id} and ${ofTenant(tenant)} for no key update of c`
+          const ofOrder = sql`c.id = (select o.consumer_id from orders o where o.id = ${id} and ${ofTenant(tenant)})`
+          const consumer = yield* held(sql, tenant, ofOrder)
+          if (consumer === undefined) return yield* notFound
           const before = yield* Effect.flatMap(
             sql<Row>`select o.* from orders o where o.id = ${id} and ${ofTenant(tenant)} for update`,
             one
           )
-          const settings = yield* Effect.fromResult(revise(settingsOf(before)))
+          const present = settingsOf(before)
+          const settings = yield* Effect.fromResult(revise(present))
           const now = new Date(yield* Clock.currentTimeMillis)
-          const columns = { ...columnsOf(settings, momentsOf(before), now), updated_by: by }
+          const had = new Map(Object.entries(before.taken_units))
+          const needs = needsOf(had, unitsOf(present), unitsOf(settings))
+          const taken = yield* Stock.count(sql, tenant, { by, now }, had, needs)
+          const columns = {
+            ...columnsOf(settings, momentsOf(before), now),
+            taken_units: sql.json(Object.fromEntries(taken)),
+            updated_by: by
+          }
           const rows = yield* sql<Row>`update orders set ${sql.update(columns)} where id = ${id} returning *`
-          yield* recount(before, rows[0]!)
+          yield* recount(sql, consumer, before, rows[0]!)
           return toOrder(rows[0]!)
         },
         sql.withTransaction,
+        oneOfFew,
         orTaken,
         orUnavailable
       )
@@ -234,9 +253,7 @@ const orTaken = <A, E, R>(
     () => Effect.fail(new ExternalIdTaken())
   )
 
-/** What the order adds to its consumer's total; null: it does not count. */
-const valueOf = (order: Counted | undefined): string | null =>
-  order === undefined || order.status === "CANCELLED" ? null : order.total
+const none: Units = new Map()
 
 const never: Moments = { paidAt: null, fulfilledAt: null, cancelledAt: null }
 

@@ -2,32 +2,34 @@
  * Pages of a list (interface document 2.11 and 8.3; completions 4).
  *
  * A page is found by its key, never by counting rows: the order is the sort field and then the id, which makes it
- * total, so that no row is skipped or shown twice whatever is inserted in between. A cursor names a row of one list,
- * under one sort and one filter, for one tenant, and serves for 24 hours; every answer carries fresh ones. Its digest
- * tells a damaged cursor from a good one; it protects nothing, because a cursor gives access to nothing.
+ * total, so that no row is skipped or shown twice whatever is inserted in between. Where a page begins or ends is named by a
+ * cursor (`Cursors.ts`); every answer carries fresh ones.
  */
 import { createHash } from "node:crypto"
-import { Result, Schema } from "effect"
+import { Clock, Effect, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql/SqlClient"
+import type { Fragment } from "effect/sql/Statement"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
+import { type Binding, type Position, readCursor, type SortType, writeCursor } from "./Cursors.ts"
+import { serverSecret } from "./ServerSecrets.ts"
 
 export const pageSizeDefault = 20
 export const pageSizeMax = 100
 export const searchLengthMin = 2
-/** How long a cursor serves after it was given out. */
-export const cursorLifetimeMillis = 24 * 60 * 60 * 1_000
 
 /** What rows are ordered by: a constant SQL expression that is never null, and its type. */
 export interface SortField {
   readonly expression: string
-  readonly type: "timestamptz" | "text" | "bigint" | "numeric" | "uuid"
+  readonly type: SortType
 }
 
 /** A list, its sort fields by their public names (the first is the default), and the unique field that breaks ties. */
 export interface ListShape<Sort extends string> {
   readonly name: string
   readonly sorts: { readonly [S in Sort]: SortField }
+  /** What orders rows of the same sort field before `id` does; a key is then the JSON text of both values. */
+  readonly second?: SortField
   readonly id: SortField
 }
 
@@ -40,6 +42,8 @@ export interface PageQuery<Sort extends string> {
   readonly sortBy?: Sort | undefined
   readonly sortDir?: "asc" | "desc" | undefined
   readonly search?: string | undefined
+  /** True: the rows that are archived, and no others. Lists of what is never archived know nothing of it. */
+  readonly archived?: boolean | undefined
 }
 
 /** What a list is narrowed to besides `search`. */
@@ -63,7 +67,7 @@ export interface Plan {
   readonly backward: boolean
   readonly limit: number
   /** The row to start after; undefined for an end of the list. */
-  readonly position: { readonly key: string; readonly id: string } | undefined
+  readonly position: Position | undefined
   readonly cursorAt: (row: RowKey) => string
 }
 
@@ -79,11 +83,25 @@ export interface Page<A> {
   readonly pageInfo: { readonly startCursor: string | null; readonly endCursor: string | null }
 }
 
-/** Reads the parameters of a request into a plan for one page. */
-export const plan = <Sort extends string>(
+/** Whose rows are listed, and what they are narrowed to. */
+export interface Scope {
+  readonly tenant: Tenant
+  readonly filter: Filter
+}
+
+/** Reads the parameters of a request into a plan for one page, with the cursors of this installation. */
+export const makePlan = Effect.map(serverSecret("cursors"), (secret) =>
+  Effect.fnUntraced(function* <Sort extends string>(shape: ListShape<Sort>, query: PageQuery<Sort>, scope: Scope) {
+    return yield* Effect.fromResult(planWith(secret, shape, query, scope, yield* Clock.currentTimeMillis))
+  })
+)
+
+/** The plan at a moment, with cursors under the secret. */
+export const planWith = <Sort extends string>(
+  secret: Uint8Array,
   shape: ListShape<Sort>,
   query: PageQuery<Sort>,
-  scope: { readonly tenant: Tenant; readonly filter: Filter },
+  scope: Scope,
   now: Millis
 ): Result.Result<Plan, PageRefused> => {
   const forward = query.first !== undefined || query.after !== undefined
@@ -98,20 +116,31 @@ export const plan = <Sort extends string>(
     scope.tenant.organizationId,
     scope.tenant.mode,
     query.search ?? "",
-    sortedEntries(scope.filter)
+    sortedEntries({ ...scope.filter, archived: query.archived === true ? "true" : undefined })
   ])
   const binding: Binding = { list: shape.name, sortBy, sortDir, filter }
   const parameter = backward ? "before" : "after"
   const cursor = query[parameter]
-  const position = cursor === undefined ? Result.succeed(undefined) : readCursor(parameter, cursor, binding, now)
+  const sort = shape.sorts[sortBy]
+  const types = {
+    key: shape.second ? ([sort.type, shape.second.type] as const) : ([sort.type] as const),
+    id: shape.id.type
+  }
+  const position =
+    cursor === undefined
+      ? Result.succeed(undefined)
+      : Result.mapError(
+          readCursor(secret, cursor, binding, types, now),
+          (refused) => new PageRefused({ parameter, ...refused })
+        )
   return Result.map(position, (position) => ({
-    sort: shape.sorts[sortBy],
+    sort,
     id: shape.id,
     walk: (sortDir === "desc") === backward ? "asc" : "desc",
     backward,
     limit: query.first ?? query.last ?? pageSizeDefault,
     position,
-    cursorAt: (row) => writeCursor({ ...binding, key: row.sortKey, id: row.sortId, issuedAt: now })
+    cursorAt: (row) => writeCursor(secret, binding, { key: row.sortKey, id: row.sortId }, now)
   }))
 }
 
@@ -141,72 +170,18 @@ export const page = <Row extends RowKey, A>(plan: Plan, rows: ReadonlyArray<Row>
   }
 }
 
+/** True of the rows `row` that are archived, if those are asked for, or else of the others. */
+export const archivedAsAsked = (
+  sql: SqlClient,
+  row: string,
+  query: { readonly archived?: boolean | undefined }
+): Fragment => sql.literal(query.archived === true ? `${row}.archived` : `not ${row}.archived`)
+
 /** A pattern for `ilike` that finds `search` anywhere. */
 export const containing = (search: string): string => `%${search.replaceAll(/[\\%_]/g, "\\$&")}%`
 
-interface Binding {
-  readonly list: string
-  readonly sortBy: string
-  readonly sortDir: string
-  /** Digest of the tenant and of every filter. */
-  readonly filter: string
-}
-
-const Cursor = Schema.Struct({
-  list: Schema.String,
-  sortBy: Schema.String,
-  sortDir: Schema.String,
-  filter: Schema.String,
-  key: Schema.String,
-  id: Schema.String,
-  issuedAt: Schema.Finite,
-  check: Schema.String
-})
-const decodeCursor = Schema.decodeUnknownResult(Schema.fromJsonString(Cursor))
-
-type Content = Omit<typeof Cursor.Type, "check">
-
-/**
- * Plain Base64 that needs no escaping in a URL: the JSON is kept to characters that never encode to `+` or `/`, and
- * padded with blanks, so that no `=` is needed.
- */
-function writeCursor(content: Content): string {
-  const json = JSON.stringify({ ...content, check: checkOf(content) }).replaceAll(
-    /[^ -=@-}]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
-  )
-  return Buffer.from(json.padEnd(Math.ceil(json.length / 3) * 3), "latin1").toString("base64")
-}
-
-function readCursor(
-  parameter: string,
-  text: string,
-  binding: Binding,
-  now: Millis
-): Result.Result<Content, PageRefused> {
-  const decoded = decodeCursor(Buffer.from(text, "base64").toString("utf8"))
-  if (Result.isFailure(decoded)) return refuse(parameter, "a cursor of this list", "a malformed cursor")
-  const { check, ...content } = decoded.success
-  if (check !== checkOf(content)) return refuse(parameter, "a cursor of this list", "a damaged cursor")
-  if (content.list !== binding.list) return refuse(parameter, "a cursor of this list", "a cursor of another list")
-  if (content.sortBy !== binding.sortBy || content.sortDir !== binding.sortDir) {
-    return refuse(parameter, "a cursor of this sort order", "a cursor of another sort order")
-  }
-  if (content.filter !== binding.filter) {
-    return refuse(parameter, "a cursor of these filters", "a cursor of other filters")
-  }
-  if (now - content.issuedAt > cursorLifetimeMillis) {
-    return refuse(parameter, "a cursor used within 24 hours", "an expired cursor")
-  }
-  return Result.succeed(content)
-}
-
 function refuse(parameter: string, expected: string, received: string): Result.Result<never, PageRefused> {
   return Result.fail(new PageRefused({ parameter, expected, received }))
-}
-
-function checkOf({ list, sortBy, sortDir, filter, key, id, issuedAt }: Content): string {
-  return digest([list, sortBy, sortDir, filter, key, id, issuedAt])
 }
 
 function digest(parts: ReadonlyArray<unknown>): string {

@@ -3,12 +3,22 @@
  * place comes from the actor, not from here.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Fragment } from "effect/sql/Statement"
+import { slotStart } from "../domain/Appointment.ts"
 import { isUuid, type Tenant } from "../domain/Ids.ts"
-import type { Millis } from "../domain/Time.ts"
+import { type Millis, toText } from "../domain/Time.ts"
 import type { Unavailable } from "./Journal.ts"
-import { containing, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import type { MechanismName } from "./Mechanisms.ts"
+import {
+  containing,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused
+} from "./Pagination.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 import * as ConsumerList from "./ConsumerList.ts"
 import * as Search from "./Search.ts"
@@ -26,9 +36,18 @@ export interface ConsumerPlace {
   readonly fields: { readonly [name: string]: unknown }
 }
 
+/** Statuses in which a place has come to its end, of all kinds of mechanism. */
+export const endStatuses = ["COMPLETED", "DENIED", "LEFT", "LOST", "EXPIRED", "CANCELLED", "NO_SHOW"]
+
+/** Mechanisms that a consumer is in which are looked up at once. */
+const standingMax = 500
+
 /** What a list of consumers can be narrowed to. */
 export interface PlaceFilter {
   readonly status?: string | undefined
+  /** Bookings of this slot of the appointment, whatever their status. */
+  readonly slotId?: string | undefined
+  readonly confirmationCode?: string | undefined
 }
 
 /** The list of a mechanism's consumers, in the order they entered. */
@@ -51,12 +70,22 @@ export class Places extends Context.Service<
       query: PageQuery<keyof typeof shape.sorts>,
       filter: PlaceFilter
     ): Effect.Effect<Page<ConsumerPlace>, PageRefused | Unavailable>
+    /**
+     * Mechanisms in which the consumer waits, takes part or holds something, as last recorded, archived ones too; without
+     * those named. At most `standingMax`: ask again without these to find the others.
+     */
+    standing(
+      tenant: Tenant,
+      consumerId: string,
+      without: ReadonlyArray<string>
+    ): Effect.Effect<ReadonlyArray<MechanismName>, Unavailable>
   }
 >()("usher/store/Places") {
   static readonly layer = Layer.effect(
     Places,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
 
       /** Part of an address, which is kept in lower case, or how an id begins. */
       const sought = (tenant: Tenant, search: string): Search.Sought => {
@@ -72,20 +101,41 @@ export class Places extends Context.Service<
         }
       }
 
+      /** True of bookings of the slot: of those that an event has ever put there, the ones that are there now. */
+      const inSlot = (mechanismId: string, id: string): Fragment => {
+        const startTime = slotStart(mechanismId, id)
+        if (startTime === undefined) return sql`false`
+        return sql`
+          p.consumer_id = any(array(
+            select consumer_id from journal
+            where mechanism_id = ${mechanismId} and type in ('Booked', 'Rescheduled')
+              and data ->> 'startTime' = ${String(startTime)}
+          )) and p.fields ->> 'startTime' = ${toText(startTime)}`
+      }
+
+      /** True of the booking with the code, unless its consumer has made another since. */
+      const withCode = (mechanismId: string, code: string): Fragment => sql`
+        p.consumer_id = any(array(
+          select consumer_id from journal
+          where mechanism_id = ${mechanismId} and type = 'Booked' and data ->> 'confirmationCode' = ${code}
+        )) and p.fields ->> 'confirmationCode' = ${code}`
+
       const list = Effect.fn("Places.list")(function* (
         tenant: Tenant,
         mechanismId: string,
         query: PageQuery<keyof typeof shape.sorts>,
-        { status }: PlaceFilter
+        { status, slotId, confirmationCode }: PlaceFilter
       ) {
-        const now = yield* Clock.currentTimeMillis
-        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { mechanismId, status } }, now))
-        const conditions = [
+        const filter = { mechanismId, status, slotId, confirmationCode }
+        const planned = yield* plan(shape, query, { tenant, filter })
+        const conditions: Array<Fragment> = [
           sql`p.mechanism_id = ${mechanismId}`,
           sql`exists (select 1 from mechanisms where id = ${mechanismId}
             and organization_id = ${tenant.organizationId} and mode = ${tenant.mode})`
         ]
         if (status !== undefined) conditions.push(sql`p.status = ${status}`)
+        if (slotId !== undefined) conditions.push(inSlot(mechanismId, slotId))
+        if (confirmationCode !== undefined) conditions.push(withCode(mechanismId, confirmationCode))
         const search = query.search ?? ""
         if (isUuid(search)) conditions.push(sql`p.consumer_id = ${search}::uuid`)
         const ofTenant = (table: Fragment) =>
@@ -104,7 +154,21 @@ export class Places extends Context.Service<
         return page(planned, rows, toConsumerPlace)
       }, orUnavailable)
 
-      return { list }
+      // By key in each mechanism that is at work: an index by consumer would cost every entry something.
+      const standing = Effect.fn("Places.standing")(function* (
+        { organizationId, mode }: Tenant,
+        consumerId: string,
+        without: ReadonlyArray<string>
+      ) {
+        return yield* sql<MechanismName>`
+          select m.id, m.kind from mechanisms m join places p on p.mechanism_id = m.id and p.consumer_id = ${consumerId}
+          where m.organization_id = ${organizationId} and m.mode = ${mode}
+            and m.teardown_status is distinct from 'completed' and p.status <> all(${endStatuses}::text[])
+            and m.id <> all(${without}::uuid[])
+          limit ${standingMax}`
+      }, orUnavailable)
+
+      return { list, standing }
     })
   )
 }

@@ -57,14 +57,24 @@ export const insertMedia = Effect.fnUntraced(function* (
   yield* insertRows(sql, "product_media_assets", rows)
 })
 
-/** The products of these rows, in the same order. */
-export const toProducts = Effect.fnUntraced(function* (sql: PgClient.PgClient, rows: ReadonlyArray<Row>) {
+/**
+ * The products of these rows, in the same order, with their variants that are not archived; or, where some are named, with
+ * those.
+ */
+export const toProducts = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  rows: ReadonlyArray<Row>,
+  variantIds?: ReadonlyArray<string>
+) {
   if (rows.length === 0) return []
   const ids = rows.map(({ id }) => id)
   const variants = Map.groupBy(
     yield* sql<VariantRow>`
       select ${withOptions(sql)} from product_variants v
-      where v.product_id = any(${ids}::uuid[]) and not v.archived order by v.created_at, v.id`,
+      where v.product_id = any(${ids}::uuid[]) and ${
+        variantIds === undefined ? sql`not v.archived` : sql`v.id = any(${variantIds}::uuid[])`
+      }
+      order by v.created_at, v.id`,
     ({ product_id }) => product_id
   )
   const media = Map.groupBy(

@@ -9,9 +9,18 @@ import type { Tenant } from "../domain/Ids.ts"
 import { makeReferences, refuseUnknown, type UnknownReferences } from "./CatalogueReferences.ts"
 import { type CatalogueArchival, newRow } from "./CatalogueRows.ts"
 import type { Unavailable } from "./Journal.ts"
-import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import {
+  archivedAsAsked,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused
+} from "./Pagination.ts"
 import { columnsOf, insertMedia, type Row, settingsOf, toProducts } from "./ProductParts.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
+import { ReferenceArchived } from "./Restoring.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 import { insertVariants, type VariantDraft } from "./VariantRows.ts"
 import * as Search from "./Search.ts"
@@ -63,20 +72,31 @@ export class Products extends Context.Service<
       id: string,
       by: string
     ): Effect.Effect<CatalogueArchival<Product>, RecordNotFound | Unavailable>
+    /**
+     * Takes the product out of the archive, and none of its variants; what it names must not be archived. A default variant
+     * that is archived is its default no more.
+     */
+    restore(
+      tenant: Tenant,
+      id: string,
+      by: string
+    ): Effect.Effect<Product, ReferenceArchived | RecordNotFound | Unavailable>
   }
 >()("usher/store/Products") {
   static readonly layer = Layer.effect(
     Products,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
       const references = makeReferences(sql)
+      const wrongIn = makeWrongIn(references)
+      const toProduct = makeToProduct(sql)
 
-      const unarchived = ({ organizationId, mode }: Tenant) =>
-        sql`p.organization_id = ${organizationId} and p.mode = ${mode} and not p.archived`
+      const ofTenant = ({ organizationId, mode }: Tenant) =>
+        sql`p.organization_id = ${organizationId} and p.mode = ${mode}`
 
-      const one = ([row]: ReadonlyArray<Row>): Effect.Effect<Row, RecordNotFound> =>
-        row === undefined ? Effect.fail(new RecordNotFound({ record: "Product" })) : Effect.succeed(row)
+      const unarchived = (tenant: Tenant) => sql`${ofTenant(tenant)} and not p.archived`
 
       /** Keeps the row to this transaction, and out of the hands of those who offer it or change its variants. */
       const locked = (tenant: Tenant, id: string) =>
@@ -84,37 +104,6 @@ export class Products extends Context.Service<
           sql<Row>`select p.* from products p where p.id = ${id} and ${unarchived(tenant)} for update`,
           one
         )
-
-      const toProduct = (row: Row) => Effect.map(toProducts(sql, [row]), ([product]) => product!)
-
-      /** What is wrong with the media and the sync sources; those of the variants stand beside the product's own. */
-      const wrongIn = Effect.fnUntraced(function* (
-        tenant: Tenant,
-        settings: Settings,
-        variants: ReadonlyArray<VariantDraft>,
-        media: ReadonlyArray<MediaUse>
-      ) {
-        const sources = variants.map((variant, index) => ({
-          path: ["variants", index, "primarySyncSourceId"],
-          id: variant.settings.primarySyncSourceId
-        }))
-        const assets = media.map(({ mediaAssetId }, index) => ({
-          path: ["productMediaAssets", index, "mediaAssetId"],
-          id: mediaAssetId
-        }))
-        const choices = variants.map(({ options }, index) => ({
-          path: ["variants", index, "options"],
-          choices: options
-        }))
-        return [
-          ...(yield* references.syncSources(tenant, [
-            { path: ["primarySyncSourceId"], id: settings.primarySyncSourceId },
-            ...sources
-          ])),
-          ...(yield* references.mediaAssets(tenant, assets)),
-          ...(yield* references.options(tenant, choices))
-        ]
-      })
 
       /** What is wrong with the default variant; a product that is about to be created, undefined, has none yet. */
       const wrongDefault = Effect.fnUntraced(function* (productId: string | undefined, variantId: string | undefined) {
@@ -158,13 +147,12 @@ export class Products extends Context.Service<
       }, orUnavailable)
 
       const list = Effect.fn("Products.list")(function* (tenant: Tenant, query: PageQuery<keyof typeof shape.sorts>) {
-        const now = yield* Clock.currentTimeMillis
-        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: {} }, now))
+        const planned = yield* plan(shape, query, { tenant, filter: {} })
         const text = "p.name || E'\\n' || coalesce(p.record ->> 'handle', '')"
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`p.*`,
           from: sql`products p`,
-          where: unarchived(tenant),
+          where: sql`${ofTenant(tenant)} and ${archivedAsAsked(sql, "p", query)}`,
           sought: Search.textSought(sql, { tenant, row: "p", text }, query.search)
         })
         const products = new Map((yield* toProducts(sql, rows)).map((product) => [product.id, product]))
@@ -207,18 +195,90 @@ export class Products extends Context.Service<
           const users = offers[0]!.count
           if (users > 0) return { _tag: "InUse" as const, users }
           const now = new Date(yield* Clock.currentTimeMillis)
-          yield* sql`
+          const variants = yield* sql<{ readonly id: string }>`
             update product_variants set archived = true, updated_at = ${now}, updated_by = ${by}
-            where product_id = ${id} and not archived`
+            where product_id = ${id} and not archived returning id`
           const rows = yield* sql<Row>`
             update products set archived = true, updated_at = ${now}, updated_by = ${by} where id = ${id} returning *`
-          return { _tag: "Archived" as const, record: yield* toProduct(rows[0]!) }
+          const variantIds = variants.map((variant) => variant.id)
+          const [record] = yield* toProducts(sql, rows, variantIds)
+          return { _tag: "Archived" as const, record: record! }
         },
         sql.withTransaction,
         orUnavailable
       )
 
-      return { create, find, byIds, list, change, archive }
+      return { create, find, byIds, list, change, archive, restore: makeRestore(sql, references) }
     })
   )
 }
+
+type References = ReturnType<typeof makeReferences>
+
+const one = ([row]: ReadonlyArray<Row>): Effect.Effect<Row, RecordNotFound> =>
+  row === undefined ? Effect.fail(new RecordNotFound({ record: "Product" })) : Effect.succeed(row)
+
+/** The product of a row. */
+const makeToProduct = (sql: PgClient.PgClient) => (row: Row) =>
+  Effect.map(toProducts(sql, [row]), ([product]) => product!)
+
+/** What is wrong with the media and the sync sources; those of the variants stand beside the product's own. */
+const makeWrongIn = (references: References) =>
+  Effect.fnUntraced(function* (
+    tenant: Tenant,
+    settings: Settings,
+    variants: ReadonlyArray<VariantDraft>,
+    media: ReadonlyArray<MediaUse>
+  ) {
+    const sources = variants.map((variant, index) => ({
+      path: ["variants", index, "primarySyncSourceId"],
+      id: variant.settings.primarySyncSourceId
+    }))
+    const assets = media.map(({ mediaAssetId }, index) => ({
+      path: ["productMediaAssets", index, "mediaAssetId"],
+      id: mediaAssetId
+    }))
+    const choices = variants.map(({ options }, index) => ({
+      path: ["variants", index, "options"],
+      choices: options
+    }))
+    return [
+      ...(yield* references.syncSources(tenant, [
+        { path: ["primarySyncSourceId"], id: settings.primarySyncSourceId },
+        ...sources
+      ])),
+      ...(yield* references.mediaAssets(tenant, assets)),
+      ...(yield* references.options(tenant, choices))
+    ]
+  })
+
+/** Takes a product out of the archive, unless what it names is archived. */
+const makeRestore = (sql: PgClient.PgClient, references: References) =>
+  Effect.fn("Products.restore")(
+    function* (tenant: Tenant, id: string, by: string) {
+      const rows = yield* sql<Row>`
+        select p.* from products p
+        where p.id = ${id} and p.organization_id = ${tenant.organizationId} and p.mode = ${tenant.mode} for update`
+      const row = yield* one(rows)
+      if (!row.archived) return yield* makeToProduct(sql)(row)
+      const source = [{ path: [], id: settingsOf(row).primarySyncSourceId }]
+      if ((yield* references.syncSources(tenant, source)).length > 0) {
+        return yield* new ReferenceArchived({ record: "Sync source" })
+      }
+      const media = yield* sql<{ readonly id: string }>`
+      select media_asset_id as id from product_media_assets where product_id = ${id}`
+      const assets = media.map((asset) => ({ path: [], id: asset.id }))
+      if ((yield* references.mediaAssets(tenant, assets)).length > 0) {
+        return yield* new ReferenceArchived({ record: "Media asset" })
+      }
+      const now = new Date(yield* Clock.currentTimeMillis)
+      const restored = yield* sql<Row>`
+      update products p set archived = false, updated_at = ${now}, updated_by = ${by}, default_variant_id = (
+        select v.id from product_variants v where v.id = p.default_variant_id and not v.archived
+      )
+      where p.id = ${id} returning *`
+      return yield* makeToProduct(sql)(restored[0]!)
+    },
+    sql.withTransaction,
+    orUnavailable
+  )

@@ -7,14 +7,12 @@ import type { Kind } from "../domain/Decider.ts"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
 import type { Unavailable } from "./Journal.ts"
+import { endStatuses } from "./Places.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 
 /** Places of one consumer that are shown, those entered last. */
 const shownPlacesMax = 100
-
-/** Statuses in which a place has come to its end, of all kinds of mechanism. */
-const endStatuses = ["COMPLETED", "DENIED", "LEFT", "LOST", "EXPIRED", "CANCELLED", "NO_SHOW"]
 
 /** Where a consumer waits, takes part or holds something. */
 export interface ActivePlace {

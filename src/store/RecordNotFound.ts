@@ -11,6 +11,7 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
     "Sequence",
     "Audience",
     "Consumer",
+    "Session",
     "Queue",
     "Distribution",
     "Sync source",

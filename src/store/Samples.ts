@@ -4,6 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import { withoutBounds } from "./BoundedClient.ts"
 
 /** The tables that can be filled, each after those it refers to. */
 export type SampleTable =
@@ -30,10 +31,10 @@ export const insert = Effect.fnUntraced(function* (table: SampleTable, rows: Rea
       .map((column) => `"${column}"`)
       .join(", ")
   )
-  yield* sql`
+  yield* withoutBounds(sql`
     insert into ${sql(table)} (${columns})
-    select ${columns} from json_populate_recordset(null::${sql(table)}, ${JSON.stringify(rows)}::json)`
+    select ${columns} from json_populate_recordset(null::${sql(table)}, ${JSON.stringify(rows)}::json)`)
 })
 
 /** Lets the database look at how the rows are spread, as it does by itself some time later. */
-export const analyze = Effect.flatMap(PgClient.PgClient, (sql) => Effect.asVoid(sql`analyze`))
+export const analyze = Effect.flatMap(PgClient.PgClient, (sql) => Effect.asVoid(withoutBounds(sql`analyze`)))

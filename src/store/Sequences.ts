@@ -5,23 +5,27 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { Kind } from "../domain/Decider.ts"
 import type { Tenant } from "../domain/Ids.ts"
-import type { Surroundings } from "../domain/Locale.ts"
 import { type Sequence, Settings } from "../domain/Sequence.ts"
+import { belowSequence, type Parents, type WaitlistExists } from "./BelowSequence.ts"
 import type { Archival } from "./Experiences.ts"
 import type { Unavailable } from "./Journal.ts"
 import type { MechanismName } from "./Mechanisms.ts"
-import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import {
+  archivedAsAsked,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused
+} from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
+import { ParentArchived, ReferenceArchived } from "./Restoring.ts"
 import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 import * as Search from "./Search.ts"
-
-/** What a mechanism takes from what it is created below. */
-export interface Parents extends Surroundings {
-  readonly experienceId: string
-  readonly sequenceId: string
-}
 
 /** What a list of sequences can be narrowed to. */
 export interface SequenceFilter {
@@ -69,20 +73,32 @@ export class Sequences extends Context.Service<
     ): Effect.Effect<Sequence, E | RecordNotFound | Unavailable>
     /** Archives the sequence, if none of its mechanisms is left. */
     archive(tenant: Tenant, id: string, by: string): Effect.Effect<Archival<Sequence>, RecordNotFound | Unavailable>
-    /** Runs `create` while neither the sequence nor its experience can be archived, in one transaction. */
+    /** Takes the sequence out of the archive, and none of its mechanisms; its experience and its audience must not be archived. */
+    restore(
+      tenant: Tenant,
+      id: string,
+      by: string
+    ): Effect.Effect<Sequence, ParentArchived | ReferenceArchived | RecordNotFound | Unavailable>
+    /**
+     * Runs `create`, which creates a mechanism of this kind, in one transaction, while neither the sequence nor its
+     * experience can be archived or changed. A second waitlist is refused, whoever creates it at the same time.
+     */
     below<A, E, R>(
       tenant: Tenant,
       sequenceId: string,
+      kind: Kind,
       create: (parents: Parents) => Effect.Effect<A, E, R>
-    ): Effect.Effect<A, E | RecordNotFound | Unavailable, R>
+    ): Effect.Effect<A, E | RecordNotFound | WaitlistExists | Unavailable, R>
   }
 >()("usher/store/Sequences") {
   static readonly layer = Layer.effect(
     Sequences,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
       const hashOf = yield* makeAccessCodeHash
+      const heldAudience = makeHeldAudience(sql)
 
       const ofTenant = (tenant: Tenant) => sql`s.organization_id = ${tenant.organizationId} and s.mode = ${tenant.mode}`
 
@@ -97,17 +113,6 @@ export class Sequences extends Context.Service<
           select s.* from sequences s where s.id = ${id} and ${ofTenant(tenant)} and not s.archived for update`.pipe(
           Effect.flatMap(([row]) => (row === undefined ? notFound : Effect.succeed(row)))
         )
-
-      /** Keeps the audience, if one is named, from being archived until the transaction ends. */
-      const heldAudience = Effect.fnUntraced(function* (tenant: Tenant, audienceId: string | null) {
-        if (audienceId === null) return
-        const held = yield* sql`
-          select id from audiences
-          where id = ${audienceId} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode}
-            and not archived
-          for share`
-        if (held.length === 0) return yield* new RecordNotFound({ record: "Audience" })
-      })
 
       const create = Effect.fn("Sequences.create")(
         function* (
@@ -153,13 +158,12 @@ export class Sequences extends Context.Service<
         query: PageQuery<keyof typeof shape.sorts>,
         { experienceId }: SequenceFilter
       ) {
-        const now = yield* Clock.currentTimeMillis
-        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { experienceId } }, now))
+        const planned = yield* plan(shape, query, { tenant, filter: { experienceId } })
         const within = experienceId === undefined ? sql`true` : sql`s.experience_id = ${experienceId}`
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`s.*`,
           from: sql`sequences s`,
-          where: sql`${ofTenant(tenant)} and not s.archived and ${within}`,
+          where: sql`${ofTenant(tenant)} and ${archivedAsAsked(sql, "s", query)} and ${within}`,
           sought: Search.textSought(sql, { tenant, row: "s", text: "s.name" }, query.search)
         })
         return page(planned, rows, toSequence)
@@ -208,32 +212,33 @@ export class Sequences extends Context.Service<
         orUnavailable
       )
 
-      const below = Effect.fnUntraced(
-        function* <A, E, R>(tenant: Tenant, sequenceId: string, create: (parents: Parents) => Effect.Effect<A, E, R>) {
+      const restore = Effect.fn("Sequences.restore")(
+        function* (tenant: Tenant, id: string, by: string) {
           // The experience first, as in archiving: two who lock in different orders wait for each other for ever.
-          const rows = yield* sql<{
-            readonly experience_id: string
-            readonly time_zone: string
-            readonly currency_code: string
-          }>`
-            select s.experience_id, e.record ->> 'timeZone' as time_zone, e.record ->> 'currencyCode' as currency_code
-            from experiences e join sequences s on s.experience_id = e.id
-            where s.id = ${sequenceId} and ${ofTenant(tenant)} and not s.archived and not e.archived
-            for share`
-          const row = rows[0]
-          if (row === undefined) return yield* notFound
-          return yield* create({
-            experienceId: row.experience_id,
-            sequenceId,
-            timeZone: row.time_zone,
-            currencyCode: row.currency_code
-          })
+          const parents = yield* sql<{ readonly archived: boolean }>`
+            select e.archived from experiences e
+            where e.id = (select s.experience_id from sequences s where s.id = ${id} and ${ofTenant(tenant)}) for share`
+          const parent = parents[0]
+          if (parent === undefined) return yield* notFound
+          const rows = yield* sql<Row>`select s.* from sequences s where s.id = ${id} for update`
+          const row = rows[0]!
+          if (!row.archived) return toSequence(row)
+          if (parent.archived) return yield* new ParentArchived({ record: "Experience" })
+          yield* heldAudience(tenant, row.audience_id).pipe(
+            Effect.catchTag("RecordNotFound", ({ record }) => Effect.fail(new ReferenceArchived({ record })))
+          )
+          const now = new Date(yield* Clock.currentTimeMillis)
+          const restored = yield* sql<Row>`
+            update sequences set archived = false, updated_at = ${now}, updated_by = ${by}
+            where id = ${id} returning *`
+          yield* tellProtection(sql, sql`s.id = ${id}`)
+          return toSequence(restored[0]!)
         },
         sql.withTransaction,
         orUnavailable
       )
 
-      return { create, find, list, change, archive, below }
+      return { create, find, list, change, archive, restore, below: belowSequence(sql) }
     })
   )
 }
@@ -283,3 +288,15 @@ export const toSequence = (row: Row): Sequence => {
     archived: row.archived
   }
 }
+
+/** Keeps the audience, if one is named, from being archived until the transaction ends. */
+const makeHeldAudience = (sql: PgClient.PgClient) =>
+  Effect.fnUntraced(function* (tenant: Tenant, audienceId: string | null) {
+    if (audienceId === null) return
+    const held = yield* sql`
+    select id from audiences
+    where id = ${audienceId} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode}
+      and not archived
+    for share`
+    if (held.length === 0) return yield* new RecordNotFound({ record: "Audience" })
+  })

@@ -9,7 +9,7 @@ import { orUnavailable } from "./SqlFailure.ts"
 
 /** The secret, 32 bytes that never change. Each is made by the migration that needs it. */
 export const serverSecret = Effect.fnUntraced(
-  function* (name: "one_time_codes" | "access_codes" | "assigned_products" | "nodes") {
+  function* (name: "one_time_codes" | "access_codes" | "assigned_products" | "nodes" | "cursors") {
     const sql = yield* PgClient.PgClient
     const select = SqlSchema.findOne({
       Request: Schema.String,

@@ -8,8 +8,19 @@ import { SecureRandom } from "effect/crypto"
 import type { Tenant } from "../domain/Ids.ts"
 import { orderProblems, type ValueSettings, valuesMax, type VariantOptionValue } from "../domain/VariantOption.ts"
 import type { Unavailable } from "./Journal.ts"
+import {
+  archivedAsAsked,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused
+} from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
+import { ParentArchived } from "./Restoring.ts"
 import { orUnavailable } from "./SqlFailure.ts"
+import * as Search from "./Search.ts"
 
 /** The option has as many values as it can have. Nothing has changed. */
 export class OptionFull extends Schema.TaggedError<OptionFull>()("OptionFull", {}) {}
@@ -33,9 +44,21 @@ export type ValueArchival =
   | { readonly _tag: "Archived"; readonly record: VariantOptionValue }
   | { readonly _tag: "InUse"; readonly variants: number }
 
+/** The list of an option's values, in their order. */
+export const shape = {
+  name: "variant option values",
+  sorts: { sortOrder: { expression: "x.sort_order", type: "bigint" } },
+  id: { expression: "x.id", type: "uuid" }
+} as const satisfies ListShape<"sortOrder">
+
 export class VariantOptionValues extends Context.Service<
   VariantOptionValues,
   {
+    list(
+      tenant: Tenant,
+      optionId: string,
+      query: PageQuery<keyof typeof shape.sorts>
+    ): Effect.Effect<Page<VariantOptionValue>, PageRefused | RecordNotFound | Unavailable>
     /** Adds a value after all others of the option. */
     add(
       tenant: Tenant,
@@ -58,6 +81,13 @@ export class VariantOptionValues extends Context.Service<
       id: string,
       by: string
     ): Effect.Effect<ValueArchival, RecordNotFound | Unavailable>
+    /** Takes the value out of the archive, after all others of the option, which must not be archived. */
+    restore(
+      tenant: Tenant,
+      optionId: string,
+      id: string,
+      by: string
+    ): Effect.Effect<VariantOptionValue, ParentArchived | OptionFull | ValueExists | RecordNotFound | Unavailable>
     /**
      * Puts the centrally managed values into the order of `valueOrder`, which names each of them once; the others keep
      * their order after them. Answers all values of the option; those that moved are stamped.
@@ -74,18 +104,18 @@ export class VariantOptionValues extends Context.Service<
     VariantOptionValues,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
+      const refuseExisting = makeRefuseExisting(sql)
+      const lastPlace = makeLastPlace(sql)
+
+      const ofTenant = ({ organizationId, mode }: Tenant) => sql`organization_id = ${organizationId} and mode = ${mode}`
 
       /** Keeps the tenant's option to this transaction. */
-      const holdOption = ({ organizationId, mode }: Tenant, optionId: string) =>
+      const holdOption = (tenant: Tenant, optionId: string) =>
         sql`
-          select id from variant_options
-          where id = ${optionId} and organization_id = ${organizationId} and mode = ${mode} and not archived
-          for update`.pipe(
-          Effect.flatMap(({ length }) =>
-            length === 0 ? Effect.fail(new RecordNotFound({ record: "Variant option" })) : Effect.void
-          )
-        )
+          select id from variant_options where id = ${optionId} and ${ofTenant(tenant)} and not archived
+          for update`.pipe(Effect.flatMap(({ length }) => (length === 0 ? optionNotFound : Effect.void)))
 
       /** The value, kept to this transaction with its option. */
       const hold = Effect.fnUntraced(function* (tenant: Tenant, optionId: string, id: string) {
@@ -96,23 +126,28 @@ export class VariantOptionValues extends Context.Service<
         return rows[0] ?? (yield* new RecordNotFound({ record: "Variant option value" }))
       })
 
-      /** Refuses a text that another value of the option has. */
-      const refuseExisting = Effect.fnUntraced(function* (optionId: string, value: string, id: string | null) {
-        const others = yield* sql`
-          select id from variant_option_values
-          where option_id = ${optionId} and value = ${value} and not archived and id is distinct from ${id}::uuid`
-        if (others.length > 0) return yield* new ValueExists({ value })
-      })
+      const list = Effect.fn("VariantOptionValues.list")(function* (
+        tenant: Tenant,
+        optionId: string,
+        query: PageQuery<keyof typeof shape.sorts>
+      ) {
+        const options = yield* sql`
+          select id from variant_options where id = ${optionId} and ${ofTenant(tenant)} and not archived`
+        if (options.length === 0) return yield* optionNotFound
+        const planned = yield* plan(shape, query, { tenant, filter: { optionId } })
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`x.*`,
+          from: sql`variant_option_values x`,
+          where: sql`x.option_id = ${optionId} and ${archivedAsAsked(sql, "x", query)}`
+        })
+        return page(planned, rows, toValue)
+      }, orUnavailable)
 
       const add = Effect.fn("VariantOptionValues.add")(
         function* (tenant: Tenant, optionId: string, by: string, settings: ValueSettings) {
           yield* holdOption(tenant, optionId)
           yield* refuseExisting(optionId, settings.value, null)
-          const counted = yield* sql<{ readonly count: number; readonly next: number }>`
-            select count(*)::int as count, coalesce(max(sort_order) + 1, 0) as next
-            from variant_option_values where option_id = ${optionId} and not archived`
-          const { count, next } = counted[0]!
-          if (count >= valuesMax) return yield* new OptionFull()
+          const next = yield* lastPlace(optionId)
           const id = yield* random.uuidV7()
           const now = new Date(yield* Clock.currentTimeMillis)
           const row = toRow(sql, { id, optionId, tenant, by, now }, settings, next)
@@ -165,6 +200,31 @@ export class VariantOptionValues extends Context.Service<
         orUnavailable
       )
 
+      const restore = Effect.fn("VariantOptionValues.restore")(
+        function* (tenant: Tenant, optionId: string, id: string, by: string) {
+          const options = yield* sql<{ readonly archived: boolean }>`
+            select archived from variant_options where id = ${optionId} and ${ofTenant(tenant)} for update`
+          const option = options[0]
+          if (option === undefined) return yield* optionNotFound
+          const rows = yield* sql<Row>`
+            select * from variant_option_values where id = ${id} and option_id = ${optionId} for update`
+          const row = rows[0]
+          if (row === undefined) return yield* new RecordNotFound({ record: "Variant option value" })
+          if (!row.archived) return toValue(row)
+          if (option.archived) return yield* new ParentArchived({ record: "Variant option" })
+          yield* refuseExisting(optionId, row.value, id)
+          const next = yield* lastPlace(optionId)
+          const now = new Date(yield* Clock.currentTimeMillis)
+          const restored = yield* sql<Row>`
+            update variant_option_values
+            set archived = false, sort_order = ${next}, updated_at = ${now}, updated_by = ${by}
+            where id = ${id} returning *`
+          return toValue(restored[0]!)
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
       const reorder = Effect.fn("VariantOptionValues.reorder")(
         function* (tenant: Tenant, optionId: string, by: string, valueOrder: ReadonlyArray<string>) {
           yield* holdOption(tenant, optionId)
@@ -185,10 +245,12 @@ export class VariantOptionValues extends Context.Service<
         orUnavailable
       )
 
-      return { add, change, archive, reorder }
+      return { list, add, change, archive, restore, reorder }
     })
   )
 }
+
+const optionNotFound = Effect.fail(new RecordNotFound({ record: "Variant option" }))
 
 /** The values of an option that are not archived, in order. */
 export const valuesOf = (sql: PgClient.PgClient, optionId: string) =>
@@ -262,3 +324,22 @@ const toValue = (row: Row): VariantOptionValue => ({
   updatedBy: row.updated_by,
   archived: row.archived
 })
+
+/** Refuses a text that another value of the option has. */
+const makeRefuseExisting = (sql: PgClient.PgClient) =>
+  Effect.fnUntraced(function* (optionId: string, value: string, id: string | null) {
+    const others = yield* sql`
+    select id from variant_option_values
+    where option_id = ${optionId} and value = ${value} and not archived and id is distinct from ${id}::uuid`
+    if (others.length > 0) return yield* new ValueExists({ value })
+  })
+
+/** The place after all others of the option, if it has room for one more. */
+const makeLastPlace = (sql: PgClient.PgClient) =>
+  Effect.fnUntraced(function* (optionId: string) {
+    const counted = yield* sql<{ readonly count: number; readonly next: number }>`
+    select count(*)::int as count, coalesce(max(sort_order) + 1, 0) as next
+    from variant_option_values where option_id = ${optionId} and not archived`
+    const { count, next } = counted[0]!
+    return count >= valuesMax ? yield* new OptionFull() : next
+  })

@@ -7,7 +7,15 @@ import { SecureRandom } from "effect/crypto"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Settings, ValueSettings, VariantOption, VariantOptionWithValues } from "../domain/VariantOption.ts"
 import type { Unavailable } from "./Journal.ts"
-import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import {
+  archivedAsAsked,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused
+} from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 import { toRow, valuesOf } from "./VariantOptionValues.ts"
@@ -51,12 +59,19 @@ export class VariantOptions extends Context.Service<
     ): Effect.Effect<VariantOptionWithValues, RecordNotFound | Unavailable>
     /** Archives the option, if no variant has one of its values. */
     archive(tenant: Tenant, id: string, by: string): Effect.Effect<OptionArchival, RecordNotFound | Unavailable>
+    /** Takes the option out of the archive, with the values that were not archived themselves. */
+    restore(
+      tenant: Tenant,
+      id: string,
+      by: string
+    ): Effect.Effect<VariantOptionWithValues, RecordNotFound | Unavailable>
   }
 >()("usher/store/VariantOptions") {
   static readonly layer = Layer.effect(
     VariantOptions,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
 
       const ofTenant = (tenant: Tenant) => sql`o.organization_id = ${tenant.organizationId} and o.mode = ${tenant.mode}`
@@ -98,12 +113,11 @@ export class VariantOptions extends Context.Service<
         tenant: Tenant,
         query: PageQuery<keyof typeof shape.sorts>
       ) {
-        const now = yield* Clock.currentTimeMillis
-        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: {} }, now))
+        const planned = yield* plan(shape, query, { tenant, filter: {} })
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`o.*`,
           from: sql`variant_options o`,
-          where: sql`${ofTenant(tenant)} and not o.archived`,
+          where: sql`${ofTenant(tenant)} and ${archivedAsAsked(sql, "o", query)}`,
           sought: Search.textSought(sql, { tenant, row: "o", text: "o.name" }, query.search)
         })
         return page(planned, rows, toOption)
@@ -149,7 +163,15 @@ export class VariantOptions extends Context.Service<
         orUnavailable
       )
 
-      return { create, find, list, change, archive }
+      const restore = Effect.fn("VariantOptions.restore")(function* (tenant: Tenant, id: string, by: string) {
+        const now = new Date(yield* Clock.currentTimeMillis)
+        yield* sql`
+          update variant_options o set archived = false, updated_at = ${now}, updated_by = ${by}
+          where o.id = ${id} and ${ofTenant(tenant)} and o.archived`
+        return yield* find(tenant, id)
+      }, orUnavailable)
+
+      return { create, find, list, change, archive, restore }
     })
   )
 }

@@ -12,11 +12,20 @@ import {
   variantsMax
 } from "../domain/catalogue/Variant.ts"
 import type { Tenant } from "../domain/Ids.ts"
-import { makeReferences, refuseUnknown, type UnknownReferences } from "./CatalogueReferences.ts"
+import { makeReferences, type Reference, refuseUnknown, type UnknownReferences } from "./CatalogueReferences.ts"
 import type { CatalogueArchival } from "./CatalogueRows.ts"
 import type { Unavailable } from "./Journal.ts"
-import { type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "./Pagination.ts"
+import {
+  archivedAsAsked,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused
+} from "./Pagination.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
+import { ParentArchived, ReferenceArchived } from "./Restoring.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 import {
   columnsOf,
@@ -84,17 +93,27 @@ export class Variants extends Context.Service<
       id: string,
       by: string
     ): Effect.Effect<CatalogueArchival<Variant>, RecordNotFound | Unavailable>
+    /** Takes the variant out of the archive; its product and what it names must not be archived. */
+    restore(
+      tenant: Tenant,
+      id: string,
+      by: string
+    ): Effect.Effect<Variant, ParentArchived | ReferenceArchived | TooManyVariants | RecordNotFound | Unavailable>
   }
 >()("usher/store/Variants") {
   static readonly layer = Layer.effect(
     Variants,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
-      const references = makeReferences(sql)
+      const wrongIn = makeWrongIn(makeReferences(sql))
+      const refuseTooMany = makeRefuseTooMany(sql)
 
-      const unarchived = ({ organizationId, mode }: Tenant) =>
-        sql`v.organization_id = ${organizationId} and v.mode = ${mode} and not v.archived`
+      const ofTenant = ({ organizationId, mode }: Tenant) =>
+        sql`v.organization_id = ${organizationId} and v.mode = ${mode}`
+
+      const unarchived = (tenant: Tenant) => sql`${ofTenant(tenant)} and not v.archived`
 
       const one = <R>([row]: ReadonlyArray<R>): Effect.Effect<R, RecordNotFound> =>
         row === undefined ? Effect.fail(new RecordNotFound({ record: "Variant" })) : Effect.succeed(row)
@@ -103,16 +122,6 @@ export class Variants extends Context.Service<
         Effect.map(sql<Row>`select ${withOptions(sql)} from product_variants v where v.id = ${id}`, (rows) =>
           toVariant(rows[0]!)
         )
-
-      const wrongIn = Effect.fnUntraced(function* (
-        tenant: Tenant,
-        { primarySyncSourceId }: Settings,
-        options: ReadonlyArray<OptionChoice>
-      ) {
-        const source = [{ path: ["primarySyncSourceId"], id: primarySyncSourceId }]
-        const choices = [{ path: ["options"], choices: options }]
-        return [...(yield* references.syncSources(tenant, source)), ...(yield* references.options(tenant, choices))]
-      })
 
       const create = Effect.fn("Variants.create")(
         function* (tenant: Tenant, by: string, productId: string, draft: VariantDraft) {
@@ -123,9 +132,7 @@ export class Variants extends Context.Service<
             for update`
           if (products.length === 0) return yield* new RecordNotFound({ record: "Product" })
           yield* refuseUnknown(yield* wrongIn(tenant, draft.settings, draft.options))
-          const counted = yield* sql<{ readonly count: number }>`
-            select count(*)::int as count from product_variants where product_id = ${productId} and not archived`
-          if (counted[0]!.count >= variantsMax) return yield* new TooManyVariants()
+          yield* refuseTooMany(productId)
           const [id] = yield* insertVariants(sql, random, tenant, by, productId, [draft])
           return yield* byId(id!)
         },
@@ -150,13 +157,12 @@ export class Variants extends Context.Service<
         query: PageQuery<keyof typeof shape.sorts>,
         { productId }: VariantFilter
       ) {
-        const now = yield* Clock.currentTimeMillis
-        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: { productId } }, now))
+        const planned = yield* plan(shape, query, { tenant, filter: { productId } })
         const within = productId === undefined ? sql`true` : sql`v.product_id = ${productId}`
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: withOptions(sql),
           from: sql`product_variants v`,
-          where: sql`${unarchived(tenant)} and ${within}`,
+          where: sql`${ofTenant(tenant)} and ${archivedAsAsked(sql, "v", query)} and ${within}`,
           sought: Search.textSought(sql, { tenant, row: "v", text: "coalesce(v.sku, '')" }, query.search)
         })
         return page(planned, rows, toVariant)
@@ -215,7 +221,64 @@ export class Variants extends Context.Service<
         orUnavailable
       )
 
-      return { create, find, byIds, list, change, archive }
+      const restore = Effect.fn("Variants.restore")(
+        function* (tenant: Tenant, id: string, by: string) {
+          // The product first, as in archiving.
+          const parents = yield* sql<{ readonly id: string; readonly archived: boolean }>`
+            select p.id, p.archived from products p
+            where p.id = (select v.product_id from product_variants v where v.id = ${id} and ${ofTenant(tenant)})
+            for update`
+          const parent = yield* one(parents)
+          const rows = yield* sql<Row>`
+            select ${withOptions(sql)} from product_variants v where v.id = ${id} for update of v`
+          const row = rows[0]!
+          if (!row.archived) return toVariant(row)
+          if (parent.archived) return yield* new ParentArchived({ record: "Product" })
+          yield* refuseTooMany(parent.id)
+          const [wrong] = yield* wrongIn(tenant, settingsOf(row), row.options)
+          if (wrong !== undefined) return yield* new ReferenceArchived({ record: namedAt(wrong) })
+          const now = new Date(yield* Clock.currentTimeMillis)
+          yield* sql`
+            update product_variants set archived = false, updated_at = ${now}, updated_by = ${by} where id = ${id}`
+          return yield* byId(id)
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
+
+      return { create, find, byIds, list, change, archive, restore }
     })
   )
 }
+
+/** What kind of record a variant names there. */
+const namedAt = ({ path }: Reference): string => {
+  switch (path.at(-1)) {
+    case "optionId":
+      return "Variant option"
+    case "valueId":
+      return "Variant option value"
+    default:
+      return "Sync source"
+  }
+}
+
+/** What of a variant names what is not there. */
+const makeWrongIn = (references: ReturnType<typeof makeReferences>) =>
+  Effect.fnUntraced(function* (
+    tenant: Tenant,
+    { primarySyncSourceId }: Settings,
+    options: ReadonlyArray<OptionChoice>
+  ) {
+    const source = [{ path: ["primarySyncSourceId"], id: primarySyncSourceId }]
+    const choices = [{ path: ["options"], choices: options }]
+    return [...(yield* references.syncSources(tenant, source)), ...(yield* references.options(tenant, choices))]
+  })
+
+/** Refuses one more variant of the product, which is kept to this transaction. */
+const makeRefuseTooMany = (sql: PgClient.PgClient) =>
+  Effect.fnUntraced(function* (productId: string) {
+    const counted = yield* sql<{ readonly count: number }>`
+    select count(*)::int as count from product_variants where product_id = ${productId} and not archived`
+    if (counted[0]!.count >= variantsMax) return yield* new TooManyVariants()
+  })

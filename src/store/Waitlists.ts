@@ -7,6 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Mode, Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
 import type { Unavailable } from "./Journal.ts"
+import { heldOpenAt } from "./Mechanisms.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 
 /** A sequence, for its tenant. */
@@ -48,7 +49,8 @@ export class Waitlists extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      // A mechanism without `openAt` opens with its creation. One that has closed or was ended does not open any more.
+      // A mechanism without `openAt` opens with its creation, and none before its experience. One that has closed or was
+      // ended does not open any more.
       const openings = Effect.fn("Waitlists.openings")(function* (sequence?: SequenceRef) {
         const within =
           sequence === undefined
@@ -57,7 +59,7 @@ export class Waitlists extends Context.Service<
                 and w.sequence_id = ${sequence.sequenceId}`
         const rows = yield* sql<OpeningRow>`
           select w.id, w.organization_id, w.mode, w.sequence_id,
-            min(coalesce((m.configuration ->> 'openAt')::timestamptz, m.created_at)) as opens_at
+            min(coalesce(${heldOpenAt(sql)}, m.created_at)) as opens_at
           from mechanisms w
           left join mechanisms m on m.experience_id = w.experience_id and m.sequence_id = w.sequence_id
             and m.kind <> 'waitlist' and not m.archived and m.teardown_status is null

@@ -3,6 +3,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result } from "effect"
+import type { Fragment } from "effect/sql/Statement"
 import type { Experience, Settings } from "../domain/Experience.ts"
 import type { ExperienceProduct, Offer } from "../domain/ExperienceProduct.ts"
 import type { Tenant } from "../domain/Ids.ts"
@@ -48,7 +49,7 @@ export interface Change {
   readonly offers: ReadonlyArray<Offer> | undefined
 }
 
-/** An experience with everything below it that is not archived. */
+/** An experience with everything below it that is not archived; if it is archived itself, with what was archived with it. */
 export interface WholeExperience {
   readonly experience: Experience
   readonly products: ReadonlyArray<ExperienceProduct>
@@ -80,6 +81,12 @@ export class WholeExperiences extends Context.Service<
       accessCode?: string | null
     ): Effect.Effect<Experience, E | RecordNotFound | Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<WholeExperience, RecordNotFound | Unavailable>
+    /** An experience that has just been archived, with what was below it `before`, as that is now. */
+    archived(
+      tenant: Tenant,
+      experience: Experience,
+      before: WholeExperience
+    ): Effect.Effect<WholeExperience, Unavailable>
     /** The experience's sequences that are not archived. */
     sequenceIds(tenant: Tenant, id: string): Effect.Effect<ReadonlyArray<string>, Unavailable>
   }
@@ -148,16 +155,22 @@ export class WholeExperiences extends Context.Service<
         orUnavailable
       )
 
-      const find = Effect.fn("WholeExperiences.find")(function* (tenant: Tenant, id: string) {
-        const experience = yield* experiences.find(tenant, id)
-        const { organizationId, mode } = tenant
+      /** The experience with those sequences `s` and mechanisms `m` below it that fit. */
+      const withThose = Effect.fnUntraced(function* (
+        { organizationId, mode }: Tenant,
+        experience: Experience,
+        those: { readonly sequences: Fragment; readonly mechanisms: Fragment }
+      ) {
+        const { id } = experience
         const below = yield* sql<SequenceRow>`
           select s.* from sequences s
-          where s.experience_id = ${id} and s.organization_id = ${organizationId} and s.mode = ${mode} and not s.archived
+          where s.experience_id = ${id} and s.organization_id = ${organizationId} and s.mode = ${mode}
+            and ${those.sequences}
           order by (s.record -> 'priority')::bigint desc, s.created_at, s.id limit ${recordSequencesMax}`
         const mechanisms = yield* sql<MechanismRow>`
           select m.* from mechanisms m
-          where m.experience_id = ${id} and m.organization_id = ${organizationId} and m.mode = ${mode} and not m.archived
+          where m.experience_id = ${id} and m.organization_id = ${organizationId} and m.mode = ${mode}
+            and ${those.mechanisms}
           order by m.created_at, m.id limit ${recordMechanismsMax}`
         const bySequence = Map.groupBy(mechanisms.map(toStored), ({ identity }) => identity.sequenceId)
         return {
@@ -165,6 +178,24 @@ export class WholeExperiences extends Context.Service<
           products: yield* products.shown(id),
           sequences: below.map((row) => ({ sequence: toSequence(row), mechanisms: bySequence.get(row.id) ?? [] }))
         }
+      })
+
+      const find = Effect.fn("WholeExperiences.find")(function* (tenant: Tenant, id: string) {
+        const experience = yield* experiences.find(tenant, id)
+        return yield* withThose(tenant, experience, { sequences: sql`not s.archived`, mechanisms: sql`not m.archived` })
+      }, orUnavailable)
+
+      const archived = Effect.fn("WholeExperiences.archived")(function* (
+        tenant: Tenant,
+        experience: Experience,
+        { sequences }: WholeExperience
+      ) {
+        const sequenceIds = sequences.map(({ sequence }) => sequence.id)
+        const mechanismIds = sequences.flatMap(({ mechanisms }) => mechanisms.map(({ identity }) => identity.id))
+        return yield* withThose(tenant, experience, {
+          sequences: sql`s.id = any(${sequenceIds}::uuid[])`,
+          mechanisms: sql`m.id = any(${mechanismIds}::uuid[])`
+        })
       }, orUnavailable)
 
       const sequenceIds = Effect.fn("WholeExperiences.sequenceIds")(function* (
@@ -177,7 +208,7 @@ export class WholeExperiences extends Context.Service<
         return rows.map((row) => row.id)
       }, orUnavailable)
 
-      return { create, change, find, sequenceIds }
+      return { create, change, find, archived, sequenceIds }
     })
   )
 }

@@ -3,10 +3,13 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import type { ExperienceWindow } from "../domain/ExperienceWindow.ts"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Surroundings } from "../domain/Locale.ts"
 import type { Sequence, Settings } from "../domain/Sequence.ts"
 import { ExperienceProducts, type Named } from "./ExperienceProducts.ts"
+import { toWindow, windowColumns, type WindowRow } from "./ExperienceWindows.ts"
 import type { Unavailable } from "./Journal.ts"
 import { type Row as MechanismRow, type StoredMechanism, toStored } from "./Mechanisms.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
@@ -30,7 +33,16 @@ export interface Above {
   readonly notOffered: ReadonlySet<string>
 }
 
-/** A sequence with its mechanisms that are not archived, in the order they were created. */
+/** Below what mechanisms are created with a sequence. */
+export interface Made {
+  readonly sequenceId: string
+  readonly experienceWindow: ExperienceWindow | undefined
+}
+
+/**
+ * A sequence with its mechanisms that are not archived, in the order they were created; if it is archived itself, with those
+ * that were archived with it.
+ */
 export interface WholeSequence {
   readonly sequence: Sequence
   readonly mechanisms: ReadonlyArray<StoredMechanism>
@@ -49,7 +61,7 @@ export class WholeSequences extends Context.Service<
       experienceId: string,
       named: Named,
       judge: (above: Above) => Result.Result<New, E>,
-      below: (whole: New, sequenceId: string) => Effect.Effect<unknown, E2, R>
+      below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
     ): Effect.Effect<string, E | E2 | RecordNotFound | Unavailable, R>
     /** Changes a sequence to what `judge` decides on, given the products there are of those named. */
     change<E>(
@@ -61,6 +73,8 @@ export class WholeSequences extends Context.Service<
       accessCode?: string | null
     ): Effect.Effect<Sequence, E | RecordNotFound | Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<WholeSequence, RecordNotFound | Unavailable>
+    /** A sequence that has just been archived, with the mechanisms that it had `before`, as they are now. */
+    archived(tenant: Tenant, sequence: Sequence, before: WholeSequence): Effect.Effect<WholeSequence, Unavailable>
   }
 >()("usher/store/WholeSequences") {
   static readonly layer = Layer.effect(
@@ -72,9 +86,11 @@ export class WholeSequences extends Context.Service<
 
       /** What a mechanism takes from the experience, which stays as it is until the transaction ends. */
       const surroundings = Effect.fnUntraced(function* ({ organizationId, mode }: Tenant, experienceId: string) {
-        const rows = yield* sql<Surroundings>`
-          select record ->> 'timeZone' as "timeZone", record ->> 'currencyCode' as "currencyCode" from experiences
-          where id = ${experienceId} and organization_id = ${organizationId} and mode = ${mode} and not archived
+        const rows = yield* sql<Surroundings & WindowRow>`
+          select e.record ->> 'timeZone' as "timeZone", e.record ->> 'currencyCode' as "currencyCode",
+            ${windowColumns(sql)}
+          from experiences e
+          where e.id = ${experienceId} and e.organization_id = ${organizationId} and e.mode = ${mode} and not e.archived
           for share`
         return rows[0] ?? (yield* new RecordNotFound({ record: "Experience" }))
       })
@@ -86,19 +102,20 @@ export class WholeSequences extends Context.Service<
           experienceId: string,
           named: Named,
           judge: (above: Above) => Result.Result<New, E>,
-          below: (whole: New, sequenceId: string) => Effect.Effect<unknown, E2, R>
+          below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
         ) {
           // The products first, as in changing an experience: two who lock in different orders wait for each other for ever.
           const known = yield* products.held(tenant, named)
+          const experience = yield* surroundings(tenant, experienceId)
           const whole = yield* Effect.fromResult(
             judge({
-              surroundings: yield* surroundings(tenant, experienceId),
+              surroundings: experience,
               products: known.products,
               notOffered: yield* products.variantsNotOffered(tenant, experienceId, named.variantIds)
             })
           )
           const { id } = yield* sequences.create(tenant, by, experienceId, whole.settings, whole.accessCode)
-          yield* below(whole, id)
+          yield* below(whole, { sequenceId: id, experienceWindow: toWindow(experience) })
           return id
         },
         sql.withTransaction,
@@ -121,17 +138,34 @@ export class WholeSequences extends Context.Service<
         orUnavailable
       )
 
-      const find = Effect.fn("WholeSequences.find")(function* (tenant: Tenant, id: string) {
-        const sequence = yield* sequences.find(tenant, id)
+      /** The sequence with those of its mechanisms `m` that fit. */
+      const withThose = Effect.fnUntraced(function* (
+        { organizationId, mode }: Tenant,
+        sequence: Sequence,
+        those: Fragment
+      ) {
         const rows = yield* sql<MechanismRow>`
           select m.* from mechanisms m
-          where m.sequence_id = ${id} and m.organization_id = ${tenant.organizationId} and m.mode = ${tenant.mode}
-            and not m.archived
+          where m.sequence_id = ${sequence.id} and m.organization_id = ${organizationId} and m.mode = ${mode}
+            and ${those}
           order by m.created_at, m.id limit ${recordMechanismsMax}`
         return { sequence, mechanisms: rows.map(toStored) }
+      })
+
+      const find = Effect.fn("WholeSequences.find")(function* (tenant: Tenant, id: string) {
+        return yield* withThose(tenant, yield* sequences.find(tenant, id), sql`not m.archived`)
       }, orUnavailable)
 
-      return { create, change, find }
+      const archived = Effect.fn("WholeSequences.archived")(function* (
+        tenant: Tenant,
+        sequence: Sequence,
+        { mechanisms }: WholeSequence
+      ) {
+        const ids = mechanisms.map(({ identity }) => identity.id)
+        return yield* withThose(tenant, sequence, sql`m.id = any(${ids}::uuid[])`)
+      }, orUnavailable)
+
+      return { create, change, find, archived }
     })
   )
 }

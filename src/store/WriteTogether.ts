@@ -2,7 +2,7 @@
  * Writes rows many in a statement. A drop brings its consumers all at once: those who arrive while a write is under way
  * travel together in the next one. Each is on disk before it is answered.
  */
-import { Deferred, Effect, Exit, Queue as Mailbox } from "effect"
+import { Cause, Deferred, Effect, Exit, Queue as Mailbox } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { Unavailable } from "./Journal.ts"
 import { orUnavailable } from "./SqlFailure.ts"
@@ -37,6 +37,7 @@ export const make = Effect.fnUntraced(function* <Row, A>(
   const writeBatch = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting<Row, A>>) {
     const exit = yield* write(batch.map(({ row }) => row)).pipe(
       Effect.timeout(writeSeconds * 1000),
+      Effect.tapErrorTag("TimeoutError", refuseWaiting),
       Effect.catchTag("TimeoutError", (cause) => Effect.fail(new Unavailable({ cause }))),
       orUnavailable,
       Effect.tapCause((cause) => Effect.logError(`${batch.length} ${what} could not be written`, cause)),
@@ -49,6 +50,12 @@ export const make = Effect.fnUntraced(function* <Row, A>(
       )
     }
   })
+
+  /** The database does not answer: what has waited behind a batch for so long does not wait for as long again. */
+  const refuseWaiting = (cause: Cause.TimeoutError) =>
+    Effect.map(Mailbox.clear(waiting), (rows) => {
+      for (const { done } of rows) Deferred.doneUnsafe(done, Exit.fail(new Unavailable({ cause })))
+    })
 
   const work = Effect.forever(Effect.flatMap(Mailbox.takeBetween(waiting, 1, batchSizeMax), writeBatch))
   for (let writer = 0; writer < writers; writer++) yield* Effect.forkScoped(work)

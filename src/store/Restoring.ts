@@ -1,0 +1,13 @@
+/**
+ * Why an archived record cannot be restored by itself: what it belongs to, or what it names, is archived too. Restoring
+ * brings back one record and nothing below it. Of a record that is not archived nothing changes.
+ */
+import { Schema } from "effect"
+
+/** The record below which this one stands is archived. Nothing has changed. 409 */
+export class ParentArchived extends Schema.TaggedError<ParentArchived>()("ParentArchived", { record: Schema.String }) {}
+
+/** A record that this one names is archived. Nothing has changed. 409 */
+export class ReferenceArchived extends Schema.TaggedError<ReferenceArchived>()("ReferenceArchived", {
+  record: Schema.String
+}) {}
