@@ -35,7 +35,15 @@ const definitions = {
     shape: "an IP address or host name",
     pattern: /^[\w.:-]+$/,
     fallback: "127.0.0.1",
-    meaning: "The address both APIs listen on. `0.0.0.0` is every address of the machine."
+    meaning: "The address the APIs listen on. `0.0.0.0` is every address of the machine."
+  }),
+  adminHost: text("ADMIN_HOST", {
+    unit: "address",
+    shape: "an IP address or host name",
+    pattern: /^[\w.:-]+$/,
+    fallback: "",
+    default: "`HOST`",
+    meaning: "The address the Admin API listens on, if it is another one, such as one of an inner network."
   }),
   databaseUrl: url("DATABASE_URL", {
     schemes: ["postgres:", "postgresql:"],
@@ -158,6 +166,15 @@ const definitions = {
     default: "none",
     meaning: "Whom SMS come from, as the provider has given it."
   }),
+  grantMessagesPerSecond: whole("GRANT_MESSAGES_PER_SECOND", {
+    unit: "messages per second",
+    fallback: 50,
+    least: 1,
+    most: 10_000,
+    meaning:
+      "How many messages about grants go out at most, of all organizations and processes together, where organizations " +
+      "have turned them on."
+  }),
   drandUrls: relays("DRAND_URLS", {
     fallback: [
       "https://api.drand.sh",
@@ -242,8 +259,11 @@ export class Settings extends Context.Service<Settings, Values>()("usher/Setting
 
   /** The defaults with some of them replaced, whatever the environment holds. */
   static readonly layerTest = (overrides: Partial<Values> = {}) =>
-    Layer.succeed(Settings, { ...defaults, shutdownDelayMillis: 0, ...overrides })
+    Layer.succeed(Settings, completed({ ...defaults, shutdownDelayMillis: 0, ...overrides }))
 }
+
+/** The values, with those that follow from others. */
+const completed = (values: Values): Values => ({ ...values, adminHost: values.adminHost || values.host })
 
 const entries = Object.entries(definitions) as ReadonlyArray<[keyof Definitions, Definition<unknown>]>
 
@@ -253,32 +273,34 @@ const defaults = Object.fromEntries(
 
 const readAll = Effect.gen(function* () {
   const complaints: Array<string> = []
-  const values: Record<string, unknown> = {}
+  const given: Record<string, unknown> = {}
   for (const [name, definition] of entries) {
     const found = yield* Config.String(definition.variable).pipe(
       Config.option,
       Effect.orElseSucceed(Option.none<string>)
     )
     if (Option.isNone(found) || found.value.trim() === "") {
-      values[name] = definition.fallback
+      given[name] = definition.fallback
       continue
     }
     const value = definition.parse(found.value.trim())
     if (value === undefined) complaints.push(complaint(definition, found.value))
-    values[name] = value
+    given[name] = value
   }
-  const sharesPort = values["consumerPort"] === values["adminPort"] && values["consumerPort"] !== 0
+  const values = completed(given as unknown as Values)
+  const { consumerPort, adminPort, host, adminHost, tlsCertFile, tlsKeyFile } = values
+  const sharesPort = consumerPort === adminPort && host === adminHost && consumerPort !== 0
   if (sharesPort && complaints.length === 0) {
     complaints.push(
-      `CONSUMER_PORT and ADMIN_PORT are both ${values["consumerPort"]}. The two APIs need a port each: change one of them.`
+      `CONSUMER_PORT and ADMIN_PORT are both ${consumerPort}. The two APIs need a port each: change one of them.`
     )
   }
-  if ((values["tlsCertFile"] === undefined) !== (values["tlsKeyFile"] === undefined)) {
+  if ((tlsCertFile === undefined) !== (tlsKeyFile === undefined)) {
     complaints.push("TLS_CERT_FILE and TLS_KEY_FILE go together: set both for HTTPS, or neither.")
   }
-  if (complaints.length === 0) complaints.push(...incomplete(values as unknown as Values))
+  if (complaints.length === 0) complaints.push(...incomplete(values))
   if (complaints.length > 0) return yield* new StartRefused({ message: complaints.join("\n") })
-  return values as unknown as Values
+  return values
 })
 
 /** What a setting needs beside itself. */

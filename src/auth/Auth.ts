@@ -5,6 +5,7 @@ import { SequenceAccess } from "../store/SequenceAccess.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { ConsumerAccounts } from "./ConsumerAccounts.ts"
 import { Consumers } from "./Consumers.ts"
+import { ConsumerSessions } from "./ConsumerSessions.ts"
 import * as Expiry from "./Expiry.ts"
 import { ExternalIdentities } from "./ExternalIdentities.ts"
 import { Grants } from "./Grants.ts"
@@ -32,6 +33,7 @@ const keys = Layer.merge(OrganizationKeys.layer, OrganizationChanges.layer).pipe
 export const layer = Layer.mergeAll(
   keys,
   Consumers.layer,
+  ConsumerSessions.layer,
   Grants.layer,
   Organizations.layer,
   Protection.layer.pipe(Layer.provide(SequenceAccess.layer)),

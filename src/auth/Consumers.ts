@@ -9,7 +9,7 @@ import { defaultLoyaltyFullScoreBalance } from "../domain/Organization.ts"
 import { Invalidations } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
-import { Revocations } from "./Revocations.ts"
+import { endSessions, Revocations } from "./Revocations.ts"
 import { longestAccess } from "./TokenLifetimes.ts"
 
 /** A consumer of a tenant, as far as credentials go. */
@@ -35,6 +35,13 @@ export class Consumers extends Context.Service<
      * it. Returns when every process acts on it, in this one at once.
      */
     archived(tenant: Tenant, consumerId: string): Effect.Effect<void>
+    /**
+     * To be asked before an archived consumer is restored. The sessions of an authenticated one end, so that no token from
+     * before works again; a guest keeps its session, since nothing else shows who it is.
+     */
+    endSessionsOfArchived(tenant: Tenant, consumerId: string): Effect.Effect<void, Unavailable>
+    /** To be asked after a consumer was restored, before it is answered: returns when every process acts on it. */
+    restored(consumerId: string): Effect.Effect<void>
   }
 >()("usher/auth/Consumers") {
   static readonly layer = Layer.effect(
@@ -95,7 +102,23 @@ export class Consumers extends Context.Service<
           revocations.add(consumerId, (yield* Clock.currentTimeMillis) + longestAccessSeconds * 1000)
           yield* Cache.invalidate(remembered, keyOf(tenant, consumerId))
           yield* invalidations.settled
-        })
+        }),
+        endSessionsOfArchived: Effect.fn("Consumers.endSessionsOfArchived")(function* (
+          { organizationId, mode },
+          consumerId
+        ) {
+          const isArchived = sql`exists (
+            select from consumers c
+            where c.id = s.consumer_id and c.organization_id = ${organizationId} and c.mode = ${mode} and c.archived)`
+          const condition = sql`s.consumer_id = ${consumerId} and s.type = 'authenticated' and ${isArchived}`
+          const ended = yield* endSessions(sql, condition, new Date(yield* Clock.currentTimeMillis))
+          yield* revocations.ended(ended)
+        }, orUnavailable),
+        restored: (consumerId) =>
+          Effect.suspend(() => {
+            revocations.remove(consumerId)
+            return invalidations.settled
+          })
       }
     })
   )

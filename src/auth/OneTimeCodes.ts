@@ -6,16 +6,16 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import { createHmac, randomInt } from "node:crypto"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
-import { Invalidations, notification } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
 import { serverSecret } from "../store/ServerSecrets.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
 import type { Address } from "./Addresses.ts"
 import { ConsumerAccounts } from "./ConsumerAccounts.ts"
-import { endOfSession, Revocations } from "./Revocations.ts"
+import { endSessions, Revocations } from "./Revocations.ts"
 import { type AuthenticatedSession, Sessions, type StartedSession } from "./Sessions.ts"
 
 /** How long a code is good. */
@@ -34,8 +34,16 @@ export interface Guest {
   readonly sessionId: string
 }
 
+/** A code, and the address it was sent to. */
+export interface ShownCode {
+  readonly address: Address
+  readonly code: string
+}
+
 /** The address has had its codes for now. */
 export class TooManyCodes extends Schema.TaggedError<TooManyCodes>()("TooManyCodes", {
+  /** How many it may have. */
+  codesMax: Schema.Int,
   /** When the next may be asked for. */
   retryAt: Schema.Finite
 }) {}
@@ -50,10 +58,16 @@ export class OneTimeCodes extends Context.Service<
   {
     /** A new code for the address, to be sent there and shown nowhere else. */
     request(tenant: Tenant, address: Address): Effect.Effect<Redacted.Redacted, TooManyCodes | Unavailable>
+    /** Uses the code up and runs `action`, in one transaction: if `action` fails, the code stays good. A wrong code counts as a try. */
+    prove<A, E, R>(
+      tenant: Tenant,
+      shown: ShownCode,
+      action: Effect.Effect<A, E, R>
+    ): Effect.Effect<A, WrongCode | Unavailable | Exclude<E, SqlError>, R>
     /** Uses the code up and starts a session for the consumer of the address; see `ConsumerAccounts.byAddress` for the guest. */
     verify(
       tenant: Tenant,
-      shown: { readonly address: Address; readonly code: string; readonly guest?: Guest | undefined }
+      shown: ShownCode & { readonly guest?: Guest | undefined }
     ): Effect.Effect<StartedSession<AuthenticatedSession>, WrongCode | Unavailable>
   }
 >()("usher/auth/OneTimeCodes") {
@@ -64,7 +78,6 @@ export class OneTimeCodes extends Context.Service<
       const accounts = yield* ConsumerAccounts
       const sessions = yield* Sessions
       const revocations = yield* Revocations
-      const invalidations = yield* Invalidations
       const secret = yield* serverSecret("one_time_codes")
 
       const hashOf = ({ organizationId, mode }: Tenant, { channel, value }: Address, code: string) =>
@@ -93,7 +106,7 @@ export class OneTimeCodes extends Context.Service<
         const rows = yield* sql<{ oldest: Date }>`
           select sent_at[1] as oldest from one_time_codes c where ${keyed(tenant, address)}`
         const oldest: Millis = rows[0]?.oldest.getTime() ?? now
-        return yield* new TooManyCodes({ retryAt: oldest + windowMinutes * 60_000 })
+        return yield* new TooManyCodes({ codesMax, retryAt: oldest + windowMinutes * 60_000 })
       }, orUnavailable)
 
       /** Counts the try, and takes the code if it is the one. A failed try is a success here: it must be committed. */
@@ -107,41 +120,42 @@ export class OneTimeCodes extends Context.Service<
           returning c.used_at is not null as is_right`
       }
 
-      const endGuestSession = ({ sessionId }: Guest, now: Date) =>
-        sql<{ access_expires_at: Date }>`
-          with ended as (
-            update sessions set revoked_at = ${now} where id = ${sessionId} and revoked_at is null
-            returning id, access_expires_at
-          )
-          select access_expires_at, ${notification(sql, "session", endOfSession(sql, sql`ended`))} from ended`
-
-      const verify = Effect.fn("OneTimeCodes.verify")(function* (
+      const prove = Effect.fn("OneTimeCodes.prove")(function* <A, E, R>(
         tenant: Tenant,
-        {
-          address,
-          code,
-          guest
-        }: { readonly address: Address; readonly code: string; readonly guest?: Guest | undefined }
+        { address, code }: ShownCode,
+        action: Effect.Effect<A, E, R>
       ) {
         const now = new Date(yield* Clock.currentTimeMillis)
         const outcome = yield* Effect.gen(function* () {
           const rows = yield* take(tenant, address, code, now)
-          if (rows[0]?.is_right !== true)
-            return new WrongCode({ reason: rows.length > 0 ? "otp_invalid" : "otp_expired" })
-          const { consumer, isUpgrade } = yield* accounts.byAddress(tenant, address, guest?.consumerId)
-          // Whoever else knows the guest's tokens must not become the consumer with it.
-          const ended = guest !== undefined && isUpgrade ? yield* endGuestSession(guest, now) : []
-          return { session: yield* sessions.start(consumer), ended: ended[0] }
+          if (rows[0]?.is_right === true) return { done: yield* action }
+          return new WrongCode({ reason: rows.length > 0 ? "otp_invalid" : "otp_expired" })
         }).pipe(sql.withTransaction)
-        if (outcome instanceof WrongCode) return yield* outcome
-        if (guest !== undefined && outcome.ended !== undefined) {
-          revocations.add(guest.sessionId, outcome.ended.access_expires_at.getTime())
-          yield* invalidations.settled
-        }
-        return outcome.session
+        return outcome instanceof WrongCode ? yield* outcome : outcome.done
       }, orUnavailable)
 
-      return { request, verify }
+      const endGuestSession = ({ organizationId, mode }: Tenant, { sessionId }: Guest) => {
+        const isMeant = sql`s.id = ${sessionId} and s.organization_id = ${organizationId} and s.mode = ${mode}`
+        return Effect.flatMap(Clock.currentTimeMillis, (now) => endSessions(sql, isMeant, new Date(now)))
+      }
+
+      const signIn = Effect.fnUntraced(function* (tenant: Tenant, address: Address, guest: Guest | undefined) {
+        const { consumer, isUpgrade } = yield* accounts.byAddress(tenant, address, guest?.consumerId)
+        // A stranger who knows the guest's tokens must not become the consumer with it.
+        const ended = guest !== undefined && isUpgrade ? yield* endGuestSession(tenant, guest) : []
+        return { session: yield* sessions.start(consumer), ended }
+      })
+
+      const verify = Effect.fn("OneTimeCodes.verify")(function* (
+        tenant: Tenant,
+        { guest, ...shown }: ShownCode & { readonly guest?: Guest | undefined }
+      ) {
+        const { session, ended } = yield* prove(tenant, shown, signIn(tenant, shown.address, guest))
+        yield* revocations.ended(ended)
+        return session
+      }, orUnavailable)
+
+      return { request, prove, verify }
     })
   )
 }

@@ -6,8 +6,10 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
-import { Settings } from "../domain/Organization.ts"
+import { sendsGrantMessages, Settings } from "../domain/Organization.ts"
 import type { Plan, RateLimits } from "../domain/Plan.ts"
+import { restate } from "../store/ConsumerTotals.ts"
+import { beginWithNext } from "../store/GrantMessages.ts"
 import { Invalidations } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
@@ -65,6 +67,8 @@ export class OrganizationChanges extends Context.Service<
             set name = ${name}, plan = ${plan}, settings = ${sql.json(settings)}, updated_at = ${now}, updated_by = ${by}
             where id = ${id} returning *`
         )
+        if (settings.currencyCode !== present.settings.currencyCode) yield* restate(sql, id, settings.currencyCode)
+        if (sendsGrantMessages(settings) !== sendsGrantMessages(present.settings)) yield* beginWithNext(sql, id)
         const known = yield* sql<{ readonly hash: Uint8Array }>`
           select hash from api_keys where organization_id = ${id} and revoked_at is null`
         const digests = known.map(({ hash }) => Buffer.from(hash).toString("base64url"))

@@ -13,7 +13,15 @@ import type { Mode, Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
 import { Invalidations } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
-import { keyset, type ListShape, page, type Page, type PageQuery, type PageRefused, plan } from "../store/Pagination.ts"
+import {
+  keyset,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused
+} from "../store/Pagination.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 
@@ -56,13 +64,13 @@ export class OrganizationKeys extends Context.Service<
     OrganizationKeys,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
       const keys = yield* ApiKeys.ApiKeys
       const invalidations = yield* Invalidations
 
       const list = Effect.fn("OrganizationKeys.list")(function* (tenant: Tenant, query: PageQuery<"createdAt">) {
-        const now = yield* Clock.currentTimeMillis
-        const planned = yield* Effect.fromResult(plan(shape, query, { tenant, filter: {} }, now))
+        const planned = yield* plan(shape, query, { tenant, filter: {} })
         const { columns, condition, order } = keyset(sql, planned)
         const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
           select k.kind, k.mode, k.display, k.created_at, ${columns} from api_keys k

@@ -5,6 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlSchema } from "effect/sql"
 import { Id, type Mode } from "../domain/Ids.ts"
 import { Theme } from "../domain/Experience.ts"
+import { GrantMessages } from "../domain/Organization.ts"
 import { Plan, RateLimits } from "../domain/Plan.ts"
 import type { Millis } from "../domain/Time.ts"
 import type { Unavailable } from "../store/Journal.ts"
@@ -22,6 +23,7 @@ export const KeptSettings = Schema.Struct({
   accessTokenTtlSeconds: Schema.optionalKey(Schema.Int),
   refreshTokenTtlSeconds: Schema.optionalKey(Schema.Int),
   loyaltyFullScoreBalance: Schema.optionalKey(Schema.Finite),
+  grantMessages: Schema.optionalKey(GrantMessages),
   theme: Schema.optionalKey(Theme),
   /** The limits agreed with an `enterprise` organization; on other plans they have no effect. */
   rateLimits: Schema.optionalKey(RateLimits),

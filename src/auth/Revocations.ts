@@ -4,14 +4,15 @@
  * costs no SQL; and where memory may have missed something, the database is asked.
  *
  * An entry is kept until the last access token of its session has expired; of a consumer, for as long as access tokens
- * live.
+ * live, or until it is restored.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { Id } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
-import { Invalidations } from "../store/Invalidations.ts"
+import { heldOffNoMore } from "../store/ConsumerRecords.ts"
+import { Invalidations, notification } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
 import { longestAccess } from "./TokenLifetimes.ts"
@@ -27,6 +28,12 @@ export interface SessionOfConsumer {
   readonly consumerId: string
 }
 
+/** A session that has ended, and when its last access token expires. */
+export interface EndedSession {
+  readonly id: string
+  readonly access_expires_at: Date
+}
+
 export class Revocations extends Context.Service<
   Revocations,
   {
@@ -38,6 +45,10 @@ export class Revocations extends Context.Service<
     check(sessionId: string): Effect.Effect<boolean, Unavailable>
     /** Ends a session in this process, or all of a consumer, by its id; the last access token expires at `until`. */
     readonly add: (id: string, until: Millis) => void
+    /** Ends sessions that are stored as ended: in this process at once. Returns when every process acts on it. */
+    ended(sessions: ReadonlyArray<EndedSession>): Effect.Effect<void>
+    /** Lets a consumer that was restored be, in this process. */
+    readonly remove: (consumerId: string) => void
   }
 >()("usher/auth/Revocations") {
   static readonly layer = Layer.effect(
@@ -70,8 +81,14 @@ export class Revocations extends Context.Service<
       })
 
       const refresh = Effect.gen(function* () {
+        const before = new Map(revoked)
         const rows = yield* select(new Date(yield* Clock.currentTimeMillis))
         overflowed = false
+        // What was known before and is so no more: consumers that were restored. What is told meanwhile stays.
+        if (rows.length <= revokedMax) {
+          const found = new Set(rows.map(({ id }) => id))
+          for (const [id, until] of before) if (!found.has(id) && revoked.get(id) === until) revoked.delete(id)
+        }
         for (const row of rows) add(row.id, row.access_expires_at.getTime())
       }).pipe(Effect.catchTag("SchemaError", Effect.die), orUnavailable)
 
@@ -86,7 +103,8 @@ export class Revocations extends Context.Service<
         handle: (payload) =>
           Effect.sync(() => {
             const [id, until] = payload.split(" ") as [string, string]
-            add(id, Number(until))
+            if (Number(until) === heldOffNoMore) revoked.delete(id)
+            else add(id, Number(until))
           }),
         refresh
       })
@@ -111,7 +129,13 @@ export class Revocations extends Context.Service<
             Effect.catchTag("SchemaError", () => Effect.succeed(true)),
             orUnavailable
           ),
-        add
+        add,
+        ended: (sessions) =>
+          Effect.suspend(() => {
+            for (const session of sessions) add(session.id, session.access_expires_at.getTime())
+            return sessions.length === 0 ? Effect.void : invalidations.settled
+          }),
+        remove: (consumerId) => void revoked.delete(consumerId)
       }
     })
   )
@@ -123,10 +147,27 @@ export class Revocations extends Context.Service<
       isComplete: () => true,
       isRevoked: ({ sessionId, consumerId }) => revoked.has(sessionId) || revoked.has(consumerId),
       check: (sessionId) => Effect.sync(() => revoked.has(sessionId)),
-      add: (id) => void revoked.add(id)
+      add: (id) => void revoked.add(id),
+      ended: (sessions) => Effect.sync(() => sessions.forEach(({ id }) => revoked.add(id))),
+      remove: (consumerId) => void revoked.delete(consumerId)
     }
   })
 }
+
+/**
+ * Ends the sessions `s` that fit the condition and have not ended, and tells every process; answers their rows.
+ * `Revocations.ended` is to be called after the commit.
+ */
+export const endSessions = <Row extends EndedSession = EndedSession>(
+  sql: SqlClient.SqlClient,
+  condition: Fragment,
+  now: Date
+) =>
+  sql<Row>`
+    with ended as (
+      update sessions s set revoked_at = ${now} where ${condition} and s.revoked_at is null returning s.*
+    )
+    select ended.*, ${notification(sql, "session", endOfSession(sql, sql`ended`))} as told from ended`
 
 /** What is told of a session that has ended, made from its row. */
 export const endOfSession = (sql: SqlClient.SqlClient, row: Fragment): Fragment =>

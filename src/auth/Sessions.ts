@@ -1,23 +1,33 @@
 /**
  * Consumer sessions (interface document 2.10 and 5.3; completions 2): they start, are refreshed and end.
  *
- * A session is a family of refresh tokens, of which only the latest is good; the session keeps its hash. Whoever shows an
- * older one has it from somewhere it should not be, or has lost a race against somebody who has: the session ends, for
- * both of them, because nobody can tell which of the two is the consumer.
+ * A session is a family of refresh tokens, of which only the latest is good; the session keeps its hash. A consumer may
+ * still show the token that was just replaced: two tabs refresh at once, or an answer is lost. So for `repeatSeconds`
+ * that token answers its successor again, in every process. A token that is older, or that one later, was copied. Then the
+ * session ends, because nobody can tell the consumer from the thief.
+ *
+ * A process answers the successor again by signing it again. For that the session keeps when the successor was issued and
+ * when it ends. It does not keep the successor's id: with it and the signing keys, a copy of the database would be as good
+ * as every refresh token. The id follows from the id of the replaced token, which only its holder has, and from a salt,
+ * which only the session has. Each refresh draws a new salt, so that no token leads further than to its own successor.
+ * If the signing key is rotated in these seconds, the repeated token has the same id and another signature; both are good.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { hash, randomUUID } from "node:crypto"
+import { createHmac, hash, randomBytes, randomUUID } from "node:crypto"
 import type { Tenant } from "../domain/Ids.ts"
 import type { Millis } from "../domain/Time.ts"
-import { Invalidations, notification } from "../store/Invalidations.ts"
+import { notification } from "../store/Invalidations.ts"
 import type { Unavailable } from "../store/Journal.ts"
 import { orUnavailable } from "../store/SqlFailure.ts"
 import * as GuestWriter from "./GuestWriter.ts"
-import { endOfSession, Revocations } from "./Revocations.ts"
+import { type EndedSession, endOfSession, endSessions, Revocations } from "./Revocations.ts"
 import { type Lifetimes, TokenLifetimes } from "./TokenLifetimes.ts"
 import { type IssuedToken, Tokens, type TokenSubject } from "./Tokens.ts"
+
+/** How long the token that was just replaced answers its successor again. */
+const repeatSeconds = 10
 
 /** A session as its consumer is told of it. Unless it is refreshed it ends with its refresh token, at `expiresAt`. */
 export interface GuestSession {
@@ -61,7 +71,7 @@ export interface AuthenticatedConsumer {
   readonly phone?: string
 }
 
-/** The refresh token is none of ours, has expired, was used before, or its session has ended. */
+/** The refresh token is none of ours, has expired, was replaced before, or its session has ended. */
 export class InvalidRefreshToken extends Schema.TaggedError<InvalidRefreshToken>()("InvalidRefreshToken", {}) {}
 
 export class Sessions extends Context.Service<
@@ -71,7 +81,10 @@ export class Sessions extends Context.Service<
     guest(tenant: Tenant): Effect.Effect<StartedSession<GuestSession>, Unavailable>
     /** Starts a session; durable when it returns, or with the transaction around it. */
     start(consumer: AuthenticatedConsumer): Effect.Effect<StartedSession<AuthenticatedSession>, Unavailable>
-    /** Exchanges a refresh token for new tokens. Of several who try at once one has its way. */
+    /**
+     * Exchanges a refresh token for new tokens. Callers that show one token at once get the same refresh token, and an
+     * access token each.
+     */
     refresh(tenant: Tenant, refreshToken: string): Effect.Effect<RefreshedSession, InvalidRefreshToken | Unavailable>
     /** Ends a session, at once in every process; durable when it returns. */
     end(tenant: Tenant, sessionId: string): Effect.Effect<void, Unavailable>
@@ -85,7 +98,6 @@ export class Sessions extends Context.Service<
       const lifetimes = yield* TokenLifetimes
       const random = yield* SecureRandom.SecureRandom
       const revocations = yield* Revocations
-      const invalidations = yield* Invalidations
       const insertGuest = yield* GuestWriter.makeInsert
 
       /** The tokens of a session, and what the session keeps of them. */
@@ -143,65 +155,65 @@ export class Sessions extends Context.Service<
         const shown = yield* tokens.verifyRefresh(refreshToken)
         if (shown === undefined) return yield* new InvalidRefreshToken()
         const { tokenId, ...subject } = shown
-        const next = yield* issue(subject)
-        const rows = yield* turn({
-          ...subject,
-          tenant,
-          shownHash: hashOf(tokenId),
-          next,
-          now: yield* Clock.currentTimeMillis
-        })
-        const row = rows[0]
-        if (row === undefined) return yield* new InvalidRefreshToken()
-        if (!row.is_current) {
-          yield* revoked(shown.sessionId, row.access_expires_at)
+        const lifetime = yield* lifetimes.of(tenant.organizationId)
+        const access = yield* tokens.issueAccess(subject, lifetime.access)
+        const now = yield* Clock.currentTimeMillis
+        const rows = yield* turn({ ...subject, tenant, tokenId, now, lifetime, accessExpiresAt: access.expiresAt })
+        const session = rows[0]
+        if (session === undefined) return yield* new InvalidRefreshToken()
+        if (session.revoked_at !== null) {
+          yield* revocations.ended([session])
           return yield* new InvalidRefreshToken()
         }
-        return { ...started(next), accessTokenExpiresAt: next.access.expiresAt }
+        const successor = yield* successorIn(session, subject, tokenId)
+        return { accessToken: access.token, accessTokenExpiresAt: access.expiresAt, ...successor }
       }, orUnavailable)
 
-      /** Takes the next token for the shown one, or ends the session; no row if there is none to refresh. */
-      const turn = (turning: Turning) => {
-        const { tenant, sessionId, shownHash, next } = turning
+      /** Puts the successor in the shown token's place, unless it is there already; or ends the session. No row: there is no session. */
+      const turn = ({ tenant, sessionId, tokenId, lifetime, ...turning }: Turning) => {
         const now = new Date(turning.now)
+        const salt = randomBytes(16)
+        const shownHash = hashOf(tokenId)
+        const accessExpiresAt = new Date(turning.accessExpiresAt)
+        const expiresAt = new Date((Math.floor(turning.now / 1000) + lifetime.refresh) * 1000)
+        const repeatsSince = new Date(turning.now - repeatSeconds * 1000)
         const isCurrent = sql`s.refresh_hash = ${shownHash}::bytea`
-        return sql<{ readonly is_current: boolean; readonly access_expires_at: Date }>`
+        const isRepeat = sql`(s.replaced_hash = ${shownHash}::bytea and s.refreshed_at > ${repeatsSince}::timestamptz)`
+        return sql<TurnedRow>`
           with turned as (
             update sessions s set
-              refresh_hash = case when ${isCurrent} then ${next.refreshHash}::bytea else s.refresh_hash end,
-              expires_at = case when ${isCurrent} then ${new Date(next.refresh.expiresAt)}::timestamptz else s.expires_at end,
-              access_expires_at = case when ${isCurrent}
-                then greatest(s.access_expires_at, ${new Date(next.access.expiresAt)}::timestamptz)
-                else s.access_expires_at end,
-              revoked_at = case when ${isCurrent} then null else ${now}::timestamptz end
+              refresh_hash = case when ${isCurrent} then ${hashOf(successorOf(tokenId, salt))}::bytea else s.refresh_hash end,
+              replaced_hash = case when ${isCurrent} then s.refresh_hash else s.replaced_hash end,
+              refreshed_at = case when ${isCurrent} then ${now}::timestamptz else s.refreshed_at end,
+              successor_salt = case when ${isCurrent} then ${salt}::bytea else s.successor_salt end,
+              expires_at = case when ${isCurrent} then ${expiresAt}::timestamptz else s.expires_at end,
+              access_expires_at = case when ${isCurrent} or ${isRepeat}
+                then greatest(s.access_expires_at, ${accessExpiresAt}::timestamptz) else s.access_expires_at end,
+              revoked_at = case when ${isCurrent} or ${isRepeat} then null else ${now}::timestamptz end
             where s.id = ${sessionId} and s.organization_id = ${tenant.organizationId} and s.mode = ${tenant.mode}
               and s.revoked_at is null and s.expires_at > ${now}
               and exists (select from consumers c where c.id = s.consumer_id and not c.archived)
-            returning s.id, s.revoked_at is null as is_current, s.access_expires_at
+            returning s.*
           )
-          select is_current, access_expires_at,
-            case when not is_current then ${notification(sql, "session", endOfSession(sql, sql`turned`))} end
+          select turned.*,
+            case when revoked_at is not null then ${notification(sql, "session", endOfSession(sql, sql`turned`))} end as told
           from turned`
       }
 
-      const end = Effect.fn("Sessions.end")(function* (tenant: Tenant, sessionId: string) {
-        const rows = yield* sql<{ readonly access_expires_at: Date }>`
-          with ended as (
-            update sessions set revoked_at = ${new Date(yield* Clock.currentTimeMillis)}
-            where id = ${sessionId} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode}
-              and revoked_at is null
-            returning id, access_expires_at
-          )
-          select access_expires_at, ${notification(sql, "session", endOfSession(sql, sql`ended`))} from ended`
-        if (rows[0] !== undefined) yield* revoked(sessionId, rows[0].access_expires_at)
-      }, orUnavailable)
+      /** The token that took the place of the one with this id, signed with what the session keeps of it. */
+      const successorIn = Effect.fnUntraced(function* (session: TurnedRow, subject: TokenSubject, replacedId: string) {
+        const issuedAt = Math.floor(session.refreshed_at!.getTime() / 1000) * 1000
+        const ttlSeconds = (session.expires_at.getTime() - issuedAt) / 1000
+        const tokenId = successorOf(replacedId, session.successor_salt!)
+        const { token } = yield* tokens.issueRefresh(subject, tokenId, ttlSeconds, issuedAt)
+        return { refreshToken: token, refreshTokenTtlSeconds: ttlSeconds }
+      })
 
-      /** Here at once; returns when the other processes have heard of it, too. */
-      const revoked = (sessionId: string, accessExpiresAt: Date) =>
-        Effect.suspend(() => {
-          revocations.add(sessionId, accessExpiresAt.getTime())
-          return invalidations.settled
-        })
+      const end = Effect.fn("Sessions.end")(function* (tenant: Tenant, sessionId: string) {
+        const { organizationId, mode } = tenant
+        const isMeant = sql`s.id = ${sessionId} and s.organization_id = ${organizationId} and s.mode = ${mode}`
+        yield* revocations.ended(yield* endSessions(sql, isMeant, new Date(yield* Clock.currentTimeMillis)))
+      }, orUnavailable)
 
       return { guest, start, refresh, end }
     })
@@ -209,9 +221,23 @@ export class Sessions extends Context.Service<
 }
 
 interface Turning extends TokenSubject {
-  readonly shownHash: Uint8Array
-  readonly next: { readonly refresh: IssuedToken; readonly access: IssuedToken; readonly refreshHash: Uint8Array }
+  /** The `jti` of the token that was shown. */
+  readonly tokenId: string
   readonly now: Millis
+  readonly lifetime: Lifetimes
+  readonly accessExpiresAt: Millis
+}
+
+/** A session after a refresh token was shown. The last two are null where it ends before it was ever refreshed. */
+interface TurnedRow extends EndedSession {
+  readonly revoked_at: Date | null
+  readonly expires_at: Date
+  readonly refreshed_at: Date | null
+  readonly successor_salt: Uint8Array | null
 }
 
 const hashOf = (tokenId: string) => hash("sha256", tokenId, "buffer")
+
+/** The `jti` of a refresh token's successor. */
+const successorOf = (tokenId: string, salt: Uint8Array) =>
+  createHmac("sha256", tokenId).update(salt).digest("base64url")

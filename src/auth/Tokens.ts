@@ -62,8 +62,16 @@ export class Tokens extends Context.Service<
   {
     /** A new access token; unless it is said how long it lives, that is the installation's setting. */
     issueAccess(subject: TokenSubject, lifetimeSeconds?: number): Effect.Effect<IssuedToken>
-    /** A new refresh token with the given `jti`, whose hash is what the session keeps of it; its lifetime likewise. */
-    issueRefresh(subject: TokenSubject, tokenId: string, lifetimeSeconds?: number): Effect.Effect<IssuedToken>
+    /**
+     * A refresh token with the given `jti`, whose hash is what the session keeps of it; its lifetime likewise. It begins
+     * now, or at `issuedAt`: the same token can be signed again, and is the same text while the same key signs.
+     */
+    issueRefresh(
+      subject: TokenSubject,
+      tokenId: string,
+      lifetimeSeconds?: number,
+      issuedAt?: Millis
+    ): Effect.Effect<IssuedToken>
     /**
      * Whom the token names; undefined if it is not an access token of ours, has expired, its session has ended, or its
      * consumer is archived. Asks the database only while memory may have missed such an end.
@@ -95,9 +103,10 @@ export class Tokens extends Context.Service<
         type: keyof typeof audiences,
         subject: TokenSubject,
         tokenId: string,
-        lifetimeSeconds: number
+        lifetimeSeconds: number,
+        begin?: Millis
       ) {
-        const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+        const issuedAt = Math.floor((begin ?? (yield* Clock.currentTimeMillis)) / 1000)
         const claims = {
           type,
           consumerId: subject.consumerId,
@@ -142,8 +151,8 @@ export class Tokens extends Context.Service<
           memory.set(digestOf(issued.token), succeed({ ...subject, expiresAt: issued.expiresAt }))
           return issued
         }),
-        issueRefresh: (subject, tokenId, lifetimeSeconds = settings.refreshTokenLifetimeSeconds) =>
-          issue("refresh", subject, tokenId, lifetimeSeconds),
+        issueRefresh: (subject, tokenId, lifetimeSeconds = settings.refreshTokenLifetimeSeconds, issuedAt) =>
+          issue("refresh", subject, tokenId, lifetimeSeconds, issuedAt),
         verifyAccess: (token) =>
           Effect.withFiber((fiber) => {
             if (token.length > lengthMax) return undefinedExit

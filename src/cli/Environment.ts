@@ -13,5 +13,8 @@ export const base = Layer.effectDiscard(
   Effect.flatMap(Settings, (settings) => Effect.forkDetach(impatience(settings.shutdownTimeoutSeconds)))
 ).pipe(Layer.provideMerge(Logging.layer), Layer.provideMerge(Settings.layer))
 
-/** The same with a database whose schema is up to date. */
-export const withDatabase = Migrations.layer.pipe(Layer.provideMerge(Database.layer), Layer.provideMerge(base))
+/** The same with a database whose schema must be this version's. */
+export const withDatabase = Migrations.layerRequired.pipe(Layer.provideMerge(Database.layer), Layer.provideMerge(base))
+
+/** The same with a database whose schema is brought up to date. */
+export const withMigratedDatabase = Migrations.layer.pipe(Layer.provideMerge(Database.layer), Layer.provideMerge(base))

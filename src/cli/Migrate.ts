@@ -1,6 +1,6 @@
 /**
- * `usher migrate`: brings the database's schema up to date and ends. `usher serve` does the same by itself; this is for
- * whoever wants it as a step of its own.
+ * `usher migrate`: brings the database's schema up to date and ends. `usher serve` does the same by itself; the
+ * other commands refuse a schema that is not theirs.
  */
 import { Console, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
@@ -16,7 +16,9 @@ const run = Effect.gen(function* () {
 
 /** The command. */
 export const command = Command.make("migrate", {}, () => run).pipe(
-  Command.withDescription("Bring the database's schema up to date. Safe to run twice, and beside running servers."),
+  Command.withDescription(
+    "Bring the database's schema up to date. Safe to run twice. It refuses to change the schema under a running server."
+  ),
   Command.withExamples([
     { command: "usher migrate", description: "The embedded Postgres in DATA_DIR" },
     {

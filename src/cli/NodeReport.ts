@@ -1,30 +1,33 @@
 /**
- * What a node of several says about itself and the others: to the database, for the others, and at `/ready`, for operators.
+ * What a process says about itself: to the database, how much it has to do, and, as a node of several, about the others too, at
+ * `/ready`, for operators.
  */
 import { Clock, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Engine } from "../engine/Engine.ts"
 import { Readiness } from "../http/Readiness.ts"
 import { Settings } from "../Settings.ts"
+import { Heartbeat } from "../store/Heartbeat.ts"
 import * as Nodes from "../store/Nodes.ts"
 
 const reportIntervalMillis = 2_000
 
-/** The fiber that reports; nothing in a process that has its database to itself. */
+/** The fiber that reports; nothing at `/ready` of a process that has its database to itself. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { cluster, nodeName } = yield* Settings
-    if (!cluster) return
     const engine = yield* Engine
     const readiness = yield* Readiness
     const sql = yield* SqlClient.SqlClient
+    const { id } = yield* Heartbeat
 
     yield* engine.size.pipe(
-      Effect.flatMap((size) => Nodes.report(nodeName, size)),
+      Effect.flatMap((size) => Nodes.report(id, size)),
       Effect.ignore,
       Effect.repeat(Schedule.spaced(reportIntervalMillis)),
       Effect.forkScoped
     )
+    if (!cluster) return
     yield* readiness.show(
       "node",
       Effect.gen(function* () {

@@ -1,5 +1,5 @@
 /**
- * `usher nodes`: the processes that share this database's mechanisms, for operators.
+ * `usher nodes`: the processes that serve from this database, for operators.
  */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
@@ -11,25 +11,28 @@ import { interruptible } from "./Signals.ts"
 /** The command. */
 export const command = Command.make("nodes", { json }, ({ json }) =>
   Effect.gen(function* () {
-    const found = yield* Nodes.alive
-    if (json) return yield* Console.log(JSON.stringify(found))
-    yield* Console.log(found.length === 0 ? "No node is heard. A process without CLUSTER is none." : table(found))
+    const found = yield* Nodes.heard
+    if (json) return yield* Console.log(JSON.stringify(found.map(({ isNode: _, ...shown }) => shown)))
+    yield* Console.log(found.length === 0 ? "No node is heard. Start one with `usher serve`." : table(found))
   }).pipe(orDatabaseProblem, Effect.provide(Environment.withDatabase), interruptible)
 ).pipe(
-  Command.withDescription("Show the nodes that are heard, and how many of the shards each of them owns"),
+  Command.withDescription(
+    "Show the processes that serve from this database, and how many of the shards each of them owns. One that was not " +
+      "started with CLUSTER has neither address nor shards."
+  ),
   Command.withExamples([
     { command: "DATABASE_URL=postgres://usher@db.example.com/usher usher nodes", description: "For people" },
     { command: "DATABASE_URL=postgres://usher@db.example.com/usher usher nodes --json", description: "For scripts" }
   ])
 )
 
-const table = (nodes: ReadonlyArray<Nodes.AliveNode>): string => {
+const table = (nodes: ReadonlyArray<Nodes.AliveProcess>): string => {
   const rows = [
     ["NODE", "ADDRESS", "SHARDS", "STARTED", "HEARD"],
     ...nodes.map(({ name, address, shards, startedAt, heardAt }) => [
       name,
-      address,
-      `${shards}`,
+      address ?? "-",
+      `${shards ?? "-"}`,
       startedAt.toISOString(),
       heardAt.toISOString()
     ])

@@ -5,12 +5,12 @@ import { Clock, Console, Effect, Layer, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import { Organizations } from "../auth/Organizations.ts"
-import type { Tenant } from "../domain/Ids.ts"
+import { defaultCurrencyCode } from "../domain/Locale.ts"
 import { seededRandom } from "../domain/SeededRandom.ts"
 import { StartRefused } from "../Settings.ts"
 import * as Samples from "../store/Samples.ts"
 import * as Environment from "./Environment.ts"
-import { countsFor, makeRows } from "./seed/Rows.ts"
+import { countsFor, makeRows, type Seller } from "./seed/Rows.ts"
 import { makeProgress } from "./seed/Progress.ts"
 import { interruptible } from "./Signals.ts"
 
@@ -19,11 +19,11 @@ const chunkMax = 2_000
 
 const consumersMax = 10_000_000
 
-const fill = Effect.fnUntraced(function* (tenant: Tenant, consumers: number) {
+const fill = Effect.fnUntraced(function* (seller: Seller, consumers: number) {
   const now = yield* Clock.currentTimeMillis
   const run = now.toString(36)
   const counts = countsFor(consumers)
-  const rows = makeRows(tenant, seededRandom(randomBytes(16).toString("hex")), run, now, counts)
+  const rows = makeRows(seller, seededRandom(randomBytes(16).toString("hex")), run, now, counts)
   const progress = makeProgress(counts.products + counts.experiences + counts.pages + counts.consumers, now)
 
   /** Makes so many of something, and writes each with what belongs to it. */
@@ -87,9 +87,11 @@ const fill = Effect.fnUntraced(function* (tenant: Tenant, consumers: number) {
 
 /** The organization that is meant: the one that is named, or the only one there is. */
 const meant = Effect.fnUntraced(function* (id: Option.Option<string>) {
-  const all = yield* (yield* Organizations).all
+  const organizations = yield* Organizations
+  const all = yield* organizations.all
   const found = Option.isSome(id) ? all.find((each) => each.id === id.value) : all.length === 1 ? all[0] : undefined
-  if (found !== undefined) return found
+  // Organizations are never removed.
+  if (found !== undefined) return Option.getOrThrow(yield* organizations.find(found.id))
   const known = all.map(({ id, name }) => `${id} (${name})`).join(", ")
   const problem = Option.isSome(id) ? "There is no such organization" : "Name the organization with --organization"
   return yield* new StartRefused({
@@ -123,8 +125,9 @@ export const command = Command.make(
   },
   ({ organization, mode, large }) =>
     Effect.gen(function* () {
-      const { id, name } = yield* meant(organization)
-      const made = yield* fill({ organizationId: id, mode }, large)
+      const { id, name, settings } = yield* meant(organization)
+      const { currencyCode = defaultCurrencyCode } = settings
+      const made = yield* fill({ organizationId: id, mode, currencyCode }, large)
       const parts = Object.entries(made).map(([what, count]) => `${count.toLocaleString("en")} ${what}`)
       yield* Console.log(`Filled "${name}" (${mode}) with ${parts.join(", ")}.`)
     }).pipe(

@@ -17,11 +17,13 @@ import * as ConsumerRoutes from "../http/consumer/Routes.ts"
 import { Readiness } from "../http/Readiness.ts"
 import * as Server from "../http/Server.ts"
 import { Settings, StartRefused } from "../Settings.ts"
+import { Heartbeat } from "../store/Heartbeat.ts"
 import * as JournalCodec from "../store/JournalCodec.ts"
 import * as JournalSql from "../store/JournalSql.ts"
 import * as Migrations from "../store/Migrations.ts"
 import { serverSecret } from "../store/ServerSecrets.ts"
 import * as Environment from "./Environment.ts"
+import * as GrantMessages from "./GrantMessages.ts"
 import * as NodeReport from "./NodeReport.ts"
 import * as ParkedMechanisms from "./ParkedMechanisms.ts"
 import { stopRequested } from "./Signals.ts"
@@ -48,6 +50,9 @@ const engine = Layer.unwrap(
   })
 )
 
+/** Under everything, so that no other program changes the schema while anything here runs. */
+const heartbeat = Layer.unwrap(Effect.map(Settings, ({ nodeName }) => Heartbeat.layer({ name: nodeName })))
+
 const http = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.layer }).pipe(
   Layer.provide(Readiness.layerConditions),
   Layer.provide(NodeReport.layer),
@@ -59,11 +64,13 @@ export const layer = Layer.mergeAll(
   http,
   Layer.provide(WaitingDraws.layer, Beacon.layer),
   WaitlistNotices.layer,
+  GrantMessages.layer,
   ParkedMechanisms.layer
 ).pipe(
   Layer.provideMerge(Layer.merge(Auth.layer, Delivery.layer)),
   Layer.provide(engine.pipe(Layer.provideMerge(journal))),
-  Layer.provideMerge(Environment.withDatabase)
+  Layer.provideMerge(heartbeat),
+  Layer.provideMerge(Environment.withMigratedDatabase)
 )
 
 /** The command. */
@@ -94,18 +101,24 @@ export const command = Command.make("serve", {}, () =>
 interface ListenFailure {
   readonly code?: string
   readonly port?: number
+  /** The address, or the name that has none. */
+  readonly address?: string
+  readonly hostname?: string
   readonly message: string
 }
 
 /** Why a port cannot be listened on, and what to do about it. */
-const notListening = Effect.fnUntraced(function* ({ code, port, message }: ListenFailure) {
-  const { adminPort, host } = yield* Effect.provide(Settings, Settings.layer)
-  const variable = port === adminPort ? "ADMIN_PORT" : "CONSUMER_PORT"
+const notListening = Effect.fnUntraced(function* ({ code, port, address, hostname, message }: ListenFailure) {
+  const settings = yield* Effect.provide(Settings, Settings.layer)
+  const isAdminHost = settings.adminHost !== settings.host && (address ?? hostname) === settings.adminHost
+  const isAdminPort = port === settings.adminPort && (port !== settings.consumerPort || isAdminHost)
+  const [hostVariable, host] = isAdminHost ? ["ADMIN_HOST", settings.adminHost] : ["HOST", settings.host]
+  const variable = isAdminPort ? "ADMIN_PORT" : "CONSUMER_PORT"
   const problems: { readonly [code: string]: string } = {
     EADDRINUSE: `${variable}: port ${port} of ${host} is taken by another process. End it, or set ${variable} to another port.`,
     EACCES: `${variable}: this user may not listen on port ${port}. Set ${variable} to a port above 1023.`,
-    EADDRNOTAVAIL: `HOST: ${host} is not an address of this machine. Set HOST to 127.0.0.1, 0.0.0.0 or one of its addresses.`,
-    ENOTFOUND: `HOST: the name ${host} is unknown. Set HOST to 127.0.0.1, 0.0.0.0 or one of this machine's addresses.`
+    EADDRNOTAVAIL: `${hostVariable}: ${host} is not an address of this machine. Set ${hostVariable} to 127.0.0.1, 0.0.0.0 or one of its addresses.`,
+    ENOTFOUND: `${hostVariable}: the name ${host} is unknown. Set ${hostVariable} to 127.0.0.1, 0.0.0.0 or one of this machine's addresses.`
   }
   return yield* new StartRefused({
     message: problems[code ?? ""] ?? `Cannot listen on ${host}, port ${port}: ${message}`

@@ -1,8 +1,8 @@
 /**
- * What `usher serve` says to the person who started it: on the very first start the keys of an organization to begin
- * with, and always where the APIs are.
+ * What `usher serve` says to the person who started it: always where the APIs are, and on the very first start the keys of an
+ * organization to begin with. Keys go to a terminal alone: what is not one is mostly kept as a log.
  */
-import { Console, Effect, Option } from "effect"
+import { Console, Effect, Option, Stdio } from "effect"
 import { SqlClient } from "effect/sql"
 import { type NewOrganization, Organizations } from "../auth/Organizations.ts"
 import { Listeners } from "../http/Server.ts"
@@ -24,13 +24,25 @@ const firstOrganization = Effect.gen(function* () {
   )
 })
 
+/** Says in the log how to make the first organization, if there is none. */
+const hint = Effect.gen(function* () {
+  const organizations = yield* Organizations
+  if ((yield* organizations.count) > 0) return
+  yield* Effect.logInfo(
+    "There is no organization yet. Create one in a terminal, which shows its keys once: usher organizations create --name NAME"
+  )
+})
+
 /**
  * Says that the process serves, where, and what to try first. Not interrupted in between: keys that were made and not
  * shown would be lost.
  */
 export const welcome = Effect.gen(function* () {
   const { adminUrl, consumerUrl } = yield* Listeners
-  const first = yield* firstOrganization
+  const { stdoutIsTerminal } = yield* Stdio.Stdio
+  const isTerminal = yield* stdoutIsTerminal
+  if (!isTerminal) yield* hint
+  const first = isTerminal ? yield* firstOrganization : Option.none()
   const lines = [
     "",
     "Usher is running.",

@@ -38,7 +38,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: s
     ),
     (open) => Effect.sync(() => open.close())
   )
-  return ({ id, to, subject, text }: Message): Effect.Effect<void, NotDelivered> =>
+  return ({ id, to, subject, text, html }: Message): Effect.Effect<void, NotDelivered> =>
     Effect.tryPromise({
       try: () =>
         transport.sendMail({
@@ -46,6 +46,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: s
           to: { name: "", address: to },
           subject,
           text,
+          ...(html !== undefined && { html }),
           ...(id !== undefined && { messageId: `<${id}@${domain}>` })
         }),
       catch: (error) => {

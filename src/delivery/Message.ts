@@ -11,6 +11,8 @@ export interface Message {
   /** Email only. */
   readonly subject: string
   readonly text: string
+  /** Email only: the same as HTML, if it has that form. */
+  readonly html?: string
 }
 
 /** A message with whom it is sent for. */

@@ -1,6 +1,6 @@
 /**
  * Amounts of money, exact: decimal text outside, a whole number of hundred-millionths inside, so that rules are plain
- * integer arithmetic (completions 1).
+ * integer arithmetic (completions 1). A price is shown again as it was written, so it stays text inside too.
  */
 import { Schema, SchemaTransformation } from "effect"
 
@@ -19,9 +19,14 @@ const amountText = Schema.String.check(
   Schema.makeFilter((text: string) => pattern.test(text), {
     expected: "a decimal amount of at most 12 digits, and 8 after the point",
     representation: { id: "usher/amount", payload: null },
-    toJsonSchema: () => ({ pattern: pattern.source })
+    toJsonSchema: () => ({ pattern: pattern.source }),
+    arbitraryConstraint: { patterns: [{ source: pattern.source, flags: "" }] }
   })
-).annotate({ examples: ["49.9"] })
+).annotate({ examples: ["49.90"] })
+
+/** An amount that is kept as the text in which it was written; {@link ofText} says how much it is. */
+export const Price = amountText
+export type Price = string
 
 /** The amount that such text says. */
 export const ofText = (text: string): Amount => {
@@ -30,11 +35,16 @@ export const ofText = (text: string): Amount => {
   return BigInt(text.slice(0, point) + text.slice(point + 1).padEnd(8, "0"))
 }
 
-/** The amount's one normal form: no zeros that say nothing, and no point without digits after it. */
-export const toText = (amount: Amount): string => {
-  const fraction = amount % one
-  if (fraction === 0n) return `${amount / one}`
-  return `${amount / one}.${`${fraction}`.padStart(8, "0").replace(/0+$/, "")}`
+/** The amount with at least so many digits after the point, at most 8. By default no zeros that say nothing. */
+export const toText = (amount: Amount, digits = 0): string => {
+  const fraction = `${amount % one}`.padStart(8, "0").replace(/0+$/, "").padEnd(digits, "0")
+  return fraction === "" ? `${amount / one}` : `${amount / one}.${fraction}`
+}
+
+/** How many digits a price has after the point. */
+export const digitsOf = (price: Price): number => {
+  const point = price.indexOf(".")
+  return point < 0 ? 0 : price.length - point - 1
 }
 
 /** An amount as it travels and is stored: text outside, {@link Amount} inside. */
@@ -45,14 +55,20 @@ export const Amount = amountText.pipe(
   )
 )
 
-/** An amount that is not 0. */
-export const PositiveAmount = Amount.check(
-  Schema.makeFilter((amount: Amount) => amount > 0n, {
+/** A price that is not 0. What is no price at all is told so by the check before. */
+export const PositivePrice = Price.check(
+  Schema.makeFilter((price: Price) => !pattern.test(price) || ofText(price) > 0n, {
     expected: "an amount above 0",
     representation: { id: "usher/amount", payload: null },
     toJsonSchema: () => ({})
   })
 )
+
+/** What two prices are together, with as many digits after the point as the longer of them has. */
+export const plus = (a: Price, b: Price): Price => toText(ofText(a) + ofText(b), Math.max(digitsOf(a), digitsOf(b)))
+
+/** True if the first price is less than the second, however they are written. */
+export const isBelow = (a: Price, b: Price): boolean => ofText(a) < ofText(b)
 
 /** The amount with one in the last of so many digits after the point: 1 is 0.1, 2 is 0.01. */
 export const smallestOf = (fractionDigits: number): Amount => 10n ** BigInt(8 - fractionDigits)

@@ -67,6 +67,12 @@ const fields: { readonly [event: string]: ReadonlyArray<string> } = {
   draw_entered: ["loyaltyScore"]
 }
 
+/** Fields that are amounts of money: those of several currencies are not added up. */
+const moneyFields: ReadonlySet<string> = new Set(["amount", "total"])
+
+/** True if the field is an amount of money. */
+export const isMoney = (field: string | null): boolean => field !== null && moneyFields.has(field)
+
 /** The events that can be measured, by their public names: `<kind>_<past participle>`. */
 export const sources: ReadonlyMap<string, Source> = new Map([
   ...(Object.keys(deciders) as Array<LiveKind>).flatMap((kind) =>
@@ -126,6 +132,8 @@ export interface Where {
   readonly experienceId?: string | null | undefined
   readonly sequenceId?: string | null | undefined
   readonly distributionType?: LiveKind | null | undefined
+  /** Orders, and auctions, in this currency; nothing else has one. */
+  readonly currencyCode?: string | null | undefined
 }
 
 /** From an instant up to another one, that one excluded. */
@@ -185,6 +193,17 @@ export const tooManyBuckets = ({ from, to }: Range, interval: Interval): Problem
     expected: `an interval that makes at most ${bucketsMax} buckets of the range, which this one cuts into ${count}`
   }
 }
+
+/** The problem of money that was found in these currencies, if it was to be added up; none if there is one at most. */
+export const currencyProblem = (currencyCodes: ReadonlySet<string>): Problem | undefined =>
+  currencyCodes.size < 2
+    ? undefined
+    : {
+        path: ["where", "currencyCode"],
+        kind: "validation",
+        type: "picklist",
+        expected: `one of ${[...currencyCodes].toSorted().join(", ")}, since amounts of several currencies are not added up`
+      }
 
 /** What is wrong between the measures and within each, although each part is right by itself. */
 export const measureProblems = (measures: ReadonlyArray<Measure>): ReadonlyArray<Problem> =>

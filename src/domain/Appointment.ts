@@ -33,7 +33,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   view,
   facts,
   place,
-  configurationOf: (state) => state.configuration,
+  configurationOf: (state) => state.configured,
   statusFields,
   lifecycle: (state, now) => lifecycle(state, state.configuration, now),
   counts: (state) => ({ ...state.counts }),

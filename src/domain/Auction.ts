@@ -8,7 +8,8 @@
  * one unit. A bid at the instant of `closeAt` is too late. A leader that raises its bid is held to the same increment as
  * the others. Denying one who leads lets the next best bid lead; a unit that was won is not given to anyone else. Ending an
  * auction before its time calls it off: who waits for the outcome is denied with `AUCTION_CLOSED`. A dutch auction is
- * settled when it is sold out, and its price falls from its creation on if it has no `openAt`. Once it has opened, only
+ * settled when it is sold out, and its price falls from its creation on if it has no `openAt`, or from when its experience
+ * opens if that is later. Late bids move the closing also beyond the one of the experience. Once it has opened, only
  * the name, the time zone and how long grants live can change.
  */
 import { Configuration } from "./auction/Configuration.ts"
@@ -46,7 +47,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   view,
   facts,
   place,
-  configurationOf: (state) => state.configuration,
+  configurationOf: (state) => state.configured,
   statusFields,
   lifecycle: (state, now) => lifecycle(state, state.configuration, now),
   counts: (state) => ({ ...state.counts }),

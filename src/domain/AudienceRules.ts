@@ -90,7 +90,7 @@ const valuesOf: { readonly [T in FieldType]: Fitting } = {
 /** One rule. `value` is a list for `in`, and whether there is something for `exists`. */
 export const Rule = Schema.Struct({
   field: text({ minLength: 1, maxLength: 200 }).annotate({
-    description: `${Object.keys(fieldTypes).join(", ")}, or \`${attributePrefix}<key>\` for an attribute.`
+    description: `${Object.keys(fieldTypes).join(", ")}, or \`${attributePrefix}<key>\` for an attribute. \`totalOrderValue\` is what was ordered in the organization's currency.`
   }),
   op: Schema.Literals(ops),
   value: Schema.Union([

@@ -33,7 +33,8 @@ const ShortJson = JsonObject.check(
   )
 )
 
-const PersonName = text({ minLength: 1, maxLength: 200 })
+/** The name of a person, in full or as it likes to be called. */
+export const PersonName = text({ minLength: 1, maxLength: 200 })
 
 /** What an admin sets. The email is in lower case and the phone number in E.164. */
 export const Settings = Schema.Struct({
@@ -65,8 +66,15 @@ export const Consumer = Schema.Struct({
   attributes: Schema.NullOr(JsonObject),
   metadata: Schema.NullOr(JsonObject),
   orderCount: Schema.Int,
-  /** Decimal text. It may be beyond what one amount can be. */
-  totalOrderValue: Schema.String,
+  totalOrderValue: Schema.String.annotate({
+    description:
+      "What its orders in the organization's currency add up to: decimal text, which may be beyond what one amount can be. It follows a change of that currency."
+  }),
+  totalOrderValues: Schema.Record(Schema.String, Schema.String).annotate({
+    description:
+      "What its orders add up to in each currency, by its code; amounts of different currencies are never added up.",
+    examples: [{ EUR: "39.80", USD: "120" }]
+  }),
   lastOrderAt: Schema.NullOr(Timestamp),
   ...stampFields
 }).annotate({ identifier: "Consumer" })

@@ -26,7 +26,7 @@ export { timeOfRound } from "./draw/Beacon.ts"
 export { Configuration, configurationProblems } from "./draw/Configuration.ts"
 export { Event } from "./draw/Event.ts"
 export { Proof } from "./draw/Proof.ts"
-export { AdminReason, type Command, DenialReason, type Refusal, type View } from "./draw/Protocol.ts"
+export { type Command, DenialReason, type Refusal, type View } from "./draw/Protocol.ts"
 export { awaitsBeacon, type State } from "./draw/State.ts"
 export type { Facts } from "./draw/View.ts"
 
@@ -41,7 +41,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   view,
   facts,
   place,
-  configurationOf: (state) => state.configuration,
+  configurationOf: (state) => state.configured,
   published,
   statusFields,
   lifecycle: (state, now) => lifecycle(state, state.configuration, now),

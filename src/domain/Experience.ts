@@ -35,7 +35,7 @@ export const Theme = Schema.Struct({
   variant: Schema.optionalKey(Schema.Literals(["default", "retro", "rounded", "clean"]))
 }).annotate({ identifier: "Theme" })
 
-/** What an admin sets. An absent window is the window of the experience's mechanisms. */
+/** What an admin sets. An absent `openAt` or `closeAt` is shown as that of the experience's mechanisms; one that is set bounds them. */
 export const Settings = Schema.Struct({
   name: Name,
   openAt: Schema.optionalKey(Timestamp),

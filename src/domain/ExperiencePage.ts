@@ -3,19 +3,22 @@
  * completions 4).
  */
 import { Schema } from "effect"
-import { ReceivedDocument, SentDocument } from "./creative/Document.ts"
+import { ReceivedDocument, SentDocument, SentRichContent } from "./creative/Document.ts"
 import { stampFields } from "./Experience.ts"
 import { Id } from "./Ids.ts"
 import { JsonObject, text } from "./Text.ts"
-import { Timestamp } from "./Time.ts"
+import { SentTimestamp, Timestamp } from "./Time.ts"
 
-/** Whether it has ever been published. */
+/** Whether consumers see it. */
 export const PageStatus = Schema.Literals(["DRAFT", "PUBLISHED"])
 export type PageStatus = typeof PageStatus.Type
 
+/** How a page is found within its experience. */
+export const Slug = text({ minLength: 1, maxLength: 200 })
+
 /** What an admin sets. */
 export const Settings = Schema.Struct({
-  slug: text({ minLength: 1, maxLength: 200 }),
+  slug: Slug,
   title: text({ minLength: 1, maxLength: 500 }),
   creativeDocument: ReceivedDocument,
   creativeDesignId: Schema.optionalKey(Id),
@@ -23,6 +26,19 @@ export const Settings = Schema.Struct({
   metadata: Schema.optionalKey(JsonObject)
 })
 export type Settings = typeof Settings.Type
+
+/** The page as consumers see it. */
+export const PublicExperiencePage = Schema.Struct({
+  id: Id,
+  experienceId: Id,
+  slug: Schema.String,
+  title: Schema.String,
+  creativeDocument: SentRichContent,
+  publishedAt: SentTimestamp,
+  lastPublishedAt: SentTimestamp,
+  updatedAt: SentTimestamp
+}).annotate({ identifier: "PublicExperiencePage" })
+export type PublicExperiencePage = typeof PublicExperiencePage.Type
 
 /** The page as it goes out; what is not set is null. */
 export const ExperiencePage = Schema.Struct({

@@ -75,6 +75,8 @@ export interface MechanismRef<K extends LiveKind> {
   readonly kind: K
   readonly id: string
   readonly tenant: Tenant
+  /** Also finds the mechanism while it is archived and not torn down; absent: an archived one is not found. */
+  readonly includesArchived?: true
 }
 
 export type ConfigurationOf<K extends LiveKind> = Mechanisms[K]["Configuration"]

@@ -2,7 +2,7 @@
  * The order: what a consumer bought, as the organization's shop tells it (completions 1 and 4, "Orders").
  */
 import { Schema } from "effect"
-import { Amount, amountMax } from "./Amount.ts"
+import { type Amount, amountMax, digitsOf, ofText, Price, toText } from "./Amount.ts"
 import { stampFields } from "./Experience.ts"
 import { Id } from "./Ids.ts"
 import { CurrencyCode } from "./Locale.ts"
@@ -24,7 +24,7 @@ export const Item = Schema.Struct({
   productId: Schema.optionalKey(Schema.NullOr(Id)),
   productVariantId: Schema.optionalKey(Schema.NullOr(Id)),
   quantity: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: quantityMax })),
-  unitPrice: Amount
+  unitPrice: Price
 })
 export type Item = typeof Item.Type
 
@@ -40,7 +40,7 @@ export const Settings = Schema.Struct({
   status: OrderStatus,
   currencyCode: CurrencyCode,
   /** Absent: the sum of the items. */
-  total: Schema.optionalKey(Amount),
+  total: Schema.optionalKey(Price),
   items: Schema.Array(Item).check(Schema.isMaxLength(itemsMax)),
   metadata: Schema.optionalKey(JsonObject),
   /** When the consumer ordered. */
@@ -74,13 +74,13 @@ export const Order = Schema.Struct({
   number: Schema.NullOr(Schema.String),
   status: OrderStatus,
   currencyCode: Schema.String,
-  total: Amount,
+  total: Price,
   items: Schema.Array(
     Schema.Struct({
       productId: Schema.NullOr(Id),
       productVariantId: Schema.NullOr(Id),
       quantity: Schema.Int,
-      unitPrice: Amount
+      unitPrice: Price
     })
   ),
   metadata: Schema.NullOr(JsonObject),
@@ -95,19 +95,23 @@ export type Order = typeof Order.Type
 
 /** What decides what an order costs. */
 export interface Priced {
-  readonly total?: Amount | undefined
+  readonly total?: Price | undefined
   readonly items: ReadonlyArray<Item>
 }
 
 /** What the items cost together. */
-export const sumOf = (items: ReadonlyArray<Item>): Amount =>
-  items.reduce((sum, { quantity, unitPrice }) => sum + BigInt(quantity) * unitPrice, 0n)
+const sumOf = (items: ReadonlyArray<Item>): Amount =>
+  items.reduce((sum, { quantity, unitPrice }) => sum + BigInt(quantity) * ofText(unitPrice), 0n)
 
-/** What the order costs: what was said, or else the sum of its items. Both may differ, as there are discounts and fees. */
-export const totalOf = ({ total, items }: Priced): Amount => total ?? sumOf(items)
+/**
+ * What the order costs: what was said, or else the sum of its items, with as many digits after the point as the longest
+ * of their prices has. Both may differ, as there are discounts and fees.
+ */
+export const totalOf = ({ total, items }: Priced): Price =>
+  total ?? toText(sumOf(items), Math.max(0, ...items.map(({ unitPrice }) => digitsOf(unitPrice))))
 
 /** True if there is no amount for what the order costs. */
-export const isBeyondAmounts = (order: Priced): boolean => totalOf(order) > amountMax
+export const isBeyondAmounts = ({ total, items }: Priced): boolean => total === undefined && sumOf(items) > amountMax
 
 const rank: { readonly [S in OrderStatus]: number } = { CREATED: 0, PAID: 1, FULFILLED: 2, CANCELLED: 3 }
 

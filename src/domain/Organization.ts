@@ -35,6 +35,12 @@ export const AllowedOrigin = text({ maxLength: 300 }).check(
 const ttl = ({ least, most }: { readonly least: number; readonly most: number }) =>
   Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most }))
 
+/**
+ * The channel of messages about grants: to consumers that a queue admits, or that win a draw or an auction. With
+ * `email_or_sms` a message goes by SMS where no email address is known.
+ */
+export const GrantMessages = Schema.Literals(["off", "email", "sms", "email_or_sms"])
+
 /** What the organization sets; absent keys mean the defaults. */
 export const Settings = Schema.Struct({
   name: Name,
@@ -51,10 +57,16 @@ export const Settings = Schema.Struct({
   loyaltyFullScoreBalance: Schema.optionalKey(
     Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(loyaltyBalanceMax))
   ),
+  /** Absent: off. */
+  grantMessages: Schema.optionalKey(GrantMessages),
   /** How its experiences look, as far as they do not say so themselves (interface document 2.3). */
   theme: Schema.optionalKey(Theme)
 })
 export type Settings = typeof Settings.Type
+
+/** True if the organization's messages about grants are on. */
+export const sendsGrantMessages = ({ grantMessages = "off" }: Pick<Settings, "grantMessages">): boolean =>
+  grantMessages !== "off"
 
 type Look = typeof Theme.Type
 

@@ -15,7 +15,7 @@ import { place, view } from "./queue/View.ts"
 
 export { Configuration, configurationProblems } from "./queue/Configuration.ts"
 export { Event } from "./queue/Event.ts"
-export { type Command, DenialReason, type Refusal, type View } from "./queue/Protocol.ts"
+export { AdminReason, type Command, DenialReason, type Refusal, type View } from "./queue/Protocol.ts"
 export type { State } from "./queue/State.ts"
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = {
@@ -28,7 +28,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   wakeAt,
   view,
   place,
-  configurationOf: (state) => state.configuration,
+  configurationOf: (state) => state.configured,
   statusFields,
   lifecycle: (state, now) => lifecycle(state, state.configuration, now),
   counts: (state) => ({ ...state.counts }),

@@ -68,5 +68,8 @@ export class UnknownSlot extends Schema.TaggedError<UnknownSlot>()("UnknownSlot"
 /** The appointment is somewhere else. 404 */
 export class UnknownLocation extends Schema.TaggedError<UnknownLocation>()("UnknownLocation", {}) {}
 
+/** The consumer that a server names is not one of the tenant's, or is archived. 404 */
+export class UnknownConsumer extends Schema.TaggedError<UnknownConsumer>()("UnknownConsumer", {}) {}
+
 /** The variant is not among those offered. 404 */
 export class UnknownVariant extends Schema.TaggedError<UnknownVariant>()("UnknownVariant", {}) {}

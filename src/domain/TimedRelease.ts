@@ -16,7 +16,7 @@ import { place, view } from "./timedRelease/View.ts"
 
 export { Configuration, configurationProblems } from "./timedRelease/Configuration.ts"
 export { Event } from "./timedRelease/Event.ts"
-export { type Command, DenialReason, type Refusal, type View } from "./timedRelease/Protocol.ts"
+export type { Command, Refusal, View } from "./timedRelease/Protocol.ts"
 export type { State } from "./timedRelease/State.ts"
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = {
@@ -29,7 +29,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   wakeAt,
   view,
   place,
-  configurationOf: (state) => state.configuration,
+  configurationOf: (state) => state.configured,
   statusFields,
   lifecycle: (state, now) => lifecycle(state, state.configuration, now),
   counts: (state) => ({ ...state.counts }),

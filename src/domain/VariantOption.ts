@@ -14,12 +14,14 @@ export const valuesMax = 1_000
 export const Settings = Schema.Struct({ name: Name })
 export type Settings = typeof Settings.Type
 
-/** A colour as `#` and six hexadecimal digits, kept as it was written. */
+const colorPattern = /^#([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/
+
+/** A colour as CSS writes it in hexadecimal digits, with or without its opacity; kept as it was written. */
 export const ColorHex = Schema.String.check(
-  Schema.makeFilter((text: string) => /^#[0-9a-fA-F]{6}$/.test(text), {
-    expected: "# and six hexadecimal digits",
+  Schema.makeFilter((text: string) => colorPattern.test(text), {
+    expected: "# and 3, 4, 6 or 8 hexadecimal digits",
     representation: { id: "usher/string", payload: null },
-    toJsonSchema: () => ({ pattern: "^#[0-9a-fA-F]{6}$" })
+    toJsonSchema: () => ({ pattern: colorPattern.source })
   })
 ).annotate({ examples: ["#1A2B3C"] })
 

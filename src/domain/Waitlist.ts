@@ -31,7 +31,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   wakeAt,
   view,
   place,
-  configurationOf: (state) => state.configuration,
+  configurationOf: (state) => state.configured,
   statusFields,
   lifecycle: (state, now) => lifecycle(state, state.configuration, now),
   counts: (state) => ({ ...state.counts }),

@@ -50,13 +50,16 @@ export interface Recovered {
 /** An actor's answers; each is final: what it says is on disk. */
 export interface Actor {
   readonly identity: MechanismIdentity
-  /** True if the mechanism exists for this caller: same kind, same tenant, not archived. */
+  /** True if the mechanism exists for this caller: same kind, same tenant, and not archived unless that is included. */
   readonly isFor: (mechanism: MechanismRef<LiveKind>) => boolean
   /** True if it is archived; what is outstanding in it goes on. */
   readonly isArchived: () => boolean
-  /** True if it is archived and nothing is outstanding in it, as far as is committed. */
+  /** True if it is archived and torn down: nobody can reach it any more, and time brings nothing. */
   readonly isOver: () => boolean
-  /** Runs a command. Answers the consumer's view of its place, or nothing for a command about the mechanism itself. */
+  /**
+   * Runs a command. Answers the consumer's view of its place; for a command about the mechanism itself the ids of the
+   * consumers whose places it changed.
+   */
   readonly send: (command: Command) => Effect.Effect<unknown, Refusal | Unavailable | Overloaded>
   /** Lets it look whether anything is due, should its timer not know: the clock may have been put forward. */
   readonly wake: () => void
@@ -141,8 +144,10 @@ export const make = Effect.fnUntraced(function* (
   let isWriting = false
   let isStopped = false
   let current: ReadonlyArray<Message> = []
-  let isArchived: boolean = decider.statusFields(state).archived
+  let status = decider.statusFields(state)
   let configuration: unknown = decider.configurationOf(state)
+
+  const isOver = (): boolean => status.archived && status.teardownStatus === "completed"
 
   const now = (): Millis => Math.max(clock.currentTimeMillisUnsafe(), lastAt)
 
@@ -161,7 +166,7 @@ export const make = Effect.fnUntraced(function* (
     sequence += batch.events.length
     lastAt = batch.events[batch.events.length - 1]!.at
     if (batch.recordChanged) {
-      isArchived = decider.statusFields(state).archived
+      status = decider.statusFields(state)
       configuration = decider.configurationOf(state)
     }
     for (const { _tag, at } of batch.events) {
@@ -221,9 +226,12 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     identity,
-    isFor: (mechanism) => mechanism.kind === identity.kind && sameTenant(mechanism.tenant, identity) && !isArchived,
-    isArchived: () => isArchived,
-    isOver: () => isArchived && !isWriting && decider.wakeAt(state) === undefined,
+    isFor: (mechanism) =>
+      mechanism.kind === identity.kind &&
+      sameTenant(mechanism.tenant, identity) &&
+      !(mechanism.includesArchived === true ? isOver() : status.archived),
+    isArchived: () => status.archived,
+    isOver: () => isOver() && !isWriting,
     send: (command) =>
       Effect.callback<unknown, Refusal | Unavailable | Overloaded>((resume) => {
         if (isStopped) resume(stopped)

@@ -9,7 +9,7 @@ import type { Command, Decider, Event, Moment, Refusal } from "../domain/Decider
 // oxlint-disable-next-line typescript/no-explicit-any -- the state's type is known only to its own decider
 export type AnyDecider = Decider<any, any, any, any, Refusal, any, unknown>
 
-/** What became of one command. */
+/** What became of one command: its caller's answer, or a refusal. */
 export type Outcome = { readonly view: unknown } | { readonly refusal: Refusal }
 
 /** What a batch led to. */
@@ -27,7 +27,9 @@ export interface Batch {
 /** Most due events in one batch; the rest follow in the next, so that a million denials do not hold up the others. */
 export const dueEventsMax = 1_000
 
-const noView: Outcome = { view: undefined }
+/** What someone is answered whose command names no consumer: those whose places it changed. */
+const consumersOf = (events: ReadonlyArray<Event>): ReadonlyArray<string> =>
+  events.flatMap(({ consumerId }) => consumerId ?? [])
 
 /** Runs the commands, in order, on the state, in place. */
 export function runBatch(decider: AnyDecider, state: unknown, commands: ReadonlyArray<Command>, moment: Moment): Batch {
@@ -56,7 +58,8 @@ export function runBatch(decider: AnyDecider, state: unknown, commands: Readonly
     const decision = decider.decide(state, command, moment)
     if (!Array.isArray(decision)) return { refusal: decision as Refusal }
     for (const event of decision) apply(event)
-    return command.consumerId === undefined ? noView : { view: decider.view(state, command.consumerId, moment.now) }
+    const { consumerId } = command
+    return { view: consumerId === undefined ? consumersOf(decision) : decider.view(state, consumerId, moment.now) }
   }
 
   settle()

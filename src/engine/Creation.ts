@@ -6,12 +6,14 @@ import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Command, MechanismIdentity } from "../domain/Decider.ts"
+import { type ExperienceWindow, withWindow } from "../domain/ExperienceWindow.ts"
 import type { Tenant } from "../domain/Ids.ts"
 import { type ConfigurationOf, deciders, type LiveKind } from "../domain/Mechanism.ts"
 import type { Millis } from "../domain/Time.ts"
+import type { Parents, WaitlistExists } from "../store/BelowSequence.ts"
 import { type Creation as JournalCreation, Journal, type Unavailable } from "../store/Journal.ts"
 import type { RecordNotFound } from "../store/RecordNotFound.ts"
-import { type Parents, Sequences } from "../store/Sequences.ts"
+import { Sequences } from "../store/Sequences.ts"
 import { recordOf } from "./Actor.ts"
 import { type AnyDecider, runBatch } from "./Batch.ts"
 import { Engine } from "./Engine.ts"
@@ -31,6 +33,8 @@ export interface Configured<K extends LiveKind = LiveKind> {
   readonly experienceId: string
   readonly sequenceId: string
   readonly configuration: ConfigurationOf<K>
+  /** The window of its experience at that moment. */
+  readonly experienceWindow: ExperienceWindow | undefined
 }
 
 /** Brings mechanisms into being, all or none, in the transaction it is called in; answers their ids. */
@@ -47,7 +51,7 @@ export class Creation extends Context.Service<
       tenant: Tenant,
       by: string,
       wanted: Wanted<K, E>
-    ): Effect.Effect<string, E | RecordNotFound | Unavailable>
+    ): Effect.Effect<string, E | RecordNotFound | WaitlistExists | Unavailable>
     /**
      * Runs `make`, which brings mechanisms into being in a transaction of its own; when it returns they are durable, and
      * are started.
@@ -77,9 +81,9 @@ export class Creation extends Context.Service<
         const bring: Bring = Effect.fnUntraced(function* (mechanisms) {
           const now = yield* Clock.currentTimeMillis
           const creations: Array<JournalCreation> = []
-          for (const { kind, experienceId, sequenceId, configuration } of mechanisms) {
+          for (const { kind, experienceId, sequenceId, configuration, experienceWindow } of mechanisms) {
             const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
-            creations.push(creationOf(identity, configuration, by, now))
+            creations.push(creationOf(identity, withWindow(configuration, experienceWindow), by, now))
           }
           yield* journal.create(creations)
           const identities = creations.map(({ identity }) => identity)
@@ -102,9 +106,11 @@ export class Creation extends Context.Service<
           sequences.below(
             tenant,
             sequenceId,
+            kind,
             Effect.fnUntraced(function* (parents: Parents) {
+              const { experienceId, experienceWindow } = parents
               const configuration = yield* configure(parents)
-              return yield* bring([{ kind, experienceId: parents.experienceId, sequenceId, configuration }])
+              return yield* bring([{ kind, experienceId, sequenceId, configuration, experienceWindow }])
             })
           )
         )

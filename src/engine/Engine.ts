@@ -50,6 +50,12 @@ export interface Inspection<K extends LiveKind> {
   }
 }
 
+/** A mechanism after an admin's command. */
+export interface Administered<K extends LiveKind> extends Inspection<K> {
+  /** The consumers whose places the command itself changed, in order. */
+  readonly consumerIds: ReadonlyArray<string>
+}
+
 /** The facts of a mechanism that fit into an answer; a draw's proof does not, and is asked for by itself. */
 export type KnownFacts<K extends LiveKind> = Omit<FactsOf<K>, "proof">
 
@@ -81,7 +87,7 @@ export class Engine extends Context.Service<
     administer<K extends LiveKind>(
       mechanism: MechanismRef<K>,
       command: AdminCommand<K>
-    ): Effect.Effect<Inspection<K>, RefusalOf<K> | EngineError>
+    ): Effect.Effect<Administered<K>, RefusalOf<K> | EngineError>
     /** A consumer's view of its place: committed state, no SQL. */
     view<K extends LiveKind>(mechanism: MechanismRef<K>, consumerId: string): Effect.Effect<ViewOf<K>, EngineError>
     /** What anyone may know of the mechanism as a whole: committed state, no SQL. */
@@ -170,7 +176,11 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
       ),
     audience: (mechanism) => Effect.map(actorFor(mechanism), ({ identity }) => registry.audience(identity.id)),
     administer: (mechanism, command) =>
-      Effect.flatMap(actorFor(mechanism), (actor) => Effect.andThen(actor.send(command), inspectionOf(actor))),
+      Effect.flatMap(actorFor(mechanism), (actor) =>
+        Effect.flatMap(actor.send(command), (consumerIds) =>
+          Effect.map(inspectionOf(actor), (inspection) => ({ ...inspection, consumerIds }))
+        )
+      ),
     configuration: (mechanism) => Effect.map(actorFor(mechanism), (actor) => actor.configuration()),
     identity: (mechanism) => Effect.map(actorFor(mechanism), (actor) => actor.identity),
     watch: registry.watch,

@@ -5,6 +5,7 @@
  * journals; a process that dies in between leaves a waitlist that knows an old time, and `rescheduleAll` puts it right.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
+import { inTurn } from "../store/Turn.ts"
 import { type Opening, type SequenceRef, Waitlists } from "../store/Waitlists.ts"
 import { Engine } from "./Engine.ts"
 
@@ -40,7 +41,7 @@ export class NoticeSchedule extends Context.Service<
       const reschedule = ({ organizationId, mode, sequenceId }: SequenceRef) =>
         waitlists.openings({ organizationId, mode, sequenceId }).pipe(
           Effect.flatMap((openings) => Effect.forEach(openings, tell, { discard: true })),
-          Semaphore.withPermit(turn),
+          (rescheduled) => inTurn(turn, rescheduled),
           Effect.catch(untold)
         )
 

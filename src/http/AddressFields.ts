@@ -1,9 +1,12 @@
 /**
  * Addresses as they are sent, on both APIs: an email, and a phone number with the country whose national form it may have.
  */
-import { Schema } from "effect"
-import { isCountry, parseEmail } from "../auth/Addresses.ts"
+import { Effect, Schema } from "effect"
+import { type Address, isCountry, parseEmail, parsePhone } from "../auth/Addresses.ts"
 import { text } from "../domain/Text.ts"
+import type { ValidationError } from "./Errors.ts"
+import { issueAt } from "./Issues.ts"
+import { invalidInput } from "./Validation.ts"
 
 /** An email address, in any notation of upper and lower case. */
 export const EmailText = text({ maxLength: 320 }).check(
@@ -28,3 +31,18 @@ export const Country = Schema.String.check(
     toJsonSchema: () => ({ pattern: "^[A-Za-z]{2}$" })
   })
 ).annotate({ examples: ["DE"] })
+
+/** An email, or a phone number; null stands for absent. */
+export interface SentAddress {
+  readonly email?: string | null
+  readonly phone?: string | null
+  readonly defaultCountry?: string | null
+}
+
+/** The email that was sent, else the phone number, in its one form. A 400 for a phone number that no country has. */
+export function addressOf({ email, phone, defaultCountry }: SentAddress): Effect.Effect<Address, ValidationError> {
+  const address = typeof email === "string" ? parseEmail(email) : parsePhone(phone ?? "", defaultCountry ?? undefined)
+  if (address !== undefined) return Effect.succeed(address)
+  const issue = { kind: "validation", type: "phone", expected: "a phone number" } as const
+  return Effect.fail(invalidInput([issueAt({ phone, defaultCountry }, "phone", issue)]))
+}

@@ -4,6 +4,14 @@ import { slotId, statuses, type View } from "../domain/Appointment.ts"
 import { Id } from "../domain/Ids.ts"
 import { SentTimestamp } from "../domain/Time.ts"
 
+/** Identifies a slot of an appointment; see `domain/appointment/Names.ts`. */
+export const SlotId = Id.pipe(
+  Schema.annotateEncoded({
+    description:
+      "The slot's identifier: a UUIDv8, not a UUIDv7. It is derived from the instant at which the slot begins (its first 48 bits, in Unix milliseconds) and from the appointment's id. It is stable: the slot of this appointment that begins at this instant always has it, however the settings change."
+  })
+)
+
 /** How a consumer stands in an appointment: its latest booking, if it ever made one. */
 export const BookingState = Schema.Union([
   Schema.Struct({ status: Schema.Literal("NOT_BOOKED") }),
@@ -12,7 +20,7 @@ export const BookingState = Schema.Union([
     bookingId: Id,
     appointmentId: Id,
     consumerId: Id,
-    slotId: Id,
+    slotId: SlotId,
     startTime: SentTimestamp,
     endTime: SentTimestamp,
     confirmationCode: Schema.String,

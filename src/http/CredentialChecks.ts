@@ -22,8 +22,21 @@ export type Check<A, E> = (request: Request) => Effect.Effect<A, E>
 /** A consumer, or a server for it, and the key that was shown. */
 export interface ActingConsumer {
   readonly holder: KeyHolder
-  readonly consumer: { readonly tenant: Tenant; readonly consumerId: string; readonly isGuest: boolean }
+  readonly consumer: {
+    readonly tenant: Tenant
+    readonly consumerId: string
+    readonly isGuest: boolean
+    /** Of the key that was shown. */
+    readonly keyId: string
+    /** The session whose token was shown; absent where a server acts for the consumer. */
+    readonly sessionId?: string
+    /** The secret key as records name it, where a server acts for the consumer. */
+    readonly by?: string
+  }
 }
+
+/** A key as records name it: `createdBy`, `statusOverrideBy` and the like. */
+export const nameOf = ({ keyId }: KeyHolder): string => `api_key:${keyId}`
 
 /** A session whose token was shown without a key, and the publishable key of its tenant. */
 export interface ActingSession {
@@ -100,8 +113,9 @@ export const makeChecks = Effect.gen(function* () {
       Effect.flatMap(verifyAccess(token), (access): Effect.Effect<ActingConsumer, ConsumerRefusal> => {
         if (access === undefined || !sameTenant(access.tenant, holder.tenant))
           return Effect.fail(authenticationRequired)
-        const { consumerId, sessionType } = access
-        const consumer = { tenant: holder.tenant, consumerId, isGuest: sessionType === "guest" }
+        const { consumerId, sessionType, sessionId } = access
+        const { tenant, keyId } = holder
+        const consumer = { tenant, consumerId, isGuest: sessionType === "guest", keyId, sessionId }
         return Effect.as(admit(request, holder, consumerId), { holder, consumer })
       })
     )
@@ -134,11 +148,11 @@ export const makeChecks = Effect.gen(function* () {
     yield* admit(request, holder)
     const id = decodeId(header)
     if (Result.isFailure(id)) return yield* malformedConsumerId(header)
-    const { tenant } = holder
+    const { tenant, keyId } = holder
     const consumerId = id.success
     const found = yield* Effect.catchTag(consumers.find(tenant, consumerId), "Unavailable", outOfReach)
     if (found === undefined) return yield* NotFound.of("Consumer")
-    return { holder, consumer: { tenant, consumerId, isGuest: found.isGuest } }
+    return { holder, consumer: { tenant, consumerId, isGuest: found.isGuest, keyId, by: nameOf(holder) } }
   })
 
   const consumer =

@@ -18,7 +18,8 @@ import {
   type ConsumerRefusal,
   type KeyRefusal,
   type Lasting,
-  makeChecks
+  makeChecks,
+  nameOf
 } from "./CredentialChecks.ts"
 import {
   NotFound,
@@ -29,7 +30,7 @@ import {
 } from "./Errors.ts"
 import type { Admission } from "./RateLimit.ts"
 
-/** The tenant a key speaks for, and the key's name in records: `createdBy`, `statusOverrideBy` and the like. */
+/** The tenant a key speaks for, and the key as records name it. */
 export class CurrentTenant extends Context.Service<CurrentTenant, { readonly tenant: Tenant; readonly by: string }>()(
   "usher/http/CurrentTenant"
 ) {}
@@ -246,7 +247,7 @@ const withTenant = <A, E, R>(
   Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     return Effect.flatMap(check(request), (holder) => {
-      const current = { tenant: holder.tenant, by: `api_key:${holder.keyId}` }
+      const current = { tenant: holder.tenant, by: nameOf(holder) }
       return Effect.andThen(admit(request, holder), Effect.provideService(handle, CurrentTenant, current))
     })
   })

@@ -2,7 +2,7 @@
  * What is true of every response of a listener, whoever made it: the request's id, the API's version and how the caller
  * stands with its limits are on it, its body is JSON also where no operation was reached (404, 405, 413, 415, 500, 503),
  * and on the Consumer API browsers may read it (completions 1). What came over plain HTTP through an open network is
- * answered with a 403.
+ * answered with a 403, but for `/health` and `/ready`.
  */
 import { type Cause, Context, Effect, Exit, LogLevel, References, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -102,7 +102,8 @@ export const layer = (api: Api) =>
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           SmallBodies.ease(request)
           const requestId = requestIdOf(request)
-          if (!origins.of(request).isSafe) return Exit.succeed(sealed(request, httpsRequired, requestId))
+          if (!origins.of(request).isSafe && !isProbe(request))
+            return Exit.succeed(sealed(request, httpsRequired, requestId))
           if (isCrossOrigin && isPreflight(request)) return Exit.succeed(sealed(request, preflight, requestId))
           const answered = answer(request, requestId, handle)
           return logsAccess ? Effect.tap(answered, (response) => logAccess(request, requestId, response)) : answered
@@ -119,6 +120,11 @@ type Handle = Effect.Effect<Response, Types.unhandled>
 function requestIdOf(request: Request): string {
   const sent = request.headers["x-request-id"]
   return sent !== undefined && requestIdPattern.test(sent) ? sent : randomUUID()
+}
+
+/** A load balancer asks these over plain HTTP, wherever it is. They take no credentials. */
+function isProbe({ url }: Request): boolean {
+  return /^\/(?:health|ready)(?:\?|$)/.test(url)
 }
 
 function isPreflight(request: Request): boolean {

@@ -49,6 +49,12 @@ export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(
   { httpApiStatus: 403, description: "Not allowed" }
 ) {}
 
+/** 403: the request came over plain HTTP through an open network. The envelope refuses it before any operation is reached. */
+export class HttpsRequired extends Schema.Error<HttpsRequired>("HttpsRequired")(
+  { error: Schema.Literal("HTTPS required") },
+  { httpApiStatus: 403, description: "The request came over plain HTTP" }
+) {}
+
 /** 404: unknown, archived or another's; the three cannot be told apart. */
 export class NotFound extends Schema.Error<NotFound>("NotFound")(
   { error: Schema.String },
@@ -70,6 +76,17 @@ export class Conflict extends Schema.Error<Conflict>("Conflict")(
 export class BidConflict extends Schema.Error<BidConflict>("BidConflict")(
   { error: Schema.String, code: Schema.Literal("BID_TOO_LOW"), minimumBid: Schema.String },
   { httpApiStatus: 409, description: "The bid is too low; `minimumBid` would be enough at this moment" }
+) {}
+
+/** 409: an order asks for more units of a variant than are left. */
+export class StockConflict extends Schema.Error<StockConflict>("StockConflict")(
+  {
+    error: Schema.String,
+    code: Schema.Literal("OUT_OF_STOCK"),
+    productVariantId: Schema.String,
+    available: Schema.Int
+  },
+  { httpApiStatus: 409, description: "More units of a variant are asked for than are left; nothing was counted" }
 ) {}
 
 /** 409 that may pass by itself: the same with `Retry-After`, in seconds. */

@@ -9,7 +9,8 @@
  *
  * An answer is kept if it would be the same again: a success, or a refusal that only another request can mend. One that says to come
  * back (429, 503, and whatever else carries `Retry-After`), a 401 (it is the credential that was refused) and a 500 are not:
- * after them the same request is carried out anew.
+ * after them the same request is carried out anew. A 400 gives the key back: nothing was done, so the caller may correct the
+ * body and send it with the same key.
  */
 import { Cause, Clock, Context, Deferred, Effect, Exit, Layer, Schedule } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
@@ -69,9 +70,12 @@ export class FirstAnswers extends Context.Service<
       /** Keeps what the answer says, or gives the claim up. Never fails: the answer itself is good. */
       const settle = (claimed: Claimed, response: Response, holdsSecret: boolean): Effect.Effect<void> => {
         const answer = keepable(response, holdsSecret)
-        if (answer === undefined) return Effect.ignore(keys.release(claimed), { log: "Warn" })
+        if (answer === undefined) {
+          const givenUp = response.status === malformed ? keys.remove(claimed) : keys.release(claimed)
+          return Effect.ignore(givenUp, { log: "Warn" })
+        }
         return keys.keep(claimed, answer).pipe(
-          Effect.retry({ times: keepingSeconds * 5, schedule: Schedule.spaced("200 millis") }),
+          Effect.retry(Schedule.spaced("200 millis").pipe(Schedule.upTo({ duration: `${keepingSeconds} seconds` }))),
           Effect.flatMap((isKept) =>
             isKept ? Effect.void : Effect.logWarning("A repeatable request took so long that it was carried out again")
           ),
@@ -141,8 +145,13 @@ export class FirstAnswers extends Context.Service<
 
 const idOf = ({ tenant: { organizationId, mode }, key }: RepeatableRequest) => `${organizationId} ${mode} ${key}`
 
+/** The status of a request that has to be corrected. */
+const malformed = 400
+
+const notKept = new Set([malformed, 401, 429])
+
 /** True if a repeated request may get this answer again. */
-export const isKept = (status: number): boolean => status < 500 && status !== 401 && status !== 429
+export const isKept = (status: number): boolean => status < 500 && !notKept.has(status)
 
 /** The answer as it is kept; undefined if it is not. */
 const keepable = ({ status, headers, body }: Response, holdsSecret: boolean): FirstAnswer | undefined => {

@@ -118,6 +118,11 @@ function countOf(issue: SchemaIssue.Issue): number {
 /** What was expected where `ast` stands, as a value travels. */
 function ofType(ast: SchemaAST.AST | undefined): Found {
   if (ast === undefined) return { kind: "schema", type: "object", expected: "object" }
+  // What must not be there beside something else.
+  if (SchemaAST.isNull(ast)) {
+    const expected = ast.annotations?.["expected"]
+    return { kind: "validation", type: "picklist", expected: typeof expected === "string" ? expected : "null" }
+  }
   const literals = literalsOf(ast)
   if (literals !== undefined) return ofLiterals(literals)
   const type = typeName(SchemaAST.toEncoded(ast))
@@ -167,8 +172,9 @@ function typeName(ast: SchemaAST.AST): string {
 const isAmount = ({ checks }: SchemaAST.AST): boolean =>
   checks?.some(({ annotations }) => annotations?.representation?.id === "usher/amount") ?? false
 
-function literalsOf(ast: SchemaAST.AST): ReadonlyArray<SchemaAST.LiteralValue> | undefined {
+function literalsOf(ast: SchemaAST.AST): ReadonlyArray<SchemaAST.LiteralValue | null> | undefined {
   const encoded = SchemaAST.toEncoded(ast)
+  if (encoded._tag === "Null") return [null]
   if (encoded._tag === "Literal") return [encoded.literal]
   if (encoded._tag !== "Union") return undefined
   const literals: Array<SchemaAST.LiteralValue> = []
@@ -179,7 +185,7 @@ function literalsOf(ast: SchemaAST.AST): ReadonlyArray<SchemaAST.LiteralValue> |
   return literals.length === 0 ? undefined : literals
 }
 
-function ofLiterals(literals: ReadonlyArray<SchemaAST.LiteralValue>): Found {
+function ofLiterals(literals: ReadonlyArray<SchemaAST.LiteralValue | null>): Found {
   const texts = literals.map((literal) => (typeof literal === "string" ? JSON.stringify(literal) : String(literal)))
   return { kind: "validation", type: "picklist", expected: texts.length === 1 ? texts[0]! : `(${texts.join(" | ")})` }
 }

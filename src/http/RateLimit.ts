@@ -2,10 +2,12 @@
  * Rate limits on the way of a request (interface document 8.2). Each operation asks here once its organization is known,
  * before anything else is looked up or decoded; the envelope puts on each response how its caller stands.
  */
-import { Context, Effect, Exit } from "effect"
+import { Clock, Context, Effect, Exit } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { KeyHolder } from "../auth/ApiKeys.ts"
+import type { Millis } from "../domain/Time.ts"
+import { RateLimitExceeded } from "./Errors.ts"
 import { type Api, RateCategory } from "./limits/Limit.ts"
 import { RateLimits, type Standing } from "./limits/RateLimits.ts"
 import { countedAddress, Origins } from "./Origins.ts"
@@ -52,6 +54,18 @@ export const exhaustion = Effect.gen(function* () {
 })
 
 /**
+ * Refuses a request because of a limit that is not among those above, such as that of codes to one address. The answer
+ * describes this limit: `requestsMax` requests, and the next may be made at `opensAt`.
+ */
+export const refuse = Effect.fnUntraced(function* (request: Request, requestsMax: number, opensAt: Millis) {
+  const now = yield* Clock.currentTimeMillis
+  const retryAfterSeconds = Math.max(1, Math.ceil((opensAt - now) / 1_000))
+  const resetAtSeconds = Math.ceil(opensAt / 1_000)
+  mark(request, { limit: requestsMax, remaining: 0, resetAtSeconds, retryAfterSeconds })
+  return yield* new RateLimitExceeded({ retryAfterSeconds })
+})
+
+/**
  * Says on the responses of an API how their callers stand. Those whose organization is not known (401, unknown paths) are
  * counted here, by address, under the API's general limit of the default plan; a preflight and a failure of ours are not.
  */
@@ -72,8 +86,7 @@ export const standings = Effect.gen(function* () {
       const known = (request.source as Marked)[marked]
       const { limit, remaining, resetAtSeconds, retryAfterSeconds } = known ?? standingOfUnknown(api, request, response)
       headers["x-ratelimit-limit"] = `${limit}`
-      // A 429 may also come from a limit that is not one of these, such as that of codes to one address.
-      headers["x-ratelimit-remaining"] = response.status === 429 ? "0" : `${remaining}`
+      headers["x-ratelimit-remaining"] = `${remaining}`
       headers["x-ratelimit-reset"] = `${resetAtSeconds}`
       if (known !== undefined || retryAfterSeconds === undefined) return response
       return refusal(retryAfterSeconds)
@@ -90,8 +103,12 @@ interface Marked {
   [marked]?: Standing
 }
 
-function admitted(request: Request, standing: Standing): Effect.Effect<void> {
+function mark(request: Request, standing: Standing): void {
   ;(request.source as Marked)[marked] = standing
+}
+
+function admitted(request: Request, standing: Standing): Effect.Effect<void> {
+  mark(request, standing)
   const { retryAfterSeconds } = standing
   return retryAfterSeconds === undefined ? Exit.void : Effect.die(refusal(retryAfterSeconds))
 }

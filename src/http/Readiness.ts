@@ -3,9 +3,8 @@
  * at `/ready`; what is under way is answered either way.
  */
 import { Cache, Clock, Context, Deferred, Duration, Effect, Exit, Layer, type Scope } from "effect"
-import { SqlClient } from "effect/sql"
 import { Engine } from "../engine/Engine.ts"
-import * as Migrations from "../store/Migrations.ts"
+import { Heartbeat } from "../store/Heartbeat.ts"
 
 /** How long one answer serves, so that whoever asks often does not load the database; a bad one is soon out of date. */
 const readyMillis = 1_000
@@ -59,11 +58,15 @@ export class Readiness extends Context.Service<
 
       const reports = yield* Cache.makeWith(
         (_: "report") =>
-          Effect.gen(function* () {
-            const reasons = yield* reasonsOf(conditions)
-            const isReady = Object.keys(reasons).length === 0
-            return { isReady, reasons, remarks: yield* reasonsOf(remarks), facts: yield* told(facts) } satisfies Report
-          }),
+          Effect.map(
+            Effect.all([reasonsOf(conditions), reasonsOf(remarks), told(facts)], { concurrency: "unbounded" }),
+            ([reasons, remarks, facts]): Report => ({
+              isReady: Object.keys(reasons).length === 0,
+              reasons,
+              remarks,
+              facts
+            })
+          ),
         {
           capacity: 1,
           timeToLive: (exit) =>
@@ -90,18 +93,18 @@ export class Readiness extends Context.Service<
     })
   )
 
-  /** The conditions of a whole process: database in reach, migrations applied, mechanisms restored. */
+  /** The conditions of a whole process: the database takes writes, its schema is this version's, mechanisms are restored. */
   static readonly layerConditions = Layer.effectDiscard(
     Effect.gen(function* () {
       const readiness = yield* Readiness
-      const sql = yield* SqlClient.SqlClient
+      const heartbeat = yield* Heartbeat
       const engine = yield* Engine
-      yield* readiness.require("database", databaseCondition(sql))
+      yield* readiness.require("database", Effect.sync(heartbeat.problem))
       yield* readiness.require(
         "mechanisms",
         Effect.map(engine.isRestored, (isRestored) => (isRestored ? undefined : "being restored"))
       )
-      yield* readiness.require("wake-ups", overdueCondition(engine))
+      yield* readiness.remark("wake-ups", overdueRemark(engine))
       yield* readiness.remark("parked mechanisms", parkedRemark(engine))
     })
   )
@@ -143,8 +146,11 @@ const examine = ([name, condition]: readonly [string, Condition]) =>
     Effect.map((reason) => [name, reason] as const)
   )
 
-/** A transition that should have happened long ago: whatever it is that stands still here, nobody would notice otherwise. */
-const overdueCondition = (engine: Engine["Service"]): Condition =>
+/**
+ * A transition that should have happened long ago. It concerns its mechanism alone: a balancer that took the process away for it
+ * would take all others away too.
+ */
+const overdueRemark = (engine: Engine["Service"]): Condition =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const wakeAt = yield* engine.overdue(now - overdueSeconds * 1_000)
@@ -154,13 +160,3 @@ const overdueCondition = (engine: Engine["Service"]): Condition =>
 /** A mechanism that stands still is an operator's matter; it keeps nobody from the others. */
 const parkedRemark = (engine: Engine["Service"]): Condition =>
   Effect.map(engine.parked, ({ length }) => (length === 0 ? undefined : `${length}: see \`usher mechanisms parked\``))
-
-/** One statement tells both: whether the database answers, and at which step its schema is. */
-const databaseCondition = (sql: SqlClient.SqlClient): Condition =>
-  sql<{ step: number | null }>`select max(migration_id) as step from usher_migrations`.pipe(
-    Effect.map((rows) => {
-      const step = rows[0]?.step ?? 0
-      return step >= Migrations.latest ? undefined : `schema at step ${step} of ${Migrations.latest}`
-    }),
-    Effect.orElseSucceed(() => "out of reach")
-  )

@@ -22,6 +22,7 @@ import type {
   SlotNotBegun,
   SlotPast,
   SoldOut,
+  UnknownConsumer,
   UnknownLocation,
   UnknownSlot,
   UnknownVariant,
@@ -29,6 +30,7 @@ import type {
 } from "../domain/Refusals.ts"
 import type { Millis } from "../domain/Time.ts"
 import type { EngineError } from "../engine/Engine.ts"
+import type { KeyTaken } from "../store/ConsumerRecords.ts"
 import type { Unavailable } from "../store/Journal.ts"
 import type { RecordNotFound } from "../store/RecordNotFound.ts"
 import {
@@ -62,6 +64,7 @@ interface Refusals {
   readonly SoldOut: SoldOut
   readonly BidTooLow: BidTooLow
   readonly AmountMissing: AmountMissing
+  readonly UnknownConsumer: UnknownConsumer
   readonly UnknownVariant: UnknownVariant
   readonly AlreadyBooked: AlreadyBooked
   readonly SlotFull: SlotFull
@@ -77,7 +80,7 @@ type Answer<E> =
   | (E extends NotOpen ? NotOpenYet : never)
   | (E extends Full ? ConflictForNow : never)
   | (E extends SoldOut ? Conflict | ConflictForNow : never)
-  | (E extends UnknownVariant | UnknownSlot | UnknownLocation ? NotFound : never)
+  | (E extends UnknownConsumer | UnknownVariant | UnknownSlot | UnknownLocation ? NotFound : never)
   | (E extends BidTooLow ? BidConflict : never)
   | (E extends AmountMissing ? ValidationError : never)
   | (E extends GuestsRefused | NotInvited ? Forbidden : never)
@@ -133,6 +136,20 @@ export const orNotFound = <A, E, R>(
     Effect.fail(NotFound.of(record))
   ) as Effect.Effect<A, Exclude<E, RecordNotFound> | NotFound, R>
 
+/** Turns what another consumer of the tenant has into a 409. */
+export const orKeyTaken = <A, E, R>(
+  effect: Effect.Effect<A, E | KeyTaken, R>
+): Effect.Effect<A, Exclude<E, KeyTaken> | Conflict, R> =>
+  Effect.catchTag(effect as Effect.Effect<A, KeyTaken, R>, "KeyTaken", ({ field }) =>
+    Effect.fail(new Conflict(keysTaken[field]))
+  ) as Effect.Effect<A, Exclude<E, KeyTaken> | Conflict, R>
+
+const keysTaken = {
+  email: { error: "Email is another consumer's", code: "EMAIL_TAKEN" },
+  phone: { error: "Phone number is another consumer's", code: "PHONE_TAKEN" },
+  externalId: { error: "External id is another consumer's", code: "EXTERNAL_ID_TAKEN" }
+} as const
+
 /** The answer to one no. */
 export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis): Answer<Refusal | EngineError> {
   const label = labels[kind]
@@ -173,6 +190,8 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return new BidConflict({ error: "Bid is too low", code: "BID_TOO_LOW", minimumBid: error.minimumBid })
     case "AmountMissing":
       return amountMissing()
+    case "UnknownConsumer":
+      return NotFound.of("Consumer")
     case "UnknownVariant":
       return NotFound.of("Variant")
     case "AlreadyBooked":

@@ -43,7 +43,7 @@ export class Listeners extends Context.Service<
   { readonly consumerUrl: string; readonly adminUrl: string }
 >()("usher/http/Listeners") {}
 
-/** Serves both APIs, on the ports the settings name. */
+/** Serves both APIs, on the addresses and ports the settings name. */
 export const layer = <E1, R1, E2, R2>(apis: {
   readonly consumer: Layer.Layer<never, E1, R1>
   readonly admin: Layer.Layer<never, E2, R2>
@@ -51,7 +51,7 @@ export const layer = <E1, R1, E2, R2>(apis: {
   Layer.effect(
     Listeners,
     Effect.gen(function* () {
-      const { consumerPort, adminPort, shutdownDelayMillis } = yield* Settings
+      const { host, consumerPort, adminHost, adminPort, shutdownDelayMillis } = yield* Settings
       const readiness = yield* Readiness
       // Both drain at the same time, and only once `/ready` says so.
       const scope = yield* Scope.fork(yield* Effect.scope, "parallel")
@@ -59,12 +59,14 @@ export const layer = <E1, R1, E2, R2>(apis: {
       const services = yield* Layer.build(Layer.merge(RateLimits.layer, Origins.layer))
       const consumerUrl = yield* listen({
         name: "Consumer API",
+        host,
         port: consumerPort,
         routes: Layer.merge(apis.consumer, Envelope.layer("consumer")),
         services
       }).pipe(Scope.provide(yield* Scope.fork(scope)))
       const adminUrl = yield* listen({
         name: "Admin API",
+        host: adminHost,
         port: adminPort,
         routes: Layer.merge(apis.admin, Envelope.layer("admin")),
         services
@@ -77,11 +79,12 @@ export const layer = <E1, R1, E2, R2>(apis: {
 /** One listener. Its routes are complete before it accepts; its address is the answer. */
 const listen = Effect.fnUntraced(function* <E, R>(options: {
   readonly name: string
+  readonly host: string
   readonly port: number
   readonly routes: Layer.Layer<never, E, R>
   readonly services: Context.Context<RateLimits | Origins>
 }) {
-  const { host, shutdownTimeoutSeconds } = yield* Settings
+  const { shutdownTimeoutSeconds } = yield* Settings
   const tls = yield* Tls.options
   const router = yield* Layer.build(
     options.routes.pipe(
@@ -96,7 +99,7 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
     tls === undefined ? createServer(serverOptions) : createSecureServer({ ...serverOptions, ...tls })
   const server = yield* NodeHttpServer.make(() => nodeServer, {
     port: options.port,
-    host,
+    host: options.host,
     backlog,
     disablePreemptiveShutdown: true
   })

@@ -4,9 +4,11 @@
  */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { type HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
+import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { SigningKeys } from "../auth/SigningKeys.ts"
+import * as Documents from "./Documents.ts"
 import { Readiness } from "./Readiness.ts"
+import * as Reference from "./Reference.ts"
 
 /** How long a shop may keep the signing keys before it asks again; one that meets a key it does not know should ask at once. */
 const keysMaxAgeSeconds = 300
@@ -40,18 +42,12 @@ const health = (audience: "operators" | "public") =>
     })
   )
 
-/**
- * `/openapi.json` and `/docs`, the rendered reference; its script is served from here, so that it works offline. Both are
- * made when they are first asked for: most processes never are.
- */
+/** `/openapi.json` and `/docs`, the rendered reference. */
 const reference = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      const description = yield* Effect.cached(Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(api))))
-      yield* router.add("GET", "/openapi.json", description)
-      const docs = HttpApiScalar.layer(api, { path: "/docs", scalar: { withDefaultFonts: false } })
-      const page = yield* Effect.cached(HttpRouter.toHttpEffect(docs))
-      yield* router.add("GET", "/docs", Effect.orDie(Effect.flatten(page)))
+      yield* router.add("GET", "/openapi.json", yield* Documents.serve(Reference.description(api)))
+      yield* router.add("GET", "/docs", yield* Documents.serve(Reference.page(api)))
     })
   )
 

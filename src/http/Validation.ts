@@ -1,6 +1,7 @@
 /**
  * What holds for every operation of both APIs, declared once on the API: a malformed request is a 400 that names all its
- * issues; a body too large a 413, one that is not JSON a 415; a defect a 500; a store out of reach a 503.
+ * issues; plain HTTP through an open network a 403; a body too large a 413, one that is not JSON a 415; a defect a 500; a
+ * store out of reach a 503.
  *
  * A request is decoded the quick way first, which stops at the first issue. Only if that fails are all its parts decoded
  * again to collect every issue.
@@ -9,6 +10,7 @@ import { Effect, type Layer, Result, Schema, SchemaAST } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, type HttpApiError, HttpApiMiddleware } from "effect/http-api"
 import {
+  HttpsRequired,
   InternalError,
   type Issue,
   PayloadTooLarge,
@@ -20,7 +22,14 @@ import { issuesMax, issuesOf, notJson } from "./Issues.ts"
 
 /** The middleware every API has; its errors belong to every operation that can have them. */
 export class Validation extends HttpApiMiddleware.Service<Validation>()("usher/http/Validation", {
-  error: [ValidationError, PayloadTooLarge, UnsupportedMediaType, InternalError, ServiceUnavailableWithHeaders]
+  error: [
+    ValidationError,
+    HttpsRequired,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    InternalError,
+    ServiceUnavailableWithHeaders
+  ]
 }) {
   static readonly layer: Layer.Layer<Validation> = HttpApiMiddleware.layerSchemaErrorTransform(
     Validation,

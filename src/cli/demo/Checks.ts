@@ -69,7 +69,7 @@ const nobodyAdmittedTwice = ({ crowd, history }: Evidence): Check => {
   }
 }
 
-/** At no moment were more grants live or used than there were pairs; an expired or denied grant gives its pair back. */
+/** At no moment were more grants live or used than there were pairs; a grant that expired, was denied or was left gives its pair back. */
 const grantsWithinStock = ({ history, maxAdmissions }: Evidence): Check => {
   const granted = new Set<string>()
   let taken = 0
@@ -78,7 +78,7 @@ const grantsWithinStock = ({ history, maxAdmissions }: Evidence): Check => {
     if (type === "Granted") {
       granted.add(consumerId!)
       taken += 1
-    } else if ((type === "Expired" || type === "Denied") && granted.delete(consumerId!)) taken -= 1
+    } else if ((type === "Expired" || type === "Denied" || type === "Left") && granted.delete(consumerId!)) taken -= 1
     most = Math.max(most, taken)
   }
   return {

@@ -57,6 +57,7 @@ export const make = Effect.gen(function* () {
   const databaseUrl = yield* Config.Redacted("DATABASE_URL").pipe(Config.option, Effect.orElseSucceed(Option.none))
   const environment = {
     HOST: "127.0.0.1",
+    ADMIN_HOST: undefined,
     CONSUMER_PORT: `${consumerPort}`,
     ADMIN_PORT: `${adminPort}`,
     DATA_DIR: directory,

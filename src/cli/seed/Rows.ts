@@ -25,11 +25,17 @@ export const countsFor = (consumers: number) => ({
 /** How many there are to be of each. */
 export type Counts = ReturnType<typeof countsFor>
 
+/** Whose rows they are, and in what money it sells. */
+export interface Seller extends Tenant {
+  readonly currencyCode: string
+}
+
 /**
  * Makes rows of one tenant, each kind in the order of its age: the first is two years old, the last of today. `run` keeps the
  * addresses of several runs apart.
  */
-export const makeRows = (tenant: Tenant, random: Random32, run: string, now: number, counts: Counts) => {
+export const makeRows = (seller: Seller, random: Random32, run: string, now: number, counts: Counts) => {
+  const { currencyCode } = seller
   const one = <A>(of: ReadonlyArray<A>): A => of[below(random, of.length)]!
   const some = (most: number): number => below(random, most + 1)
   /** Any moment from then to now. */
@@ -40,7 +46,7 @@ export const makeRows = (tenant: Tenant, random: Random32, run: string, now: num
     const moment = new Date(at).toISOString()
     return { created_at: moment, created_by: by, updated_at: moment, updated_by: by, archived: false }
   }
-  const owned = { organization_id: tenant.organizationId, mode: tenant.mode }
+  const owned = { organization_id: seller.organizationId, mode: seller.mode }
   const cents = (amount: number): string => (amount / 100).toFixed(2)
 
   const product = (number: number): { readonly product: SampleRow; readonly variant: SampleRow } => {
@@ -68,7 +74,7 @@ export const makeRows = (tenant: Tenant, random: Random32, run: string, now: num
     const name = `${one(styles)} ${one(things)} ${one(occasions)}`
     const sequence = { id: idOf(at), ...owned, experience_id: id, name: "General sale", record: { priority: 0 } }
     return {
-      experience: { id, ...owned, name, record: { timeZone: "UTC", currencyCode: "EUR" }, ...stamps(at) },
+      experience: { id, ...owned, name, record: { timeZone: "UTC", currencyCode }, ...stamps(at) },
       sequence: { ...sequence, ...stamps(at) }
     }
   }
@@ -103,6 +109,7 @@ export const makeRows = (tenant: Tenant, random: Random32, run: string, now: num
     const at = momentOf(number, counts.consumers)
     const id = idOf(at)
     const totals = Array.from({ length: Math.max(0, some(9) - 6) }, () => 1_900 + some(60_000))
+    const ordered = cents(totals.reduce((sum, total) => sum + total, 0))
     const orders = totals.map((total, order) => orderOf(id, at, total, `${run}-${number.toString(36)}-${order}`))
     return {
       consumer: {
@@ -118,7 +125,8 @@ export const makeRows = (tenant: Tenant, random: Random32, run: string, now: num
           size: 36 + some(10)
         },
         order_count: orders.length,
-        total_order_value: cents(totals.reduce((sum, total) => sum + total, 0)),
+        total_order_value: ordered,
+        order_totals: totals.length === 0 ? {} : { [currencyCode]: ordered },
         last_order_at: orders.map(({ placed_at }) => placed_at as string).reduce<string | null>(later, null),
         ...stamps(at)
       },
@@ -135,7 +143,7 @@ export const makeRows = (tenant: Tenant, random: Random32, run: string, now: num
       consumer_id: consumerId,
       external_id: name,
       status: one(["PAID", "FULFILLED"]),
-      currency_code: "EUR",
+      currency_code: currencyCode,
       total: cents(totalCents),
       record: { items: [{ quantity: 1, unitPrice: cents(totalCents) }] },
       placed_at: placedAt,

@@ -2,6 +2,7 @@
  * What an admin sets on an appointment (interface document 2.8; completions 4, "appointment").
  */
 import { Schema } from "effect"
+import { ExperienceWindow } from "../ExperienceWindow.ts"
 import { Id } from "../Ids.ts"
 import { Timestamp } from "../Time.ts"
 import { dayMillis } from "../WallClock.ts"
@@ -25,7 +26,9 @@ export const Configuration = Schema.Struct({
   slotDurationMinutes: minutes(1),
   bufferMinutes: minutes(0),
   maxCapacityPerSlot: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 })),
-  locationId: Schema.optionalKey(Id)
+  locationId: Schema.optionalKey(Id),
+  /** The experience's own times, which bound these: see ExperienceWindow.ts. No admin sets it here. */
+  experienceWindow: Schema.optionalKey(ExperienceWindow)
 })
 export type Configuration = typeof Configuration.Type
 

@@ -3,7 +3,9 @@
  * whether or not their events were applied yet.
  */
 import { Equal, HashMap } from "effect"
+import { authored } from "../Author.ts"
 import type { Moment } from "../Decider.ts"
+import { movedTo, withWindow } from "../ExperienceWindow.ts"
 import * as Life from "../Life.ts"
 import {
   AlreadyBooked,
@@ -36,6 +38,8 @@ export const decide = (state: State, command: Command, { now, entropy }: Moment)
   switch (command._tag) {
     case "Configure":
       return configure(state, command, at)
+    case "SetExperienceWindow":
+      return setWindow(state, command, at)
     case "End":
       return Life.end(isClosed(state, at), command.by, at)
     case "Archive":
@@ -45,24 +49,37 @@ export const decide = (state: State, command: Command, { now, entropy }: Moment)
     case "Reschedule":
       return reschedule(state, command, at)
     case "Cancel":
-      return cancel(state, command.consumerId, at)
+      return cancel(state, command, at)
     case "CheckIn":
-      return checkIn(state, command.consumerId, at)
+      return checkIn(state, command, at)
     case "Complete":
-      return complete(state, command.consumerId, at)
+      return complete(state, command, at)
     case "Miss":
-      return miss(state, command.consumerId, at)
+      return miss(state, command, at)
+    case "Remove":
+      return remove(state, command, at)
   }
 }
 
-const configure = (state: State, { configuration, by }: CommandOf<"Configure">, at: Millis): Outcome => {
-  const configured: Event = { _tag: "Configured", at, configuration, by }
-  if (state.sequence === 0) return [configured]
+const configure = (state: State, { configuration: wanted, by }: CommandOf<"Configure">, at: Millis): Outcome => {
+  if (state.sequence === 0) return [{ _tag: "Configured", at, configuration: wanted, by }]
   if (isClosed(state, at)) return new Closed()
+  const { configured } = state
+  const configuration = withWindow(wanted, configured.experienceWindow)
   const setting = fixedSetting(state, configuration, at)
   if (setting !== undefined) return new ConfigurationFixed({ setting })
-  return Equal.equals(configuration, state.configuration) ? unchanged : [configured]
+  return Equal.equals(configuration, configured) ? unchanged : [{ _tag: "Configured", at, configuration, by }]
 }
+
+/** A mechanism that has closed stays closed, whatever becomes of its experience. */
+const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
+  const configuration = isClosed(state, at) ? undefined : movedTo(state.configured, window, hasOpened(state, at))
+  return configuration === undefined ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+}
+
+/** An absent `openAt` means open from the beginning. */
+const hasOpened = (state: State, at: Millis): boolean =>
+  state.bookings.size > 0 || (state.configuration.openAt ?? 0) <= at
 
 /** What makes slots; when they change it is for one of these. */
 const slotSettings = [
@@ -76,9 +93,8 @@ const slotSettings = [
 
 /** The setting that must stay as it is: the opening that has been, or what a booking relies on. */
 const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
-  const current = state.configuration
-  const hasOpened = state.bookings.size > 0 || (current.openAt ?? 0) <= at
-  if (hasOpened && next.openAt !== current.openAt) return "openAt"
+  const current = state.configured
+  if (hasOpened(state, at) && next.openAt !== current.openAt) return "openAt"
   if (state.standing.size > 0 && next.locationId !== current.locationId) return "locationId"
   const changed = slotSettings.find((setting) => !Equal.equals(next[setting], current[setting]))
   return changed !== undefined && wouldOverlap(state, next, at) ? changed : undefined
@@ -114,14 +130,14 @@ const book = (state: State, command: CommandOf<"Book">, at: Millis, entropy: () 
 }
 
 /** One event gives up the old slot and takes the new one. */
-const reschedule = (state: State, { consumerId, startTime }: CommandOf<"Reschedule">, at: Millis): Outcome => {
+const reschedule = (state: State, { consumerId, startTime, by }: CommandOf<"Reschedule">, at: Millis): Outcome => {
   const booking = state.bookings.get(consumerId)
   const status = statusOf(booking, at)
   if (booking === undefined || status !== "BOOKED") return new WrongStatus({ status })
   if (booking.startTime === startTime) return unchanged
   if (booking.startTime <= at) return new SlotPast()
   const slot = freeSlot(state, startTime, at)
-  return "_tag" in slot ? slot : [{ _tag: "Rescheduled", at, consumerId, ...slot }]
+  return "_tag" in slot ? slot : [{ _tag: "Rescheduled", at, consumerId, ...slot, ...authored(by) }]
 }
 
 /** The slot that begins then, if it can be had now. */
@@ -139,35 +155,40 @@ const freeSlot = (
   return placesTaken(state.taken, slot.startTime) < maxCapacityPerSlot ? slot : new SlotFull()
 }
 
-const cancel = (state: State, consumerId: string, at: Millis): Outcome => {
+const cancel = (state: State, { consumerId, by }: CommandOf<"Cancel">, at: Millis): Outcome => {
   const booking = state.bookings.get(consumerId)
   const status = statusOf(booking, at)
   if (status === "CANCELLED") return unchanged
   if (booking === undefined || status !== "BOOKED") return new WrongStatus({ status })
-  return booking.startTime <= at ? new SlotPast() : [{ _tag: "Cancelled", at, consumerId }]
+  return booking.startTime <= at ? new SlotPast() : [{ _tag: "Cancelled", at, consumerId, ...authored(by) }]
 }
 
-const checkIn = (state: State, consumerId: string, at: Millis): Outcome => {
+const checkIn = (state: State, { consumerId, by }: CommandOf<"CheckIn">, at: Millis): Outcome => {
   const booking = state.bookings.get(consumerId)
   const status = statusOf(booking, at)
   if (status === "CHECKED_IN") return unchanged
   const isLate = status === "NO_SHOW" && booking !== undefined && at < booking.endTime
-  return status === "BOOKED" || isLate ? [{ _tag: "CheckedIn", at, consumerId }] : new WrongStatus({ status })
+  return status === "BOOKED" || isLate ? [{ _tag: "CheckedIn", at, consumerId, by }] : new WrongStatus({ status })
 }
 
-const complete = (state: State, consumerId: string, at: Millis): Outcome => {
+const complete = (state: State, { consumerId, by }: CommandOf<"Complete">, at: Millis): Outcome => {
   const status = statusOf(state.bookings.get(consumerId), at)
   if (status === "COMPLETED") return unchanged
   if (status === "NOT_BOOKED" || status === "CANCELLED") return new WrongStatus({ status })
-  return [{ _tag: "Completed", at, consumerId, by: "operator" }]
+  return [{ _tag: "Completed", at, consumerId, by }]
 }
 
-const miss = (state: State, consumerId: string, at: Millis): Outcome => {
+const miss = (state: State, { consumerId, by }: CommandOf<"Miss">, at: Millis): Outcome => {
   const booking = state.bookings.get(consumerId)
   const status = statusOf(booking, at)
   if (status === "NO_SHOW") return unchanged
   if (booking === undefined || (status !== "BOOKED" && status !== "CHECKED_IN")) return new WrongStatus({ status })
-  return booking.startTime > at ? new SlotNotBegun() : [{ _tag: "Missed", at, consumerId, by: "operator" }]
+  return booking.startTime > at ? new SlotNotBegun() : [{ _tag: "Missed", at, consumerId, by }]
+}
+
+const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Millis): Outcome => {
+  const status = statusOf(state.bookings.get(consumerId), at)
+  return status === "BOOKED" || status === "CHECKED_IN" ? [{ _tag: "Cancelled", at, consumerId, by }] : unchanged
 }
 
 const statusOf = (booking: Booking | undefined, at: Millis): Status | "NOT_BOOKED" =>

@@ -3,6 +3,7 @@
  * the union.
  */
 import { Schema } from "effect"
+import { by } from "../Author.ts"
 import { lifeEvents } from "../Life.ts"
 import { Configuration } from "./Configuration.ts"
 
@@ -13,20 +14,17 @@ const consumerId = Schema.String
 /** The slot, for good: whatever becomes of the hours, or of a country's clocks, a booking keeps its times. */
 const slot = { startTime: Schema.Finite, endTime: Schema.Finite }
 
-/** Absent if time brought it. */
-const by = Schema.optionalKey(Schema.Literal("operator"))
-
 export const Event = Schema.TaggedUnion({
   /** The first event, and each change of the settings. */
   Configured: { at, configuration: Configuration, by: Schema.String },
   /** A new booking, also for a consumer that cancelled one before. */
   Booked: { at, consumerId, ...slot, bookingId: Schema.String, confirmationCode: Schema.String },
   /** The booking is for another slot now. */
-  Rescheduled: { at, consumerId, ...slot },
-  CheckedIn: { at, consumerId },
+  Rescheduled: { at, consumerId, ...slot, by },
+  CheckedIn: { at, consumerId, by },
   /** The appointment took place: by time, at the end of the slot of one who was checked in. */
   Completed: { at, consumerId, by },
-  Cancelled: { at, consumerId },
+  Cancelled: { at, consumerId, by },
   /** The consumer did not come: by time, at the end of the slot. */
   Missed: { at, consumerId, by },
   ...lifeEvents

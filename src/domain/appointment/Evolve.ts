@@ -3,6 +3,7 @@
  * passed over.
  */
 import { HashMap } from "effect"
+import { bounded } from "../ExperienceWindow.ts"
 import { live } from "../Life.ts"
 import type { Millis } from "../Time.ts"
 import type { Event } from "./Event.ts"
@@ -17,7 +18,8 @@ export const evolve = (state: State, event: Event): void => {
   state.lastAt = Math.max(state.lastAt, event.at)
   switch (event._tag) {
     case "Configured":
-      state.configuration = event.configuration
+      state.configured = event.configuration
+      state.configuration = bounded(event.configuration)
       state.timetable = timetableOf(event.configuration)
       return
     case "Booked":

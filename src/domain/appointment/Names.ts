@@ -21,7 +21,7 @@ export const slotStart = (appointmentId: string, id: string): Millis | undefined
 export interface BookingName {
   /** A UUIDv7. */
   readonly bookingId: string
-  /** 8 characters to be read aloud. It is shown beside the booking and finds none: one in 10¹² is the same by chance. */
+  /** 8 characters to be read aloud, by which staff find a booking. Of 10¹² pairs of bookings one has the same by chance. */
   readonly confirmationCode: string
 }
 

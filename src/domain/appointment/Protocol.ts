@@ -9,9 +9,11 @@
  * | CANCELLED  | BOOKED anew, while the appointment is open    |                                              |                   |
  * | COMPLETED  |                                               |                                              |                   |
  *
+ * A consumer that is archived loses a booking that still stands: BOOKED or CHECKED_IN becomes CANCELLED.
  * Cancelling needs no open appointment, for it only gives back; a new slot can be had only while it is open.
  */
 import type { HashMap } from "effect"
+import type { ExperienceWindow } from "../ExperienceWindow.ts"
 import type {
   AlreadyBooked,
   Closed,
@@ -37,9 +39,14 @@ export type Status = (typeof statuses)[number]
 /** When the wanted slot begins; undefined if it is named by what is no slot's name here. */
 type Wanted = Millis | undefined
 
-/** What an admin or a consumer wants of the appointment; `by` is the admin as records name him. */
+/**
+ * What an admin or a consumer wants of the appointment; `by` is the API key that was used, as records name it. `Remove`
+ * takes away the booking of a consumer that is archived.
+ */
 export type Command =
   | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
+  /** Says in which window of its experience the mechanism lives; one that it knows, or an earlier one, changes nothing. */
+  | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
   | { readonly _tag: "End"; readonly by: string }
   | { readonly _tag: "Archive"; readonly by: string }
   | {
@@ -49,11 +56,17 @@ export type Command =
       /** Where the consumer wants to come, if it says so. */
       readonly locationId?: string | undefined
     }
-  | { readonly _tag: "Reschedule"; readonly consumerId: string; readonly startTime: Wanted }
-  | { readonly _tag: "Cancel"; readonly consumerId: string }
-  | { readonly _tag: "CheckIn"; readonly consumerId: string }
-  | { readonly _tag: "Complete"; readonly consumerId: string }
-  | { readonly _tag: "Miss"; readonly consumerId: string }
+  | {
+      readonly _tag: "Reschedule"
+      readonly consumerId: string
+      readonly startTime: Wanted
+      readonly by?: string | undefined
+    }
+  | { readonly _tag: "Cancel"; readonly consumerId: string; readonly by?: string | undefined }
+  | { readonly _tag: "CheckIn"; readonly consumerId: string; readonly by: string }
+  | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
+  | { readonly _tag: "Miss"; readonly consumerId: string; readonly by: string }
+  | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
 /** Every no an appointment can say. */
 export type Refusal =

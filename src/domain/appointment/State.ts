@@ -47,6 +47,9 @@ export interface State extends Life.Life {
   sequence: number
   /** The last event's instant. */
   lastAt: Millis
+  /** On record: as an admin set it, and the experience's window. */
+  configured: Configuration
+  /** What holds: the same with the opening and the closing that the window leaves. */
   configuration: Configuration
   /** The slots that the configuration makes. */
   timetable: Timetable
@@ -61,6 +64,7 @@ export interface State extends Life.Life {
 export const initial = (): State => ({
   sequence: 0,
   lastAt: 0,
+  configured: unconfigured,
   configuration: unconfigured,
   timetable: timetableOf(unconfigured),
   bookings: new Map(),

@@ -2,7 +2,7 @@
  * What a bid leads to. An english bid that is accepted leads at once, because it had to beat the lowest that led; a dutch one
  * has its unit at once.
  */
-import { type Amount, toText } from "../Amount.ts"
+import { isBelow, type Price } from "../Amount.ts"
 import { AmountMissing, BidTooLow, Closed, Full, NotOpen, SoldOut, WrongStatus } from "../Refusals.ts"
 import type { Millis } from "../Time.ts"
 import type { Event } from "./Event.ts"
@@ -13,7 +13,7 @@ import { biddersMax, isClosed, isPending, isSoldOut, type Place, type State, sta
 /** A bid; `amount` as the command has it. */
 export interface Offer {
   readonly consumerId: string
-  readonly amount?: Amount
+  readonly amount?: Price
 }
 
 /** A bid's outcome at `at`. Whoever has not entered enters with it. */
@@ -46,7 +46,7 @@ const bidEnglish = (
   const refusal = shut(state, at) ?? unfit(state, place, at)
   if (refusal !== undefined) return refusal
   const minimum = minimumBid(state, place)
-  if (amount < minimum) return new BidTooLow({ minimumBid: toText(minimum) })
+  if (isBelow(amount, minimum)) return new BidTooLow({ minimumBid: minimum })
   const { quantity, autoExtendSeconds, closeAt } = state.configuration
   const events = placed(place, consumerId, amount, at)
   if (place?.status !== "WINNING" && state.leading.size >= quantity) {
@@ -68,7 +68,7 @@ const bidDutch = (
   const refusal = shut(state, at) ?? unfit(state, place, at)
   if (refusal !== undefined) return refusal
   const price = dutchPrice(state, at)
-  if (amount !== undefined && amount < price) return new BidTooLow({ minimumBid: toText(price) })
+  if (amount !== undefined && isBelow(amount, price)) return new BidTooLow({ minimumBid: price })
   const events = placed(place, consumerId, price, at)
   events.push({ _tag: "Won", at, consumerId })
   if (state.winningBids.length + 1 >= state.configuration.quantity) events.push({ _tag: "Closed", at })
@@ -81,7 +81,7 @@ const unfit = (state: State, place: Place | undefined, at: Millis): WrongStatus 
   return isPending(place) ? undefined : new WrongStatus({ status: statusAsOf(state, place, at) })
 }
 
-const placed = (place: Place | undefined, consumerId: string, amount: Amount, at: Millis): Array<Event> => {
+const placed = (place: Place | undefined, consumerId: string, amount: Price, at: Millis): Array<Event> => {
   const bidPlaced: Event = { _tag: "BidPlaced", at, consumerId, amount }
   return place === undefined ? [{ _tag: "Entered", at, consumerId }, bidPlaced] : [bidPlaced]
 }

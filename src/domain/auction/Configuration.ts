@@ -2,7 +2,8 @@
  * What an admin sets on an auction (interface document 2.8; completions 3 and 4, "auction").
  */
 import { Schema } from "effect"
-import { Amount, PositiveAmount, toText } from "../Amount.ts"
+import { isBelow, PositivePrice, Price } from "../Amount.ts"
+import { ExperienceWindow } from "../ExperienceWindow.ts"
 import { CurrencyCode } from "../Locale.ts"
 import { Timestamp } from "../Time.ts"
 
@@ -26,14 +27,16 @@ export const Configuration = Schema.Struct({
   quantity: count(1_000_000),
   /** 0: no bid moves the closing. */
   autoExtendSeconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })),
-  startPrice: Amount,
+  startPrice: Price,
   /** A secret between the admin and the auction. */
-  reservePrice: Schema.optionalKey(Amount),
-  minBidIncrement: Schema.optionalKey(PositiveAmount),
-  floorPrice: Schema.optionalKey(Amount),
-  priceDropAmount: Schema.optionalKey(PositiveAmount),
+  reservePrice: Schema.optionalKey(Price),
+  minBidIncrement: Schema.optionalKey(PositivePrice),
+  floorPrice: Schema.optionalKey(Price),
+  priceDropAmount: Schema.optionalKey(PositivePrice),
   priceDropIntervalSeconds: Schema.optionalKey(count(31_536_000)),
-  admissionExpirationSeconds: Schema.optionalKey(count(31_536_000))
+  admissionExpirationSeconds: Schema.optionalKey(count(31_536_000)),
+  /** The experience's own times, which bound these: see ExperienceWindow.ts. No admin sets it here. */
+  experienceWindow: Schema.optionalKey(ExperienceWindow)
 })
 export type Configuration = typeof Configuration.Type
 
@@ -59,8 +62,8 @@ export const configurationProblems = (configuration: Configuration): ReadonlyArr
   if (auctionType === "dutch") {
     for (const field of ofDutch) if (!isSet(field)) problem(field, `a dutch auction needs a ${field}`)
     for (const field of ofEnglish) if (isSet(field)) problem(field, `a dutch auction has no ${field}`)
-    if (floorPrice !== undefined && floorPrice > startPrice) {
-      problem("floorPrice", `floorPrice must not be above the startPrice, which is ${toText(startPrice)}`)
+    if (floorPrice !== undefined && isBelow(startPrice, floorPrice)) {
+      problem("floorPrice", `floorPrice must not be above the startPrice, which is ${startPrice}`)
     }
   } else {
     for (const field of ofDutch) if (isSet(field)) problem(field, `an english auction has no ${field}`)
@@ -68,8 +71,19 @@ export const configurationProblems = (configuration: Configuration): ReadonlyArr
   return problems
 }
 
+const prices: ReadonlySet<Setting> = new Set([
+  "startPrice",
+  "reservePrice",
+  "minBidIncrement",
+  "floorPrice",
+  "priceDropAmount"
+])
+
+/** True if the setting is a price. */
+export const isPrice = (setting: Setting): boolean => prices.has(setting)
+
 /** The settings that may change once bidders have come; all others they rely on. */
-const changeable = new Set<Setting>(["name", "timeZone", "admissionExpirationSeconds"])
+const changeable = new Set<Setting>(["name", "timeZone", "admissionExpirationSeconds", "experienceWindow"])
 
 /** The settings on which bidders rely. */
 export const terms = (Object.keys(Configuration.fields) as ReadonlyArray<Setting>).filter(
@@ -86,5 +100,5 @@ export const unconfigured: Configuration = {
   auctionType: "english",
   quantity: 1,
   autoExtendSeconds: 0,
-  startPrice: 0n
+  startPrice: "0"
 }

@@ -3,12 +3,14 @@
  * whether or not their events were applied yet.
  */
 import { Equal } from "effect"
+import { ofText } from "../Amount.ts"
 import type { Moment } from "../Decider.ts"
+import { closingNoEarlier, movedTo, withWindow } from "../ExperienceWindow.ts"
 import * as Life from "../Life.ts"
 import { Closed, ConfigurationFixed, WrongStatus } from "../Refusals.ts"
 import type { Millis } from "../Time.ts"
 import { bid, full, shut } from "./Bidding.ts"
-import { type Configuration, terms } from "./Configuration.ts"
+import { type Configuration, isPrice, terms } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
 import { isClosed, type State, statusAsOf } from "./State.ts"
@@ -23,6 +25,8 @@ export const decide = (state: State, command: Command, { now, entropy }: Moment)
   switch (command._tag) {
     case "Configure":
       return configure(state, command, at, entropy)
+    case "SetExperienceWindow":
+      return setWindow(state, command, at)
     case "End":
       return Life.end(isClosed(state, at), command.by, at)
     case "Archive":
@@ -35,53 +39,77 @@ export const decide = (state: State, command: Command, { now, entropy }: Moment)
       return deny(state, command, at)
     case "Complete":
       return complete(state, command, at)
+    case "Remove":
+      return remove(state, command, at)
   }
 }
 
 const configure = (
   state: State,
-  { configuration, by }: CommandOf<"Configure">,
+  { configuration: wanted, by }: CommandOf<"Configure">,
   at: Millis,
   entropy: Moment["entropy"]
 ): Outcome => {
-  if (state.sequence === 0) return [{ _tag: "Configured", at, configuration, by, handleSalt: entropy() }]
+  if (state.sequence === 0) return [{ _tag: "Configured", at, configuration: wanted, by, handleSalt: entropy() }]
   if (isClosed(state, at)) return new Closed()
-  if ((state.configuration.openAt ?? 0) > at) return configured(state, configuration, by, at)
+  const { closeAt, settleAt, experienceWindow } = state.configured
+  const configuration = withWindow(wanted, experienceWindow)
+  if (!hasOpened(state, at)) return configured(state, configuration, by, at)
   const changed = terms.find((setting) => !isKept(state, configuration, setting))
   if (changed !== undefined) return new ConfigurationFixed({ setting: changed })
-  const { closeAt, settleAt } = state.configuration
   return configured(state, { ...configuration, closeAt, settleAt }, by, at)
 }
 
 const configured = (state: State, configuration: Configuration, by: string, at: Millis): Outcome =>
-  Equal.equals(configuration, state.configuration) ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+  Equal.equals(configuration, state.configured) ? unchanged : [{ _tag: "Configured", at, configuration, by }]
 
 /** An admin may not know yet of the last bids that moved a time: what it was since it was set counts as the same. */
-const isKept = ({ configuration, configured }: State, wanted: Configuration, setting: keyof Configuration): boolean =>
+const isKept = ({ configured, lastSet }: State, wanted: Configuration, setting: keyof Configuration): boolean =>
   setting === "closeAt" || setting === "settleAt"
-    ? configured[setting] <= wanted[setting] && wanted[setting] <= configuration[setting]
-    : wanted[setting] === configuration[setting]
+    ? lastSet[setting] <= wanted[setting] && wanted[setting] <= configured[setting]
+    : isSame(setting, wanted[setting], configured[setting])
+
+/** A price is the same however it is written. */
+const isSame = <S extends keyof Configuration>(setting: S, a: Configuration[S], b: Configuration[S]): boolean =>
+  isPrice(setting) && typeof a === "string" && typeof b === "string" ? ofText(a) === ofText(b) : a === b
+
+/** An absent `openAt` means open from the beginning. */
+const hasOpened = (state: State, at: Millis): boolean => (state.configuration.openAt ?? 0) <= at
+
+/** What has closed stays closed, and a closing that bids have moved is not taken back: bidders rely on it. */
+const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
+  if (isClosed(state, at)) return unchanged
+  const told = closingNoEarlier(window, state.extendedTo)
+  const configuration = movedTo(state.configured, told, hasOpened(state, at))
+  return configuration === undefined ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+}
 
 const enter = (state: State, { consumerId }: CommandOf<"Enter">, at: Millis): Outcome => {
   if (state.places.has(consumerId)) return unchanged
   return shut(state, at) ?? full(state) ?? [{ _tag: "Entered", at, consumerId }]
 }
 
-const deny = (state: State, { consumerId, reason }: CommandOf<"Deny">, at: Millis): Outcome => {
+const deny = (state: State, { consumerId, reason, by }: CommandOf<"Deny">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "DENIED") return unchanged
   if (status === "NOT_BID" || status === "LOST" || status === "COMPLETED") return new WrongStatus({ status })
-  const denied: Event = { _tag: "Denied", at, consumerId, reason }
+  const denied: Event = { _tag: "Denied", at, consumerId, reason, by }
   const next = state.behind.first
   return status === "WINNING" && next?.status === "OUTBID"
     ? [denied, { _tag: "Reinstated", at, consumerId: next.consumerId }]
     : [denied]
 }
 
-const complete = (state: State, { consumerId }: CommandOf<"Complete">, at: Millis): Outcome => {
+const complete = (state: State, { consumerId, by }: CommandOf<"Complete">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "COMPLETED") return unchanged
-  return status === "WON" ? [{ _tag: "Completed", at, consumerId }] : new WrongStatus({ status })
+  return status === "WON" ? [{ _tag: "Completed", at, consumerId, by }] : new WrongStatus({ status })
+}
+
+/** Nobody leaves an auction: a consumer that is removed is denied, and the next best bid leads in place of its own. */
+const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Millis): Outcome => {
+  const outcome = deny(state, { _tag: "Deny", consumerId, reason: "ADMIN_ACTION", by }, at)
+  return "_tag" in outcome ? unchanged : outcome
 }
 
 const statusOf = (state: State, consumerId: string, at: Millis) => {

@@ -2,6 +2,7 @@
  * What time alone brings: the closing, the settlement, expiries and the end of it all. They come in the order of the
  * instants they are due at, and at one instant in the order written here.
  */
+import { isBelow } from "../Amount.ts"
 import type { Moment } from "../Decider.ts"
 import type { Millis } from "../Time.ts"
 import type { Event } from "./Event.ts"
@@ -46,7 +47,7 @@ const nextToSettle = ({ leading, behind }: State): Place | undefined => leading.
 const settled = (state: State, place: Place, at: Millis): Event => {
   const { consumerId } = place
   if (isCalledOff(state)) return { _tag: "Denied", at, consumerId, reason: "AUCTION_CLOSED" }
-  const { reservePrice = 0n } = state.configuration
-  const wins = place.status === "WINNING" && place.bid !== undefined && place.bid.amount >= reservePrice
+  const { reservePrice = "0" } = state.configuration
+  const wins = place.status === "WINNING" && place.bid !== undefined && !isBelow(place.bid.amount, reservePrice)
   return { _tag: wins ? "Won" : "Lost", at, consumerId }
 }

@@ -3,7 +3,8 @@
  * union.
  */
 import { Schema } from "effect"
-import { Amount } from "../Amount.ts"
+import { Price } from "../Amount.ts"
+import { by } from "../Author.ts"
 import { lifeEvents } from "../Life.ts"
 import { Timestamp } from "../Time.ts"
 import { Configuration } from "./Configuration.ts"
@@ -24,7 +25,7 @@ export const Event = Schema.TaggedUnion({
   },
   Entered: { at, consumerId },
   /** In an english auction it leads from now on; in a dutch one `amount` is the price. */
-  BidPlaced: { at, consumerId, amount: Amount },
+  BidPlaced: { at, consumerId, amount: Price },
   /** A higher bid took the place among the leading ones. */
   Outbid: { at, consumerId },
   /** Leads again, because one that led was denied. */
@@ -36,8 +37,8 @@ export const Event = Schema.TaggedUnion({
   Lost: { at, consumerId },
   /** The grant was not used in time. */
   Expired: { at, consumerId },
-  Denied: { at, consumerId, reason: DenialReason },
-  Completed: { at, consumerId },
+  Denied: { at, consumerId, reason: DenialReason, by },
+  Completed: { at, consumerId, by },
   ...lifeEvents
 })
 export type Event = typeof Event.Type

@@ -2,10 +2,12 @@
  * How each event changes an auction. An event is a fact: nothing is checked here, and a consumer that is not known is
  * passed over.
  */
-import type { Amount } from "../Amount.ts"
+import { ofText, type Price } from "../Amount.ts"
 import { sha256 } from "../Digest.ts"
+import { bounded, closingNoEarlier } from "../ExperienceWindow.ts"
 import { live } from "../Life.ts"
 import type { Millis } from "../Time.ts"
+import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import { type Bid, bidsShownMax, type DenialReason } from "./Protocol.ts"
 import { orderOf, Place, type State, type Status } from "./State.ts"
@@ -33,11 +35,21 @@ export const evolve = (state: State, event: Event): void => {
 }
 
 const configure = (state: State, { at, configuration, handleSalt }: Extract<Event, { _tag: "Configured" }>): void => {
+  const { configured, configuration: before } = state
+  state.lastSet = configuration
+  record(state, configuration)
+  if (handleSalt !== undefined) {
+    state.createdAt = at
+    state.handleSalt = handleSalt
+  } else if (configuration.experienceWindow?.revision !== configured.experienceWindow?.revision) {
+    const opens = (before.openAt ?? 0) > at && (state.configuration.openAt ?? 0) <= at
+    if (opens) state.releasedAt = at
+  }
+}
+
+const record = (state: State, configuration: Configuration): void => {
   state.configured = configuration
-  state.configuration = configuration
-  if (handleSalt === undefined) return
-  state.createdAt = at
-  state.handleSalt = handleSalt
+  state.configuration = bounded(configuration)
 }
 
 const enter = (state: State, consumerId: string, at: Millis): void => {
@@ -48,9 +60,17 @@ const enter = (state: State, consumerId: string, at: Millis): void => {
   state.behind.insert(place)
 }
 
+/** Moves the window's closing too: it bounds the closing that was announced, not what late bids add to it. */
 const extend = (state: State, closeAt: Millis): void => {
-  const settleAt = Math.max(state.configuration.settleAt, closeAt)
-  state.configuration = { ...state.configuration, closeAt, settleAt }
+  const { configured } = state
+  const { experienceWindow } = configured
+  state.extendedTo = closeAt
+  record(state, {
+    ...configured,
+    closeAt: Math.max(configured.closeAt, closeAt),
+    settleAt: Math.max(configured.settleAt, closeAt),
+    ...(experienceWindow !== undefined && { experienceWindow: closingNoEarlier(experienceWindow, closeAt) })
+  })
 }
 
 type Change = Exclude<Extract<Event, { readonly consumerId: string }>, { readonly _tag: "Entered" }>
@@ -91,12 +111,12 @@ const changeBid = (
   }
 }
 
-const placeBid = (state: State, place: Place, amount: Amount, at: Millis): void => {
+const placeBid = (state: State, place: Place, amount: Price, at: Millis): void => {
   const bid = { bidderHandle: place.bidderHandle, amount, placedAt: at }
   move(state, place, "WINNING", at)
   place.bid = bid
   place.bidCount++
-  place.order = orderOf(amount, state.sequence)
+  place.order = orderOf(ofText(amount), state.sequence)
   state.leading.insert(place)
   state.latestBids.push(bid)
   if (state.latestBids.length > bidsShownMax) state.latestBids.shift()

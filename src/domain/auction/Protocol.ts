@@ -2,7 +2,9 @@
  * What an auction is asked and what it answers (completions 3, "Auction").
  */
 import { Schema } from "effect"
-import type { Amount } from "../Amount.ts"
+import type { Price } from "../Amount.ts"
+import { AdminReason } from "../Denial.ts"
+import type { ExperienceWindow } from "../ExperienceWindow.ts"
 import type {
   AmountMissing,
   BidTooLow,
@@ -16,20 +18,23 @@ import type {
 import type { Millis } from "../Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
-/** Why a place ended as DENIED. */
+/** Why a place ended as DENIED. `ORDER_LIMIT_EXCEEDED` is no reason any more, and stands in what was recorded before. */
 export const DenialReason = Schema.Literals([
   "ADMISSION_EXPIRED",
   "AUCTION_CLOSED",
   "ORDER_LIMIT_EXCEEDED",
-  "FRAUD_DETECTED",
-  "BOT_DETECTED",
-  "ADMIN_ACTION"
+  ...AdminReason.literals
 ])
 export type DenialReason = typeof DenialReason.Type
 
-/** What an admin, a consumer or a shop wants of the auction; `by` is the admin as records name him. */
+/**
+ * What an admin, a consumer or a shop wants of the auction; `by` is the API key that was used, as records name it. `Remove`
+ * takes away the place of a consumer that is archived.
+ */
 export type Command =
   | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
+  /** Says in which window of its experience the mechanism lives; one that it knows, or an earlier one, changes nothing. */
+  | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
   | { readonly _tag: "End"; readonly by: string }
   | { readonly _tag: "Archive"; readonly by: string }
   | { readonly _tag: "Enter"; readonly consumerId: string }
@@ -37,10 +42,11 @@ export type Command =
       readonly _tag: "Bid"
       readonly consumerId: string
       /** What an english bid offers; in a dutch auction the most the bidder pays, absent: any price. */
-      readonly amount?: Amount
+      readonly amount?: Price
     }
-  | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: DenialReason }
-  | { readonly _tag: "Complete"; readonly consumerId: string }
+  | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
+  | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
+  | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
 /** Every no an auction can say. */
 export type Refusal = NotOpen | Closed | Full | WrongStatus | ConfigurationFixed | SoldOut | BidTooLow | AmountMissing
@@ -53,7 +59,7 @@ export interface Participation {
   /** Accepted bids. */
   readonly bidCount: number
   /** Absent before the first bid. */
-  readonly lastBidAmount?: Amount
+  readonly lastBidAmount?: Price
 }
 
 /** A consumer's own view of its place. */
@@ -66,7 +72,7 @@ export type View =
   | (Participation & { readonly status: "OUTBID" })
   | (Participation & {
       readonly status: "WON"
-      readonly winningBidAmount: Amount
+      readonly winningBidAmount: Price
       readonly wonAt: Millis
       /** Absent if grants do not expire. */
       readonly expiresAt?: Millis
@@ -76,7 +82,7 @@ export type View =
   | (Participation & { readonly status: "LOST"; readonly lostAt: Millis })
   | (Participation & {
       readonly status: "COMPLETED"
-      readonly winningBidAmount: Amount
+      readonly winningBidAmount: Price
       readonly completedAt: Millis
     })
   | (Participation & { readonly status: "DENIED"; readonly reason: DenialReason; readonly deniedAt: Millis })
@@ -84,7 +90,7 @@ export type View =
 /** An accepted bid as everybody may see it. */
 export interface Bid {
   readonly bidderHandle: string
-  readonly amount: Amount
+  readonly amount: Price
   readonly placedAt: Millis
 }
 
@@ -94,7 +100,7 @@ export interface Facts {
    * dutch: what a unit costs. english: the lowest leading bid once as many lead as there are units; before, the start
    * price. Stands still when the auction has ended.
    */
-  readonly currentPrice: Amount
+  readonly currentPrice: Price
   /** Units that nobody has won yet. */
   readonly remainingQuantity: number
   /** No bid counts any more. */

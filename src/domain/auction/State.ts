@@ -50,13 +50,19 @@ export interface State extends Life.Life {
   sequence: number
   /** The last event's instant. */
   lastAt: Millis
-  /** When the auction came into being: without an `openAt`, a dutch price falls from here. */
+  /** When the auction came into being. */
   createdAt: Millis
   handleSalt: string
-  /** As an admin set it last. */
+  /** As it was set last. */
+  lastSet: Configuration
+  /** On record: the same with the times as bids have moved them. */
   configured: Configuration
-  /** The same with the times as bids have moved them. */
+  /** What holds: the same with the opening and the closing that the experience's window leaves. */
   configuration: Configuration
+  /** The closing to which bids have moved it; -Infinity: none has. */
+  extendedTo: Millis
+  /** When a change of the experience's window opened the auction, which had not been open before; -Infinity: none did. */
+  releasedAt: Millis
   readonly places: Map<string, Place>
   readonly counts: { [S in Status]: number }
   /** The WINNING places, the best bid first: at most `quantity`. */
@@ -76,8 +82,11 @@ export const initial = (): State => ({
   lastAt: 0,
   createdAt: 0,
   handleSalt: "",
+  lastSet: unconfigured,
   configured: unconfigured,
   configuration: unconfigured,
+  extendedTo: -Infinity,
+  releasedAt: -Infinity,
   places: new Map(),
   counts: { BIDDING: 0, WINNING: 0, OUTBID: 0, WON: 0, LOST: 0, COMPLETED: 0, DENIED: 0 },
   leading: new Line(),

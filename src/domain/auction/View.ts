@@ -1,7 +1,6 @@
 /**
  * What others see of an auction: the consumer its place, everyone its facts, an admin the whole.
  */
-import { toText as amountToText } from "../Amount.ts"
 import type { PlaceRow } from "../Decider.ts"
 import { type Millis, toText } from "../Time.ts"
 import { currentPrice } from "./Prices.ts"
@@ -60,12 +59,12 @@ export const facts = (state: State, now: Millis): Facts => {
   }
 }
 
-/** The consumer's row in the projection: the status as it was recorded, instants and amounts as text. */
+/** The consumer's row in the projection: the status as it was recorded, instants as text. */
 export const place = (state: State, consumerId: string): PlaceRow | undefined => {
   const found = state.places.get(consumerId)
   if (found === undefined) return undefined
   const { status, enteredAt, since, bidderHandle, bidCount, bid } = found
-  const bids = bid === undefined ? { bidCount } : { bidCount, lastBidAmount: amountToText(bid.amount) }
+  const bids = bid === undefined ? { bidCount } : { bidCount, lastBidAmount: bid.amount }
   return { status, enteredAt, updatedAt: since, fields: { bidderHandle, ...bids, ...fieldsOf(found) } }
 }
 
@@ -76,13 +75,13 @@ const fieldsOf = ({ status, since, expiresAt, reason, bid }: Place): PlaceRow["f
     case "OUTBID":
       return {}
     case "WON": {
-      const won = { winningBidAmount: amountToText(bid!.amount), wonAt: toText(since) }
+      const won = { winningBidAmount: bid!.amount, wonAt: toText(since) }
       return expiresAt === Infinity ? won : { ...won, expiresAt: toText(expiresAt) }
     }
     case "LOST":
       return { lostAt: toText(since) }
     case "COMPLETED":
-      return { winningBidAmount: amountToText(bid!.amount), completedAt: toText(since) }
+      return { winningBidAmount: bid!.amount, completedAt: toText(since) }
     case "DENIED":
       return { reason, deniedAt: toText(since) }
   }

@@ -3,7 +3,7 @@
  * colour (interface document 2.7).
  */
 import { Schema } from "effect"
-import { Amount } from "../Amount.ts"
+import { Price } from "../Amount.ts"
 import { stampFields } from "../Experience.ts"
 import { Id } from "../Ids.ts"
 import { JsonObject, text } from "../Text.ts"
@@ -15,16 +15,17 @@ export const variantsMax = 100
 /** Options that one variant has values of at most. */
 export const optionsMax = 20
 
+/** The least and the most a quantity can be. */
+export const quantityBounds = { minimum: -1_000_000_000, maximum: 1_000_000_000 } as const
+
 /** Whether stock is counted, and whether more may be sold than is there. */
 export const InventoryPolicy = Schema.Literals(["untracked", "deny", "continue"])
 
 /** What an admin sets. The quantity falls below zero where more is sold than is there. */
 export const Settings = Schema.Struct({
   sku: Schema.optionalKey(text({ maxLength: 200 })),
-  price: Schema.optionalKey(Amount),
-  inventoryQuantity: Schema.optionalKey(
-    Schema.Int.check(Schema.isBetween({ minimum: -1_000_000_000, maximum: 1_000_000_000 }))
-  ),
+  price: Schema.optionalKey(Price),
+  inventoryQuantity: Schema.optionalKey(Schema.Int.check(Schema.isBetween(quantityBounds))),
   inventoryPolicy: InventoryPolicy,
   metadata: Schema.optionalKey(Metadata),
   ...originSettings
@@ -44,7 +45,7 @@ export const PlainVariant = Schema.Struct({
   organizationId: Id,
   productId: Id,
   sku: Schema.NullOr(Schema.String),
-  price: Schema.NullOr(Amount),
+  price: Schema.NullOr(Price),
   inventoryQuantity: Schema.NullOr(Schema.Int),
   inventoryPolicy: InventoryPolicy,
   metadata: Schema.NullOr(JsonObject),

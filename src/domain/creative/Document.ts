@@ -49,13 +49,20 @@ export const CreativeDocument = Schema.Union([EmailDocument, SmsDocument, RichCo
 })
 export type CreativeDocument = typeof CreativeDocument.Type
 
-/** The same for answers, which must cost little: a document that was decoded when it came is not decoded again. */
-export const SentDocument = AnyJson.check(
-  Schema.makeFilter(() => true, {
-    representation: { id: "usher/json", payload: null, schemas: [CreativeDocument.ast] },
-    toJsonSchema: ({ schemas }) => schemas[0]!
-  })
-)
+/** For answers, which must cost little: a document that was decoded when it came is not decoded again. */
+const sent = ({ ast }: Schema.Constraint) =>
+  AnyJson.check(
+    Schema.makeFilter(() => true, {
+      representation: { id: "usher/json", payload: null, schemas: [ast] },
+      toJsonSchema: ({ schemas }) => schemas[0]!
+    })
+  )
+
+/** A creative document in an answer. */
+export const SentDocument = sent(CreativeDocument)
+
+/** A page, or a social post, in an answer. */
+export const SentRichContent = sent(RichContentDocument)
 
 /** The same as it comes in, described as what goes out is. */
 export const ReceivedDocument = SentDocument.pipe(Schema.decodeTo(CreativeDocument))

@@ -2,6 +2,7 @@
  * What an admin sets on a draw (interface document 2.8; completions 3, "Draw", and 4, "draw").
  */
 import { Schema } from "effect"
+import { ExperienceWindow } from "../ExperienceWindow.ts"
 import { Timestamp } from "../Time.ts"
 import { BeaconName } from "./Beacon.ts"
 
@@ -27,7 +28,9 @@ export const Configuration = Schema.Struct({
   loyaltyBiasEnabled: Schema.Boolean,
   /** The weight of an entry is 1 + loyaltyScore × loyaltyWeight. */
   loyaltyWeight: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000 })),
-  beacon: Schema.optionalKey(BeaconName)
+  beacon: Schema.optionalKey(BeaconName),
+  /** The experience's own times, which bound these: see ExperienceWindow.ts. No admin sets it here. */
+  experienceWindow: Schema.optionalKey(ExperienceWindow)
 })
 export type Configuration = typeof Configuration.Type
 

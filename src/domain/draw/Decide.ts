@@ -3,8 +3,10 @@
  * whether or not their events were applied yet.
  */
 import { Equal } from "effect"
+import { authored } from "../Author.ts"
 import type { Moment } from "../Decider.ts"
 import { sha256OfHex } from "../Digest.ts"
+import { movedTo, withWindow } from "../ExperienceWindow.ts"
 import * as Life from "../Life.ts"
 import {
   AlreadyGranted,
@@ -38,6 +40,8 @@ export const decide = (state: State, command: Command, moment: Moment): Outcome 
   switch (command._tag) {
     case "Configure":
       return configure(state, command, at, moment.entropy)
+    case "SetExperienceWindow":
+      return setWindow(state, command, at)
     case "End":
       return Life.end(isOver(state), command.by, at)
     case "Archive":
@@ -52,28 +56,42 @@ export const decide = (state: State, command: Command, moment: Moment): Outcome 
       return deny(state, command, at)
     case "Complete":
       return complete(state, command, at)
+    case "Remove":
+      return remove(state, command, at)
   }
 }
 
 const configure = (
   state: State,
-  { configuration, by }: CommandOf<"Configure">,
+  { configuration: wanted, by }: CommandOf<"Configure">,
   at: Millis,
   entropy: () => string
 ): Outcome => {
-  const configured: Event = { _tag: "Configured", at, configuration, by }
-  if (state.sequence === 0) return [configured, { _tag: "SeedDrawn", at, seed: entropy() + entropy(), salt: entropy() }]
+  const { configured } = state
+  if (state.sequence === 0) {
+    const seedDrawn: Event = { _tag: "SeedDrawn", at, seed: entropy() + entropy(), salt: entropy() }
+    return [{ _tag: "Configured", at, configuration: wanted, by }, seedDrawn]
+  }
   if (isClosed(state, at)) return new Closed()
-  const hasEntries = state.places.size > 0
-  const isOpen = hasEntries || (state.configuration.openAt ?? 0) <= at
-  if (isOpen && configuration.openAt !== state.configuration.openAt)
+  const configuration = withWindow(wanted, configured.experienceWindow)
+  if (hasOpened(state, at) && configuration.openAt !== configured.openAt)
     return new ConfigurationFixed({ setting: "openAt" })
   for (const setting of fixedByEntry) {
-    if (hasEntries && configuration[setting] !== state.configuration[setting])
+    if (state.places.size > 0 && configuration[setting] !== configured[setting])
       return new ConfigurationFixed({ setting })
   }
-  return Equal.equals(configuration, state.configuration) ? unchanged : [configured]
+  return Equal.equals(configuration, configured) ? unchanged : [{ _tag: "Configured", at, configuration, by }]
 }
+
+/** A mechanism that has closed stays closed, whatever becomes of its experience. */
+const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
+  const configuration = isClosed(state, at) ? undefined : movedTo(state.configured, window, hasOpened(state, at))
+  return configuration === undefined ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+}
+
+/** An absent `openAt` means open from the beginning. */
+const hasOpened = (state: State, at: Millis): boolean =>
+  state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
 
 /** Nothing is left that ending could end. */
 const isOver = ({ overAt, endedBy, tornDown }: State): boolean =>
@@ -102,11 +120,11 @@ const enter = (state: State, { consumerId, isGuest, loyaltyScore }: CommandOf<"E
   return [{ _tag: "Entered", at, consumerId, ...(score > 0 && { loyaltyScore: score }) }]
 }
 
-const leave = (state: State, { consumerId }: CommandOf<"Leave">, at: Millis): Outcome => {
+const leave = (state: State, { consumerId, by }: CommandOf<"Leave">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   switch (status) {
     case "ENTERED":
-      return [{ _tag: "Left", at, consumerId }]
+      return [{ _tag: "Left", at, consumerId, ...authored(by) }]
     case "LEFT":
     case "NOT_ENTERED":
       return new NotEntered()
@@ -118,17 +136,28 @@ const leave = (state: State, { consumerId }: CommandOf<"Leave">, at: Millis): Ou
   }
 }
 
-const deny = (state: State, { consumerId, reason }: CommandOf<"Deny">, at: Millis): Outcome => {
+const deny = (state: State, { consumerId, reason, by }: CommandOf<"Deny">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "DENIED") return unchanged
   if (status !== "ENTERED" && status !== "WON") return wrong(status)
-  return [{ _tag: "Denied", at, consumerId, reason }]
+  return [{ _tag: "Denied", at, consumerId, reason, by }]
 }
 
-const complete = (state: State, { consumerId }: CommandOf<"Complete">, at: Millis): Outcome => {
+const complete = (state: State, { consumerId, by }: CommandOf<"Complete">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "COMPLETED") return unchanged
-  return status === "WON" ? [{ _tag: "Completed", at, consumerId }] : wrong(status)
+  return status === "WON" ? [{ _tag: "Completed", at, consumerId, by }] : wrong(status)
+}
+
+const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Millis): Outcome => {
+  switch (statusOf(state, consumerId, at)) {
+    case "ENTERED":
+      return [{ _tag: "Left", at, consumerId, by }]
+    case "WON":
+      return [{ _tag: "Denied", at, consumerId, reason: "ADMIN_ACTION", by }]
+    default:
+      return unchanged
+  }
 }
 
 const statusOf = (state: State, consumerId: string, at: Millis) => {

@@ -3,6 +3,7 @@
  * union. Keys that hold their default are left out, because most of what is stored are entries and their ends.
  */
 import { Schema } from "effect"
+import { by } from "../Author.ts"
 import { lifeEvents } from "../Life.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
@@ -26,7 +27,7 @@ export const Event = Schema.TaggedUnion({
     loyaltyScore: Schema.optionalKey(Schema.Finite)
   },
   /** Withdrawn before a win. */
-  Left: { at, consumerId },
+  Left: { at, consumerId, by },
   /** The list of entries at the closing, by its digest, and the round of the beacon that the drawing waits for. */
   EntriesFixed: { at, entriesDigest: Schema.String, beaconRound: Schema.optionalKey(Schema.Int) },
   /** The awaited round, in hex. */
@@ -37,8 +38,8 @@ export const Event = Schema.TaggedUnion({
   Drawn: { at },
   /** The win was not used in time. */
   Expired: { at, consumerId },
-  Denied: { at, consumerId, reason: DenialReason },
-  Completed: { at, consumerId },
+  Denied: { at, consumerId, reason: DenialReason, by },
+  Completed: { at, consumerId, by },
   ...lifeEvents
 })
 export type Event = typeof Event.Type

@@ -2,6 +2,7 @@
  * How each event changes a draw. An event is a fact: nothing is checked here, and a consumer that is not known is
  * passed over.
  */
+import { bounded } from "../ExperienceWindow.ts"
 import { live } from "../Life.ts"
 import type { Millis } from "../Time.ts"
 import type { Event } from "./Event.ts"
@@ -13,7 +14,8 @@ export const evolve = (state: State, event: Event): void => {
   state.lastAt = Math.max(state.lastAt, event.at)
   switch (event._tag) {
     case "Configured":
-      state.configuration = event.configuration
+      state.configured = event.configuration
+      state.configuration = bounded(event.configuration)
       return
     case "SeedDrawn":
       state.seed = event.seed

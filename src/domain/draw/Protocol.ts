@@ -2,6 +2,8 @@
  * What a draw is asked and what it answers (completions 3, "Draw").
  */
 import { Schema } from "effect"
+import { AdminReason } from "../Denial.ts"
+import type { ExperienceWindow } from "../ExperienceWindow.ts"
 import type {
   AlreadyGranted,
   Closed,
@@ -15,22 +17,24 @@ import type {
 import type { Millis } from "../Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
-/** Why an admin, or a shop, denies a place. */
-export const AdminReason = Schema.Literals(["ORDER_LIMIT_EXCEEDED", "FRAUD_DETECTED", "BOT_DETECTED", "ADMIN_ACTION"])
-export type AdminReason = typeof AdminReason.Type
-
-/** Why a place ended as DENIED. */
+/** Why a place ended as DENIED. `ORDER_LIMIT_EXCEEDED` is no reason any more, and stands in what was recorded before. */
 export const DenialReason = Schema.Literals([
   "NOT_SELECTED",
   "ADMISSION_EXPIRED",
   "DRAW_CLOSED",
+  "ORDER_LIMIT_EXCEEDED",
   ...AdminReason.literals
 ])
 export type DenialReason = typeof DenialReason.Type
 
-/** What an admin, a consumer, a shop or the beacon's client wants of the draw; `by` is the admin as records name him. */
+/**
+ * What an admin, a consumer, a shop or the beacon's client wants of the draw; `by` is the API key that was used, as records
+ * name it. `Remove` takes away the place of a consumer that is archived.
+ */
 export type Command =
   | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
+  /** Says in which window of its experience the mechanism lives; one that it knows, or an earlier one, changes nothing. */
+  | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
   | { readonly _tag: "End"; readonly by: string }
   | { readonly _tag: "Archive"; readonly by: string }
   | {
@@ -47,9 +51,10 @@ export type Command =
       /** 0 to 1. */
       readonly loyaltyScore: number
     }
-  | { readonly _tag: "Leave"; readonly consumerId: string }
-  | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason }
-  | { readonly _tag: "Complete"; readonly consumerId: string }
+  | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
+  | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
+  | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
+  | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
 /** Every no a draw can say. */
 export type Refusal =
@@ -62,8 +67,16 @@ export type Refusal =
   | NotEntered
   | AlreadyGranted
 
+/** What a consumer's view of a draw that has been drawn has, whatever its status: who has not won may still replace a winner. */
+interface Drawn {
+  /** Absent before the drawing. */
+  readonly drawnAt?: Millis
+}
+
 /** A consumer's own view of its place. `entryId` is its entry's name in the list and in the proof. */
-export type View =
+export type View = Drawn & Standing
+
+type Standing =
   | {
       readonly status: "NOT_ENTERED"
       /** When it withdrew, if it did. */

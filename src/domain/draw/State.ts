@@ -65,6 +65,9 @@ export interface State extends Life.Life {
   sequence: number
   /** The last event's instant. */
   lastAt: Millis
+  /** On record: as an admin set it, and the experience's window. */
+  configured: Configuration
+  /** What holds: the same with the opening and the closing that the window leaves. */
   configuration: Configuration
   /** 32 and 16 bytes in hex. */
   seed: string
@@ -93,6 +96,7 @@ export interface State extends Life.Life {
 export const initial = (): State => ({
   sequence: 0,
   lastAt: 0,
+  configured: unconfigured,
   configuration: unconfigured,
   seed: "",
   salt: "",

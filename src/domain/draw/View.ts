@@ -10,6 +10,11 @@ import { endReason, entryIdOf, hasExpired, type Place, type State } from "./Stat
 
 /** The consumer's view of its place at `now`, deadlines already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {
+  const standing = standingOf(state, consumerId, now)
+  return state.drawnAt === Infinity ? standing : { ...standing, drawnAt: state.drawnAt }
+}
+
+const standingOf = (state: State, consumerId: string, now: Millis): View => {
   const place = state.places.get(consumerId)
   if (place === undefined) return { status: "NOT_ENTERED" }
   const { enteredAt, since } = place

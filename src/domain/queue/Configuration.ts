@@ -2,6 +2,7 @@
  * What an admin sets on a queue (interface document 2.8; completions 4, "queue").
  */
 import { Schema } from "effect"
+import { ExperienceWindow } from "../ExperienceWindow.ts"
 import { Timestamp } from "../Time.ts"
 
 /** Consumers admitted per minute at most: more than one process can admit durably. */
@@ -26,7 +27,9 @@ export const Configuration = Schema.Struct({
   maxAdmissions: Schema.optionalKey(count(1_000_000_000)),
   recycleExpiredAdmissions: Schema.Boolean,
   loyaltyBiasEnabled: Schema.Boolean,
-  loyaltyHeadStartSeconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 }))
+  loyaltyHeadStartSeconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })),
+  /** The experience's own times, which bound these: see ExperienceWindow.ts. No admin sets it here. */
+  experienceWindow: Schema.optionalKey(ExperienceWindow)
 })
 export type Configuration = typeof Configuration.Type
 

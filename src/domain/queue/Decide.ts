@@ -3,7 +3,9 @@
  * whether or not their events were applied yet.
  */
 import { Equal } from "effect"
+import { authored } from "../Author.ts"
 import type { Moment } from "../Decider.ts"
+import { movedTo, withWindow } from "../ExperienceWindow.ts"
 import * as Life from "../Life.ts"
 import { AdmissionsUsedUp, Closed, ConfigurationFixed, Full, GuestsRefused, NotOpen, WrongStatus } from "../Refusals.ts"
 import type { Millis } from "../Time.ts"
@@ -30,10 +32,14 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
   switch (command._tag) {
     case "Configure":
       return configure(state, command, at)
+    case "SetExperienceWindow":
+      return setWindow(state, command, at)
     case "End":
       return Life.end(isClosed(state, at), command.by, at)
     case "Archive":
       return Life.archive(state, isClosed(state, at), command.by, at)
+    case "AdmitNext":
+      return admitNext(state, command, at)
     case "Enter":
       return enter(state, command, at)
     case "Leave":
@@ -44,20 +50,27 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
       return deny(state, command, at)
     case "Complete":
       return complete(state, command, at)
+    case "Remove":
+      return remove(state, command, at)
   }
 }
 
-const configure = (state: State, { configuration, by }: CommandOf<"Configure">, at: Millis): Outcome => {
-  const configured: Event = { _tag: "Configured", at, configuration, by }
-  if (state.sequence === 0) return [configured]
+const configure = (state: State, { configuration: wanted, by }: CommandOf<"Configure">, at: Millis): Outcome => {
+  if (state.sequence === 0) return [{ _tag: "Configured", at, configuration: wanted, by }]
   if (isClosed(state, at)) return new Closed()
-  if (hasOpened(state, at)) {
-    if (configuration.openAt !== state.configuration.openAt) return new ConfigurationFixed({ setting: "openAt" })
-    if (configuration.lobbyOpenAt !== state.configuration.lobbyOpenAt) {
-      return new ConfigurationFixed({ setting: "lobbyOpenAt" })
-    }
+  const { configured } = state
+  const configuration = withWindow(wanted, configured.experienceWindow)
+  if (state.places.size > 0 || hasOpened(state, at)) {
+    if (configuration.openAt !== configured.openAt) return new ConfigurationFixed({ setting: "openAt" })
+    if (configuration.lobbyOpenAt !== configured.lobbyOpenAt) return new ConfigurationFixed({ setting: "lobbyOpenAt" })
   }
-  return Equal.equals(configuration, state.configuration) ? unchanged : [configured]
+  return Equal.equals(configuration, configured) ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+}
+
+/** A mechanism that has closed stays closed, whatever becomes of its experience. */
+const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
+  const configuration = isClosed(state, at) ? undefined : movedTo(state.configured, window, hasOpened(state, at))
+  return configuration === undefined ? unchanged : [{ _tag: "Configured", at, configuration, by }]
 }
 
 const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome => {
@@ -76,32 +89,53 @@ const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome =
   return [{ _tag: "Expired", at: Math.max(state.lastAt, place.order), consumerId: place.consumerId }, entered]
 }
 
-const leave = (state: State, { consumerId }: CommandOf<"Leave">, at: Millis): Outcome => {
+const leave = (state: State, { consumerId, by }: CommandOf<"Leave">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "LEFT") return unchanged
-  return status === "QUEUED" || status === "GRANTED" ? [{ _tag: "Left", at, consumerId }] : new WrongStatus({ status })
+  if (status !== "QUEUED" && status !== "GRANTED") return new WrongStatus({ status })
+  return [{ _tag: "Left", at, consumerId, ...authored(by) }]
 }
 
-const admit = (state: State, { consumerId }: CommandOf<"Admit">, at: Millis): Outcome => {
+const admit = (state: State, { consumerId, by }: CommandOf<"Admit">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "GRANTED") return unchanged
   if (isClosed(state, at)) return new Closed()
   if (status !== "QUEUED") return new WrongStatus({ status })
   if (admissionsLeft(state) <= 0) return new AdmissionsUsedUp()
-  return [{ _tag: "Granted", at, consumerId, by: "operator" }]
+  return [{ _tag: "Granted", at, consumerId, by }]
 }
 
-const deny = (state: State, { consumerId, reason }: CommandOf<"Deny">, at: Millis): Outcome => {
+/** In the lobby nobody has an order yet. */
+const admitNext = (state: State, { count, by }: CommandOf<"AdmitNext">, at: Millis): Outcome => {
+  if (isClosed(state, at)) return new Closed()
+  if (isInLobby(state) || !hasOpened(state, at)) return new NotOpen({ opensAt: state.configuration.openAt ?? at })
+  const most = Math.min(count, admissionsLeft(state))
+  if (most <= 0) return new AdmissionsUsedUp()
+  return state.waiting.head(most).map(({ consumerId }) => ({ _tag: "Granted", at, consumerId, by }))
+}
+
+const deny = (state: State, { consumerId, reason, by }: CommandOf<"Deny">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "DENIED") return unchanged
   if (status !== "QUEUED" && status !== "GRANTED") return new WrongStatus({ status })
-  return [{ _tag: "Denied", at, consumerId, reason }]
+  return [{ _tag: "Denied", at, consumerId, reason, by }]
 }
 
-const complete = (state: State, { consumerId }: CommandOf<"Complete">, at: Millis): Outcome => {
+const complete = (state: State, { consumerId, by }: CommandOf<"Complete">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "COMPLETED") return unchanged
-  return status === "GRANTED" ? [{ _tag: "Completed", at, consumerId }] : new WrongStatus({ status })
+  return status === "GRANTED" ? [{ _tag: "Completed", at, consumerId, by }] : new WrongStatus({ status })
+}
+
+const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Millis): Outcome => {
+  switch (statusOf(state, consumerId, at)) {
+    case "QUEUED":
+      return [{ _tag: "Left", at, consumerId, by }]
+    case "GRANTED":
+      return [{ _tag: "Denied", at, consumerId, reason: "ADMIN_ACTION", by }]
+    default:
+      return unchanged
+  }
 }
 
 const statusOf = (state: State, consumerId: string, at: Millis) => {
@@ -116,9 +150,8 @@ const mayEnterAgain = (state: State, place: Place, at: Millis): boolean =>
     hasExpired(place, at) ||
     (place.status === "DENIED" && place.reason === "ADMISSION_EXPIRED"))
 
-/** An absent `openAt` means open from the beginning. */
-const hasOpened = (state: State, at: Millis): boolean =>
-  state.places.size > 0 || state.lobbyOpened || (state.configuration.openAt ?? 0) <= at
+/** An absent `openAt` means open from the beginning. Who waits in the lobby waits for the opening. */
+const hasOpened = (state: State, at: Millis): boolean => state.lobbyOpened || (state.configuration.openAt ?? 0) <= at
 
 const enteredEvent = ({ consumerId, loyaltyScore }: CommandOf<"Enter">, at: Millis): Event =>
   loyaltyScore > 0

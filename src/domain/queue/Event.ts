@@ -3,6 +3,7 @@
  * union. Keys that hold their default are left out, because most of what is stored are entries and grants.
  */
 import { Schema } from "effect"
+import { by } from "../Author.ts"
 import { lifeEvents } from "../Life.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
@@ -23,12 +24,12 @@ export const Event = Schema.TaggedUnion({
     loyaltyScore: Schema.optionalKey(Schema.Finite)
   },
   /** Admitted; `by` is absent if by rate. */
-  Granted: { at, consumerId, by: Schema.optionalKey(Schema.Literal("operator")) },
+  Granted: { at, consumerId, by },
   /** The grant was not used in time. */
   Expired: { at, consumerId },
-  Denied: { at, consumerId, reason: DenialReason },
-  Completed: { at, consumerId },
-  Left: { at, consumerId },
+  Denied: { at, consumerId, reason: DenialReason, by },
+  Completed: { at, consumerId, by },
+  Left: { at, consumerId, by },
   ...lifeEvents
 })
 export type Event = typeof Event.Type

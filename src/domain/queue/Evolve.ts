@@ -2,6 +2,7 @@
  * How each event changes a queue. An event is a fact: nothing is checked here, and a consumer that is not known is
  * passed over.
  */
+import { bounded } from "../ExperienceWindow.ts"
 import { live } from "../Life.ts"
 import { seededRandom, shuffle } from "../SeededRandom.ts"
 import type { Millis } from "../Time.ts"
@@ -36,7 +37,7 @@ const apply = (state: State, event: Event): void => {
     case "Completed":
       return move(state, state.places.get(event.consumerId), "COMPLETED", event.at)
     case "Left":
-      return move(state, state.places.get(event.consumerId), "LEFT", event.at)
+      return leave(state, state.places.get(event.consumerId), event.at)
     default:
       return live(state, event)
   }
@@ -44,7 +45,8 @@ const apply = (state: State, event: Event): void => {
 
 const configure = (state: State, configuration: Configuration): void => {
   const rateChanges = state.configuration.admitRate !== configuration.admitRate
-  state.configuration = configuration
+  state.configured = configuration
+  state.configuration = bounded(configuration)
   if (rateChanges) changeSpacing(state)
 }
 
@@ -96,6 +98,11 @@ const deny = (state: State, consumerId: string, at: Millis, reason: DenialReason
   if (place.status === "GRANTED") state.grantsReturned++
   move(state, place, "DENIED", at)
   place.reason = reason
+}
+
+const leave = (state: State, place: Place | undefined, at: Millis): void => {
+  if (place?.status === "GRANTED") state.grantsLeft++
+  move(state, place, "LEFT", at)
 }
 
 /** Takes the place out of the line it stands in and gives it a new status. */

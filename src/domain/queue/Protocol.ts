@@ -2,6 +2,8 @@
  * What a queue is asked and what it answers (completions 3, "Queue").
  */
 import { Schema } from "effect"
+import * as Denial from "../Denial.ts"
+import type { ExperienceWindow } from "../ExperienceWindow.ts"
 import type {
   AdmissionsUsedUp,
   Closed,
@@ -14,22 +16,26 @@ import type {
 import type { Millis } from "../Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
+/** Why an organization's server denies a place. */
+export const AdminReason = Schema.Literals(["ORDER_LIMIT_EXCEEDED", ...Denial.AdminReason.literals])
+export type AdminReason = typeof AdminReason.Type
+
 /** Why a place ended as DENIED. */
-export const DenialReason = Schema.Literals([
-  "ADMISSION_EXPIRED",
-  "QUEUE_CLOSED",
-  "ORDER_LIMIT_EXCEEDED",
-  "FRAUD_DETECTED",
-  "BOT_DETECTED",
-  "ADMIN_ACTION"
-])
+export const DenialReason = Schema.Literals(["ADMISSION_EXPIRED", "QUEUE_CLOSED", ...AdminReason.literals])
 export type DenialReason = typeof DenialReason.Type
 
-/** What an admin, a consumer or a shop wants of the queue; `by` is the admin as records name him. */
+/**
+ * What an admin, a consumer or a shop wants of the queue; `by` is the API key that was used, as records name it. `Remove`
+ * takes away the place of a consumer that is archived.
+ */
 export type Command =
   | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
+  /** Says in which window of its experience the mechanism lives; one that it knows, or an earlier one, changes nothing. */
+  | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
   | { readonly _tag: "End"; readonly by: string }
   | { readonly _tag: "Archive"; readonly by: string }
+  /** Admits the next `count` in the queue's order, or as many as wait and may be admitted. */
+  | { readonly _tag: "AdmitNext"; readonly count: number; readonly by: string }
   | {
       readonly _tag: "Enter"
       readonly consumerId: string
@@ -37,10 +43,11 @@ export type Command =
       /** 0 to 1. */
       readonly loyaltyScore: number
     }
-  | { readonly _tag: "Leave"; readonly consumerId: string }
-  | { readonly _tag: "Admit"; readonly consumerId: string }
-  | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: DenialReason }
-  | { readonly _tag: "Complete"; readonly consumerId: string }
+  | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
+  | { readonly _tag: "Admit"; readonly consumerId: string; readonly by: string }
+  | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
+  | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
+  | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
 /** Every no a queue can say. */
 export type Refusal = NotOpen | Closed | Full | GuestsRefused | WrongStatus | ConfigurationFixed | AdmissionsUsedUp

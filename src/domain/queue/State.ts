@@ -48,6 +48,9 @@ export interface State extends Life.Life {
   sequence: number
   /** The last event's instant. */
   lastAt: Millis
+  /** On record: as an admin set it, and the experience's window. */
+  configured: Configuration
+  /** What holds: the same with the opening and the closing that the window leaves. */
   configuration: Configuration
   readonly places: Map<string, Place>
   readonly counts: { [S in Status]: number }
@@ -60,6 +63,8 @@ export interface State extends Life.Life {
   grantsMade: number
   /** Grants that expired or were denied. */
   grantsReturned: number
+  /** Grants that their consumers left. */
+  grantsLeft: number
   /** The admissions by rate are counted from here, so that their rounding to milliseconds does not add up. */
   anchorAt: Millis
   admittedSinceAnchor: number
@@ -71,6 +76,7 @@ export interface State extends Life.Life {
 export const initial = (): State => ({
   sequence: 0,
   lastAt: 0,
+  configured: unconfigured,
   configuration: unconfigured,
   places: new Map(),
   counts: { QUEUED: 0, GRANTED: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 },
@@ -79,6 +85,7 @@ export const initial = (): State => ({
   lobbyOpened: false,
   grantsMade: 0,
   grantsReturned: 0,
+  grantsLeft: 0,
   anchorAt: -Infinity,
   admittedSinceAnchor: 0,
   lastAdmittedAt: -Infinity,
@@ -96,11 +103,11 @@ export const closedAsOf = (state: State, now: Millis): Millis =>
 
 export const isClosed = (state: State, now: Millis): boolean => closedAsOf(state, now) !== Infinity
 
-/** Grants that may still be made. */
-export const admissionsLeft = ({ configuration, grantsMade, grantsReturned }: State): number =>
-  configuration.maxAdmissions === undefined
-    ? Infinity
-    : configuration.maxAdmissions - grantsMade + (configuration.recycleExpiredAdmissions ? grantsReturned : 0)
+/** Grants that may still be made: what a consumer left is given back, what expired or was denied only where it is set so. */
+export const admissionsLeft = ({ configuration, grantsMade, grantsReturned, grantsLeft }: State): number => {
+  const { maxAdmissions = Infinity, recycleExpiredAdmissions } = configuration
+  return maxAdmissions - grantsMade + grantsLeft + (recycleExpiredAdmissions ? grantsReturned : 0)
+}
 
 /** The place's status at `now`, deadlines that nobody has noticed yet already applied. */
 export const statusAsOf = (state: State, place: Place, now: Millis): Status =>

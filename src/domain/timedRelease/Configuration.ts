@@ -2,6 +2,7 @@
  * What an admin sets on a timed release (completions 3, "Timed release", and 4, "timed release").
  */
 import { Schema } from "effect"
+import { ExperienceWindow } from "../ExperienceWindow.ts"
 import { Id } from "../Ids.ts"
 import { Timestamp } from "../Time.ts"
 
@@ -20,8 +21,10 @@ export const Configuration = Schema.Struct({
   /** Units to be had: grants not yet expired, denied or left, and those completed. Absent: unlimited. */
   capacity: Schema.optionalKey(count(100_000_000)),
   admissionExpirationSeconds: Schema.optionalKey(count(31_536_000)),
-  /** What consumers may select from; absent: any variant. */
-  variantIds: Schema.optionalKey(Schema.Array(Id).check(Schema.isMinLength(1), Schema.isMaxLength(variantsMax)))
+  /** What consumers may select from; absent: any variant that the experience offers. */
+  variantIds: Schema.optionalKey(Schema.Array(Id).check(Schema.isMinLength(1), Schema.isMaxLength(variantsMax))),
+  /** The experience's own times, which bound these: see ExperienceWindow.ts. No admin sets it here. */
+  experienceWindow: Schema.optionalKey(ExperienceWindow)
 })
 export type Configuration = typeof Configuration.Type
 

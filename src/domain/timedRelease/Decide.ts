@@ -3,7 +3,9 @@
  * whether or not their events were applied yet.
  */
 import { Equal } from "effect"
+import { authored } from "../Author.ts"
 import type { Moment } from "../Decider.ts"
+import { movedTo, withWindow } from "../ExperienceWindow.ts"
 import * as Life from "../Life.ts"
 import {
   Closed,
@@ -29,6 +31,8 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
   switch (command._tag) {
     case "Configure":
       return configure(state, command, at)
+    case "SetExperienceWindow":
+      return setWindow(state, command, at)
     case "End":
       return Life.end(isClosed(state, at), command.by, at)
     case "Archive":
@@ -41,19 +45,31 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
       return deny(state, command, at)
     case "Complete":
       return complete(state, command, at)
+    case "Remove":
+      return remove(state, command, at)
   }
 }
 
-const configure = (state: State, { configuration, by }: CommandOf<"Configure">, at: Millis): Outcome => {
-  const configured: Event = { _tag: "Configured", at, configuration, by }
-  if (state.sequence === 0) return [configured]
+const configure = (state: State, { configuration: wanted, by }: CommandOf<"Configure">, at: Millis): Outcome => {
+  if (state.sequence === 0) return [{ _tag: "Configured", at, configuration: wanted, by }]
   if (isClosed(state, at)) return new Closed()
-  const hasOpened = state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
-  if (hasOpened && configuration.openAt !== state.configuration.openAt) {
+  const { configured } = state
+  const configuration = withWindow(wanted, configured.experienceWindow)
+  if (hasOpened(state, at) && configuration.openAt !== configured.openAt) {
     return new ConfigurationFixed({ setting: "openAt" })
   }
-  return Equal.equals(configuration, state.configuration) ? unchanged : [configured]
+  return Equal.equals(configuration, configured) ? unchanged : [{ _tag: "Configured", at, configuration, by }]
 }
+
+/** A mechanism that has closed stays closed, whatever becomes of its experience. */
+const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
+  const configuration = isClosed(state, at) ? undefined : movedTo(state.configured, window, hasOpened(state, at))
+  return configuration === undefined ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+}
+
+/** An absent `openAt` means open from the beginning. */
+const hasOpened = (state: State, at: Millis): boolean =>
+  state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
 
 const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome => {
   const { consumerId, isGuest, variantId } = command
@@ -82,31 +98,37 @@ const select = (state: State, place: Place, command: CommandOf<"Enter">, at: Mil
   return [{ _tag: "Selected", at, consumerId: place.consumerId, variantId }]
 }
 
-const leave = (state: State, { consumerId }: CommandOf<"Leave">, at: Millis): Outcome => {
+const leave = (state: State, { consumerId, by }: CommandOf<"Leave">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "LEFT") return unchanged
-  return status === "ENTERED" ? [{ _tag: "Left", at, consumerId }] : new WrongStatus({ status })
+  return status === "ENTERED" ? [{ _tag: "Left", at, consumerId, ...authored(by) }] : new WrongStatus({ status })
 }
 
-const deny = (state: State, { consumerId, reason }: CommandOf<"Deny">, at: Millis): Outcome => {
+const deny = (state: State, { consumerId, reason, by }: CommandOf<"Deny">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "DENIED") return unchanged
-  return status === "ENTERED" ? [{ _tag: "Denied", at, consumerId, reason }] : new WrongStatus({ status })
+  return status === "ENTERED" ? [{ _tag: "Denied", at, consumerId, reason, by }] : new WrongStatus({ status })
 }
 
-const complete = (state: State, { consumerId }: CommandOf<"Complete">, at: Millis): Outcome => {
+const complete = (state: State, { consumerId, by }: CommandOf<"Complete">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "COMPLETED") return unchanged
-  return status === "ENTERED" ? [{ _tag: "Completed", at, consumerId }] : new WrongStatus({ status })
+  return status === "ENTERED" ? [{ _tag: "Completed", at, consumerId, by }] : new WrongStatus({ status })
 }
+
+const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Millis): Outcome =>
+  statusOf(state, consumerId, at) === "ENTERED"
+    ? [{ _tag: "Denied", at, consumerId, reason: "ADMIN_ACTION", by }]
+    : unchanged
 
 const statusOf = (state: State, consumerId: string, at: Millis) => {
   const place = state.places.get(consumerId)
   return place === undefined ? "NOT_ENTERED" : statusAsOf(place, at)
 }
 
-const isOffered = ({ offered }: State, { variantId, isUnassigned }: CommandOf<"Enter">): boolean =>
-  variantId === undefined || (isUnassigned !== true && (offered === undefined || offered.has(variantId)))
+const isOffered = ({ offered }: State, { variantId, isUnassigned, isNotOffered }: CommandOf<"Enter">): boolean =>
+  variantId === undefined ||
+  (isUnassigned !== true && (offered === undefined ? isNotOffered !== true : offered.has(variantId)))
 
 /**
  * A grant whose time is over though nobody has noticed, and which must have ended before this entry: the consumer's own,

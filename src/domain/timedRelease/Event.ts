@@ -3,6 +3,7 @@
  * in the union. Keys that hold their default are left out.
  */
 import { Schema } from "effect"
+import { by } from "../Author.ts"
 import { lifeEvents } from "../Life.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
@@ -20,9 +21,9 @@ export const Event = Schema.TaggedUnion({
   Selected: { at, consumerId, variantId: Schema.String },
   /** The grant was not used in time. */
   Expired: { at, consumerId },
-  Denied: { at, consumerId, reason: DenialReason },
-  Completed: { at, consumerId },
-  Left: { at, consumerId },
+  Denied: { at, consumerId, reason: DenialReason, by },
+  Completed: { at, consumerId, by },
+  Left: { at, consumerId, by },
   ...lifeEvents
 })
 export type Event = typeof Event.Type

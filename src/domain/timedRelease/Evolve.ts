@@ -2,6 +2,7 @@
  * How each event changes a timed release. An event is a fact: nothing is checked here, and a consumer that is not known
  * is passed over.
  */
+import { bounded } from "../ExperienceWindow.ts"
 import { live } from "../Life.ts"
 import type { Millis } from "../Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -33,7 +34,8 @@ export const evolve = (state: State, event: Event): void => {
 }
 
 const configure = (state: State, configuration: Configuration): void => {
-  state.configuration = configuration
+  state.configured = configuration
+  state.configuration = bounded(configuration)
   state.offered = configuration.variantIds && new Set(configuration.variantIds)
 }
 

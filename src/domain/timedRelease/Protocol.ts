@@ -2,6 +2,8 @@
  * What a timed release is asked and what it answers (interface document 2.9; completions 3, "Timed release").
  */
 import { Schema } from "effect"
+import { AdminReason } from "../Denial.ts"
+import type { ExperienceWindow } from "../ExperienceWindow.ts"
 import type {
   Closed,
   ConfigurationFixed,
@@ -14,13 +16,18 @@ import type {
 import type { Millis } from "../Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
-/** Why a shop ended a grant as DENIED. */
-export const DenialReason = Schema.Literals(["ORDER_LIMIT_EXCEEDED", "FRAUD_DETECTED", "BOT_DETECTED", "ADMIN_ACTION"])
+/** Why a grant ended as DENIED. `ORDER_LIMIT_EXCEEDED` is no reason any more, and stands in what was recorded before. */
+export const DenialReason = Schema.Literals(["ORDER_LIMIT_EXCEEDED", ...AdminReason.literals])
 export type DenialReason = typeof DenialReason.Type
 
-/** What an admin, a consumer or a shop wants of the timed release; `by` is the admin as records name him. */
+/**
+ * What an admin, a consumer or a shop wants of the timed release; `by` is the API key that was used, as records name it.
+ * `Remove` takes away the place of a consumer that is archived.
+ */
 export type Command =
   | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
+  /** Says in which window of its experience the mechanism lives; one that it knows, or an earlier one, changes nothing. */
+  | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
   | { readonly _tag: "End"; readonly by: string }
   | { readonly _tag: "Archive"; readonly by: string }
   | {
@@ -31,10 +38,13 @@ export type Command =
       readonly variantId?: string
       /** True if the variant is none of the product that the system has picked for the consumer. */
       readonly isUnassigned?: boolean
+      /** True if the experience does not offer the variant; counts where the timed release names no variants of its own. */
+      readonly isNotOffered?: boolean
     }
-  | { readonly _tag: "Leave"; readonly consumerId: string }
-  | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: DenialReason }
-  | { readonly _tag: "Complete"; readonly consumerId: string }
+  | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
+  | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
+  | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
+  | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
 /** Every no a timed release can say. */
 export type Refusal = NotOpen | Closed | SoldOut | UnknownVariant | GuestsRefused | WrongStatus | ConfigurationFixed

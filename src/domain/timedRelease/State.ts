@@ -42,8 +42,11 @@ export interface State extends Life.Life {
   sequence: number
   /** The last event's instant. */
   lastAt: Millis
+  /** On record: as an admin set it, and the experience's window. */
+  configured: Configuration
+  /** What holds: the same with the opening and the closing that the window leaves. */
   configuration: Configuration
-  /** The variants of the configuration; undefined: any. */
+  /** The variants of the configuration; undefined: those that the experience offers. */
   offered: ReadonlySet<string> | undefined
   readonly places: Map<string, Place>
   readonly counts: { [S in Status]: number }
@@ -54,6 +57,7 @@ export interface State extends Life.Life {
 export const initial = (): State => ({
   sequence: 0,
   lastAt: 0,
+  configured: unconfigured,
   configuration: unconfigured,
   offered: undefined,
   places: new Map(),

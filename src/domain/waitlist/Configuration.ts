@@ -2,6 +2,7 @@
  * What an admin sets on a waitlist (interface document 2.8; completions 4, "waitlist").
  */
 import { Schema } from "effect"
+import { ExperienceWindow } from "../ExperienceWindow.ts"
 import { Timestamp } from "../Time.ts"
 
 /** What an admin sets. Absent keys mean what completions 3 and 4 ("waitlist") say they mean. */
@@ -11,7 +12,9 @@ export const Configuration = Schema.Struct({
   openAt: Schema.optionalKey(Timestamp),
   closeAt: Schema.optionalKey(Timestamp),
   /** Most members at once. */
-  capacity: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000_000 })))
+  capacity: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000_000 }))),
+  /** The experience's own times, which bound these: see ExperienceWindow.ts. No admin sets it here. */
+  experienceWindow: Schema.optionalKey(ExperienceWindow)
 })
 export type Configuration = typeof Configuration.Type
 

@@ -3,10 +3,13 @@
  * whether or not their events were applied yet.
  */
 import { Equal } from "effect"
+import { authored } from "../Author.ts"
 import type { Moment } from "../Decider.ts"
+import { movedTo, withoutOpening, withWindow } from "../ExperienceWindow.ts"
 import * as Life from "../Life.ts"
 import { Closed, ConfigurationFixed, Full, NotOpen, WrongStatus } from "../Refusals.ts"
 import type { Millis } from "../Time.ts"
+import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
 import { isClosed, isEnded, placesMax, type State, statusOf } from "./State.ts"
@@ -24,6 +27,8 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
   switch (command._tag) {
     case "Configure":
       return configure(state, command, at)
+    case "SetExperienceWindow":
+      return setWindow(state, command, at)
     case "End":
       return Life.end(isSettled(state, at), command.by, at)
     case "Archive":
@@ -32,6 +37,8 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
       return enter(state, command, at)
     case "Leave":
       return leave(state, command, at)
+    case "Remove":
+      return remove(state, command, at)
     case "ScheduleNotice":
       return scheduleNotice(state, command, at)
     case "MarkNotified":
@@ -39,16 +46,32 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
   }
 }
 
-const configure = (state: State, { configuration, by }: CommandOf<"Configure">, at: Millis): Outcome => {
-  const configured: Event = { _tag: "Configured", at, configuration, by }
-  if (state.sequence === 0) return [configured]
+const configure = (state: State, { configuration: wanted, by }: CommandOf<"Configure">, at: Millis): Outcome => {
+  if (state.sequence === 0) return [{ _tag: "Configured", at, configuration: boundedInClosing(wanted), by }]
   if (isClosed(state, at)) return new Closed()
-  const hasOpened = state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
-  if (hasOpened && configuration.openAt !== state.configuration.openAt) {
+  const { configured } = state
+  const configuration = withWindow(wanted, configured.experienceWindow)
+  if (hasOpened(state, at) && configuration.openAt !== configured.openAt) {
     return new ConfigurationFixed({ setting: "openAt" })
   }
-  return Equal.equals(configuration, state.configuration) ? unchanged : [configured]
+  return Equal.equals(configuration, configured) ? unchanged : [{ _tag: "Configured", at, configuration, by }]
 }
+
+/** It collects interest before the experience opens, so that the experience's window bounds its closing alone. */
+const boundedInClosing = (wanted: Configuration): Configuration =>
+  withWindow(wanted, wanted.experienceWindow && withoutOpening(wanted.experienceWindow))
+
+/** A mechanism that has closed stays closed, whatever becomes of its experience. */
+const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
+  const configuration = isClosed(state, at)
+    ? undefined
+    : movedTo(state.configured, withoutOpening(window), hasOpened(state, at))
+  return configuration === undefined ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+}
+
+/** An absent `openAt` means open from the beginning. */
+const hasOpened = (state: State, at: Millis): boolean =>
+  state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
 
 const enter = (state: State, { consumerId }: CommandOf<"Enter">, at: Millis): Outcome => {
   const place = state.places.get(consumerId)
@@ -62,13 +85,19 @@ const enter = (state: State, { consumerId }: CommandOf<"Enter">, at: Millis): Ou
   return [{ _tag: "Entered", at, consumerId }]
 }
 
-const leave = (state: State, { consumerId }: CommandOf<"Leave">, at: Millis): Outcome => {
+const leave = (state: State, { consumerId, by }: CommandOf<"Leave">, at: Millis): Outcome => {
   const place = state.places.get(consumerId)
   const status = place === undefined ? "NOT_ENTERED" : statusOf(state, place)
   if (status === "LEFT") return unchanged
   return status === "ENTERED" || status === "NOTIFIED"
-    ? [{ _tag: "Left", at, consumerId }]
+    ? [{ _tag: "Left", at, consumerId, ...authored(by) }]
     : new WrongStatus({ status })
+}
+
+const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Millis): Outcome => {
+  const place = state.places.get(consumerId)
+  const status = place === undefined ? "NOT_ENTERED" : statusOf(state, place)
+  return status === "ENTERED" || status === "NOTIFIED" ? [{ _tag: "Left", at, consumerId, by }] : unchanged
 }
 
 const scheduleNotice = (state: State, { at: noticeAt }: CommandOf<"ScheduleNotice">, at: Millis): Outcome => {

@@ -3,6 +3,7 @@
  * union. Keys that hold their default are left out.
  */
 import { Schema } from "effect"
+import { by } from "../Author.ts"
 import { lifeEvents } from "../Life.ts"
 import { Timestamp } from "../Time.ts"
 import { Configuration } from "./Configuration.ts"
@@ -16,7 +17,7 @@ export const Event = Schema.TaggedUnion({
   /** The first event, and each change of the settings. */
   Configured: { at, configuration: Configuration, by: Schema.String },
   Entered: { at, consumerId },
-  Left: { at, consumerId },
+  Left: { at, consumerId, by },
   /** The waitlist ended before the member could be notified. */
   Denied: { at, consumerId },
   /** When the sequence opens, and so the members are to be notified; absent: it is not known to open. */

@@ -2,6 +2,7 @@
  * What a waitlist is asked and what it answers (completions 3, "Waitlist").
  */
 import { Schema } from "effect"
+import type { ExperienceWindow } from "../ExperienceWindow.ts"
 import type { Closed, ConfigurationFixed, Full, NotOpen, WrongStatus } from "../Refusals.ts"
 import type { Millis } from "../Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -13,13 +14,19 @@ export type Channel = typeof Channel.Type
 /** Why a member that was still waiting is DENIED: the waitlist was ended. */
 export const denialReason = "WAITLIST_CLOSED"
 
-/** What an admin, a consumer or the system wants of the waitlist; `by` is the admin as records name him. */
+/**
+ * What an admin, a consumer or the system wants of the waitlist; `by` is the API key that was used, as records name it.
+ * `Remove` takes away the place of a consumer that is archived.
+ */
 export type Command =
   | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
+  /** Says in which window of its experience the mechanism lives; one that it knows, or an earlier one, changes nothing. */
+  | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
   | { readonly _tag: "End"; readonly by: string }
   | { readonly _tag: "Archive"; readonly by: string }
   | { readonly _tag: "Enter"; readonly consumerId: string }
-  | { readonly _tag: "Leave"; readonly consumerId: string }
+  | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
+  | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
   /** Says when the sequence opens; absent: it is not known to open. Members notified before are not notified again. */
   | { readonly _tag: "ScheduleNotice"; readonly at?: Millis }
   /** Says that a member has been told, and how; without `channel`: that it cannot be told. */

@@ -56,6 +56,9 @@ export interface State extends Life.Life {
   sequence: number
   /** The last event's instant. */
   lastAt: Millis
+  /** On record: as an admin set it, and the experience's window. */
+  configured: Configuration
+  /** What holds: the same with the opening and the closing that the window leaves. */
   configuration: Configuration
   readonly places: Map<string, Place>
   readonly counts: { [S in Status]: number }
@@ -72,6 +75,7 @@ export interface State extends Life.Life {
 export const initial = (): State => ({
   sequence: 0,
   lastAt: 0,
+  configured: unconfigured,
   configuration: unconfigured,
   places: new Map(),
   counts: { ENTERED: 0, NOTIFIED: 0, LEFT: 0, DENIED: 0 },

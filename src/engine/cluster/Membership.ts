@@ -6,6 +6,7 @@ import { Clock, Effect, Result } from "effect"
 import { RunnerAddress } from "effect/cluster"
 import { isIP } from "node:net"
 import { StartRefused } from "../../Settings.ts"
+import { Heartbeat } from "../../store/Heartbeat.ts"
 import * as Nodes from "../../store/Nodes.ts"
 import * as Transport from "./Transport.ts"
 
@@ -21,7 +22,7 @@ export const join = Effect.fnUntraced(function* (own: Nodes.Node, identity: Tran
     yield* refuseUnlike(own, other)
     yield* refuseUnreachable(own, other, identity)
   }
-  yield* Nodes.enter(own)
+  yield* (yield* Heartbeat).join(own)
 })
 
 const refuse = (message: string) => Effect.fail(new StartRefused({ message }))

@@ -5,6 +5,7 @@ import { Clock, Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import {
   bucketsOf,
+  currencyProblem,
   type Measure,
   measureProblems,
   type Problem,
@@ -40,6 +41,8 @@ export const AnalyticsHandlers = HttpApiBuilder.group(
         const tallies = yield* analytics
           .tallies(tenant, question)
           .pipe(Effect.catchTag("QueryTooLong", ({ seconds }) => refused(payload, [tooLong(seconds)])))
+        const mixed = wanted.flatMap((one) => currencyProblem(currenciesOf(tallies, one)) ?? [])
+        if (mixed.length > 0) return yield* refused(payload, mixed.slice(0, 1))
         const found = new Map(tallies.map((tally) => [keyOf(tally, tally.bucket), tally]))
         const buckets = bucketsOf(range.success, interval)
         return {
@@ -94,6 +97,16 @@ const keyOf = ({ kind, type, field }: Wanted, bucket?: Millis): string => [kind,
 const distinct = (wanted: ReadonlyArray<Wanted>): ReadonlyArray<Wanted> => [
   ...new Map(wanted.map((one) => [keyOf(one), one])).values()
 ]
+
+/** In which currencies the money was that is wanted. */
+const currenciesOf = (tallies: ReadonlyArray<Tally>, wanted: Wanted): ReadonlySet<string> => {
+  const key = keyOf(wanted)
+  return new Set(
+    tallies.flatMap(({ currencyCode, ...tally }) =>
+      currencyCode !== null && keyOf(tally) === key ? [currencyCode] : []
+    )
+  )
+}
 
 const valueOf = (op: Measure["op"], tally: Tally | undefined): number => {
   if (tally === undefined) return 0

@@ -5,10 +5,12 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { bucketsMax, Interval, Measure, measuresMax, Operation, rangeDaysMax, sources } from "../../domain/Analytics.ts"
 import { Id } from "../../domain/Ids.ts"
+import { CurrencyCode } from "../../domain/Locale.ts"
 import { deciders, type LiveKind } from "../../domain/Mechanism.ts"
 import { text } from "../../domain/Text.ts"
 import { Timestamp } from "../../domain/Time.ts"
 import { RateCategory } from "../limits/Limit.ts"
+import { closed } from "./Payloads.ts"
 
 const narrowed = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
@@ -21,11 +23,12 @@ export const AnalyticsQuery = Schema.Struct({
   }),
   measures: Schema.Array(Measure).check(Schema.isMinLength(1), Schema.isMaxLength(measuresMax)),
   where: narrowed(
-    Schema.Struct({
+    closed({
       distributionId: narrowed(Id),
       experienceId: narrowed(Id),
       sequenceId: narrowed(Id),
-      distributionType: narrowed(Schema.Literals(Object.keys(deciders) as Array<LiveKind>))
+      distributionType: narrowed(Schema.Literals(Object.keys(deciders) as Array<LiveKind>)),
+      currencyCode: narrowed(CurrencyCode)
     })
   )
 }).annotate({ identifier: "AnalyticsQuery" })
@@ -68,7 +71,8 @@ export class AnalyticsApi extends HttpApiGroup.make("analytics")
           description:
             `Over the recorded events of all mechanisms, archived ones too, and orders. At most ${measuresMax} measures, ${bucketsMax.toLocaleString("en")} buckets and ${rangeDaysMax} days. ` +
             "Every bucket of the range is answered, with 0 where nothing happened. Buckets lie on the UTC clock; the first and the last hold what of them lies within the range. " +
-            "`count` counts events; `sum` and `avg` need a `field`. They are worked out in exact decimals and answered as the nearest number; amounts are added whatever their currency, so narrow the query with `where` if there are several. `unit` labels the result and changes nothing. " +
+            "`count` counts events; `sum` and `avg` need a `field`. They are worked out in exact decimals and answered as the nearest number. Amounts of different currencies are never added up: where the orders or bids of a `sum` or `avg` are in several, the query is a 400 at `where.currencyCode` that names them, and has to be narrowed to one. `unit` labels the result and changes nothing. " +
+            "`where` narrows all measures: `currencyCode` to orders and auctions in that currency, as nothing else has one. A field that it does not have is a 400 that names those it has. " +
             "A query that takes longer than 10 seconds is a 400 that asks for a smaller range. An order counts as created, paid, fulfilled and cancelled when the API is told so. " +
             `The events, with what of them can be added up: ${events}.`
         })

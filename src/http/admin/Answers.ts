@@ -2,7 +2,6 @@
  * What the store's noes are as HTTP answers on the Admin API.
  */
 import { Effect } from "effect"
-import { toText as amountToText } from "../../domain/Amount.ts"
 import { toText } from "../../domain/Time.ts"
 import type { EngineError } from "../../engine/Engine.ts"
 import { type Issue, ServiceUnavailable } from "../Errors.ts"
@@ -43,7 +42,5 @@ const typeOf = (field: string, value: unknown): string => {
 }
 
 /** The value as it was sent. */
-const shownAs = (value: unknown, type: string): unknown => {
-  if (typeof value === "bigint") return amountToText(value)
-  return typeof value === "number" && type === "date_time" ? toText(value) : value
-}
+const shownAs = (value: unknown, type: string): unknown =>
+  typeof value === "number" && type === "date_time" ? toText(value) : value

@@ -60,5 +60,9 @@ export class AppointmentApi extends mechanismGroup(
     )
   )
   .annotateMerge(
-    OpenApi.annotations({ title: "Appointments", description: "Slots cut from opening hours, which consumers book." })
+    OpenApi.annotations({
+      title: "Appointments",
+      description:
+        "Slots cut from opening hours, which consumers book. A consumer that is unknown or archived cannot be checked in, completed or missed: a 404 `Consumer not found`."
+    })
   ) {}

@@ -4,8 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems, defaultHours } from "../../domain/Appointment.ts"
 import { Engine } from "../../engine/Engine.ts"
 import { bookingState } from "../Bookings.ts"
-import { CurrentTenant } from "../Credentials.ts"
-import { orAnswer } from "../Refusals.ts"
+import * as ServerActions from "../ServerActions.ts"
 import { AdminApi } from "./Api.ts"
 import { appointmentSchemas } from "./AppointmentApi.ts"
 import type { KindOfMechanism } from "./KindOfMechanism.ts"
@@ -25,18 +24,15 @@ export const AppointmentHandlers = HttpApiBuilder.group(
   "appointments",
   Effect.fnUntraced(function* (handlers) {
     const engine = yield* Engine
+    const { onPlace } = yield* ServerActions.make("appointment")
     const shared = yield* makeHandlers<"appointment", typeof appointmentSchemas.Record.Type>(appointments)
 
     /** What becomes of a consumer's booking. */
     const settle =
       (_tag: "CheckIn" | "Complete" | "Miss") =>
       ({ params: { id }, payload: { consumerId } }: OfConsumer) =>
-        orAnswer("appointment")(
-          Effect.flatMap(CurrentTenant, ({ tenant }) =>
-            Effect.map(engine.send({ kind: "appointment", id, tenant }, { _tag, consumerId }), (view) =>
-              bookingState(id, consumerId, view)
-            )
-          )
+        onPlace({ mechanismId: id, consumerId }, (appointment, by) =>
+          Effect.map(engine.send(appointment, { _tag, consumerId, by }), (view) => bookingState(id, consumerId, view))
         )
 
     return handlers.handleAll({

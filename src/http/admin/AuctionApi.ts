@@ -12,8 +12,8 @@ export class AuctionApi extends mechanismGroup(
     aNoun: "an auction",
     name: "Auction",
     creating:
-      "Amounts are decimal text. `auctionType` defaults to `english`: the `quantity` (1) highest bids win and each pays what it bid; who leads below `reservePrice`, which consumers never see, wins nothing. `minBidIncrement` defaults to the smallest unit of the currency. A bid within `autoExtendSeconds` (0) of `closeAt` moves `closeAt` to its own time plus `autoExtendSeconds`, and `settleAt` with it if that was before. " +
-      "`dutch` needs `floorPrice`, `priceDropAmount` and `priceDropIntervalSeconds`: the price falls from `startPrice` since `openAt`, or since the creation if there is none; a bid takes one unit at once. " +
+      "Amounts are decimal text, and are shown as they were written. `auctionType` defaults to `english`: the `quantity` (1) highest bids win and each pays what it bid; who leads below `reservePrice`, which consumers never see, wins nothing. `minBidIncrement` defaults to the smallest unit of the currency. A bid within `autoExtendSeconds` (0) of `closeAt` moves `closeAt` to its own time plus `autoExtendSeconds`, and `settleAt` with it if that was before, also beyond the `closeAt` of its experience. " +
+      "`dutch` needs `floorPrice`, `priceDropAmount` and `priceDropIntervalSeconds`: the price falls from `startPrice` since it opened: at `openAt`, or with its creation if there is none, or with its experience if that was later; a bid takes one unit at once. " +
       "Settings of the other type are refused. Without `openAt` it is open at once; `closeAt` defaults to `settleAt`, `currencyCode` and `timeZone` to the experience's; without `admissionExpirationSeconds` grants do not expire.",
     changing:
       "Once it has opened, only `name`, `timeZone` and `admissionExpirationSeconds` can be changed (409 `CONFIGURATION_FIXED`).",

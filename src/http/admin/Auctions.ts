@@ -1,7 +1,7 @@
 /** Auctions on the Admin API: what is special about them. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { smallestOf } from "../../domain/Amount.ts"
+import { smallestOf, toText } from "../../domain/Amount.ts"
 import { Configuration, configurationProblems } from "../../domain/Auction.ts"
 import { fractionDigitsOf } from "../../domain/Locale.ts"
 import { AdminApi } from "./Api.ts"
@@ -21,7 +21,7 @@ export const auctions: KindOfMechanism<"auction"> = {
     autoExtendSeconds: 0,
     ...(settleAt !== undefined && { closeAt: settleAt }),
     ...(auctionType === "english" && {
-      minBidIncrement: smallestOf(fractionDigitsOf(currencyCode ?? around.currencyCode))
+      minBidIncrement: toText(smallestOf(fractionDigitsOf(currencyCode ?? around.currencyCode)))
     })
   }),
   problems: configurationProblems

@@ -11,6 +11,7 @@ import * as Audiences from "../../store/Audiences.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { changeFields, createFields } from "./Payloads.ts"
+import { archivedQuery, restores } from "./Restoring.ts"
 
 const type = Schema.optionalKey(
   Schema.NullOr(AudienceType).annotate({
@@ -58,13 +59,13 @@ export class AudienceApi extends HttpApiGroup.make("audiences")
       })
     ),
     HttpApiEndpoint.get("listAudiences", "/audiences", {
-      query: { ...listQuery(Audiences.shape), ...searchQuery("the name") },
+      query: { ...listQuery(Audiences.shape), ...searchQuery("the name"), ...archivedQuery },
       success: pageOf(Audience).annotate({ identifier: "AudiencePage" })
     }).annotateMerge(
       listAnnotations({
         summary: "List audiences",
         description:
-          "All that are not archived. Sorted by `lastRefreshedAt`, those whose members never changed come first. `memberCount` of a `DYNAMIC` one is as it was last counted."
+          "All that are not archived, or with `archived=true` those that are. Sorted by `lastRefreshedAt`, those whose members never changed come first. `memberCount` of a `DYNAMIC` one is as it was last counted."
       })
     ),
     HttpApiEndpoint.get("getAudience", "/audiences/:id", { params, success: Audience, error: NotFound }).annotateMerge(
@@ -96,6 +97,11 @@ export class AudienceApi extends HttpApiGroup.make("audiences")
           "Answers the archived record. As long as a sequence is for it, it is refused (409 `AUDIENCE_IN_USE`), so that no sequence opens or shuts unnoticed."
       })
     ),
+    HttpApiEndpoint.post("restoreAudience", "/audiences/:id/restore", {
+      params,
+      success: Audience,
+      error: NotFound
+    }).annotateMerge(restores({ aNoun: "an audience", description: "It has the members it had." })),
     HttpApiEndpoint.get("listAudienceMembers", "/audiences/:id/members", {
       params,
       query: { ...listQuery(AudienceMembers.shape), ...searchQuery("email, phone and full name") },

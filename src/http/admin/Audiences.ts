@@ -68,6 +68,15 @@ export const AudienceHandlers = HttpApiBuilder.group(
         orServiceUnavailable
       ),
 
+      restoreAudience: Effect.fnUntraced(
+        function* ({ params: { id } }) {
+          const { tenant, by } = yield* CurrentTenant
+          return yield* audiences.restore(tenant, id, by)
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
       listAudienceMembers: Effect.fnUntraced(
         function* ({ params: { id }, query }) {
           const { tenant } = yield* CurrentTenant

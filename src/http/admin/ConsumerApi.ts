@@ -3,13 +3,17 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import * as ConsumerSessions from "../../auth/ConsumerSessions.ts"
+import { SessionType } from "../../auth/Tokens.ts"
 import { Consumer, consumersAtOnceMax, ConsumerType, Settings } from "../../domain/Consumer.ts"
 import { Id } from "../../domain/Ids.ts"
 import * as ConsumerList from "../../store/ConsumerList.ts"
 import { Country, EmailText, PhoneText } from "../AddressFields.ts"
 import { Conflict, NotFound } from "../Errors.ts"
+import { EndedSessions, sessionFields } from "../SessionFields.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { createFields } from "./Payloads.ts"
+import { archivedQuery, restores } from "./Restoring.ts"
 
 /** What is known of a consumer, to create or to change it. */
 export const ConsumerSettings = Schema.Struct({
@@ -23,6 +27,9 @@ export const ConsumerSettings = Schema.Struct({
 export const ConsumerBatch = Schema.Struct({
   consumers: Schema.Array(ConsumerSettings).check(Schema.isMinLength(1), Schema.isMaxLength(consumersAtOnceMax))
 }).annotate({ identifier: "ConsumerBatch" })
+
+/** A session that has not ended. */
+export const Session = Schema.Struct(sessionFields).annotate({ identifier: "Session" })
 
 const params = { id: Id }
 
@@ -45,13 +52,15 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
       query: {
         ...listQuery(ConsumerList.shape),
         ...searchQuery("email, phone and full name; or a whole id or external id"),
+        ...archivedQuery,
         type: Schema.optionalKey(ConsumerType)
       },
       success: pageOf(Consumer).annotate({ identifier: "ConsumerPage" })
     }).annotateMerge(
       listAnnotations({
         summary: "List consumers",
-        description: "All that are not archived, guests too. Those without a value of the sort field come first."
+        description:
+          "All that are not archived, guests too, or with `archived=true` those that are. Those without a value of the sort field come first. `totalOrderValue` sorts by what was ordered in the organization's currency; what was ordered in others is in `totalOrderValues`."
       })
     ),
     HttpApiEndpoint.post("upsertConsumers", "/consumers/batch", {
@@ -86,7 +95,51 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
       OpenApi.annotations({
         summary: "Archive a consumer",
         description:
-          "Answers the archived record. Its tokens work no more, anywhere; its places stay. Its email, phone number and external id are free for another."
+          "Answers the archived record. Its tokens work no more, anywhere. It loses its places: where it waits it has `LEFT`, its grants, its wins and its bids are `DENIED` with `ADMIN_ACTION`, a booking is `CANCELLED`; in an auction the next best bid leads in place of its own. A request that fails with a 503 may be sent again, and goes on. Its email, phone number and external id are free for another."
+      })
+    ),
+    HttpApiEndpoint.get("listConsumerSessions", "/consumers/:id/sessions", {
+      params,
+      query: { ...listQuery(ConsumerSessions.shape), type: Schema.optionalKey(SessionType) },
+      success: pageOf(Session).annotate({ identifier: "SessionPage" }),
+      error: NotFound
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List a consumer's sessions",
+        description: "Those that have not ended, a guest's too."
+      })
+    ),
+    HttpApiEndpoint.delete("endConsumerSessions", "/consumers/:id/sessions", {
+      params,
+      success: EndedSessions,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "End all of a consumer's sessions",
+        description:
+          "At once and everywhere, their refresh tokens included. The consumer may sign in again, and its places stay. A guest cannot come back to its places."
+      })
+    ),
+    HttpApiEndpoint.delete("endConsumerSession", "/consumers/:id/sessions/:sessionId", {
+      params: { ...params, sessionId: Id },
+      success: Session,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "End a session of a consumer",
+        description: "At once and everywhere, its refresh token included. Answers the session."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("restoreConsumer", "/consumers/:id/restore", {
+      params,
+      success: Consumer,
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      restores({
+        aNoun: "a consumer",
+        description: `It can sign in again; its sessions from before have ended, but for those of a guest, which has no other way in. What another consumer has by now is refused (409 \`EMAIL_TAKEN\`, \`PHONE_TAKEN\`, \`EXTERNAL_ID_TAKEN\`).`
       })
     )
   )

@@ -5,15 +5,22 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseEmail, parsePhone } from "../../auth/Addresses.ts"
 import { Consumers } from "../../auth/Consumers.ts"
+import { ConsumerSessions } from "../../auth/ConsumerSessions.ts"
 import { Protection } from "../../auth/Protection.ts"
 import { defaults, Settings } from "../../domain/Consumer.ts"
+import type { Tenant } from "../../domain/Ids.ts"
+import { removeConsumer } from "../../engine/ConsumerRemoval.ts"
+import { Engine } from "../../engine/Engine.ts"
 import { keyFields, type Upsert } from "../../store/ConsumerMatching.ts"
-import { type AmbiguousRows, ConsumerRecords, type KeyTaken } from "../../store/ConsumerRecords.ts"
+import { type AmbiguousRows, ConsumerRecords } from "../../store/ConsumerRecords.ts"
+import { Places } from "../../store/Places.ts"
+import type { RecordNotFound } from "../../store/RecordNotFound.ts"
 import { CurrentTenant } from "../Credentials.ts"
-import { Conflict, type Issue, type ValidationError } from "../Errors.ts"
+import type { Issue, ValidationError } from "../Errors.ts"
 import { issueAt, issuesMax } from "../Issues.ts"
-import { orNotFound, orServiceUnavailable } from "../Refusals.ts"
+import { orKeyTaken, orNotFound, orServiceUnavailable } from "../Refusals.ts"
 import { invalidInput } from "../Validation.ts"
+import { orBusy } from "./Answers.ts"
 import { AdminApi } from "./Api.ts"
 import type { ConsumerBatch, ConsumerSettings } from "./ConsumerApi.ts"
 import { orInvalidPage } from "./Lists.ts"
@@ -25,7 +32,19 @@ export const ConsumerHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const records = yield* ConsumerRecords
     const consumers = yield* Consumers
+    const sessions = yield* ConsumerSessions
     const protection = yield* Protection
+    const places = yield* Places
+    const engine = yield* Engine
+
+    const removed = (tenant: Tenant, by: string, id: string) =>
+      removeConsumer(tenant, by, id).pipe(Effect.provideService(Places, places), Effect.provideService(Engine, engine))
+
+    /** A consumer that is archived and still has places: a request before this one was cut off. */
+    const halfRemoved = Effect.fnUntraced(function* (tenant: Tenant, id: string, unknown: RecordNotFound) {
+      const standing = yield* places.standing(tenant, id, [])
+      return yield* standing.length === 0 ? unknown : records.findArchived(tenant, id)
+    })
 
     return handlers.handleAll({
       createConsumer: Effect.fnUntraced(
@@ -34,7 +53,7 @@ export const ConsumerHandlers = HttpApiBuilder.group(
           const [changes] = yield* readAll(payload, [{ path: [], sent: payload }])
           return yield* records.create(tenant, by, revised(defaults, changes!))
         },
-        orConflict,
+        orKeyTaken,
         orServiceUnavailable
       ),
 
@@ -69,7 +88,7 @@ export const ConsumerHandlers = HttpApiBuilder.group(
             .change(tenant, id, by, (settings) => revised(settings, changes!))
             .pipe(Effect.tap(protection.consumersChanged([id])))
         },
-        orConflict,
+        orKeyTaken,
         orNotFound,
         orServiceUnavailable
       ),
@@ -77,8 +96,51 @@ export const ConsumerHandlers = HttpApiBuilder.group(
       archiveConsumer: Effect.fnUntraced(
         function* ({ params: { id } }) {
           const { tenant, by } = yield* CurrentTenant
-          return yield* records.archive(tenant, id, by).pipe(Effect.tap(consumers.archived(tenant, id)))
+          const archived = yield* Effect.catchTag(records.archive(tenant, id, by), "RecordNotFound", (unknown) =>
+            halfRemoved(tenant, id, unknown)
+          )
+          yield* consumers.archived(tenant, id)
+          yield* removed(tenant, by, id)
+          return archived
         },
+        orNotFound,
+        orBusy
+      ),
+
+      listConsumerSessions: Effect.fnUntraced(
+        function* ({ params: { id }, query }) {
+          const { tenant } = yield* CurrentTenant
+          return yield* sessions.list(tenant, id, query).pipe(orInvalidPage(query))
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      endConsumerSessions: Effect.fnUntraced(
+        function* ({ params: { id } }) {
+          const { tenant } = yield* CurrentTenant
+          return { ended: yield* sessions.endAll(tenant, id) }
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      endConsumerSession: Effect.fnUntraced(
+        function* ({ params: { id, sessionId } }) {
+          const { tenant } = yield* CurrentTenant
+          return yield* sessions.end(tenant, id, sessionId)
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      restoreConsumer: Effect.fnUntraced(
+        function* ({ params: { id } }) {
+          const { tenant, by } = yield* CurrentTenant
+          yield* consumers.endSessionsOfArchived(tenant, id)
+          return yield* records.restore(tenant, id, by).pipe(Effect.tap(consumers.restored(id)))
+        },
+        orKeyTaken,
         orNotFound,
         orServiceUnavailable
       )
@@ -114,21 +176,6 @@ const upsertOf = (changes: Changes): Upsert => ({
   keys: Object.fromEntries(keyFields.map((field) => [field, changes[field] ?? undefined])),
   revise: (settings) => revised(settings, changes)
 })
-
-const conflicts = {
-  email: { error: "Email is another consumer's", code: "EMAIL_TAKEN" },
-  phone: { error: "Phone number is another consumer's", code: "PHONE_TAKEN" },
-  externalId: { error: "External id is another consumer's", code: "EXTERNAL_ID_TAKEN" }
-} as const
-
-/** Turns what another consumer has into a 409. */
-function orConflict<A, E, R>(
-  effect: Effect.Effect<A, E | KeyTaken, R>
-): Effect.Effect<A, Exclude<E, KeyTaken> | Conflict, R> {
-  return Effect.catchTag(effect as Effect.Effect<A, KeyTaken, R>, "KeyTaken", ({ field }) =>
-    Effect.fail(new Conflict(conflicts[field]))
-  ) as Effect.Effect<A, Exclude<E, KeyTaken> | Conflict, R>
-}
 
 /** Turns rows of which it cannot be said whom they mean into a 400 that names each of them. */
 const orAmbiguous =

@@ -19,6 +19,7 @@ import { LastingKey } from "./LastingKey.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { statusFields } from "./MechanismRecord.ts"
 import { queueSchemas } from "./QueueApi.ts"
+import { archivedQuery } from "./Restoring.ts"
 import { timedReleaseSchemas } from "./TimedReleaseApi.ts"
 import { waitlistSchemas } from "./WaitlistApi.ts"
 import { LifeChange, watchOf } from "./WatchApi.ts"
@@ -121,6 +122,7 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
       query: {
         ...listQuery(Mechanisms.distributionShape),
         ...searchQuery("the name"),
+        ...archivedQuery,
         type: Schema.optionalKey(
           Schema.Literals(Object.keys(deciders) as Array<LiveKind>).annotate({
             description: "Only those of this kind."
@@ -134,7 +136,7 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
       listAnnotations({
         summary: "List the mechanisms of all kinds",
         description:
-          "All that are not archived, with where they stand and, for those that run in this process, what happens in them. Sorted by `openAt`, those without one come first."
+          "All that are not archived, or with `archived=true` those that are, with where they stand and, for those that run in this process, what happens in them. Sorted by `openAt`, those without one come first."
       })
     ),
     HttpApiEndpoint.get("getDistribution", "/distributions/:id", {
@@ -166,7 +168,15 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
       query: {
         ...listQuery(Places.shape),
         ...searchQuery("email and phone, or at the beginning of the consumer's id"),
-        status: Schema.optionalKey(PlaceStatus.annotate({ description: "Only places in this status." }))
+        status: Schema.optionalKey(PlaceStatus.annotate({ description: "Only places in this status." })),
+        slotId: Schema.optionalKey(
+          Id.annotate({ description: "Of an appointment alone: only bookings of this slot, whatever their status." })
+        ),
+        confirmationCode: Schema.optionalKey(
+          text({ minLength: 1, maxLength: 100 }).annotate({
+            description: "Of an appointment alone: only the booking with this code, exactly as it was given out."
+          })
+        )
       },
       success: pageOf(DistributionConsumer).annotate({ identifier: "DistributionConsumerPage" }),
       error: NotFound

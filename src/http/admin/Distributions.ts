@@ -3,6 +3,7 @@
  */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { slotId } from "../../domain/Appointment.ts"
 import type { Tenant } from "../../domain/Ids.ts"
 import { History, type HistoryEntry } from "../../store/History.ts"
 import { Mechanisms } from "../../store/Mechanisms.ts"
@@ -10,6 +11,8 @@ import { type ConsumerPlace, Places } from "../../store/Places.ts"
 import { CurrentTenant, LastingCredentials } from "../Credentials.ts"
 import { NotFound } from "../Errors.ts"
 import { EventStreams } from "../EventStreams.ts"
+import { issueAt } from "../Issues.ts"
+import { invalidInput } from "../Validation.ts"
 import { orBusy } from "./Answers.ts"
 import { AdminApi } from "./Api.ts"
 import { orInvalidPage } from "./Lists.ts"
@@ -62,9 +65,12 @@ export const DistributionHandlers = HttpApiBuilder.group(
 
       listDistributionConsumers: Effect.fnUntraced(function* ({ params: { id }, query }) {
         const { tenant } = yield* CurrentTenant
-        yield* current(tenant, id)
+        const { kind } = (yield* current(tenant, id)).identity
+        const misplaced = kind === "appointment" ? [] : bookingFilters.filter((name) => query[name] !== undefined)
+        if (misplaced.length > 0) return yield* onlyOfAppointments(query, misplaced)
         const { data, pageInfo } = yield* places.list(tenant, id, query, query).pipe(orInvalidPage(query))
-        return { data: data.map(consumerOf), pageInfo }
+        const shown = kind === "appointment" ? (place: ConsumerPlace) => withSlot(id, place) : consumerOf
+        return { data: data.map(shown), pageInfo }
       }, orBusy),
 
       listDistributionHistory: Effect.fnUntraced(function* ({ params: { id }, query }) {
@@ -87,3 +93,20 @@ const withoutSecrets = (entry: HistoryEntry, secrets: ReadonlyArray<string>): Hi
 
 /** The status's own fields beside the common ones. */
 const consumerOf = ({ fields, ...common }: ConsumerPlace) => ({ ...fields, ...common })
+
+/** The same of a booking, with its slot's name. */
+const withSlot = (appointmentId: string, place: ConsumerPlace) => ({
+  slotId: slotId(appointmentId, Date.parse(place.fields["startTime"] as string)),
+  ...consumerOf(place)
+})
+
+/** What bookings alone can be narrowed to. */
+const bookingFilters = ["slotId", "confirmationCode"] as const
+
+const onlyOfAppointments = (
+  query: { readonly [name: string]: unknown },
+  misplaced: ReadonlyArray<(typeof bookingFilters)[number]>
+) => {
+  const expected = "to be left out, as only an appointment has bookings"
+  return invalidInput(misplaced.map((name) => issueAt(query, name, { kind: "validation", type: "picklist", expected })))
+}

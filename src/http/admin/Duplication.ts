@@ -4,9 +4,11 @@
 import { Result } from "effect"
 import { randomBytes } from "node:crypto"
 import type { Settings } from "../../domain/Experience.ts"
+import { withWindow } from "../../domain/ExperienceWindow.ts"
 import { isLiveKind } from "../../domain/Mechanism.ts"
 import { type Sequence, Settings as SequenceSettings } from "../../domain/Sequence.ts"
 import type { Millis } from "../../domain/Time.ts"
+import type { StoredMechanism } from "../../store/Mechanisms.ts"
 import type { Known, Named, WholeExperience } from "../../store/WholeExperiences.ts"
 import type { ValidationError } from "../Errors.ts"
 import { issueAt } from "../Issues.ts"
@@ -83,9 +85,10 @@ export const copyOf = (
         {}
       ) as SequenceSettings,
       accessCode: lost(sequence.hasAccessCode),
-      mechanisms: mechanisms.flatMap((mechanism) => {
+      mechanisms: withOneWaitlist(mechanisms).flatMap((mechanism) => {
         const { kind } = mechanism.identity
-        return isLiveKind(kind) ? [{ kind, configuration: shifted(configurationOf(mechanism, kind)) }] : []
+        if (!isLiveKind(kind)) return []
+        return [{ kind, configuration: shifted(withWindow(configurationOf(mechanism, kind), undefined)) }]
       })
     }))
   }
@@ -96,6 +99,12 @@ export const copyOf = (
     Result.fail(invalidInput([issueAt({ shiftSeconds: sent }, "shiftSeconds", { kind: "validation", type, expected })]))
   if (sent < least) return refused("min_value", `>=${least}, or a time of the copy would have passed`)
   return sent > most ? refused("max_value", `<=${most}`) : Result.succeed(whole)
+}
+
+/** The mechanisms with the oldest of the waitlists alone: former versions let a sequence have several. */
+const withOneWaitlist = (mechanisms: ReadonlyArray<StoredMechanism>): ReadonlyArray<StoredMechanism> => {
+  const waitlist = mechanisms.find(({ identity }) => identity.kind === "waitlist")
+  return mechanisms.filter((mechanism) => mechanism.identity.kind !== "waitlist" || mechanism === waitlist)
 }
 
 /** The sequence with those of its products that are not archived. */

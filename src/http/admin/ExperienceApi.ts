@@ -10,10 +10,10 @@ import * as Experiences from "../../store/Experiences.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { changeFields } from "./Payloads.ts"
+import { archivedQuery, restores } from "./Restoring.ts"
 import {
   CreateExperience,
   experienceAccessCode,
-  ExperienceWithProducts,
   ListedExperience,
   offeredProducts,
   sequencesMax,
@@ -52,17 +52,17 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create an experience",
-        description: `Time zone and currency default to the organization's, else UTC and USD. Without \`openAt\` or \`closeAt\` the experience's window is that of its mechanisms. With it come its products and its sequences with their mechanisms, at most ${sequencesMax} sequences and ${mechanismsMax} mechanisms, all or nothing: every problem is named by its path, and then nothing is created. Each sequence and mechanism takes what its own operation takes.`
+        description: `Time zone and currency default to the organization's, else UTC and USD. An \`openAt\` and a \`closeAt\` that are set bound its mechanisms: the later opening and the earlier closing hold. Where one is not set, the earliest opening or the latest closing of the mechanisms that have one is shown, waitlists aside. With it come its products and its sequences with their mechanisms, at most ${sequencesMax} sequences and ${mechanismsMax} mechanisms, all or nothing: every problem is named by its path, and then nothing is created. Each sequence and mechanism takes what its own operation takes.`
       })
     ),
     HttpApiEndpoint.get("listExperiences", "/experiences", {
-      query: { ...listQuery(Experiences.shape), ...searchQuery("the name") },
+      query: { ...listQuery(Experiences.shape), ...searchQuery("the name"), ...archivedQuery },
       success: pageOf(ListedExperience).annotate({ identifier: "ExperienceList" })
     }).annotateMerge(
       listAnnotations({
         summary: "List experiences",
         description:
-          "All that are not archived. Sorted by `openAt`, those without one come last. Products are only named here, and sequences are not shown."
+          "All that are not archived, or with `archived=true` those that are. Sorted by `openAt`, those without one come last. Products are only named here, and sequences are not shown."
       })
     ),
     HttpApiEndpoint.get("getExperience", "/experiences/:id", {
@@ -79,13 +79,13 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
     HttpApiEndpoint.put("changeExperience", "/experiences/:id", {
       params: { id: Id },
       payload: ChangeExperience,
-      success: ExperienceWithProducts,
+      success: WholeExperience,
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Change an experience",
         description:
-          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default. `products` replaces what it offers; what it offered before and timed releases name stays theirs. Sequences are changed by themselves, and ignored here. Consumers who have shown an earlier access code need not show a new one."
+          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default. A change of `openAt` or `closeAt` is answered when all its mechanisms have it; the same request completes one that was cut off. What has opened stays open, and what has closed stays closed. Null lifts the bound. `products` replaces what it offers; what it offered before and timed releases name stays theirs. Sequences are changed by themselves, and ignored here. Consumers who have shown an earlier access code need not show a new one."
       })
     ),
     HttpApiEndpoint.post("duplicateExperience", "/experiences/:id/duplicate", {
@@ -102,13 +102,24 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
     ),
     HttpApiEndpoint.delete("archiveExperience", "/experiences/:id", {
       params: { id: Id },
-      success: ExperienceWithProducts,
+      success: WholeExperience,
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Archive an experience",
         description:
-          "Ends and archives its mechanisms, archives its sequences and then itself, and answers the archived record. It is not found any more afterwards."
+          "Ends and archives its mechanisms, archives its sequences, its pages and then itself, and answers the archived record with what was archived with it. It is not found any more afterwards, until it is restored."
+      })
+    ),
+    HttpApiEndpoint.post("restoreExperience", "/experiences/:id/restore", {
+      params: { id: Id },
+      success: WholeExperience,
+      error: NotFound
+    }).annotateMerge(
+      restores({
+        aNoun: "an experience",
+        description:
+          "What was archived with it stays archived: its sequences and its pages are restored one by one, and its mechanisms have ended for good. Products that were archived since are not shown."
       })
     )
   )

@@ -12,6 +12,7 @@ import { AdminApi } from "./Api.ts"
 import type { ChangeExperiencePage, CreateExperiencePage } from "./ExperiencePageApi.ts"
 import { orInvalidPage } from "./Lists.ts"
 import { withChanges } from "./Payloads.ts"
+import { orArchived } from "./Restoring.ts"
 
 export const ExperiencePageHandlers = HttpApiBuilder.group(
   AdminApi,
@@ -64,10 +65,30 @@ export const ExperiencePageHandlers = HttpApiBuilder.group(
         orServiceUnavailable
       ),
 
+      restoreExperiencePage: Effect.fnUntraced(
+        function* ({ params: { id } }) {
+          const { tenant, by } = yield* CurrentTenant
+          return yield* pages.restore(tenant, id, by)
+        },
+        orArchived,
+        orSlugTaken,
+        orNotFound,
+        orServiceUnavailable
+      ),
+
       publishExperiencePage: Effect.fnUntraced(
         function* ({ params: { id } }) {
           const { tenant, by } = yield* CurrentTenant
           return yield* pages.publish(tenant, id, by)
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      unpublishExperiencePage: Effect.fnUntraced(
+        function* ({ params: { id } }) {
+          const { tenant, by } = yield* CurrentTenant
+          return yield* pages.unpublish(tenant, id, by)
         },
         orNotFound,
         orServiceUnavailable

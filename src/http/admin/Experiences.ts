@@ -4,12 +4,17 @@
 import { Clock, Effect, type Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Protection } from "../../auth/Protection.ts"
+import { windowOf } from "../../domain/ExperienceWindow.ts"
 import type { Tenant } from "../../domain/Ids.ts"
 import { archiveWithMechanisms } from "../../engine/Archiving.ts"
 import { Creation } from "../../engine/Creation.ts"
 import { Engine } from "../../engine/Engine.ts"
+import { NoticeSchedule } from "../../engine/NoticeSchedule.ts"
+import { tellMechanisms } from "../../engine/WindowChanges.ts"
 import { ExperienceProducts } from "../../store/ExperienceProducts.ts"
 import { Experiences } from "../../store/Experiences.ts"
+import { ExperienceWindows } from "../../store/ExperienceWindows.ts"
+import { Invalidations } from "../../store/Invalidations.ts"
 import { type Known, type Named, WholeExperiences } from "../../store/WholeExperiences.ts"
 import { CurrentTenant } from "../Credentials.ts"
 import { Conflict, type ValidationError } from "../Errors.ts"
@@ -31,6 +36,8 @@ export const ExperienceHandlers = HttpApiBuilder.group(
     const creation = yield* Creation
     const protection = yield* Protection
     const engine = yield* Engine
+    const invalidations = yield* Invalidations
+    const telling = yield* Effect.context<Engine | ExperienceWindows | NoticeSchedule>()
 
     /** Makes an experience with everything below it, and answers it. */
     const make = Effect.fnUntraced(function* (
@@ -40,13 +47,14 @@ export const ExperienceHandlers = HttpApiBuilder.group(
       judge: (known: Known) => Result.Result<NewWhole, ValidationError>
     ) {
       const { experienceId, sequenceIds } = yield* creation.together(tenant, by, (bring) =>
-        wholes.create(tenant, by, named, judge, ({ sequences }, made) =>
+        wholes.create(tenant, by, named, judge, ({ settings, sequences }, made) =>
           bring(
             sequences.flatMap(({ mechanisms }, index) =>
               mechanisms.map((mechanism) => ({
                 ...mechanism,
                 experienceId: made.experienceId,
-                sequenceId: made.sequenceIds[index]!
+                sequenceId: made.sequenceIds[index]!,
+                experienceWindow: windowOf(settings, 0)
               }))
             )
           )
@@ -88,7 +96,7 @@ export const ExperienceHandlers = HttpApiBuilder.group(
         function* ({ params: { id }, payload }) {
           const { tenant, by } = yield* CurrentTenant
           const defaults = yield* experiences.defaults(tenant)
-          const experience = yield* wholes.change(
+          yield* wholes.change(
             tenant,
             id,
             by,
@@ -97,10 +105,14 @@ export const ExperienceHandlers = HttpApiBuilder.group(
             payload.accessCode
           )
           if (payload.accessCode !== undefined) yield* protection.changed(...(yield* wholes.sequenceIds(tenant, id)))
-          return { ...experience, products: yield* products.shown(id) }
+          // Consumers may select what is offered from now on, and nothing else.
+          if (payload.products !== undefined) yield* invalidations.settled
+          yield* tellMechanisms(tenant, by, id)
+          return wholeRecord(yield* wholes.find(tenant, id))
         },
         orNotFound,
-        orServiceUnavailable
+        orBusy,
+        Effect.provideContext(telling)
       ),
 
       duplicateExperience: Effect.fnUntraced(
@@ -119,12 +131,23 @@ export const ExperienceHandlers = HttpApiBuilder.group(
       archiveExperience: Effect.fnUntraced(
         function* ({ params: { id } }) {
           const { tenant, by } = yield* CurrentTenant
+          const before = yield* wholes.find(tenant, id)
           const archived = yield* archiveWithMechanisms(tenant, by, experiences.archive(tenant, id, by))
-          return { ...archived, products: yield* products.shown(id) }
+          return wholeRecord(yield* wholes.archived(tenant, archived, before))
         },
         orNotFound,
         orBusy,
         Effect.provideService(Engine, engine)
+      ),
+
+      restoreExperience: Effect.fnUntraced(
+        function* ({ params: { id } }) {
+          const { tenant, by } = yield* CurrentTenant
+          yield* experiences.restore(tenant, id, by)
+          return wholeRecord(yield* wholes.find(tenant, id))
+        },
+        orNotFound,
+        orServiceUnavailable
       )
     })
   })

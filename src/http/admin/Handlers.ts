@@ -11,6 +11,7 @@ import { ExperienceProducts } from "../../store/ExperienceProducts.ts"
 import { ConsumerRecords } from "../../store/ConsumerRecords.ts"
 import { ExperiencePages } from "../../store/ExperiencePages.ts"
 import { Experiences } from "../../store/Experiences.ts"
+import { ExperienceWindows } from "../../store/ExperienceWindows.ts"
 import { History } from "../../store/History.ts"
 import { MediaAssets } from "../../store/MediaAssets.ts"
 import { Mechanisms } from "../../store/Mechanisms.ts"
@@ -81,6 +82,7 @@ export const layer = Layer.mergeAll(
   ),
   Layer.provide(NoticeSchedule.layer),
   Layer.provide(Layer.mergeAll(Experiences.layer, ExperienceProducts.layer, ExperiencePages.layer, Sequences.layer)),
+  Layer.provide(ExperienceWindows.layer),
   Layer.provide(Layer.mergeAll(Mechanisms.layer, Places.layer, History.layer, Analytics.layer, Operations.layer)),
   Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, ConsumerRecords.layer, Orders.layer)),
   Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer)),

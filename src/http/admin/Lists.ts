@@ -43,28 +43,43 @@ export const listQuery = <Sort extends string>(shape: ListShape<Sort>) => {
   }
 }
 
-/** What the description says of a list; its page sizes are integers there, though they travel as text. */
+/** What the description says of a list. */
 export const listAnnotations = (options: {
   readonly identifier?: string
   readonly summary: string
   readonly description: string
-}) => OpenApi.annotations({ ...options, transform: (operation) => withPageSizes(operation as Operation) })
+}) => OpenApi.annotations({ ...options, transform: (operation) => withTypes(operation as Operation) })
 
 interface Operation {
   readonly parameters: ReadonlyArray<{ readonly name: string; readonly schema: object }>
 }
 
-const pageSizes: ReadonlyMap<string, string> = new Map([
-  ["first", `Items to return, from the beginning or from \`after\` on. Default ${pageSizeDefault}.`],
-  ["last", "Items to return, back from the end or from `before`. Not together with `first` or `after`."]
+const pageSize = { type: "integer", minimum: 1, maximum: pageSizeMax }
+
+/** Parameters that are numbers and truth values, though they travel as text. */
+const typed: ReadonlyMap<string, object> = new Map([
+  [
+    "first",
+    {
+      ...pageSize,
+      description: `Items to return, from the beginning or from \`after\` on. Default ${pageSizeDefault}.`
+    }
+  ],
+  [
+    "last",
+    {
+      ...pageSize,
+      description: "Items to return, back from the end or from `before`. Not together with `first` or `after`."
+    }
+  ],
+  ["archived", { type: "boolean", description: "True: those that are archived, and no others. Default false." }]
 ])
 
-const withPageSizes = (operation: Operation): Operation => ({
+const withTypes = (operation: Operation): Operation => ({
   ...operation,
   parameters: operation.parameters.map((parameter) => {
-    const description = pageSizes.get(parameter.name)
-    if (description === undefined) return parameter
-    return { ...parameter, schema: { type: "integer", minimum: 1, maximum: pageSizeMax, description } }
+    const schema = typed.get(parameter.name)
+    return schema === undefined ? parameter : { ...parameter, schema }
   })
 })
 

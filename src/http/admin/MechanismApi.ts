@@ -10,6 +10,7 @@ import { Conflict, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { mechanismFields, settingsOf } from "./MechanismRecord.ts"
 import { changeFields, createFields } from "./Payloads.ts"
+import { archivedQuery } from "./Restoring.ts"
 
 /** How a kind is called, and what the description says of it. */
 export interface Words<Group extends string> {
@@ -30,7 +31,10 @@ export interface Words<Group extends string> {
 }
 
 /** The schemas of a kind: what can be set, its record, and the bodies that create it, by itself or within a sequence, and change it. */
-export const schemasOf = <F extends Schema.Struct.Fields, const Required extends keyof F & string>(
+export const schemasOf = <
+  F extends Schema.Struct.Fields,
+  const Required extends Exclude<keyof F, "experienceWindow"> & string
+>(
   name: string,
   configurationFields: F & { readonly name: Schema.Constraint; readonly timeZone: Schema.Constraint },
   required: ReadonlyArray<Required>
@@ -74,6 +78,7 @@ export const mechanismGroup = <
       query: {
         ...listQuery(Mechanisms.shape),
         ...searchQuery("the name"),
+        ...archivedQuery,
         experienceId: Schema.optionalKey(Id.annotate({ description: "Only those of this experience." })),
         sequenceId: Schema.optionalKey(Id.annotate({ description: "Only those of this sequence." }))
       },
@@ -82,14 +87,18 @@ export const mechanismGroup = <
       listAnnotations({
         identifier: `list${plural}`,
         summary: `List ${noun}s`,
-        description: "All that are not archived. Sorted by `openAt`, those without one come first."
+        description:
+          "All that are not archived, or with `archived=true` those that are. Sorted by `openAt`, those without one come first."
       })
     ),
     HttpApiEndpoint.get("get", one, { params: { id: Id }, success: schemas.Record, error: NotFound }).annotateMerge(
       OpenApi.annotations({
         identifier: `get${name}`,
         summary: `Get ${aNoun}`,
-        description: "The record; `GET /distributions/{id}` adds what happens in it at this moment."
+        description:
+          "The record, with the times it was given. Where its experience has an `openAt` or a `closeAt`, the later opening " +
+          "and the earlier closing hold; of a waitlist and a lobby only the closing is bounded, as they come before the " +
+          "opening. `GET /distributions/{id}` adds what happens in it at this moment."
       })
     ),
     HttpApiEndpoint.put("change", one, {
@@ -115,7 +124,7 @@ export const mechanismGroup = <
         identifier: `archive${name}`,
         summary: `Archive ${aNoun}`,
         description:
-          "Ends it, if it has not ended, and answers the archived record. It is not found any more afterwards, on either API."
+          "Ends it, if it has not ended, and answers the archived record. It is not found any more afterwards, on either API; lists show it with `archived=true`. Grants made before stay valid until they end, and a server can still validate, complete and deny them. It cannot be restored: what has ended does not open again."
       })
     ),
     HttpApiEndpoint.post("end", `${one}/end`, {

@@ -2,7 +2,7 @@
  * Mechanisms of any kind on the Admin API: what the six shared operations do. Records are read from their table;
  * whatever changes a mechanism goes through its actor.
  */
-import { Effect, Schema, Semaphore } from "effect"
+import { Effect, Schema } from "effect"
 import type { Tenant } from "../../domain/Ids.ts"
 import type { Surroundings } from "../../domain/Locale.ts"
 import type { AdminCommand, ConfigurationOf, LiveKind } from "../../domain/Mechanism.ts"
@@ -13,15 +13,13 @@ import { ExperienceProducts } from "../../store/ExperienceProducts.ts"
 import { type MechanismFilter, Mechanisms, type shape, type StoredMechanism } from "../../store/Mechanisms.ts"
 import type { PageQuery } from "../../store/Pagination.ts"
 import { CurrentTenant } from "../Credentials.ts"
-import { NotFound } from "../Errors.ts"
+import { Conflict, NotFound } from "../Errors.ts"
+import { makeOneAtATime } from "../OneAtATime.ts"
 import { labels, orAnswer, orNotFound, orServiceUnavailable, type Refusal } from "../Refusals.ts"
 import { invalidInput } from "../Validation.ts"
 import { completed, issuesWith, type KindOfMechanism } from "./KindOfMechanism.ts"
 import { orInvalidPage } from "./Lists.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
-
-/** Locks for changes, by the last two digits of the id: enough that unrelated mechanisms hardly ever share one. */
-const lockCount = 256
 
 /** The handlers of the operations that `mechanismGroup` declares. */
 export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sent>(what: KindOfMechanism<K>) {
@@ -35,9 +33,7 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
   const unknown = NotFound.of(labels[kind])
 
   // A change says only what differs, and is completed from what is there: two at once must not undo each other.
-  const locks = Array.from({ length: lockCount }, () => Semaphore.makeUnsafe(1))
-  const oneAtATime = <A, E, R>(id: string, change: Effect.Effect<A, E, R>) =>
-    Semaphore.withPermit(locks[Number.parseInt(id.slice(-2), 16)]!, change)
+  const oneAtATime = makeOneAtATime()
 
   const recordOf = (mechanism: StoredMechanism): Sent =>
     mechanismRecord(mechanism, decode(mechanism.configuration), mechanism.status, what) as Sent
@@ -99,6 +95,7 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
         })
         return recordOf(yield* stored(tenant, id))
       },
+      Effect.catchTag("WaitlistExists", () => Effect.fail(waitlistExists)),
       orNotFound,
       orServiceUnavailable
     ),
@@ -139,6 +136,8 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
     }, orServiceUnavailable)
   }
 })
+
+const waitlistExists = new Conflict({ error: "Sequence has a waitlist already", code: "WAITLIST_EXISTS" })
 
 interface OfOne {
   readonly params: { readonly id: string }

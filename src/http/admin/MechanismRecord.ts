@@ -24,10 +24,10 @@ export const statusFields = {
 
 /**
  * What can be set on a mechanism, as a request may say it: stricter about text than the configuration, which must read
- * whatever was ever stored.
+ * whatever was ever stored, and without the window of its experience, which is not set here.
  */
-export const settingsOf = <F extends Schema.Struct.Fields>(configuration: F) => ({
-  ...configuration,
+export const settingsOf = <F extends Schema.Struct.Fields>({ experienceWindow: _, ...settings }: F) => ({
+  ...settings,
   name: Name,
   timeZone: TimeZone
 })

@@ -9,6 +9,7 @@ import * as MediaAssets from "../../store/MediaAssets.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { changeFields, createFields } from "./Payloads.ts"
+import { archivedQuery, restores } from "./Restoring.ts"
 
 /** The body of `POST /media-assets`. */
 export const CreateMediaAsset = Schema.Struct(createFields(Settings.fields, ["name"])).annotate({
@@ -35,12 +36,12 @@ export class MediaAssetApi extends HttpApiGroup.make("mediaAssets")
       })
     ),
     HttpApiEndpoint.get("listMediaAssets", "/media-assets", {
-      query: { ...listQuery(MediaAssets.shape), ...searchQuery("the name") },
+      query: { ...listQuery(MediaAssets.shape), ...searchQuery("the name"), ...archivedQuery },
       success: pageOf(MediaAsset).annotate({ identifier: "MediaAssetPage" })
     }).annotateMerge(
       listAnnotations({
         summary: "List media assets",
-        description: "All that are not archived."
+        description: "All that are not archived, or with `archived=true` those that are."
       })
     ),
     HttpApiEndpoint.get("getMediaAsset", "/media-assets/:id", {
@@ -69,7 +70,12 @@ export class MediaAssetApi extends HttpApiGroup.make("mediaAssets")
         description:
           "Answers the archived record. As long as a product shows it, it is refused (409 `MEDIA_ASSET_IN_USE`)."
       })
-    )
+    ),
+    HttpApiEndpoint.post("restoreMediaAsset", "/media-assets/:id/restore", {
+      params,
+      success: MediaAsset,
+      error: NotFound
+    }).annotateMerge(restores({ aNoun: "a media asset" }))
   )
   .annotateMerge(
     OpenApi.annotations({ title: "Media assets", description: "Pictures and other media that products show." })

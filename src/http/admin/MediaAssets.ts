@@ -55,6 +55,15 @@ export const MediaAssetHandlers = HttpApiBuilder.group(
         },
         orNotFound,
         orServiceUnavailable
+      ),
+
+      restoreMediaAsset: Effect.fnUntraced(
+        function* ({ params: { id } }) {
+          const { tenant, by } = yield* CurrentTenant
+          return yield* mediaAssets.restore(tenant, id, by)
+        },
+        orNotFound,
+        orServiceUnavailable
       )
     })
   })

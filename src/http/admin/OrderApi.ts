@@ -6,11 +6,13 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Id } from "../../domain/Ids.ts"
 import { Order, OrderStatus, Settings } from "../../domain/Order.ts"
 import * as Orders from "../../store/Orders.ts"
-import { Conflict, NotFound } from "../Errors.ts"
+import { Conflict, NotFound, StockConflict } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { changeFields, createFields } from "./Payloads.ts"
 
-const reference = (description: string) => Schema.optionalKey(Schema.NullOr(Id.annotate({ description })))
+const described = (description: string) => Id.pipe(Schema.annotateEncoded({ description }))
+
+const reference = (description: string) => Schema.optionalKey(Schema.NullOr(described(description)))
 
 /** The body of `POST /orders`. */
 export const CreateOrder = Schema.Struct({
@@ -26,21 +28,22 @@ export const ChangeOrder = Schema.Struct({
   ...changeFields(Settings.fields, ["status", "currencyCode", "placedAt"])
 }).annotate({ identifier: "ChangeOrder" })
 
-const only = (what: string) => Schema.optionalKey(Id.annotate({ description: `Only those of this ${what}.` }))
+const only = (what: string) => Schema.optionalKey(described(`Only those of this ${what}.`))
 
 export class OrderApi extends HttpApiGroup.make("orders")
   .add(
     HttpApiEndpoint.post("createOrder", "/orders", {
       payload: CreateOrder,
       success: Order.pipe(HttpApiSchema.status(201)),
-      error: Conflict
+      error: [Conflict, StockConflict]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create an order",
         description:
-          "`status` defaults to `CREATED`, `placedAt` to now, `currencyCode` to the experience's or else the organization's, `items` to none, and `total` to the exact sum of the items; a `total` that differs from it is taken as it is, since there are discounts and fees. Products are not looked up. " +
-          "An order that names a distribution completes the consumer's grant there, or its booking, unless it is created as `CANCELLED`; if the consumer holds none it is refused (409 `INVALID_STATUS`) and not written. Completing is idempotent: after an error the same request can be sent again, and further orders may follow one grant. " +
-          "An `externalId` that another order has is refused (409 `EXTERNAL_ID_TAKEN`): with it, an order that is sent twice is written once. Orders that are not cancelled count in the consumer's `orderCount`, `totalOrderValue` (a plain sum, whatever the currency) and `lastOrderAt`, and toward the sequence's `orderLimitPerConsumer`."
+          "`status` defaults to `CREATED`, `placedAt` to now, `currencyCode` to the experience's or else the organization's, `items` to none, and `total` to the exact sum of the items, with as many digits after the point as the longest of their prices has; a `total` that differs from it is taken as it is, since there are discounts and fees. Prices stay as they were written. Products are not looked up: an item may name any. " +
+          "Items that name a variant of this organization count its `inventoryQuantity` down, unless its `inventoryPolicy` is `untracked`. By `deny` it never falls below zero: where too little is left for one item the whole order is refused (409 `OUT_OF_STOCK` with the `productVariantId` and how many units are `available`), nothing is counted, and no grant is completed. An archived variant is counted as well. " +
+          "An order that names a distribution completes the consumer's grant there, or its booking, unless it is created as `CANCELLED`; if the consumer holds none it is refused (409 `INVALID_STATUS`), not written and not counted. Completing is idempotent: after an error the same request can be sent again, and further orders may follow one grant. " +
+          "An `externalId` that another order has is refused (409 `EXTERNAL_ID_TAKEN`): with it, an order that is sent twice is written once. Orders that are not cancelled count in the consumer's `orderCount`, `totalOrderValues` (a sum for each currency), `totalOrderValue` (the sum in the organization's currency) and `lastOrderAt`, and toward the sequence's `orderLimitPerConsumer`."
       })
     ),
     HttpApiEndpoint.get("listOrders", "/orders", {
@@ -68,12 +71,13 @@ export class OrderApi extends HttpApiGroup.make("orders")
       params: { id: Id },
       payload: ChangeOrder,
       success: Order,
-      error: [NotFound, Conflict]
+      error: [NotFound, Conflict, StockConflict]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Change an order",
         description:
-          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default; a `total` that was never set follows the items. `status` goes from `CREATED` over `PAID` to `FULFILLED`, and may skip; any but `FULFILLED` can become `CANCELLED`; anything else is refused (409 `ORDER_STATUS`). The consumer and where the order comes from stay as they are, and a grant that was completed stays so, also if the order is cancelled."
+          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default; a `total` that was never set follows the items. `status` goes from `CREATED` over `PAID` to `FULFILLED`, and may skip; any but `FULFILLED` can become `CANCELLED`; anything else is refused (409 `ORDER_STATUS`). The consumer and where the order comes from stay as they are, and a grant that was completed stays so, also if the order is cancelled. " +
+          "A change of the items counts the difference in the stock of the variants, and is refused as a whole where too little is left (409 `OUT_OF_STOCK`). An order that becomes `CANCELLED` gives the units back that it took, once, whatever the variants' policies have become; units that were not counted when they were ordered are not given back."
       })
     )
   )

@@ -1,9 +1,9 @@
 /**
  * Orders on the Admin API: what each operation does.
  *
- * A grant is completed before its order is written, because only then is it known that there is one. If writing fails, the
- * grant is completed and the order is not there: sent again, it finds the grant completed, which is no less good, and is
- * written. So what may be refused is looked at before.
+ * A grant is completed when its order has been written but for the commit: whatever may be refused has been by then, so
+ * that a grant is only used up by an order. If the process ends between the two, the grant is completed and the order is
+ * not there: sent again, it finds the grant completed, which is no less good, and is written.
  */
 import { Clock, Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -11,11 +11,12 @@ import { amountMax, toText } from "../../domain/Amount.ts"
 import type { Tenant } from "../../domain/Ids.ts"
 import { isBeyondAmounts, mayBecome, type OrderableKind, type Priced, Settings } from "../../domain/Order.ts"
 import type { WrongStatus } from "../../domain/Refusals.ts"
+import type { OutOfStock } from "../../domain/Stock.ts"
 import { Engine, type EngineError } from "../../engine/Engine.ts"
 import { type Origin, type References, unknownDistribution, UnknownReferences } from "../../store/OrderOrigins.ts"
 import { type ExternalIdTaken, Orders } from "../../store/Orders.ts"
 import { CurrentTenant } from "../Credentials.ts"
-import { Conflict, type Issue, type ValidationError } from "../Errors.ts"
+import { Conflict, type Issue, type ServiceUnavailable, StockConflict, type ValidationError } from "../Errors.ts"
 import { issueAt } from "../Issues.ts"
 import { orAnswer, orNotFound, orServiceUnavailable } from "../Refusals.ts"
 import { invalidInput } from "../Validation.ts"
@@ -32,20 +33,25 @@ export const OrderHandlers = HttpApiBuilder.group(
     const orders = yield* Orders
     const engine = yield* Engine
 
-    /** Completes what the consumer holds in the mechanism it ordered through, if it did through one. */
-    const completed = (tenant: Tenant, { consumerId, distributionId: id, distributionType: kind }: Origin) => {
+    /**
+     * What completes the consumer's place in the mechanism it ordered through, if it did through one. The mechanism is
+     * started at once, so that the order's transaction need not wait for that.
+     */
+    const completion = Effect.fnUntraced(function* (
+      tenant: Tenant,
+      by: string,
+      { consumerId, distributionId: id, distributionType: kind }: Origin
+    ) {
       if (id === null || kind === null) return Effect.void
-      const grant = engine.send<OrderableKind>({ kind, id, tenant }, { _tag: "Complete", consumerId })
+      const mechanism = { kind, id, tenant }
+      yield* orUnknown(engine.identity<OrderableKind>(mechanism))
+      const grant = engine.send<OrderableKind>(mechanism, { _tag: "Complete", consumerId, by })
       // Completing refuses nothing but the status of what is to be completed.
       return (grant as Effect.Effect<unknown, WrongStatus | EngineError>).pipe(
         Effect.catchTag("WrongStatus", (error) => orAnswer(kind)(Effect.fail(error))),
-        // Archived in this moment.
-        Effect.catchTag("MechanismNotFound", () =>
-          Effect.fail(new UnknownReferences({ problems: [unknownDistribution] }))
-        ),
-        orBusy
+        orUnknown
       )
-    }
+    })
 
     return handlers.handleAll({
       createOrder: Effect.fnUntraced(
@@ -57,10 +63,14 @@ export const OrderHandlers = HttpApiBuilder.group(
           if (beyond.length > 0) return yield* invalidInput(beyond)
           const settings = created({ ...defaults, status: "CREATED", currencyCode, placedAt }, payload)
           yield* orders.refuseTaken(tenant, settings.externalId)
-          if (settings.status !== "CANCELLED") yield* completed(tenant, origin).pipe(orInvalid(payload))
-          return yield* orders.create(tenant, by, origin, settings).pipe(orInvalid(payload))
+          const complete =
+            settings.status === "CANCELLED"
+              ? Effect.void
+              : yield* completion(tenant, by, origin).pipe(orInvalid(payload))
+          return yield* orders.create(tenant, by, origin, settings, complete).pipe(orInvalid(payload))
         },
         orTaken,
+        orOutOfStock,
         orServiceUnavailable
       ),
 
@@ -84,6 +94,7 @@ export const OrderHandlers = HttpApiBuilder.group(
           return yield* orders.change(tenant, id, by, (settings) => changed(settings, payload))
         },
         orTaken,
+        orOutOfStock,
         orNotFound,
         orServiceUnavailable
       )
@@ -141,6 +152,25 @@ const orInvalid =
       )
       return Effect.fail(invalidInput([...others, ...issues]))
     }) as Effect.Effect<A, Exclude<E, UnknownReferences> | ValidationError, R>
+
+/** Turns a mechanism that is archived in this moment into what an order must not name, and an engine that is busy into a 503. */
+const orUnknown = <A, E, R>(effect: Effect.Effect<A, E | EngineError, R>) =>
+  Effect.catchTag(effect as Effect.Effect<A, EngineError, R>, "MechanismNotFound", () =>
+    Effect.fail(new UnknownReferences({ problems: [unknownDistribution] }))
+  ).pipe(orBusy) as Effect.Effect<A, Exclude<E, EngineError> | UnknownReferences | ServiceUnavailable, R>
+
+/** Turns a variant of which too little is left into a 409 that names it. */
+const orOutOfStock = <A, E, R>(
+  effect: Effect.Effect<A, E | OutOfStock, R>
+): Effect.Effect<A, Exclude<E, OutOfStock> | StockConflict, R> =>
+  Effect.catchTag(
+    effect as Effect.Effect<A, OutOfStock, R>,
+    "OutOfStock",
+    ({ productVariantId, requested, available }) => {
+      const error = `Variant ${productVariantId} is out of stock: units asked for ${requested}, units left ${available}`
+      return Effect.fail(new StockConflict({ error, code: "OUT_OF_STOCK", productVariantId, available }))
+    }
+  ) as Effect.Effect<A, Exclude<E, OutOfStock> | StockConflict, R>
 
 /** Turns an external id that is taken into a 409. */
 const orTaken = <A, E, R>(

@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Theme } from "../../domain/Experience.ts"
 import { Id } from "../../domain/Ids.ts"
-import { accessTokenTtl, refreshTokenTtl, Settings } from "../../domain/Organization.ts"
+import { accessTokenTtl, GrantMessages, refreshTokenTtl, Settings } from "../../domain/Organization.ts"
 import { Plan, RateLimits } from "../../domain/Plan.ts"
 import { Timestamp } from "../../domain/Time.ts"
 import { Forbidden } from "../Errors.ts"
@@ -26,11 +26,23 @@ export const Organization = Schema.Struct({
   accessTokenTtlSeconds: Schema.NullOr(Schema.Int),
   refreshTokenTtlSeconds: Schema.NullOr(Schema.Int),
   loyaltyFullScoreBalance: Schema.NullOr(Schema.Finite),
+  grantMessages: Schema.NullOr(GrantMessages),
   theme: Schema.NullOr(Theme),
   createdAt: Timestamp,
   updatedAt: Schema.NullOr(Timestamp).annotate({ description: "Null if it was never changed." }),
   updatedBy: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "Organization" })
+
+const grantMessagesDescription =
+  "`grantMessages`: whether consumers get a message when a queue admits them, by rate or by hand, and when they win a draw " +
+  "or an auction: `off` (the default), `email`, `sms`, or `email_or_sms`, which is email where an address is known, else " +
+  "SMS. It holds for live and test mode. Each grant has one message, within seconds as a rule; a crash of the server may repeat it. No " +
+  "message is sent for a timed release, an appointment, or a win in a dutch auction, as each follows at once from what " +
+  "the consumer does; for grants made while messages were off; for a grant that has ended or expired before its message " +
+  "goes out; nor to a consumer who is archived, or whose address was not known by then. An address that cannot be " +
+  "reached is tried again for two hours. The text is that of the experience's page of kind `transactional-email` or " +
+  "`transactional-sms` that was published last (see _Experience pages_); without one it says in plain words what was granted and " +
+  "until when. It never has the admission grant in it: link to where the consumer entered, or to your shop."
 
 /** The body of `PUT /organizations/me`. */
 export const ChangeOrganization = Schema.Struct(changeFields(Settings.fields, ["name"])).annotate({
@@ -58,11 +70,12 @@ export class OrganizationApi extends HttpApiGroup.make("organizations")
           "2 seconds of it where one is slow. With a live key alone: a test key is a 403.\n\n" +
           "`allowedOrigins`: from where browsers may call the Consumer API, as they send it in `Origin`: `https://host[:port]`, or `http` on " +
           "loopback; null or empty: from anywhere. `timeZone` and `currencyCode`: of experiences made from now on that name " +
-          "none (UTC and USD). " +
+          "none (UTC and USD); `currencyCode` is also the currency of consumers' `totalOrderValue`, which follows its change. " +
           `\`accessTokenTtlSeconds\` (${accessTokenTtl.least} to ${accessTokenTtl.most}) and \`refreshTokenTtlSeconds\` ` +
           `(${refreshTokenTtl.least} to ${refreshTokenTtl.most}): of consumers' tokens made from now on; null: what the installation has set. ` +
           "`loyaltyFullScoreBalance`: the loyalty balance that counts as full loyalty (1000). `theme`: how experiences look " +
-          "to consumers, as far as they do not say so themselves."
+          "to consumers, as far as they do not say so themselves.\n\n" +
+          grantMessagesDescription
       })
     )
   )

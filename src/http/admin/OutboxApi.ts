@@ -14,6 +14,7 @@ export const OutboxMessage = Schema.Struct({
   to: Schema.String,
   subject: Schema.String.annotate({ description: "Email only; of no use for SMS." }),
   text: Schema.String,
+  html: Schema.optionalKey(Schema.String).annotate({ description: "Of an email that has that form too." }),
   sentAt: SentTimestamp
 }).annotate({ identifier: "OutboxMessage" })
 

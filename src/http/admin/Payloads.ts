@@ -48,6 +48,18 @@ export const changeFields = <F extends Fields, const Required extends keyof F & 
 export const recordFields = <F extends Fields>(settings: F): RecordFields<F> =>
   mapFields(settings, (_, field) => (isOptional(field) ? Schema.NullOr(field.schema) : field)) as RecordFields<F>
 
+/** An object that may have these fields and no others: an issue for each other one names those that are known. */
+export const closed = <const F extends Fields>(fields: F) => {
+  const names = Object.keys(fields)
+  const toJsonSchema = () => ({ not: {} })
+  const otherName = Schema.String.check(Schema.makeFilter((name: string) => !names.includes(name), { toJsonSchema }))
+  const expected = `one of the fields ${names.join(", ")}`
+  const nothing = Schema.Unknown.check(
+    Schema.makeFilter(() => false, { expected, representation: { id: "usher/picklist", payload: null }, toJsonSchema })
+  )
+  return Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(otherName, nothing)])
+}
+
 /** `settings` with the changes made: an absent one stays, null takes it back to what `defaults` says, or away. */
 export const withChanges = <S extends object>(
   settings: Partial<S>,

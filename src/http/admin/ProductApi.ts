@@ -10,6 +10,7 @@ import * as Products from "../../store/Products.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { changeFields, createFields } from "./Payloads.ts"
+import { archivedQuery, restores } from "./Restoring.ts"
 import { variantFields } from "./VariantApi.ts"
 
 const productMediaAssets = Schema.optionalKey(Schema.NullOr(MediaUses))
@@ -46,9 +47,15 @@ export class ProductApi extends HttpApiGroup.make("products")
       })
     ),
     HttpApiEndpoint.get("listProducts", "/products", {
-      query: { ...listQuery(Products.shape), ...searchQuery("name and handle") },
+      query: { ...listQuery(Products.shape), ...searchQuery("name and handle"), ...archivedQuery },
       success: pageOf(Product).annotate({ identifier: "ProductPage" })
-    }).annotateMerge(listAnnotations({ summary: "List products", description: "All that are not archived." })),
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List products",
+        description:
+          "All that are not archived, or with `archived=true` those that are. Variants that are archived are not shown."
+      })
+    ),
     HttpApiEndpoint.get("getProduct", "/products/:id", { params, success: Product, error: NotFound }).annotateMerge(
       OpenApi.annotations({ summary: "Get a product" })
     ),
@@ -72,7 +79,18 @@ export class ProductApi extends HttpApiGroup.make("products")
       OpenApi.annotations({
         summary: "Archive a product",
         description:
-          "Archives its variants too, so that the record it answers shows none. As long as an experience offers the product, it is refused (409 `PRODUCT_IN_USE`). Sequences that weigh it pick it no more."
+          "Archives its variants too, and answers the archived record with them. As long as an experience offers the product, it is refused (409 `PRODUCT_IN_USE`). Sequences that weigh it pick it no more."
+      })
+    ),
+    HttpApiEndpoint.post("restoreProduct", "/products/:id/restore", {
+      params,
+      success: Product,
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      restores({
+        aNoun: "a product",
+        description:
+          "Its variants stay archived and are restored one by one; a default variant that is archived is its default no more. If a media asset or the sync source that it names is archived it is refused (409 `REFERENCE_ARCHIVED`)."
       })
     )
   )

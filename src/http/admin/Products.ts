@@ -12,6 +12,7 @@ import { orInvalidPage } from "./Lists.ts"
 import { withChanges } from "./Payloads.ts"
 import { ChangeProduct, CreateProduct } from "./ProductApi.ts"
 import { orInUse, orInvalidReferences } from "./References.ts"
+import { orArchived } from "./Restoring.ts"
 import { variantDraft } from "./Variants.ts"
 
 export const ProductHandlers = HttpApiBuilder.group(
@@ -62,6 +63,16 @@ export const ProductHandlers = HttpApiBuilder.group(
           const { tenant, by } = yield* CurrentTenant
           return yield* Effect.flatMap(products.archive(tenant, id, by), inUse)
         },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      restoreProduct: Effect.fnUntraced(
+        function* ({ params: { id } }) {
+          const { tenant, by } = yield* CurrentTenant
+          return yield* products.restore(tenant, id, by)
+        },
+        orArchived,
         orNotFound,
         orServiceUnavailable
       )

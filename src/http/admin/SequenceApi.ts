@@ -6,9 +6,10 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Id } from "../../domain/Ids.ts"
 import { Sequence, Settings } from "../../domain/Sequence.ts"
 import * as Sequences from "../../store/Sequences.ts"
-import { NotFound } from "../Errors.ts"
+import { Conflict, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { changeFields } from "./Payloads.ts"
+import { archivedQuery, restores } from "./Restoring.ts"
 import { CreateSequence, mechanismsMax, sequenceAccessCode, SequenceWithMechanisms } from "./WholeSequenceApi.ts"
 
 /** The body of `PUT /sequences/{id}`. */
@@ -42,10 +43,16 @@ export class SequenceApi extends HttpApiGroup.make("sequences")
       query: {
         ...listQuery(Sequences.shape),
         ...searchQuery("the name"),
+        ...archivedQuery,
         experienceId: Schema.optionalKey(Id.annotate({ description: "Only those of this experience." }))
       },
       success: pageOf(Sequence).annotate({ identifier: "SequencePage" })
-    }).annotateMerge(listAnnotations({ summary: "List sequences", description: "All that are not archived." })),
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List sequences",
+        description: "All that are not archived, or with `archived=true` those that are."
+      })
+    ),
     HttpApiEndpoint.get("getSequence", "/sequences/:id", {
       params: { id: Id },
       success: SequenceWithMechanisms,
@@ -59,7 +66,7 @@ export class SequenceApi extends HttpApiGroup.make("sequences")
     HttpApiEndpoint.put("changeSequence", "/sequences/:id", {
       params: { id: Id },
       payload: ChangeSequence,
-      success: Sequence,
+      success: SequenceWithMechanisms,
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
@@ -70,13 +77,24 @@ export class SequenceApi extends HttpApiGroup.make("sequences")
     ),
     HttpApiEndpoint.delete("archiveSequence", "/sequences/:id", {
       params: { id: Id },
-      success: Sequence,
+      success: SequenceWithMechanisms,
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Archive a sequence",
         description:
-          "Ends and archives its mechanisms and then itself, and answers the archived record. It is not found any more afterwards."
+          "Ends and archives its mechanisms and then itself, and answers the archived record with the mechanisms that were archived with it. It is not found any more afterwards, until it is restored."
+      })
+    ),
+    HttpApiEndpoint.post("restoreSequence", "/sequences/:id/restore", {
+      params: { id: Id },
+      success: SequenceWithMechanisms,
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      restores({
+        aNoun: "a sequence",
+        description:
+          "Its mechanisms have ended for good and stay archived; new ones can be created. If its experience is archived it is refused (409 `PARENT_ARCHIVED`), and so it is if the audience is that it is for (409 `REFERENCE_ARCHIVED`)."
       })
     )
   )

@@ -15,6 +15,7 @@ import { orNotFound, orServiceUnavailable } from "../Refusals.ts"
 import { orBusy } from "./Answers.ts"
 import { AdminApi } from "./Api.ts"
 import { orInvalidPage } from "./Lists.ts"
+import { orArchived } from "./Restoring.ts"
 import { changed, namedIn, newSequence, productsNamed } from "./SequenceBodies.ts"
 import { wholeSequence } from "./WholeRecords.ts"
 
@@ -43,8 +44,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
               experienceId,
               namedIn(payload),
               (above) => newSequence(payload, above),
-              ({ mechanisms }, sequenceId) =>
-                bring(mechanisms.map((mechanism) => ({ ...mechanism, experienceId, sequenceId })))
+              ({ mechanisms }, made) => bring(mechanisms.map((mechanism) => ({ ...mechanism, experienceId, ...made })))
             )
           )
           yield* protection.changed(id)
@@ -71,7 +71,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
       changeSequence: Effect.fnUntraced(
         function* ({ params, payload }) {
           const { tenant, by } = yield* CurrentTenant
-          return yield* wholes
+          yield* wholes
             .change(
               tenant,
               params.id,
@@ -81,6 +81,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
               payload.accessCode
             )
             .pipe(Effect.tap(protectedNow))
+          return wholeSequence(yield* wholes.find(tenant, params.id))
         },
         orNotFound,
         orServiceUnavailable
@@ -89,11 +90,24 @@ export const SequenceHandlers = HttpApiBuilder.group(
       archiveSequence: Effect.fnUntraced(
         function* ({ params }) {
           const { tenant, by } = yield* CurrentTenant
-          return yield* archiveWithMechanisms(tenant, by, sequences.archive(tenant, params.id, by))
+          const before = yield* wholes.find(tenant, params.id)
+          const archived = yield* archiveWithMechanisms(tenant, by, sequences.archive(tenant, params.id, by))
+          return wholeSequence(yield* wholes.archived(tenant, archived, before))
         },
         orNotFound,
         orBusy,
         Effect.provideService(Engine, engine)
+      ),
+
+      restoreSequence: Effect.fnUntraced(
+        function* ({ params: { id } }) {
+          const { tenant, by } = yield* CurrentTenant
+          yield* sequences.restore(tenant, id, by).pipe(Effect.tap(protectedNow))
+          return wholeSequence(yield* wholes.find(tenant, id))
+        },
+        orArchived,
+        orNotFound,
+        orServiceUnavailable
       )
     })
   })

@@ -9,6 +9,7 @@ import * as SyncSources from "../../store/SyncSources.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { changeFields, createFields } from "./Payloads.ts"
+import { archivedQuery, restores } from "./Restoring.ts"
 
 /** The body of `POST /sync-sources`. */
 export const CreateSyncSource = Schema.Struct(createFields(Settings.fields, ["syncSource", "syncSourceId"])).annotate({
@@ -38,6 +39,7 @@ export class SyncSourceApi extends HttpApiGroup.make("syncSources")
       query: {
         ...listQuery(SyncSources.shape),
         ...searchQuery("`syncSource` and `syncSourceId`"),
+        ...archivedQuery,
         syncStatus: Schema.optionalKey(SyncStatus)
       },
       success: pageOf(SyncSource).annotate({ identifier: "SyncSourcePage" })
@@ -73,7 +75,12 @@ export class SyncSourceApi extends HttpApiGroup.make("syncSources")
         description:
           "Answers the archived record. As long as a product or a variant has it as its primary one, it is refused (409 `SYNC_SOURCE_IN_USE`)."
       })
-    )
+    ),
+    HttpApiEndpoint.post("restoreSyncSource", "/sync-sources/:id/restore", {
+      params,
+      success: SyncSource,
+      error: NotFound
+    }).annotateMerge(restores({ aNoun: "a sync source" }))
   )
   .annotateMerge(
     OpenApi.annotations({ title: "Sync sources", description: "Where records of the catalogue are synchronized from." })

@@ -56,6 +56,15 @@ export const SyncSourceHandlers = HttpApiBuilder.group(
         },
         orNotFound,
         orServiceUnavailable
+      ),
+
+      restoreSyncSource: Effect.fnUntraced(
+        function* ({ params: { id } }) {
+          const { tenant, by } = yield* CurrentTenant
+          return yield* syncSources.restore(tenant, id, by)
+        },
+        orNotFound,
+        orServiceUnavailable
       )
     })
   })

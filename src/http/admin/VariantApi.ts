@@ -9,6 +9,7 @@ import * as Variants from "../../store/Variants.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { changeFields, createFields } from "./Payloads.ts"
+import { archivedQuery, restores } from "./Restoring.ts"
 
 const options = Schema.optionalKey(
   Schema.NullOr(
@@ -42,18 +43,22 @@ export class VariantApi extends HttpApiGroup.make("variants")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create a variant",
-        description: `Of a product, which has ${variantsMax} variants at most (409 \`TOO_MANY_VARIANTS\`). \`inventoryPolicy\` defaults to \`untracked\`. A sync source, an option or a value that is not there is a 400 that names it.`
+        description: `Of a product, which has ${variantsMax} variants at most (409 \`TOO_MANY_VARIANTS\`). \`inventoryPolicy\` defaults to \`untracked\`. By \`deny\` orders count \`inventoryQuantity\` down and are refused where too little is left, so that it never falls below zero; by \`continue\` they count it down below zero; by \`untracked\` they never count it. A quantity that is not set counts as 0. A sync source, an option or a value that is not there is a 400 that names it.`
       })
     ),
     HttpApiEndpoint.get("listVariants", "/variants", {
       query: {
         ...listQuery(Variants.shape),
         ...searchQuery("the `sku`"),
+        ...archivedQuery,
         productId: Schema.optionalKey(Id)
       },
       success: pageOf(Variant).annotate({ identifier: "VariantPage" })
     }).annotateMerge(
-      listAnnotations({ summary: "List variants", description: "All that are not archived, or those of one product." })
+      listAnnotations({
+        summary: "List variants",
+        description: "All that are not archived, or with `archived=true` those that are; of all products, or of one."
+      })
     ),
     HttpApiEndpoint.get("getVariant", "/variants/:id", { params, success: Variant, error: NotFound }).annotateMerge(
       OpenApi.annotations({ summary: "Get a variant" })
@@ -67,7 +72,7 @@ export class VariantApi extends HttpApiGroup.make("variants")
       OpenApi.annotations({
         summary: "Change a variant",
         description:
-          "Send the fields to change: one that is absent keeps its value, null takes it back to its default or away. `options` and `metadata` are replaced as a whole. A variant stays with its product."
+          "Send the fields to change: one that is absent keeps its value, null takes it back to its default or away. `options` and `metadata` are replaced as a whole. A variant stays with its product. `inventoryQuantity` is set as it is sent, whatever orders have counted meanwhile: leave it out to keep their count. An order that counts it changes `updatedAt` and `updatedBy` too."
       })
     ),
     HttpApiEndpoint.delete("archiveVariant", "/variants/:id", {
@@ -79,6 +84,17 @@ export class VariantApi extends HttpApiGroup.make("variants")
         summary: "Archive a variant",
         description:
           "Answers the archived record. As long as an experience offers this very variant, it is refused (409 `VARIANT_IN_USE`). A product whose default it was has none then."
+      })
+    ),
+    HttpApiEndpoint.post("restoreVariant", "/variants/:id/restore", {
+      params,
+      success: Variant,
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      restores({
+        aNoun: "a variant",
+        description:
+          "If its product is archived it is refused (409 `PARENT_ARCHIVED`), and so it is if an option, a value or the sync source that it names is (409 `REFERENCE_ARCHIVED`), or if its product has as many variants as it can have (409 `TOO_MANY_VARIANTS`)."
       })
     )
   )

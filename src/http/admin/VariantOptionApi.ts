@@ -14,9 +14,11 @@ import {
   VariantOptionWithValues
 } from "../../domain/VariantOption.ts"
 import * as VariantOptions from "../../store/VariantOptions.ts"
+import * as VariantOptionValues from "../../store/VariantOptionValues.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { changeFields, createFields } from "./Payloads.ts"
+import { archivedQuery, restores } from "./Restoring.ts"
 
 /** The body of `POST /variant-options/{optionId}/values`, and of each value of a new option. */
 export const CreateVariantOptionValue = Schema.Struct(createFields(ValueSettings.fields, ["value"])).annotate({
@@ -61,12 +63,13 @@ export class VariantOptionApi extends HttpApiGroup.make("variantOptions")
       })
     ),
     HttpApiEndpoint.get("listVariantOptions", "/variant-options", {
-      query: { ...listQuery(VariantOptions.shape), ...searchQuery("the name") },
+      query: { ...listQuery(VariantOptions.shape), ...searchQuery("the name"), ...archivedQuery },
       success: pageOf(VariantOption).annotate({ identifier: "VariantOptionPage" })
     }).annotateMerge(
       listAnnotations({
         summary: "List variant options",
-        description: "All that are not archived, without their values: `GET /variant-options/{optionId}` has those."
+        description:
+          "All that are not archived, or with `archived=true` those that are; without their values: `GET /variant-options/{optionId}` has those."
       })
     ),
     HttpApiEndpoint.get("getVariantOption", one, {
@@ -99,11 +102,29 @@ export class VariantOptionApi extends HttpApiGroup.make("variantOptions")
       OpenApi.annotations({
         summary: "Archive a variant option",
         description:
-          "Answers the archived record; neither it nor its values are found afterwards. As long as a variant that is not archived has one of its values, it is refused (409 `OPTION_IN_USE`)."
+          "Answers the archived record; neither it nor its values are found afterwards, until it is restored. As long as a variant that is not archived has one of its values, it is refused (409 `OPTION_IN_USE`)."
       })
+    ),
+    HttpApiEndpoint.post("restoreVariantOption", `${one}/restore`, {
+      params,
+      success: VariantOptionWithValues,
+      error: NotFound
+    }).annotateMerge(
+      restores({ aNoun: "a variant option", description: "It has the values that were not archived themselves." })
     )
   )
   .add(
+    HttpApiEndpoint.get("listVariantOptionValues", values, {
+      params,
+      query: { ...listQuery(VariantOptionValues.shape), ...archivedQuery },
+      success: pageOf(VariantOptionValue).annotate({ identifier: "VariantOptionValuePage" }),
+      error: NotFound
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List the values of a variant option",
+        description: "All that are not archived, in their order, or with `archived=true` those that are."
+      })
+    ),
     HttpApiEndpoint.post("addVariantOptionValue", values, {
       params,
       payload: CreateVariantOptionValue,
@@ -148,6 +169,17 @@ export class VariantOptionApi extends HttpApiGroup.make("variantOptions")
         summary: "Archive a value of a variant option",
         description:
           "Answers the archived record. As long as a variant that is not archived has it, it is refused (409 `VALUE_IN_USE`)."
+      })
+    ),
+    HttpApiEndpoint.post("restoreVariantOptionValue", `${values}/:valueId/restore`, {
+      params: valueParams,
+      success: VariantOptionValue,
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      restores({
+        aNoun: "a value of a variant option",
+        description:
+          "It comes after all others. If the option is archived it is refused (409 `PARENT_ARCHIVED`), and so it is if another value has its text (409 `VALUE_EXISTS`), or if the option has as many values as it can have (409 `OPTION_FULL`)."
       })
     )
   )

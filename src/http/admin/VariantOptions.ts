@@ -19,6 +19,7 @@ import { invalidInput } from "../Validation.ts"
 import { AdminApi } from "./Api.ts"
 import { orInvalidPage } from "./Lists.ts"
 import { withChanges } from "./Payloads.ts"
+import { orArchived } from "./Restoring.ts"
 import type {
   ChangeVariantOptionValue,
   CreateVariantOption,
@@ -79,6 +80,24 @@ export const VariantOptionHandlers = HttpApiBuilder.group(
         orServiceUnavailable
       ),
 
+      restoreVariantOption: Effect.fnUntraced(
+        function* ({ params: { optionId } }) {
+          const { tenant, by } = yield* CurrentTenant
+          return yield* options.restore(tenant, optionId, by)
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      listVariantOptionValues: Effect.fnUntraced(
+        function* ({ params: { optionId }, query }) {
+          const { tenant } = yield* CurrentTenant
+          return yield* values.list(tenant, optionId, query).pipe(orInvalidPage(query))
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
       addVariantOptionValue: Effect.fnUntraced(
         function* ({ params: { optionId }, payload }) {
           const { tenant, by } = yield* CurrentTenant
@@ -106,6 +125,16 @@ export const VariantOptionHandlers = HttpApiBuilder.group(
           const error = `Variant option value is in use by ${outcome.variants} variant(s)`
           return yield* new Conflict({ error, code: "VALUE_IN_USE" })
         },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      restoreVariantOptionValue: Effect.fnUntraced(
+        function* ({ params: { optionId, valueId } }) {
+          const { tenant, by } = yield* CurrentTenant
+          return yield* values.restore(tenant, optionId, valueId, by).pipe(orConflict)
+        },
+        orArchived,
         orNotFound,
         orServiceUnavailable
       ),

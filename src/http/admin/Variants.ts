@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings, variantsMax } from "../../domain/catalogue/Variant.ts"
-import { Variants } from "../../store/Variants.ts"
+import { type TooManyVariants, Variants } from "../../store/Variants.ts"
 import { CurrentTenant } from "../Credentials.ts"
 import { Conflict } from "../Errors.ts"
 import { orNotFound, orServiceUnavailable } from "../Refusals.ts"
@@ -12,6 +12,7 @@ import { AdminApi } from "./Api.ts"
 import { orInvalidPage } from "./Lists.ts"
 import { withChanges } from "./Payloads.ts"
 import { orInUse, orInvalidReferences } from "./References.ts"
+import { orArchived } from "./Restoring.ts"
 import { ChangeVariant, CreateVariant } from "./VariantApi.ts"
 
 export const VariantHandlers = HttpApiBuilder.group(
@@ -24,10 +25,9 @@ export const VariantHandlers = HttpApiBuilder.group(
       createVariant: Effect.fnUntraced(
         function* ({ payload }) {
           const { tenant, by } = yield* CurrentTenant
-          return yield* variants.create(tenant, by, payload.productId, variantDraft(payload)).pipe(
-            orInvalidReferences(CreateVariant, payload),
-            Effect.catchTag("TooManyVariants", () => Effect.fail(tooMany))
-          )
+          return yield* variants
+            .create(tenant, by, payload.productId, variantDraft(payload))
+            .pipe(orInvalidReferences(CreateVariant, payload), orTooMany)
         },
         orNotFound,
         orServiceUnavailable
@@ -66,12 +66,30 @@ export const VariantHandlers = HttpApiBuilder.group(
         },
         orNotFound,
         orServiceUnavailable
+      ),
+
+      restoreVariant: Effect.fnUntraced(
+        function* ({ params: { id } }) {
+          const { tenant, by } = yield* CurrentTenant
+          return yield* variants.restore(tenant, id, by).pipe(orTooMany)
+        },
+        orArchived,
+        orNotFound,
+        orServiceUnavailable
       )
     })
   })
 )
 
 const tooMany = new Conflict({ error: `Product has ${variantsMax} variants already`, code: "TOO_MANY_VARIANTS" })
+
+/** Turns one variant more than a product can have into a 409. */
+const orTooMany = <A, E, R>(
+  effect: Effect.Effect<A, E | TooManyVariants, R>
+): Effect.Effect<A, Exclude<E, TooManyVariants> | Conflict, R> =>
+  Effect.catchTag(effect as Effect.Effect<A, TooManyVariants, R>, "TooManyVariants", () =>
+    Effect.fail(tooMany)
+  ) as Effect.Effect<A, Exclude<E, TooManyVariants> | Conflict, R>
 
 const inUse = orInUse({ record: "Variant", code: "VARIANT_IN_USE", users: "experience(s)" })
 

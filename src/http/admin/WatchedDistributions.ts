@@ -9,7 +9,7 @@ import { Clock, Context, Effect, Fiber, Latch, Layer, Schema } from "effect"
 import type { Tenant } from "../../domain/Ids.ts"
 import type { Millis } from "../../domain/Time.ts"
 import { Engine } from "../../engine/Engine.ts"
-import { Mechanisms } from "../../store/Mechanisms.ts"
+import { heldTimes, Mechanisms } from "../../store/Mechanisms.ts"
 import type { EventSource, EventStream } from "../EventStream.ts"
 import { Distribution } from "./DistributionApi.ts"
 import * as Standings from "./Standings.ts"
@@ -28,7 +28,14 @@ const lookPauseMillis = 100
 const looksMax = 3
 
 /** A mechanism as it was found: undefined if it cannot be looked at for now. */
-type Found = { readonly shown: typeof Distribution.Type; readonly isArchived: boolean } | undefined
+type Found =
+  | {
+      readonly shown: typeof Distribution.Type
+      readonly isArchived: boolean
+      /** When it opens, or opened; undefined: with its creation. */
+      readonly opensAt: Millis | undefined
+    }
+  | undefined
 
 export class WatchedDistributions extends Context.Service<
   WatchedDistributions,
@@ -60,7 +67,10 @@ export class WatchedDistributions extends Context.Service<
             if (mayHaveChanged || stored === undefined) stored = yield* mechanisms.find(tenant, id)
             const mechanism = stored
             if (mechanism === undefined) return undefined
-            if (mechanism.status.archived) return { shown: yield* standings.recorded(mechanism), isArchived: true }
+            const opensAt = heldTimes(mechanism.configuration).openAt
+            if (mechanism.status.archived) {
+              return { shown: yield* standings.recorded(mechanism), isArchived: true, opensAt }
+            }
             last = yield* standings
               .asked(mechanism)
               .pipe(
@@ -70,7 +80,7 @@ export class WatchedDistributions extends Context.Service<
                     : Effect.succeed({ ...last, live: { ...last.live, ...Standings.standingStill(restarts) } })
                 )
               )
-            return { shown: last, isArchived: false }
+            return { shown: last, isArchived: false, opensAt }
           },
           Effect.catch((): Effect.Effect<Found> => Effect.undefined)
         )
@@ -133,6 +143,7 @@ class Watched {
   private readonly watchers = new Set<Watcher>()
   /** What all of them know. */
   private told: Told | undefined
+  private opensAt: Millis | undefined
   private mayHaveChanged = false
   private nextLookAt: Millis = 0
   private isLooking = false
@@ -205,8 +216,9 @@ class Watched {
     return found
   })
 
-  private tell({ shown, isArchived }: NonNullable<Found>, areCountersDue: boolean): void {
+  private tell({ shown, isArchived, opensAt }: NonNullable<Found>, areCountersDue: boolean): void {
     const before = this.told
+    this.opensAt = opensAt
     const present = told(encode(shown) as Told["wire"], isArchived)
     if (before === undefined) {
       this.told = present
@@ -221,8 +233,8 @@ class Watched {
 
   /** Until the next look, if nothing happens before: a second, or less if the mechanism opens before. */
   private waitMillis(now: Millis): number {
-    const openAt = this.told?.wire.lifecycle === "scheduled" ? Date.parse(`${this.told.wire["openAt"]}`) : Number.NaN
-    const nextAt = openAt > now ? Math.min(openAt, this.nextLookAt) : this.nextLookAt
+    const opensAt = this.opensAt ?? -Infinity
+    const nextAt = opensAt > now ? Math.min(opensAt, this.nextLookAt) : this.nextLookAt
     return Math.max(0, nextAt - now)
   }
 }

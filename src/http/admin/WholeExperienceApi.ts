@@ -41,12 +41,6 @@ export const CreateExperience = Schema.Struct({
   sequences: Schema.optionalKey(Schema.NullOr(SequencesWithin))
 }).annotate({ identifier: "CreateExperience" })
 
-/** An experience with what it offers. */
-export const ExperienceWithProducts = Schema.Struct({
-  ...Experience.fields,
-  products: Schema.Array(ExperienceProduct)
-}).annotate({ identifier: "ExperienceWithProducts" })
-
 /** An experience in a list, with what it offers by name alone. */
 export const ListedExperience = Schema.Struct({
   ...Experience.fields,
@@ -55,6 +49,7 @@ export const ListedExperience = Schema.Struct({
 
 /** An experience with what it offers and its sequences, higher priority first. */
 export const WholeExperience = Schema.Struct({
-  ...ExperienceWithProducts.fields,
+  ...Experience.fields,
+  products: Schema.Array(ExperienceProduct),
   sequences: Schema.Array(SequenceWithMechanisms)
 }).annotate({ identifier: "WholeExperience" })

@@ -85,5 +85,5 @@ export const SequenceWithMechanisms = Schema.Struct({
   auctions: Schema.Array(auctionSchemas.Record),
   appointments: Schema.Array(appointmentSchemas.Record),
   timedReleases: Schema.Array(timedReleaseSchemas.Record),
-  waitlist: Schema.NullOr(waitlistSchemas.Record).annotate({ description: "The first of its waitlists." })
+  waitlist: Schema.NullOr(waitlistSchemas.Record).annotate({ description: "Its waitlist; null if it has none." })
 }).annotate({ identifier: "SequenceWithMechanisms" })

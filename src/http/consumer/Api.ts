@@ -33,6 +33,6 @@ export const ConsumerApi = describe(
     description:
       "For browsers, apps and an organization's server: sessions, and a consumer's way through a release. Every response " +
       "carries `X-Request-Id` and `X-Api-Version`, and how its caller stands with its rate limits: `X-RateLimit-Limit`, " +
-      "`X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds) of the limit with the least remaining."
+      "`X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds) of the limit with the least remaining; on a 429, of the limit that refused."
   }
 )

@@ -6,7 +6,7 @@ import { Id } from "../../domain/Ids.ts"
 import { TimeZone } from "../../domain/Locale.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
 import { CalendarDay } from "../../domain/WallClock.ts"
-import { BookingState } from "../Bookings.ts"
+import { BookingState, SlotId } from "../Bookings.ts"
 import { ConsumerAction, ConsumerStream, PublicRead } from "../Credentials.ts"
 import { answersTo } from "../Refusals.ts"
 import { eventsOf } from "./LiveApi.ts"
@@ -32,7 +32,7 @@ export const Slots = Schema.Struct({
   endDate: CalendarDay,
   data: Schema.Array(
     Schema.Struct({
-      id: Id,
+      id: SlotId,
       startTime: SentTimestamp,
       endTime: SentTimestamp,
       capacity: Schema.Int,
@@ -46,9 +46,11 @@ export const Slots = Schema.Struct({
 const params = { appointmentId: Id }
 
 /** The body of a booking. */
-const wish = Schema.Struct({ slotId: Id, locationId: Schema.optionalKey(Schema.NullOr(Id)) })
+const wish = Schema.Struct({ slotId: SlotId, locationId: Schema.optionalKey(Schema.NullOr(Id)) })
 
-const group = HttpApiGroup.make("appointments").annotate(OpenApi.Description, "Slots that consumers book.")
+const group = HttpApiGroup.make("appointments").annotateMerge(
+  OpenApi.annotations({ title: "Appointments", description: "Slots that consumers book." })
+)
 
 export class AppointmentsGroup extends group.add(
   HttpApiEndpoint.get("get", "/appointments/:appointmentId", {
@@ -96,7 +98,7 @@ export class AppointmentsGroup extends group.add(
     .annotate(OpenApi.Summary, "Cancel a booking"),
   HttpApiEndpoint.post("reschedule", "/appointments/:appointmentId/reschedule", {
     params,
-    payload: Schema.Struct({ newSlotId: Id }),
+    payload: Schema.Struct({ newSlotId: SlotId }),
     success: BookingState,
     error: answersTo.entry
   })

@@ -70,16 +70,16 @@ export const layer = HttpApiBuilder.group(
         ),
       cancel: ({ params }) =>
         orAppointmentAnswer(
-          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) =>
-            change(appointmentOf(tenant, params.appointmentId), { _tag: "Cancel", consumerId })
+          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId, by }) =>
+            change(appointmentOf(tenant, params.appointmentId), { _tag: "Cancel", consumerId, by })
           )
         ),
       reschedule: ({ params, payload }) =>
         orAppointmentAnswer(
-          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) => {
+          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId, by }) => {
             const appointment = appointmentOf(tenant, params.appointmentId)
             const startTime = slotStart(appointment.id, payload.newSlotId)
-            return change(appointment, { _tag: "Reschedule", consumerId, startTime })
+            return change(appointment, { _tag: "Reschedule", consumerId, startTime, by })
           })
         ),
       events: ({ params, headers }) => events(params.appointmentId, headers)

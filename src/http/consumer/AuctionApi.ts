@@ -1,13 +1,15 @@
 /** Auctions, as the Consumer API declares them (interface document 2.8; completions 3, "Auction"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Amount } from "../../domain/Amount.ts"
+import { Price } from "../../domain/Amount.ts"
 import { AuctionType, bidsShownMax, DenialReason } from "../../domain/Auction.ts"
+import { AdminReason } from "../../domain/Denial.ts"
 import { Id } from "../../domain/Ids.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
 import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../Credentials.ts"
 import { RateCategory } from "../limits/Limit.ts"
 import { answersTo } from "../Refusals.ts"
+import * as ServerActions from "../ServerActions.ts"
 import { Validity } from "./GrantAnswers.ts"
 import { eventsOf } from "./LiveApi.ts"
 import { publicFields } from "./PublicMechanism.ts"
@@ -22,10 +24,10 @@ export const PublicAuction = Schema.Struct(
     auctionType: AuctionType,
     quantity: Schema.Int,
     autoExtendSeconds: Schema.Int,
-    startPrice: Amount,
-    minBidIncrement: Schema.NullOr(Amount),
-    floorPrice: Schema.NullOr(Amount),
-    priceDropAmount: Schema.NullOr(Amount),
+    startPrice: Price,
+    minBidIncrement: Schema.NullOr(Price),
+    floorPrice: Schema.NullOr(Price),
+    priceDropAmount: Schema.NullOr(Price),
     priceDropIntervalSeconds: Schema.NullOr(Schema.Int),
     admissionExpirationSeconds: Schema.NullOr(Schema.Int)
   })
@@ -36,7 +38,7 @@ const participation = {
   bidderHandle: Schema.String,
   bidCount: Schema.Int,
   /** Absent before the first bid. */
-  lastBidAmount: Schema.optionalKey(Amount)
+  lastBidAmount: Schema.optionalKey(Price)
 }
 
 /** A consumer's own standing in an auction. */
@@ -46,7 +48,7 @@ export const AuctionState = Schema.Union([
   Schema.Struct({
     status: Schema.Literal("WON"),
     ...participation,
-    winningBidAmount: Amount,
+    winningBidAmount: Price,
     admissionGrant: Schema.String,
     wonAt: SentTimestamp,
     /** Absent if the grant does not expire. */
@@ -56,7 +58,7 @@ export const AuctionState = Schema.Union([
   Schema.Struct({
     status: Schema.Literal("COMPLETED"),
     ...participation,
-    winningBidAmount: Amount,
+    winningBidAmount: Price,
     completedAt: SentTimestamp
   }),
   Schema.Struct({ status: Schema.Literal("DENIED"), ...participation, reason: DenialReason, deniedAt: SentTimestamp })
@@ -68,14 +70,14 @@ const Bid = Schema.Struct({
   bidderHandle: Schema.String.annotate({
     description: "The bidder's pseudonym: the same for all its bids in this auction, another in every other."
   }),
-  amount: Amount,
+  amount: Price,
   placedAt: SentTimestamp
 }).annotate({ identifier: "Bid" })
 
 const Bids = Schema.Struct({ data: Schema.Array(Bid) }).annotate({ identifier: "Bids" })
 
 const CurrentPrice = Schema.Struct({
-  currentPrice: Amount,
+  currentPrice: Price,
   remainingQuantity: Schema.Int,
   auctionEnded: Schema.Boolean
 }).annotate({ identifier: "CurrentPrice" })
@@ -83,7 +85,7 @@ const CurrentPrice = Schema.Struct({
 const params = { auctionId: Id }
 
 /** The body may be absent, and so may what is in it. */
-const bidPayload = [Schema.Struct({ amount: Schema.optionalKey(Schema.NullOr(Amount)) }), Schema.Null] as const
+const bidPayload = [Schema.Struct({ amount: Schema.optionalKey(Schema.NullOr(Price)) }), Schema.Null] as const
 
 /** Bids in an answer where the request names no limit. */
 export const limitDefault = 20
@@ -111,9 +113,11 @@ const saysOfBids = (summary: string, description: string) =>
 
 const limitSchema = { type: "integer", minimum: 1, maximum: bidsShownMax, default: limitDefault }
 
-const group = HttpApiGroup.make("auctions").annotate(
-  OpenApi.Description,
-  "Bids for a number of units: by the highest bidders, or at a falling price."
+const group = HttpApiGroup.make("auctions").annotateMerge(
+  OpenApi.annotations({
+    title: "Auctions",
+    description: `Bids for a number of units: by the highest bidders, or at a falling price. ${ServerActions.description}`
+  })
 )
 
 export class AuctionsGroup extends group.add(
@@ -204,7 +208,7 @@ export class AuctionsGroup extends group.add(
     ),
   HttpApiEndpoint.post("deny", "/auctions/:auctionId/deny", {
     params,
-    payload: Schema.Struct({ consumerId: Id, reason: DenialReason }),
+    payload: Schema.Struct({ consumerId: Id, reason: AdminReason }),
     success: AuctionState,
     error: answersTo.change
   })

@@ -7,6 +7,7 @@ import type { ConsumerCommand, MechanismRef } from "../../domain/Mechanism.ts"
 import { Engine, type EngineError } from "../../engine/Engine.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { orAnswer } from "../Refusals.ts"
+import * as ServerActions from "../ServerActions.ts"
 import { ConsumerApi } from "./Api.ts"
 import { AuctionState, limitDefault, PublicAuction } from "./AuctionApi.ts"
 import * as GrantAnswers from "./GrantAnswers.ts"
@@ -24,6 +25,7 @@ export const layer = HttpApiBuilder.group(
     const engine = yield* Engine
     const grants = yield* GrantAnswers.make
     const ifInvited = yield* Protection.make
+    const { onGrant } = yield* ServerActions.make("auction")
 
     /** A consumer's view as it is sent: a grant comes with its token. */
     const sent = (auction: AuctionRef, consumerId: string, view: View): Effect.Effect<AuctionState, EngineError> => {
@@ -38,10 +40,6 @@ export const layer = HttpApiBuilder.group(
     /** Runs a consumer's command; answers its standing. */
     const change = (auction: AuctionRef, command: ConsumerCommand<"auction">) =>
       Effect.flatMap(engine.send(auction, command), (view) => sent(auction, command.consumerId, view))
-
-    /** The same for an organization's server, which names the consumer. */
-    const changeByServer = (auctionId: string, command: ConsumerCommand<"auction">) =>
-      orAuctionAnswer(Effect.flatMap(CurrentTenant, ({ tenant }) => change(auctionOf(tenant, auctionId), command)))
 
     /** Something out of what anyone may know. */
     const told = <A>(auctionId: string, tell: (facts: Facts) => A) =>
@@ -93,16 +91,19 @@ export const layer = HttpApiBuilder.group(
           remainingQuantity,
           auctionEnded
         })),
-      deny: ({ params, payload }) => changeByServer(params.auctionId, { _tag: "Deny", ...payload }),
-      complete: ({ params, payload }) => changeByServer(params.auctionId, { _tag: "Complete", ...payload }),
-      validate: ({ params: { auctionId }, payload }) =>
-        orAuctionAnswer(
-          Effect.gen(function* () {
-            const { tenant } = yield* CurrentTenant
-            const auction = auctionOf(tenant, auctionId)
-            const view = yield* engine.view(auction, payload.consumerId)
-            return yield* grants.validate(auction, payload, standingOf(view))
-          })
+      deny: ({ params, payload: { consumerId, reason } }) =>
+        onGrant({ mechanismId: params.auctionId, consumerId }, (auction, by) =>
+          change(auction, { _tag: "Deny", consumerId, reason, by })
+        ),
+      complete: ({ params, payload: { consumerId } }) =>
+        onGrant({ mechanismId: params.auctionId, consumerId }, (auction, by) =>
+          change(auction, { _tag: "Complete", consumerId, by })
+        ),
+      validate: ({ params, payload }) =>
+        onGrant({ mechanismId: params.auctionId, consumerId: payload.consumerId }, (auction) =>
+          Effect.flatMap(engine.view(auction, payload.consumerId), (view) =>
+            grants.validate(auction, payload, standingOf(view))
+          )
         )
     })
   })

@@ -1,20 +1,19 @@
 /** The handlers of sessions. */
-import { Clock, Effect, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { type Address, parseEmail, parsePhone } from "../../auth/Addresses.ts"
 import { ExternalIdentities } from "../../auth/ExternalIdentities.ts"
 import { codeMinutes, type Guest, OneTimeCodes } from "../../auth/OneTimeCodes.ts"
 import { Sessions } from "../../auth/Sessions.ts"
 import type { VerifiedAccess } from "../../auth/Tokens.ts"
 import { Delivery } from "../../delivery/Delivery.ts"
 import * as Message from "../../delivery/Message.ts"
+import { addressOf, type SentAddress } from "../AddressFields.ts"
 import { CurrentSession, CurrentTenant } from "../Credentials.ts"
-import { RateLimitExceeded, ServiceUnavailable, type ValidationError } from "../Errors.ts"
-import { issueAt } from "../Issues.ts"
+import { ServiceUnavailable } from "../Errors.ts"
+import * as RateLimit from "../RateLimit.ts"
 import { orServiceUnavailable } from "../Refusals.ts"
-import { invalidInput } from "../Validation.ts"
 import { ConsumerApi } from "./Api.ts"
-import { InvalidExchangeCode, InvalidOneTimeCode, InvalidRefreshToken } from "./AuthApi.ts"
+import { InvalidExchangeCode, InvalidRefreshToken, orInvalidCode } from "./AuthApi.ts"
 
 /** The handlers of the group `auth`; needs sessions, one-time codes, external identities and delivery. */
 export const layer = HttpApiBuilder.group(
@@ -27,7 +26,7 @@ export const layer = HttpApiBuilder.group(
     const delivery = yield* Delivery
 
     /** The answer is the same whatever becomes of the message; only when no more can be taken is nobody told that it went out. */
-    const sendCode = Effect.fnUntraced(function* (payload: AddressPayload) {
+    const sendCode = Effect.fnUntraced(function* (payload: SentAddress) {
       const { tenant } = yield* CurrentTenant
       const address = yield* addressOf(payload)
       const code = yield* codes.request(tenant, address)
@@ -44,7 +43,7 @@ export const layer = HttpApiBuilder.group(
       return { ok: true } as const
     })
 
-    const verifyCode = Effect.fnUntraced(function* (payload: AddressPayload & { readonly code: string }) {
+    const verifyCode = Effect.fnUntraced(function* (payload: SentAddress & { readonly code: string }) {
       const { tenant } = yield* CurrentTenant
       const { access } = yield* CurrentSession
       const address = yield* addressOf(payload)
@@ -53,20 +52,11 @@ export const layer = HttpApiBuilder.group(
 
     return handlers.handleAll({
       guest: () => orServiceUnavailable(Effect.flatMap(CurrentTenant, ({ tenant }) => sessions.guest(tenant))),
-      requestOneTimeCode: ({ payload }) =>
+      requestOneTimeCode: ({ payload, request }) =>
         orServiceUnavailable(sendCode(payload)).pipe(
-          Effect.catchTag("TooManyCodes", ({ retryAt }) =>
-            Effect.flatMap(Clock.currentTimeMillis, (now) =>
-              Effect.fail(new RateLimitExceeded({ retryAfterSeconds: Math.max(1, Math.ceil((retryAt - now) / 1000)) }))
-            )
-          )
+          Effect.catchTag("TooManyCodes", ({ codesMax, retryAt }) => RateLimit.refuse(request, codesMax, retryAt))
         ),
-      verifyOneTimeCode: ({ payload }) =>
-        orServiceUnavailable(verifyCode(payload)).pipe(
-          Effect.catchTag("WrongCode", ({ reason }) =>
-            Effect.fail(new InvalidOneTimeCode({ error: reason, message: messages[reason] }))
-          )
-        ),
+      verifyOneTimeCode: ({ payload }) => orServiceUnavailable(verifyCode(payload)).pipe(orInvalidCode),
       authorizeExternal: ({ payload: { claims = {}, ...identity } }) =>
         orServiceUnavailable(
           Effect.gen(function* () {
@@ -99,25 +89,7 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-type AddressPayload =
-  | { readonly email: string }
-  | { readonly phone: string; readonly defaultCountry?: string | undefined }
-
-/** The address in its one form. A 400 for a phone number that no country has. */
-function addressOf(payload: AddressPayload): Effect.Effect<Address, ValidationError> {
-  const address = "email" in payload ? parseEmail(payload.email) : parsePhone(payload.phone, payload.defaultCountry)
-  if (address !== undefined) return Effect.succeed(address)
-  return Effect.fail(
-    invalidInput([issueAt({ ...payload }, "phone", { kind: "validation", type: "phone", expected: "a phone number" })])
-  )
-}
-
 /** Only a guest can become somebody. */
 function guestOf(access: VerifiedAccess | undefined): Guest | undefined {
   return access?.sessionType === "guest" ? access : undefined
 }
-
-const messages = {
-  otp_invalid: "The code is wrong.",
-  otp_expired: "The code has expired or was used. Request a new one."
-} as const

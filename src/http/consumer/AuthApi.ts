@@ -1,6 +1,7 @@
 /** Sessions, as the Consumer API declares them (interface document 2.10, 4.3, 5.3 and 7; completions 2). */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import type { WrongCode } from "../../auth/OneTimeCodes.ts"
 import { Id } from "../../domain/Ids.ts"
 import { JsonObject, text } from "../../domain/Text.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
@@ -64,13 +65,27 @@ export class InvalidOneTimeCode extends Schema.Error<InvalidOneTimeCode>("Invali
   { httpApiStatus: 401, description: "The one-time code is not accepted" }
 ) {}
 
+/** Turns a wrong code into a 401. */
+export const orInvalidCode = <A, E, R>(
+  effect: Effect.Effect<A, E | WrongCode, R>
+): Effect.Effect<A, Exclude<E, WrongCode> | InvalidOneTimeCode, R> =>
+  Effect.catchTag(effect as Effect.Effect<A, WrongCode, R>, "WrongCode", ({ reason }) =>
+    Effect.fail(new InvalidOneTimeCode({ error: reason, message: wrongCodes[reason] }))
+  ) as Effect.Effect<A, Exclude<E, WrongCode> | InvalidOneTimeCode, R>
+
+const wrongCodes = {
+  otp_invalid: "The code is wrong.",
+  otp_expired: "The code has expired or was used. Request a new one."
+} as const
+
 /** 401: not a code that can be exchanged. */
 export class InvalidExchangeCode extends Schema.Error<InvalidExchangeCode>("InvalidExchangeCode")(
   { error: Schema.Literals(["invalid_exchange_code", "exchange_code_expired"]) },
   { httpApiStatus: 401, description: "The exchange code is not accepted" }
 ) {}
 
-const code = Schema.String.check(Schema.isMinLength(6), Schema.isMaxLength(6)).check(
+/** The six digits of a one-time code. */
+export const OneTimeCode = Schema.String.check(Schema.isMinLength(6), Schema.isMaxLength(6)).check(
   Schema.makeFilter((value: string) => /^\d*$/.test(value), {
     expected: "digits",
     representation: { id: "usher/string", payload: null },
@@ -78,8 +93,14 @@ const code = Schema.String.check(Schema.isMinLength(6), Schema.isMaxLength(6)).c
   })
 )
 
-const byEmail = { email: EmailText }
-const byPhone = { phone: PhoneText, defaultCountry: Schema.optionalKey(Country) }
+/** A request names one address: of two, the caller could not tell which one counts. */
+const absent = (expected: string) => Schema.optionalKey(Schema.Null.annotate({ expected }))
+const byEmail = { email: EmailText, phone: absent("no phone number beside an email") }
+const byPhone = {
+  phone: PhoneText,
+  email: absent("no email beside a phone number"),
+  defaultCountry: Schema.optionalKey(Country)
+}
 const addressName = text({ minLength: 1, maxLength: 500 })
 
 const claims = JsonObject.check(
@@ -108,12 +129,16 @@ export class AuthGroup extends HttpApiGroup.make("auth")
         OpenApi.annotations({
           summary: "Send a one-time code",
           description:
-            "Six digits, good for 10 minutes and one use; a newer code replaces the older. The answer does not tell " +
-            "whether there is such a consumer. One address gets at most 5 codes in 10 minutes."
+            "To an email or a phone number, not both. Six digits, good for 10 minutes and one use; a newer code replaces " +
+            "the older. The answer does not tell whether there is such a consumer. One address gets at most 5 codes in " +
+            "10 minutes."
         })
       ),
     HttpApiEndpoint.post("verifyOneTimeCode", "/auth/otp/verify", {
-      payload: Schema.Union([Schema.Struct({ ...byEmail, code }), Schema.Struct({ ...byPhone, code })]),
+      payload: Schema.Union([
+        Schema.Struct({ ...byEmail, code: OneTimeCode }),
+        Schema.Struct({ ...byPhone, code: OneTimeCode })
+      ]),
       success: AuthenticatedSession,
       error: InvalidOneTimeCode
     })
@@ -160,7 +185,10 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Refresh a session",
-          description: "A refresh token is good once. Shown a second time it ends the session, whoever shows it."
+          description:
+            "A refresh token is good once. For 10 seconds after it was replaced it answers the same successor again, for " +
+            "two tabs that refresh at once and for an answer that was lost. Shown later, or after its successor was " +
+            "used, it ends the session for everybody who has a token of it."
         })
       ),
     HttpApiEndpoint.post("logout", "/auth/logout")

@@ -1,13 +1,15 @@
 /** Draws, as the Consumer API declares them (interface document 2.8; completions 3, "Draw"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AdminReason, DenialReason, Proof } from "../../domain/Draw.ts"
+import { AdminReason } from "../../domain/Denial.ts"
+import { DenialReason, Proof } from "../../domain/Draw.ts"
 import { Id } from "../../domain/Ids.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
 import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../Credentials.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { RateCategory } from "../limits/Limit.ts"
 import { answersTo } from "../Refusals.ts"
+import * as ServerActions from "../ServerActions.ts"
 import { Validity } from "./GrantAnswers.ts"
 import { eventsOf } from "./LiveApi.ts"
 import { publicFields } from "./PublicMechanism.ts"
@@ -38,13 +40,21 @@ export const PublicDraw = Schema.Struct(
 /** The entry's name in the list of entries and in the proof. */
 const entryId = Schema.String
 
+const drawnAt = Schema.optionalKey(
+  SentTimestamp.annotate({
+    description:
+      "When the draw was drawn; absent before. A consumer that has not won and is not `DENIED` may still win in place of another."
+  })
+)
+
 /** A consumer's own standing in a draw. */
 export const DrawState = Schema.Union([
-  Schema.Struct({ status: Schema.Literal("NOT_ENTERED") }),
+  Schema.Struct({ status: Schema.Literal("NOT_ENTERED"), drawnAt }),
   Schema.Struct({
     status: Schema.Literal("ENTERED"),
     enteredAt: SentTimestamp,
     entryId,
+    drawnAt,
     /** In the answer to entering alone. */
     entryReceipt: Schema.optionalKey(Schema.String)
   }),
@@ -53,6 +63,7 @@ export const DrawState = Schema.Union([
     admissionGrant: Schema.String,
     enteredAt: SentTimestamp,
     entryId,
+    drawnAt,
     wonAt: SentTimestamp,
     /** Absent if the grant does not expire. */
     expiresAt: Schema.optionalKey(SentTimestamp)
@@ -61,6 +72,7 @@ export const DrawState = Schema.Union([
     status: Schema.Literal("COMPLETED"),
     enteredAt: SentTimestamp,
     entryId,
+    drawnAt,
     completedAt: SentTimestamp
   }),
   Schema.Struct({
@@ -69,6 +81,7 @@ export const DrawState = Schema.Union([
     enteredAt: SentTimestamp,
     /** Absent if it was denied before entry closed. */
     entryId: Schema.optionalKey(entryId),
+    drawnAt,
     deniedAt: SentTimestamp
   })
 ]).annotate({ identifier: "DrawState" })
@@ -144,9 +157,11 @@ const serverActions = [
     .annotateMerge(OpenApi.annotations({ summary: "Check a grant" }))
 ] as const
 
-const group = HttpApiGroup.make("draws").annotate(
-  OpenApi.Description,
-  "Winners drawn by lot from all who entered, so that anyone can check the drawing."
+const group = HttpApiGroup.make("draws").annotateMerge(
+  OpenApi.annotations({
+    title: "Draws",
+    description: `Winners drawn by lot from all who entered, so that anyone can check the drawing. ${ServerActions.description}`
+  })
 )
 
 export class DrawsGroup extends group.add(

@@ -9,6 +9,7 @@ import { Engine, type EngineError } from "../../engine/Engine.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { Conflict } from "../Errors.ts"
 import { orAnswer } from "../Refusals.ts"
+import * as ServerActions from "../ServerActions.ts"
 import { ConsumerApi } from "./Api.ts"
 import { DrawState, PublicDraw, type Withdrawn } from "./DrawApi.ts"
 import * as DrawProofs from "./DrawProofs.ts"
@@ -30,11 +31,15 @@ export const layer = HttpApiBuilder.group(
     const grants = yield* GrantAnswers.make
     const loyaltyScore = yield* Loyalty.make
     const ifInvited = yield* Protection.make
+    const { onGrant } = yield* ServerActions.make("draw")
     const proofOf = DrawProofs.make()
 
     /** A consumer's view as it is sent: a win comes with its grant. */
     const sent = (draw: DrawRef, consumerId: string, view: View): Effect.Effect<DrawState, EngineError> => {
-      if (view.status === "NOT_ENTERED") return Effect.succeed({ status: "NOT_ENTERED" })
+      if (view.status === "NOT_ENTERED") {
+        const { status, drawnAt } = view
+        return Effect.succeed({ status, ...(drawnAt !== undefined && { drawnAt }) })
+      }
       if (view.status !== "WON") return Effect.succeed(view)
       const { grantSequence: _, ...won } = view
       return Effect.map(grants.token(draw, consumerId, grantOf(view)), (admissionGrant) => ({ ...won, admissionGrant }))
@@ -52,14 +57,9 @@ export const layer = HttpApiBuilder.group(
       return Effect.map(receipts.receipt(view, drawOf), (entryReceipt) => ({ ...view, entryReceipt }))
     }
 
-    /** What an organization's server does with a place of the consumer that it names. */
-    const changeByServer = (drawId: string, command: ConsumerCommand<"draw">) =>
-      orDrawAnswer(
-        Effect.flatMap(CurrentTenant, ({ tenant }) => {
-          const draw = drawOf(tenant, drawId)
-          return Effect.flatMap(engine.send(draw, command), (view) => sent(draw, command.consumerId, view))
-        })
-      )
+    /** Runs a command of an organization's server; answers the consumer's standing. */
+    const change = (draw: DrawRef, command: ConsumerCommand<"draw">) =>
+      Effect.flatMap(engine.send(draw, command), (view) => sent(draw, command.consumerId, view))
 
     return handlers.handleAll({
       get: ({ params }) =>
@@ -88,8 +88,8 @@ export const layer = HttpApiBuilder.group(
         ),
       leave: ({ params }) =>
         orDrawAnswer(
-          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) =>
-            Effect.map(engine.send(drawOf(tenant, params.drawId), { _tag: "Leave", consumerId }), withdrawn)
+          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId, by }) =>
+            Effect.map(engine.send(drawOf(tenant, params.drawId), { _tag: "Leave", consumerId, by }), withdrawn)
           )
         ),
       status: ({ params }) =>
@@ -100,16 +100,19 @@ export const layer = HttpApiBuilder.group(
           })
         ),
       events: ({ params, headers }) => events(params.drawId, headers),
-      deny: ({ params, payload }) => changeByServer(params.drawId, { _tag: "Deny", ...payload }),
-      complete: ({ params, payload }) => changeByServer(params.drawId, { _tag: "Complete", ...payload }),
-      validate: ({ params: { drawId }, payload }) =>
-        orDrawAnswer(
-          Effect.gen(function* () {
-            const { tenant } = yield* CurrentTenant
-            const draw = drawOf(tenant, drawId)
-            const view = yield* engine.view(draw, payload.consumerId)
-            return yield* grants.validate(draw, payload, standingOf(view))
-          })
+      deny: ({ params, payload: { consumerId, reason } }) =>
+        onGrant({ mechanismId: params.drawId, consumerId }, (draw, by) =>
+          change(draw, { _tag: "Deny", consumerId, reason, by })
+        ),
+      complete: ({ params, payload: { consumerId } }) =>
+        onGrant({ mechanismId: params.drawId, consumerId }, (draw, by) =>
+          change(draw, { _tag: "Complete", consumerId, by })
+        ),
+      validate: ({ params, payload }) =>
+        onGrant({ mechanismId: params.drawId, consumerId: payload.consumerId }, (draw) =>
+          Effect.flatMap(engine.view(draw, payload.consumerId), (view) =>
+            grants.validate(draw, payload, standingOf(view))
+          )
         )
     })
   })

@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Theme } from "../../domain/Experience.ts"
+import { PublicExperiencePage, Slug } from "../../domain/ExperiencePage.ts"
 import { ExperienceProduct } from "../../domain/ExperienceProduct.ts"
 import { Id } from "../../domain/Ids.ts"
 import { AccessCode, ProductSelectionMode } from "../../domain/Sequence.ts"
@@ -35,8 +36,12 @@ export const PublicExperience = Schema.Struct({
   name: Schema.String,
   currencyCode: Schema.String,
   timeZone: Schema.String,
-  openAt: Schema.NullOr(SentTimestamp),
-  closeAt: Schema.NullOr(SentTimestamp),
+  openAt: Schema.NullOr(SentTimestamp).annotate({
+    description: "Where the experience has none of its own: the earliest of its mechanisms that have one."
+  }),
+  closeAt: Schema.NullOr(SentTimestamp).annotate({
+    description: "Where the experience has none of its own: the latest of its mechanisms that have one."
+  }),
   hasProtectedSequences: Schema.Boolean.annotate({
     description:
       "The experience has an access code, or some sequence has one or is for an audience, whether or not it is shown."
@@ -61,9 +66,11 @@ const shown = [
   Schema.Null
 ] as const
 
-const group = HttpApiGroup.make("experiences").annotate(
-  OpenApi.Description,
-  "A release as its consumers see it: what it is made of, entering and leaving it."
+const group = HttpApiGroup.make("experiences").annotateMerge(
+  OpenApi.annotations({
+    title: "Experiences",
+    description: "A release as its consumers see it: what it is made of, entering and leaving it."
+  })
 )
 
 export class ExperiencesGroup extends group.add(
@@ -78,6 +85,20 @@ export class ExperiencesGroup extends group.add(
         summary: "Get an experience",
         description:
           "As anyone may see it: only the sequences that are for everybody, and so none of an experience that has an access code."
+      })
+    ),
+  HttpApiEndpoint.get("page", "/experiences/:experienceId/page", {
+    params,
+    query: { slug: Schema.optionalKey(Slug.annotate({ description: "The page with this slug." })) },
+    success: PublicExperiencePage,
+    error: NotFound
+  })
+    .middleware(PublicRead)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Get the page of an experience",
+        description:
+          "The page of kind `experience-page` that has this slug, or else the one that was published last. Only a published page that is not archived is found; everything else is a 404. A published page is shown as it is now: a change of it is seen at once."
       })
     ),
   HttpApiEndpoint.post("enter", "/experiences/:experienceId/enter", {

@@ -8,6 +8,7 @@ import { ExperienceEntries } from "../../store/ExperienceEntries.ts"
 import { type ExperienceView, ExperienceViews } from "../../store/ExperienceViews.ts"
 import { SequenceAccess } from "../../store/SequenceAccess.ts"
 import { AssignedProducts } from "../../store/AssignedProducts.ts"
+import { ShownPages } from "../../store/ShownPages.ts"
 import { ShownProducts } from "../../store/ShownProducts.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { Forbidden } from "../Errors.ts"
@@ -17,8 +18,8 @@ import type { PublicExperience } from "./ExperienceApi.ts"
 import { publicMechanisms } from "./SequenceView.ts"
 
 /**
- * The handlers of the group `experiences`; needs experiences, their products and entries, for whom sequences are, and what
- * is picked there.
+ * The handlers of the group `experiences`; needs experiences, their pages, products and entries, for whom sequences are, and
+ * what is picked there.
  */
 export const layer = HttpApiBuilder.group(
   ConsumerApi,
@@ -29,6 +30,7 @@ export const layer = HttpApiBuilder.group(
     const access = yield* SequenceAccess
     const products = yield* ShownProducts
     const picks = yield* AssignedProducts
+    const pages = yield* ShownPages
 
     /** The products that the system picks for the consumer, by sequence. */
     const assignedTo = Effect.fnUntraced(function* (
@@ -57,6 +59,15 @@ export const layer = HttpApiBuilder.group(
         function* ({ params: { experienceId } }) {
           const { tenant } = yield* CurrentTenant
           return yield* shown(tenant, yield* views.find(tenant, experienceId))
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      page: Effect.fnUntraced(
+        function* ({ params: { experienceId }, query: { slug } }) {
+          const { tenant } = yield* CurrentTenant
+          return yield* pages.find(tenant, experienceId, slug)
         },
         orNotFound,
         orServiceUnavailable

@@ -1,10 +1,14 @@
-/** Consumers with their places, as the Consumer API declares them (completions 2; 3, "Experience and sequences"). */
+/** Consumers with their places and sessions, as the Consumer API declares them (completions 2; 3, "Experience and sequences"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { PersonName } from "../../domain/Consumer.ts"
 import { Id } from "../../domain/Ids.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
+import { Country, EmailText, PhoneText } from "../AddressFields.ts"
 import { ConsumerAction, ServerAction } from "../Credentials.ts"
-import { NotFound } from "../Errors.ts"
+import { Conflict, Forbidden, NotFound } from "../Errors.ts"
+import { EndedSessions, sessionFields } from "../SessionFields.ts"
+import { InvalidOneTimeCode, OneTimeCode } from "./AuthApi.ts"
 
 /** Where a consumer waits, takes part or holds something; further fields are the status's own. */
 const ActivePlace = Schema.StructWithRest(
@@ -33,7 +37,25 @@ export const Profile = Schema.Struct({
   places: Schema.Array(ActivePlace)
 }).annotate({ identifier: "Consumer" })
 
-const group = HttpApiGroup.make("consumers").annotate(OpenApi.Description, "A consumer and the places it has.")
+/** The body of `PUT /consumers/me`. */
+export const ChangeProfile = Schema.Struct({
+  name: Schema.optionalKey(Schema.NullOr(PersonName)),
+  fullName: Schema.optionalKey(Schema.NullOr(PersonName)),
+  email: Schema.optionalKey(EmailText),
+  phone: Schema.optionalKey(PhoneText),
+  defaultCountry: Schema.optionalKey(Country),
+  code: Schema.optionalKey(OneTimeCode)
+}).annotate({ identifier: "ChangeConsumer" })
+
+/** A session that has not ended. */
+export const Session = Schema.Struct({
+  ...sessionFields,
+  current: Schema.Boolean.annotate({ description: "True of the session whose token was shown." })
+}).annotate({ identifier: "Session" })
+
+const group = HttpApiGroup.make("consumers").annotateMerge(
+  OpenApi.annotations({ title: "Consumers", description: "A consumer, the places it has, and its sessions." })
+)
 
 export class ProfilesGroup extends group.add(
   HttpApiEndpoint.get("me", "/consumers/me", { success: Profile })
@@ -43,6 +65,57 @@ export class ProfilesGroup extends group.add(
         summary: "Get the consumer itself",
         description:
           "With its active places in mechanisms of all kinds, as last recorded: at most 100. `…/status` of each says more."
+      })
+    ),
+  HttpApiEndpoint.put("changeMe", "/consumers/me", {
+    payload: ChangeProfile,
+    success: Profile,
+    error: [Forbidden, Conflict, InvalidOneTimeCode]
+  })
+    .middleware(ConsumerAction)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Change the consumer itself",
+        description:
+          "Send the fields to change: one that is absent keeps its value; null takes a name away. An address can be " +
+          "replaced, not taken away. The consumer proves a new one with the code that `POST /auth/otp/request` has sent " +
+          "there, one new address a request. A wrong code is a 401 and counts as one of its 5 tries. An address of " +
+          "another consumer is a 409 (`EMAIL_TAKEN`, `PHONE_TAKEN`), and the code stays good. A guest can set its names " +
+          "alone (403): it gets an address by `POST /auth/otp/verify`. The organization's server is trusted, as on the " +
+          "Admin API: with the secret key no code is needed, or looked at, also for a guest."
+      })
+    ),
+  HttpApiEndpoint.get("mySessions", "/consumers/me/sessions", {
+    success: Schema.Struct({ data: Schema.Array(Session) }).annotate({ identifier: "Sessions" })
+  })
+    .middleware(ConsumerAction)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "List the consumer's sessions",
+        description:
+          "The present session first, then those that started last: at most 100. With the secret key none is `current`."
+      })
+    ),
+  HttpApiEndpoint.delete("endMySessions", "/consumers/me/sessions", { success: EndedSessions })
+    .middleware(ConsumerAction)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "End all of the consumer's sessions",
+        description:
+          "The present one too, at once and everywhere, their refresh tokens included. The consumer signs in again; its " +
+          "places stay. A guest cannot come back to its places."
+      })
+    ),
+  HttpApiEndpoint.delete("endMySession", "/consumers/me/sessions/:sessionId", {
+    params: { sessionId: Id },
+    success: Session,
+    error: NotFound
+  })
+    .middleware(ConsumerAction)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "End a session of the consumer",
+        description: "At once and everywhere, its refresh token included. It may be the present one."
       })
     ),
   HttpApiEndpoint.get("get", "/consumers/:consumerId", {

@@ -3,6 +3,7 @@
  * schema names: a setting that is not named there, such as a reserve, is never sent.
  */
 import { Schema } from "effect"
+import { bounded } from "../../domain/ExperienceWindow.ts"
 import { Id } from "../../domain/Ids.ts"
 import type { LiveKind } from "../../domain/Mechanism.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
@@ -39,7 +40,7 @@ export const shown = <F extends Schema.Struct.Fields>(
 ): Schema.Struct<F>["Type"] =>
   Object.fromEntries(Object.keys(fields).map((name) => [name, known[name] ?? null])) as Schema.Struct<F>["Type"]
 
-/** The public view of a mechanism as its actor holds it; `more` is what the kind publishes beside its settings. */
+/** The public view of a mechanism as its actor holds it, with the times that hold; `more` is what the kind publishes beside its settings. */
 export const publicView = <F extends Schema.Struct.Fields>(
   schema: Schema.Struct<F>,
   { identity, configuration, status, lifecycle }: Inspection<LiveKind>,
@@ -49,7 +50,7 @@ export const publicView = <F extends Schema.Struct.Fields>(
     id: identity.id,
     experienceId: identity.experienceId,
     sequenceId: identity.sequenceId,
-    ...configuration,
+    ...bounded(configuration),
     ...more,
     ...status,
     lifecycle

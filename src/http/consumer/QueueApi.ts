@@ -2,11 +2,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/Ids.ts"
-import { DenialReason } from "../../domain/Queue.ts"
+import { AdminReason, DenialReason } from "../../domain/Queue.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
 import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../Credentials.ts"
 import { RateCategory } from "../limits/Limit.ts"
+import { NotOpenYetWithHeaders } from "../Errors.ts"
 import { answersTo } from "../Refusals.ts"
+import * as ServerActions from "../ServerActions.ts"
 import { Validity } from "./GrantAnswers.ts"
 import { eventsOf } from "./LiveApi.ts"
 import { publicFields } from "./PublicMechanism.ts"
@@ -55,12 +57,35 @@ export const QueueState = Schema.Union([
 ]).annotate({ identifier: "QueueState" })
 export type QueueState = typeof QueueState.Type
 
+/** Consumers admitted by one request. */
+export const admissionsAtOnceMax = 10_000
+
+/** Who was admitted by count, in the order of their admission. */
+const QueueAdmissions = Schema.Struct({
+  admitted: Schema.Int,
+  consumerIds: Schema.Array(Schema.String.annotate({ format: "uuid" }))
+}).annotate({ identifier: "QueueAdmissions" })
+
+/** Not named: the other one is. */
+const unnamed = Schema.optionalKey(Schema.Null)
+
+/** Either the consumer that is admitted, or how many are. */
+const admission = [
+  Schema.Struct({ consumerId: Id, count: unnamed }),
+  Schema.Struct({
+    count: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: admissionsAtOnceMax })),
+    consumerId: unnamed
+  })
+] as const
+
 const params = { queueId: Id }
 const consumerPayload = Schema.Struct({ consumerId: Id })
 
-const group = HttpApiGroup.make("queues").annotate(
-  OpenApi.Description,
-  "First come, first served, as fast as admissions are made."
+const group = HttpApiGroup.make("queues").annotateMerge(
+  OpenApi.annotations({
+    title: "Queues",
+    description: `First come, first served, as fast as admissions are made. ${ServerActions.description}`
+  })
 )
 
 export class QueuesGroup extends group.add(
@@ -98,15 +123,25 @@ export class QueuesGroup extends group.add(
     .annotate(OpenApi.Summary, "Follow the consumer's standing"),
   HttpApiEndpoint.post("admit", "/queues/:queueId/admit", {
     params,
-    payload: consumerPayload,
-    success: QueueState,
-    error: answersTo.change
+    payload: Schema.Union(admission),
+    success: Schema.Union([QueueState, QueueAdmissions]),
+    error: [...answersTo.change, NotOpenYetWithHeaders]
   })
     .middleware(ServerAction)
-    .annotate(OpenApi.Summary, "Admit a consumer"),
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Admit a consumer, or the next ones",
+        description:
+          "With `consumerId` it admits that consumer and answers its standing. With `count` (1 to 10,000) it admits the " +
+          "next ones in the queue's order: as many as wait, and as `maxAdmissions` leaves (409 `ADMISSIONS_USED_UP` if " +
+          "it leaves none). It answers who they are, in this order; nobody if nobody waits. A request that stops halfway " +
+          "answers those it has admitted. Before the queue opens nobody is admitted by count (423): in the lobby " +
+          "nobody has a place in the order yet."
+      })
+    ),
   HttpApiEndpoint.post("deny", "/queues/:queueId/deny", {
     params,
-    payload: Schema.Struct({ consumerId: Id, reason: DenialReason }),
+    payload: Schema.Struct({ consumerId: Id, reason: AdminReason }),
     success: QueueState,
     error: answersTo.change
   })

@@ -7,6 +7,8 @@ import type { View } from "../../domain/Queue.ts"
 import { Engine, type EngineError } from "../../engine/Engine.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { orAnswer } from "../Refusals.ts"
+import * as ServerActions from "../ServerActions.ts"
+import * as Admissions from "./Admissions.ts"
 import { ConsumerApi } from "./Api.ts"
 import * as GrantAnswers from "./GrantAnswers.ts"
 import * as LiveUpdates from "./LiveUpdates.ts"
@@ -26,6 +28,8 @@ export const layer = HttpApiBuilder.group(
     const grants = yield* GrantAnswers.make
     const loyaltyScore = yield* Loyalty.make
     const ifInvited = yield* Protection.make
+    const { onPlace, onGrant } = yield* ServerActions.make("queue")
+    const admitNext = yield* Admissions.make
 
     /** A consumer's view as it is sent: a grant comes with its token. */
     const sent = (queue: QueueRef, consumerId: string, view: View): Effect.Effect<QueueState, EngineError> => {
@@ -47,9 +51,15 @@ export const layer = HttpApiBuilder.group(
     const change = (queue: QueueRef, command: ConsumerCommand<"queue">) =>
       Effect.flatMap(engine.send(queue, command), (view) => sent(queue, command.consumerId, view))
 
-    /** The same for an organization's server, which names the consumer. */
-    const changeByServer = (queueId: string, command: ConsumerCommand<"queue">) =>
-      orQueueAnswer(Effect.flatMap(CurrentTenant, ({ tenant }) => change(queueOf(tenant, queueId), command)))
+    const admitByCount = (queueId: string, count: number) =>
+      orQueueAnswer(
+        Effect.flatMap(CurrentTenant, ({ tenant, by }) =>
+          Effect.map(admitNext(queueOf(tenant, queueId), count, by), (consumerIds) => ({
+            admitted: consumerIds.length,
+            consumerIds
+          }))
+        )
+      )
 
     return handlers.handleAll({
       get: ({ params }) =>
@@ -72,8 +82,8 @@ export const layer = HttpApiBuilder.group(
         ),
       leave: ({ params }) =>
         orQueueAnswer(
-          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) =>
-            change(queueOf(tenant, params.queueId), { _tag: "Leave", consumerId })
+          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId, by }) =>
+            change(queueOf(tenant, params.queueId), { _tag: "Leave", consumerId, by })
           )
         ),
       status: ({ params }) =>
@@ -84,17 +94,25 @@ export const layer = HttpApiBuilder.group(
           })
         ),
       events: ({ params, headers }) => events(params.queueId, headers),
-      admit: ({ params, payload }) => changeByServer(params.queueId, { _tag: "Admit", ...payload }),
-      deny: ({ params, payload }) => changeByServer(params.queueId, { _tag: "Deny", ...payload }),
-      complete: ({ params, payload }) => changeByServer(params.queueId, { _tag: "Complete", ...payload }),
-      validate: ({ params: { queueId }, payload }) =>
-        orQueueAnswer(
-          Effect.gen(function* () {
-            const { tenant } = yield* CurrentTenant
-            const queue = queueOf(tenant, queueId)
-            const view = yield* engine.view(queue, payload.consumerId)
-            return yield* grants.validate(queue, payload, standingOf(view))
-          })
+      admit: ({ params: { queueId }, payload: { consumerId, count } }) =>
+        typeof count === "number"
+          ? admitByCount(queueId, count)
+          : onPlace({ mechanismId: queueId, consumerId }, (queue, by) =>
+              change(queue, { _tag: "Admit", consumerId, by })
+            ),
+      deny: ({ params, payload: { consumerId, reason } }) =>
+        onGrant({ mechanismId: params.queueId, consumerId }, (queue, by) =>
+          change(queue, { _tag: "Deny", consumerId, reason, by })
+        ),
+      complete: ({ params, payload: { consumerId } }) =>
+        onGrant({ mechanismId: params.queueId, consumerId }, (queue, by) =>
+          change(queue, { _tag: "Complete", consumerId, by })
+        ),
+      validate: ({ params, payload }) =>
+        onGrant({ mechanismId: params.queueId, consumerId: payload.consumerId }, (queue) =>
+          Effect.flatMap(engine.view(queue, payload.consumerId), (view) =>
+            grants.validate(queue, payload, standingOf(view))
+          )
         )
     })
   })

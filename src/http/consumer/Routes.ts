@@ -5,11 +5,13 @@
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AssignedProducts } from "../../store/AssignedProducts.ts"
+import { ConsumerRecords } from "../../store/ConsumerRecords.ts"
 import { ExperienceEntries } from "../../store/ExperienceEntries.ts"
 import { ExperienceProducts } from "../../store/ExperienceProducts.ts"
 import { ExperienceViews } from "../../store/ExperienceViews.ts"
 import * as Records from "../../store/Profiles.ts"
 import { SequenceAccess } from "../../store/SequenceAccess.ts"
+import { ShownPages } from "../../store/ShownPages.ts"
 import { ShownProducts } from "../../store/ShownProducts.ts"
 import * as Credentials from "../Credentials.ts"
 import { EventStreams } from "../EventStreams.ts"
@@ -58,10 +60,12 @@ export const layerWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) =>
       Layer.mergeAll(
         ExperienceViews.layer,
         ExperienceEntries.layer,
+        ShownPages.layer,
         SequenceAccess.layer,
         AssignedProducts.layer,
         ShownProducts.layer.pipe(Layer.provide(ExperienceProducts.layer)),
-        Records.Profiles.layer
+        Records.Profiles.layer,
+        ConsumerRecords.layer
       )
     )
   )

@@ -3,6 +3,7 @@
  * own public read shows, as far as the record tells that is stored beside its journal.
  */
 import { Schema, Struct } from "effect"
+import { bounded, type Windowed } from "../../domain/ExperienceWindow.ts"
 import { Id } from "../../domain/Ids.ts"
 import { deciders, isLiveKind } from "../../domain/Mechanism.ts"
 import type { Millis } from "../../domain/Time.ts"
@@ -30,7 +31,7 @@ export const PublicMechanisms = {
   appointments: Schema.Array(PublicAppointment),
   timedReleases: Schema.Array(PublicTimedRelease),
   waitlist: Schema.NullOr(SequenceWaitlist).annotate({
-    description: "The first of its waitlists."
+    description: "Its waitlist; null if it has none."
   })
 }
 
@@ -65,9 +66,10 @@ const known = (experienceId: string, mechanism: ShownMechanism, now: Millis): Kn
   }
 }
 
+/** The settings, with the times that hold. */
 const decodeSettings = Object.fromEntries(
-  Object.entries(deciders).map(([kind, { configuration }]) => [
-    kind,
-    Schema.decodeUnknownSync(configuration as Schema.Codec<unknown, unknown>)
-  ])
+  Object.entries(deciders).map(([kind, { configuration }]) => {
+    const decode: (stored: unknown) => Windowed = Schema.decodeUnknownSync(configuration)
+    return [kind, (stored: unknown) => bounded(decode(stored))]
+  })
 ) as { readonly [Kind in keyof typeof deciders]: (configuration: unknown) => Known }

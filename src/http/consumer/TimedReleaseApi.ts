@@ -1,11 +1,12 @@
 /** Timed releases, as the Consumer API declares them (interface document 2.9 and 4.2; completions 3, "Timed release"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AdminReason } from "../../domain/Denial.ts"
 import { Id } from "../../domain/Ids.ts"
-import { DenialReason } from "../../domain/TimedRelease.ts"
 import { SentTimestamp } from "../../domain/Time.ts"
 import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../Credentials.ts"
 import { answersTo } from "../Refusals.ts"
+import * as ServerActions from "../ServerActions.ts"
 import { Validity } from "./GrantAnswers.ts"
 import { eventsOf } from "./LiveApi.ts"
 import { publicFields } from "./PublicMechanism.ts"
@@ -49,9 +50,11 @@ const params = { timedReleaseId: Id }
 /** The body may be absent, and so may what is in it. */
 const selection = [Schema.Struct({ variantId: Schema.optionalKey(Schema.NullOr(Id)) }), Schema.Null] as const
 
-const group = HttpApiGroup.make("timedReleases").annotate(
-  OpenApi.Description,
-  "A grant for everybody who comes within the window, while units last."
+const group = HttpApiGroup.make("timedReleases").annotateMerge(
+  OpenApi.annotations({
+    title: "Timed releases",
+    description: `A grant for everybody who comes within the window, while units last. ${ServerActions.description}`
+  })
 )
 
 export class TimedReleasesGroup extends group.add(
@@ -69,7 +72,14 @@ export class TimedReleasesGroup extends group.add(
     error: answersTo.entry
   })
     .middleware(ConsumerAction)
-    .annotate(OpenApi.Summary, "Enter a timed release"),
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Enter a timed release",
+        description:
+          "A `variantId` is one of the release's own `variantIds` or, where it names none, one that its experience offers; any " +
+          "other is not found. Entering again with another one changes the selection."
+      })
+    ),
   HttpApiEndpoint.post("leave", "/timed-releases/:timedReleaseId/leave", {
     params,
     success: TimedReleaseState,
@@ -92,7 +102,7 @@ export class TimedReleasesGroup extends group.add(
     .annotate(OpenApi.Summary, "Follow the consumer's standing"),
   HttpApiEndpoint.post("deny", "/timed-releases/:timedReleaseId/deny", {
     params,
-    payload: Schema.Struct({ consumerId: Id, reason: DenialReason }),
+    payload: Schema.Struct({ consumerId: Id, reason: AdminReason }),
     success: TimedReleaseState,
     error: answersTo.change
   })

@@ -6,8 +6,10 @@ import type { ConsumerCommand, MechanismRef } from "../../domain/Mechanism.ts"
 import type { View } from "../../domain/TimedRelease.ts"
 import { Engine, type EngineError } from "../../engine/Engine.ts"
 import { AssignedProducts } from "../../store/AssignedProducts.ts"
+import { ShownProducts } from "../../store/ShownProducts.ts"
 import { CurrentConsumer, CurrentTenant } from "../Credentials.ts"
 import { orAnswer } from "../Refusals.ts"
+import * as ServerActions from "../ServerActions.ts"
 import { ConsumerApi } from "./Api.ts"
 import * as GrantAnswers from "./GrantAnswers.ts"
 import * as LiveUpdates from "./LiveUpdates.ts"
@@ -17,7 +19,7 @@ import { PublicTimedRelease, TimedReleaseState } from "./TimedReleaseApi.ts"
 
 type TimedReleaseRef = MechanismRef<"timed_release">
 
-/** The handlers of the group `timedReleases`; needs the engine, grants and the products that are picked. */
+/** The handlers of the group `timedReleases`; needs the engine, grants, and the products that are picked and offered. */
 export const layer = HttpApiBuilder.group(
   ConsumerApi,
   "timedReleases",
@@ -25,7 +27,9 @@ export const layer = HttpApiBuilder.group(
     const engine = yield* Engine
     const grants = yield* GrantAnswers.make
     const ifInvited = yield* Protection.make
+    const { onGrant } = yield* ServerActions.make("timed_release")
     const assigned = yield* AssignedProducts
+    const products = yield* ShownProducts
 
     /** A consumer's view as it is sent: a grant comes with its token. */
     const sent = (
@@ -43,20 +47,22 @@ export const layer = HttpApiBuilder.group(
 
     const events = (yield* LiveUpdates.make)("timed_release", TimedReleaseState, sent)
 
-    /** What a consumer selects, and whether it is of another product than the one the system has picked for it. */
+    /**
+     * What a consumer selects, and whether it may: a variant of the product that the system has picked for it, and where
+     * nothing is picked one that the experience offers.
+     */
     const selection = Effect.fnUntraced(function* (release: TimedReleaseRef, consumerId: string, variantId?: string) {
       if (variantId === undefined) return {}
-      const product = yield* assigned.of(yield* engine.identity(release), consumerId)
-      return { variantId, isUnassigned: product !== undefined && !product.variantIds.has(variantId) }
+      const identity = yield* engine.identity(release)
+      const product = yield* assigned.of(identity, consumerId)
+      if (product !== undefined) return { variantId, isUnassigned: !product.variantIds.has(variantId) }
+      const offered = yield* products.variantIds(identity.organizationId, identity.experienceId)
+      return { variantId, isNotOffered: !offered.has(variantId) }
     })
 
     /** Runs a consumer's command; answers its standing. */
     const change = (release: TimedReleaseRef, command: ConsumerCommand<"timed_release">) =>
       Effect.flatMap(engine.send(release, command), (view) => sent(release, command.consumerId, view))
-
-    /** The same for an organization's server, which names the consumer. */
-    const changeByServer = (id: string, command: ConsumerCommand<"timed_release">) =>
-      orReleaseAnswer(Effect.flatMap(CurrentTenant, ({ tenant }) => change(releaseOf(tenant, id), command)))
 
     return handlers.handleAll({
       get: ({ params }) =>
@@ -79,8 +85,8 @@ export const layer = HttpApiBuilder.group(
         ),
       leave: ({ params }) =>
         orReleaseAnswer(
-          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) =>
-            change(releaseOf(tenant, params.timedReleaseId), { _tag: "Leave", consumerId })
+          Effect.flatMap(CurrentConsumer, ({ tenant, consumerId, by }) =>
+            change(releaseOf(tenant, params.timedReleaseId), { _tag: "Leave", consumerId, by })
           )
         ),
       status: ({ params }) =>
@@ -91,16 +97,19 @@ export const layer = HttpApiBuilder.group(
           })
         ),
       events: ({ params, headers }) => events(params.timedReleaseId, headers),
-      deny: ({ params, payload }) => changeByServer(params.timedReleaseId, { _tag: "Deny", ...payload }),
-      complete: ({ params, payload }) => changeByServer(params.timedReleaseId, { _tag: "Complete", ...payload }),
+      deny: ({ params, payload: { consumerId, reason } }) =>
+        onGrant({ mechanismId: params.timedReleaseId, consumerId }, (release, by) =>
+          change(release, { _tag: "Deny", consumerId, reason, by })
+        ),
+      complete: ({ params, payload: { consumerId } }) =>
+        onGrant({ mechanismId: params.timedReleaseId, consumerId }, (release, by) =>
+          change(release, { _tag: "Complete", consumerId, by })
+        ),
       validate: ({ params, payload }) =>
-        orReleaseAnswer(
-          Effect.gen(function* () {
-            const { tenant } = yield* CurrentTenant
-            const release = releaseOf(tenant, params.timedReleaseId)
-            const view = yield* engine.view(release, payload.consumerId)
-            return yield* grants.validate(release, payload, standingOf(view))
-          })
+        onGrant({ mechanismId: params.timedReleaseId, consumerId: payload.consumerId }, (release) =>
+          Effect.flatMap(engine.view(release, payload.consumerId), (view) =>
+            grants.validate(release, payload, standingOf(view))
+          )
         )
     })
   })

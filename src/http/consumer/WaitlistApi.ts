@@ -29,9 +29,11 @@ export type WaitlistState = typeof WaitlistState.Type
 const params = { waitlistId: Id }
 const change = { params, success: WaitlistState, error: answersTo.change }
 
-const group = HttpApiGroup.make("waitlists").annotate(
-  OpenApi.Description,
-  "Interest collected before a release opens; its members are told when it does."
+const group = HttpApiGroup.make("waitlists").annotateMerge(
+  OpenApi.annotations({
+    title: "Waitlists",
+    description: "Interest collected before a release opens; its members are told when it does."
+  })
 )
 
 export class WaitlistsGroup extends group.add(

@@ -32,8 +32,8 @@ export const layer = HttpApiBuilder.group(
 
     const leave = (waitlistId: string) =>
       orWaitlistAnswer(
-        Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) =>
-          change(waitlistOf(tenant, waitlistId), { _tag: "Leave", consumerId })
+        Effect.flatMap(CurrentConsumer, ({ tenant, consumerId, by }) =>
+          change(waitlistOf(tenant, waitlistId), { _tag: "Leave", consumerId, by })
         )
       )
 

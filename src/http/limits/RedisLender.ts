@@ -65,11 +65,21 @@ interface Scripts {
   giveBack(key: string, ...args: ReadonlyArray<string | number>): Promise<number>
 }
 
-/** The lender at this URL; `prefix` keeps its keys apart from others in the same Redis. Starts also without Redis. */
-export const make = (url: Redacted.Redacted, prefix = "usher:limits:"): Effect.Effect<Lender, never, Scope.Scope> =>
+export interface Options {
+  /** Keeps the lender's keys apart from others in the same Redis. */
+  readonly prefix?: string
+  /** How long Redis may take to answer a call. */
+  readonly answerMillisMax?: number
+}
+
+/** The lender at this URL. Starts also without Redis. */
+export const make = (
+  url: Redacted.Redacted,
+  { prefix = "usher:limits:", answerMillisMax = answerMillis }: Options = {}
+): Effect.Effect<Lender, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const client = yield* connection(url)
-    const listener = yield* connection(url)
+    const client = yield* connection(url, answerMillisMax)
+    const listener = yield* connection(url, answerMillisMax)
     client.defineCommand("lend", { numberOfKeys: 1, lua: lendScript })
     client.defineCommand("giveBack", { numberOfKeys: 1, lua: giveBackScript })
     const scripts = client as Redis & Scripts
@@ -140,7 +150,7 @@ export const make = (url: Redacted.Redacted, prefix = "usher:limits:"): Effect.E
   })
 
 /** A connection that reconnects by itself, and fails calls at once while it is down. */
-const connection = (url: Redacted.Redacted) =>
+const connection = (url: Redacted.Redacted, answerMillisMax: number) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const client = new Redis(Redacted.value(url), {
@@ -151,7 +161,7 @@ const connection = (url: Redacted.Redacted) =>
         // A script that has run must not run again.
         autoResendUnfulfilledCommands: false,
         connectTimeout: 2_000,
-        commandTimeout: answerMillis,
+        commandTimeout: answerMillisMax,
         retryStrategy: (times) => Math.min(times * 50, 1_000)
       })
       // What fails is told by the calls; without a listener each would end the process.

@@ -1,0 +1,67 @@
+/**
+ * The message about a grant: rendered from the organization's page for the channel if there is one, else in plain words. It
+ * never contains the admission grant; the consumer gets that where it entered.
+ */
+import { renderEmail, renderSms } from "../domain/creative/Rendering.ts"
+import { onOneLine, type Values } from "../domain/creative/rendering/Placeholders.ts"
+import { instantText } from "../domain/creative/rendering/Words.ts"
+import { toText } from "../domain/Time.ts"
+import type { Grant, Pages, Source } from "../store/GrantMessages.ts"
+import type { Outgoing } from "./Message.ts"
+
+/** UTF-16 units of a name in plain words. */
+const nameLengthMax = 200
+
+/** The message, by email if the address is known, else by SMS; undefined if neither is. */
+export const grantMessage = (source: Source, grant: Grant, pages: Pages): Outgoing | undefined => {
+  const values = valuesOf(source, grant)
+  const { tenant, theme } = source
+  // The same at each try, so that mail systems can drop a repetition.
+  const id = `${source.mechanismId}.${grant.sequence}`
+  const plain = plainWords(source, values)
+  if (grant.email !== null) {
+    const { subject, ...own } = pages.email === undefined ? plain : renderEmail(pages.email, values, theme)
+    return { tenant, id, channel: "email", to: grant.email, ...own, subject: subject || plain.subject }
+  }
+  if (grant.phone === null) return undefined
+  const own = pages.sms === undefined ? "" : renderSms(pages.sms, values)
+  return { tenant, id, channel: "phone", to: grant.phone, subject: plain.subject, text: own || plain.text.trim() }
+}
+
+/** The values of the placeholders. */
+const valuesOf = (source: Source, grant: Grant): Values => {
+  const { winningBidAmount, grantedAt, expiresAt } = grant
+  const words = (iso: string) => instantText(iso, source.timeZone, "at")
+  const expiry = expiresAt === Infinity ? undefined : toText(expiresAt)
+  return {
+    consumerId: grant.consumerId,
+    consumerName: grant.consumerName,
+    organizationName: source.organizationName,
+    experienceId: source.experienceId,
+    experienceName: source.experienceName,
+    sequenceId: source.sequenceId,
+    distributionId: source.mechanismId,
+    distributionName: source.name,
+    distributionType: source.kind,
+    timeZone: source.timeZone,
+    grantedAt: toText(grantedAt),
+    grantedAtText: words(toText(grantedAt)),
+    ...(expiry !== undefined && { expiresAt: expiry, expiresAtText: words(expiry) }),
+    ...(winningBidAmount !== null && { winningBidAmount }),
+    ...(source.currencyCode !== null && { currencyCode: source.currencyCode })
+  }
+}
+
+const plainWords = ({ kind, experienceName }: Source, values: Values) => {
+  const experience = onOneLine(experienceName, nameLengthMax)
+  const what = {
+    queue: "It is your turn",
+    draw: "You have won in the draw",
+    auction: `You have won with a bid of ${values.winningBidAmount} ${values.currencyCode}`
+  }[kind]
+  const until = values.expiresAtText === undefined ? "" : ` You have until ${values.expiresAtText}.`
+  return {
+    subject: `${kind === "queue" ? "It is your turn" : "You have won"}: ${experience}`,
+    text: `${what}: ${experience}.${until} Go on where you entered.\n`
+  }
+}
