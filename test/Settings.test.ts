@@ -55,6 +55,21 @@ describe("Settings", () => {
     })
   )
 
+  it.effect("ADMIN_HOST is HOST unless it is set", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* read({ HOST: "0.0.0.0" })).adminHost, "0.0.0.0")
+      const apart = yield* read({ HOST: "0.0.0.0", ADMIN_HOST: "10.0.0.5" })
+      assert.deepStrictEqual([apart.host, apart.adminHost], ["0.0.0.0", "10.0.0.5"])
+    })
+  )
+
+  it.effect("the APIs may have one port on two addresses", () =>
+    Effect.gen(function* () {
+      const found = yield* read({ CONSUMER_PORT: "443", ADMIN_PORT: "443", ADMIN_HOST: "10.0.0.5" })
+      assert.deepStrictEqual([found.consumerPort, found.adminPort], [443, 443])
+    })
+  )
+
   it.effect("an empty variable counts as absent", () =>
     Effect.gen(function* () {
       const found = yield* read({ CONSUMER_PORT: "", DATABASE_URL: "  ", LOG_LEVEL: "" })
@@ -71,6 +86,7 @@ describe("Settings", () => {
     ["ADMIN_PORT", "0x10", "a whole number from 0 to 65535"],
     ["ADMIN_PORT", "4e3", "a whole number from 0 to 65535"],
     ["HOST", "not a host", "an IP address or host name"],
+    ["ADMIN_HOST", "not a host", "an IP address or host name"],
     ["DATA_DIR", "a\u0000b", "a path"],
     ["DATABASE_CONNECTIONS", "1", "a whole number from 2 to 100"],
     ["LOG_LEVEL", "verbose", "one of all, trace, debug, info, warn, error, fatal, none"],

@@ -10,6 +10,7 @@ import { brokenLinks, staleSettingsTable, untrueLimits, withSettingsTable } from
 import { assertTidy, type Finding } from "./tidy/Finding.ts"
 import { importsPointingRight, impureImports } from "./tidy/imports.ts"
 import { strayTopLevel, untestedDomain, unwantedWords } from "./tidy/layout.ts"
+import { programsWithoutScript, type Scripts, scriptsBehindShell } from "./tidy/scripts.ts"
 import { longerThanRecorded } from "./tidy/size.ts"
 import { bannedTokens, type Exception } from "./tidy/tokens.ts"
 import { readTree, type TextFile, topLevel, typescriptIn } from "./tidy/Tree.ts"
@@ -29,7 +30,7 @@ const source = typescriptIn(tree, "src/")
 /** A migration is written once and never split: its length says nothing. */
 const grown = tree.filter((file) => !file.path.startsWith("src/store/migrations/"))
 const fileNamed = (path: string): TextFile => tree.find((file) => file.path === path) ?? { path, text: "" }
-const manifest: Dependencies.Manifest = JSON.parse(fileNamed("package.json").text)
+const manifest: Dependencies.Manifest & Scripts = JSON.parse(fileNamed("package.json").text)
 const lock: Dependencies.Lock = JSON.parse(fileNamed("package-lock.json").text)
 
 /** The findings in short, for samples. */
@@ -232,11 +233,13 @@ describe("the dependencies", () => {
     const loose = {
       dependencies: { a: "1.2.3", b: "^1.2.3" },
       devDependencies: { c: "latest", d: "1.0.0-rc.1" },
+      optionalDependencies: { e: "1.x" },
       allowScripts: {}
     }
     assert.deepStrictEqual(found(Dependencies.looseVersions(loose)), [
       'package.json:1 b is "^1.2.3"',
-      'package.json:1 c is "latest"'
+      'package.json:1 c is "latest"',
+      'package.json:1 e is "1.x"'
     ])
   })
 
@@ -269,6 +272,27 @@ describe("the dependencies", () => {
       }
     }
     assert.deepStrictEqual(found(Dependencies.incompleteLock(sample)), ["package-lock.json:1 d is missing"])
+  })
+})
+
+describe("the scripts", () => {
+  it("that run for long get the signals that npm gets", () => assertTidy(scriptsBehindShell(manifest)))
+
+  it("that do not are found", () => {
+    const scripts = { start: "node src/main.ts serve", "prove:crash": "exec node crash.ts", lock: "node lock.ts" }
+    assert.deepStrictEqual(found(scriptsBehindShell({ scripts })), [
+      "package.json:1 start runs behind a shell, which does not pass signals on"
+    ])
+  })
+
+  it("run every long proof", () => assertTidy(programsWithoutScript(manifest, tree)))
+
+  it("that leave one out are found", () => {
+    const programs = ["crash", "races", "Report"].map((name) => ({ path: `test/scripts/${name}.ts`, text: "" }))
+    const scripts = { "prove:crash": "exec node test/scripts/crash.ts" }
+    assert.deepStrictEqual(found(programsWithoutScript({ scripts }, programs)), [
+      "test/scripts/races.ts:1 is run by no script"
+    ])
   })
 })
 

@@ -1,12 +1,33 @@
 import { defineConfig } from "vitest/config"
 
+/** Tests that start processes: servers, commands, programs that are measured. */
+const processes = [
+  "test/e2e/**/*.test.ts",
+  "test/cli/{CommandLine,Serve,VerifyDraw}.test.ts",
+  "test/store/DatabaseEmbedded.test.ts",
+  "test/bench/{Inspector,LoadGenerator,Programs,Streams}.test.ts"
+]
+
+/** Tests that replace modules, and so must load modules of their own. */
+const mocked = ["test/simulation/*.test.ts", "test/domain/draw/Slices.test.ts"]
+
 export default defineConfig({
   test: {
     root: ".",
-    include: ["test/**/*.test.ts"],
+    globalSetup: ["test/globalSetup.ts"],
     // Most of the time is spent waiting for databases and for processes that start.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000
+    // A hung test is ended. A slow machine needs a fraction of this.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    projects: [
+      {
+        extends: true,
+        // Files that run in one worker share the modules they load.
+        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: [...processes, ...mocked], isolate: false }
+      },
+      { extends: true, test: { name: "mocked", include: mocked } },
+      { extends: true, test: { name: "processes", include: processes, isolate: false } }
+    ]
   }
 })

@@ -5,7 +5,6 @@ import { SqlClient } from "effect/sql"
 import { removeExpired } from "../../src/auth/Expiry.ts"
 import { ExternalIdentities } from "../../src/auth/ExternalIdentities.ts"
 import type { Tenant } from "../../src/domain/Ids.ts"
-import * as TestDatabase from "../store/TestDatabase.ts"
 import { aTenant } from "./authFixture.ts"
 import * as Fixture from "./authFixture.ts"
 
@@ -32,8 +31,8 @@ const record = (id: string) =>
     Effect.map(sql`select email, full_name, name, type from consumers where id = ${id}`, (rows) => rows[0])
   )
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("An external identity"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("An external identity", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("is one consumer, created once, also when many come at once", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant

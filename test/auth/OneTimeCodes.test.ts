@@ -9,7 +9,6 @@ import { OneTimeCodes } from "../../src/auth/OneTimeCodes.ts"
 import { Sessions } from "../../src/auth/Sessions.ts"
 import { Tokens } from "../../src/auth/Tokens.ts"
 import type { Tenant } from "../../src/domain/Ids.ts"
-import * as TestDatabase from "../store/TestDatabase.ts"
 import { anotherProcess, aTenant } from "./authFixture.ts"
 import * as Fixture from "./authFixture.ts"
 
@@ -38,8 +37,8 @@ const guestOf = (tenant: Tenant) =>
     return { accessToken, refreshToken, consumerId: session.consumerId, sessionId: access!.sessionId }
   })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A one-time code"), () => {
-  layer(Fixture.layer, { timeout: "120 seconds", excludeTestServices: true })((it) => {
+describe("A one-time code", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("is six digits and starts one session", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant

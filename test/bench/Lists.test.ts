@@ -11,7 +11,8 @@ const made = {
   consumerId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a",
   queueId: "queue",
   audienceId: "audience",
-  dynamicAudienceId: "dynamic"
+  dynamicAudienceId: "dynamic",
+  optionId: "option"
 }
 const description = OpenApi.fromApi(AdminApi) as unknown as Description
 

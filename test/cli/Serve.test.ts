@@ -2,15 +2,21 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { connect, createServer } from "node:net"
+import { organization } from "./servingProcess.ts"
+import * as FreshDatabase from "../e2e/FreshDatabase.ts"
+import * as TestDatabase from "../store/TestDatabase.ts"
 import * as Usher from "./usherProcess.ts"
+
+/** What a terminal makes of Ctrl-C: an interrupt. */
+const controlC = "\u0003"
 
 const anyPorts = { CONSUMER_PORT: "0", ADMIN_PORT: "0" }
 
 /** A serving process once it has said where it serves. */
-const serving = (settings: Record<string, string>) =>
+const serving = (settings: Record<string, string>, start = Usher.start) =>
   Effect.gen(function* () {
-    const run = yield* Usher.start(["serve"], { ...anyPorts, ...settings })
-    yield* Usher.until(() => run.stdout().includes("Admin API") || run.child.exitCode !== null)
+    const run = yield* start(["serve"], { ...anyPorts, ...settings })
+    yield* Usher.until(() => run.stdout().includes("Admin API  ") || run.child.exitCode !== null)
     const [consumerUrl, adminUrl] = run.stdout().match(/http:\/\/[\d.]+:\d+(?=\/api )/g) ?? []
     assert.isDefined(adminUrl, `it serves: ${run.stderr()}`)
     return { ...run, consumerUrl: consumerUrl!, adminUrl }
@@ -40,30 +46,51 @@ const halfRequest = (url: string) =>
   )
 
 describe("usher serve", () => {
-  it.live("makes an organization on an empty database, and shows its keys once with requests that work", () =>
+  it.live(
+    "makes an organization on an empty database, and shows its keys once, in a terminal, with requests that work",
+    () =>
+      Effect.gen(function* () {
+        const { dataDir } = yield* Usher.dataFolder
+        const first = yield* serving({ DATA_DIR: dataDir }, Usher.startInTerminal)
+        yield* Usher.until(() => first.stdout().includes("auth/guest"))
+        const shown = first.stdout().replaceAll("\r\n", "\n")
+        const secretKey = /sk_live_[\w-]+/.exec(shown)![0]
+        const list = yield* get(`${first.adminUrl}/api/experiences`, { authorization: `Bearer ${secretKey}` })
+        assert.strictEqual(list.status, 200)
+
+        const commands = shown.replaceAll("\\\n", " ").match(/^ +curl .*$/gm)!
+        assert.strictEqual(commands.length, 2)
+        for (const command of commands) {
+          const { status, body } = yield* asCurl(command)
+          assert.include([200, 201], status, `${command}\n${body}`)
+        }
+
+        first.child.stdin?.write(controlC)
+        assert.strictEqual((yield* Usher.end(first)).code, 0)
+        const second = yield* serving({ DATA_DIR: dataDir }, Usher.startInTerminal)
+        const again = yield* get(`${second.adminUrl}/api/experiences`, { authorization: `Bearer ${secretKey}` })
+        assert.strictEqual(((yield* Effect.promise(() => again.json())) as { data: Array<unknown> }).data.length, 1)
+        second.child.stdin?.write(controlC)
+        assert.notInclude((yield* Usher.end(second)).stdout, "sk_live_")
+      })
+  )
+
+  it.live("makes no organization where no terminal would show its keys, and says in the log how to make one", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* Usher.dataFolder
-      const first = yield* serving({ DATA_DIR: dataDir })
-      const secretKey = /sk_live_[\w-]+/.exec(first.stdout())![0]
-      const list = yield* get(`${first.adminUrl}/api/experiences`, { authorization: `Bearer ${secretKey}` })
-      assert.strictEqual(list.status, 200)
-
-      const commands = first
-        .stdout()
-        .replaceAll("\\\n", " ")
-        .match(/^ +curl .*$/gm)!
-      assert.strictEqual(commands.length, 2)
-      for (const command of commands) {
-        const { status, body } = yield* asCurl(command)
-        assert.include([200, 201], status, `${command}\n${body}`)
-      }
-
+      const settings = { DATA_DIR: dataDir, LOG_FORMAT: "json" }
+      const first = yield* serving(settings)
+      const made = yield* Usher.run(["organizations", "list", "--json"], settings)
+      assert.deepStrictEqual(JSON.parse(made.stdout), [])
+      yield* Usher.run(["organizations", "create", "--name", "Brand"], settings)
       first.child.kill("SIGTERM")
-      assert.strictEqual((yield* Usher.end(first)).code, 0)
-      const second = yield* serving({ DATA_DIR: dataDir })
-      assert.notInclude(second.stdout(), "sk_live_")
-      const again = yield* get(`${second.adminUrl}/api/experiences`, { authorization: `Bearer ${secretKey}` })
-      assert.strictEqual(((yield* Effect.promise(() => again.json())) as { data: Array<unknown> }).data.length, 1)
+      const { stdout, stderr } = yield* Usher.end(first)
+      assert.match(stderr, /There is no organization yet\. .*usher organizations create --name/)
+      assert.notMatch(stdout + stderr, /[ps]k_(live|test)_/)
+
+      const second = yield* serving(settings)
+      second.child.kill("SIGTERM")
+      assert.notInclude((yield* Usher.end(second)).stderr, "no organization")
     })
   )
 
@@ -131,7 +158,7 @@ describe("usher serve", () => {
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* Usher.dataFolder
       const first = yield* serving({ DATA_DIR: dataDir })
-      const secretKey = /sk_live_[\w-]+/.exec(first.stdout())![0]
+      const { secretKey } = yield* organization({ DATA_DIR: dataDir })
       const pid = readFileSync(pidFile, "utf8").split("\n")[0]
       first.child.kill("SIGKILL")
       yield* Usher.end(first)
@@ -147,12 +174,20 @@ describe("usher serve", () => {
       const { dataDir, pidFile } = yield* Usher.dataFolder
       const first = yield* serving({ DATA_DIR: dataDir })
       const second = yield* serving({ DATA_DIR: dataDir })
-      const made = yield* Usher.run(["organizations", "create", "--name", "Zwei", "--json"], { DATA_DIR: dataDir })
-      const { secretKey } = JSON.parse(made.stdout) as { readonly secretKey: string }
+      const { secretKey } = yield* organization({ DATA_DIR: dataDir })
       for (const { adminUrl } of [first, second]) {
         const answer = yield* get(`${adminUrl}/api/experiences`, { authorization: `Bearer ${secretKey}` })
         assert.strictEqual(answer.status, 200)
       }
+      const shown = yield* Usher.run(["nodes", "--json"], { DATA_DIR: dataDir })
+      const nodes = JSON.parse(shown.stdout) as ReadonlyArray<Record<string, unknown>>
+      assert.deepStrictEqual(
+        nodes.map(({ address, shards }) => [address, shards]),
+        [
+          [null, null],
+          [null, null]
+        ]
+      )
       first.child.kill("SIGTERM")
       assert.strictEqual((yield* Usher.end(first)).code, 0)
       assert.isTrue(existsSync(pidFile))
@@ -160,6 +195,30 @@ describe("usher serve", () => {
       second.child.kill("SIGTERM")
       assert.strictEqual((yield* Usher.end(second)).code, 0)
       assert.isFalse(existsSync(pidFile))
+    })
+  )
+
+  it.live("keeps the schema as it is while it lives, whatever other programs want", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase.migratedDatabase
+      const settings = { DATABASE_URL: url, LOG_LEVEL: "warn", NODE_NAME: "alone" }
+      const process = yield* serving(settings)
+      const shown = yield* Usher.run(["nodes"], settings)
+      assert.match(shown.stdout, /^NODE +ADDRESS +SHARDS .*\nalone +- +- /)
+      // The process's own step is now one ahead of the schema, as a newer version's would be.
+      yield* Effect.promise(() =>
+        FreshDatabase.query(
+          url,
+          (sql) =>
+            sql`delete from usher_migrations where migration_id = (select max(migration_id) from usher_migrations)`
+        )
+      )
+      for (const command of ["migrate", "serve"]) {
+        const { code, stderr } = yield* Usher.run([command], { ...anyPorts, ...settings, NODE_NAME: "another" })
+        assert.strictEqual(code, 1)
+        assert.match(stderr, /under processes that work with an earlier one: alone\. End them first\./)
+      }
+      assert.isNull(process.child.exitCode)
     })
   )
 
@@ -183,6 +242,20 @@ describe("usher serve", () => {
       const { code, stderr } = yield* Usher.run(["serve"], { ...anyPorts, HOST: "192.0.2.1", DATA_DIR: dataDir })
       assert.strictEqual(code, 1)
       assert.include(stderr, "usher: HOST: 192.0.2.1 is not an address of this machine")
+    })
+  )
+
+  it.live("names ADMIN_HOST and ADMIN_PORT when the Admin API cannot listen there", () =>
+    Effect.gen(function* () {
+      const { dataDir } = yield* Usher.dataFolder
+      const away = yield* Usher.run(["serve"], { ...anyPorts, ADMIN_HOST: "192.0.2.1", DATA_DIR: dataDir })
+      assert.strictEqual(away.code, 1)
+      assert.include(away.stderr, "usher: ADMIN_HOST: 192.0.2.1 is not an address of this machine")
+      const taken = yield* takenPort
+      const addresses = { HOST: "0.0.0.0", ADMIN_HOST: "127.0.0.1", CONSUMER_PORT: "0", ADMIN_PORT: `${taken}` }
+      const { code, stderr } = yield* Usher.run(["serve"], { ...addresses, DATA_DIR: dataDir })
+      assert.strictEqual(code, 1)
+      assert.include(stderr, `usher: ADMIN_PORT: port ${taken} of 127.0.0.1 is taken`)
     })
   )
 })

@@ -19,7 +19,7 @@ const fileOf = (name: string, content: Proof | string): string => {
 
 const verified = (...args: ReadonlyArray<string>) => Usher.run(["verify-draw", ...args])
 
-describe("usher verify-draw", { timeout: 90_000 }, () => {
+describe("usher verify-draw", () => {
   it.live("says what it has checked, and what a proof cannot show", () =>
     Effect.gen(function* () {
       const { code, stdout, stderr } = yield* verified(fileOf("equal.json", vector("equal").proof))

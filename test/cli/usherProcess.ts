@@ -42,17 +42,39 @@ export const dataFolder = Effect.acquireRelease(
     })
 )
 
+const collected = (child: ChildProcess): Run => {
+  let stdout = ""
+  let stderr = ""
+  child.stdout?.on("data", (chunk) => (stdout += chunk))
+  child.stderr?.on("data", (chunk) => (stderr += chunk))
+  return { child, stdout: () => stdout, stderr: () => stderr }
+}
+
+const environment = (settings: Record<string, string>) => ({ PATH: process.env.PATH ?? "", ...settings })
+
 /** Starts `usher` with arguments and settings; it is killed when the scope closes. */
 export const start = (args: ReadonlyArray<string>, settings: Record<string, string> = {}) =>
   Effect.acquireRelease(
-    Effect.sync((): Run => {
-      const env = { PATH: process.env.PATH ?? "", ...settings }
-      const child = spawn(process.execPath, [main, ...args], { env, detached: true, stdio: ["ignore", "pipe", "pipe"] })
-      let stdout = ""
-      let stderr = ""
-      child.stdout.on("data", (chunk) => (stdout += chunk))
-      child.stderr.on("data", (chunk) => (stderr += chunk))
-      return { child, stdout: () => stdout, stderr: () => stderr }
+    Effect.sync(() => {
+      const env = environment(settings)
+      return collected(
+        spawn(process.execPath, [main, ...args], { env, detached: true, stdio: ["ignore", "pipe", "pipe"] })
+      )
+    }),
+    ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+  )
+
+/**
+ * Starts `usher` in a terminal of its own, which the machine's `script` makes. It shows both outputs as one, with the terminal's
+ * ends of lines. What is written to its standard input is typed.
+ */
+export const startInTerminal = (args: ReadonlyArray<string>, settings: Record<string, string> = {}) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const command = ["exec", ...[process.execPath, main, ...args].map((word) => `'${word}'`)].join(" ")
+      const isUtilLinux = process.platform === "linux"
+      const words = isUtilLinux ? ["-qec", command, "/dev/null"] : ["-q", "/dev/null", "sh", "-c", command]
+      return collected(spawn("script", words, { env: environment(settings), detached: true }))
     }),
     ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
   )
@@ -76,11 +98,11 @@ export const end = (run: Run) =>
 export const run = (args: ReadonlyArray<string>, settings: Record<string, string> = {}) =>
   Effect.scoped(Effect.flatMap(start(args, settings), end))
 
-/** Waits until a condition holds; at most 20 seconds. */
+/** Waits until a condition holds; at most two minutes. */
 export const until = (condition: () => boolean) =>
   Effect.sync(condition).pipe(
     Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeout("20 seconds")
+    Effect.timeout("2 minutes")
   )
 
 const kill = (pid: number) => {

@@ -29,7 +29,7 @@ const delivering = <A, E>(
 const until = (holds: () => boolean) =>
   Effect.sync(holds).pipe(
     Effect.repeat({ until: (found) => found, schedule: Schedule.spaced("5 millis") }),
-    Effect.timeout("20 seconds")
+    Effect.timeout("2 minutes")
   )
 
 const smtp = (port: number, from = "Sneaker House <no-reply@example.com>") => ({
@@ -114,6 +114,15 @@ describe("Delivery of email", () => {
       assert.deepStrictEqual(ids.slice(0, 2), ["<list.ada@example.com>", "<list.ada@example.com>"])
       assert.notInclude(ids[2], "list.ada")
       assert.match(mails[0]!.text, /^Subject: A drop is open\r?$/m)
+    })
+  )
+
+  it.live("goes out as plain text and as HTML, where it has both forms", () =>
+    Effect.gen(function* () {
+      const { port, mails } = yield* mailServer()
+      const both = { ...message("email", "ann@example.com"), html: "<h1>Hello</h1>" }
+      yield* delivering(smtp(port), ({ deliver }) => deliver(both))
+      assert.match(mails[0]!.text, /multipart\/alternative[^]*text\/plain[^]*123456[^]*text\/html[^]*<h1>Hello<\/h1>/)
     })
   )
 

@@ -5,6 +5,7 @@ import { bookingName } from "../../src/domain/appointment/Names.ts"
 import { askedOf, outcomeOf } from "./History.ts"
 import { at, configure, entropy, History, start } from "./appointment/history.ts"
 import { Reference } from "./appointment/Reference.ts"
+import { windowOf } from "./window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee"]
 
@@ -74,7 +75,9 @@ const kinds = [
   "CheckIn",
   "Complete",
   "Miss",
+  "Remove",
   "Configure",
+  "SetExperienceWindow",
   "None"
 ] as const
 
@@ -88,6 +91,8 @@ const stepsArbitrary = (waits: ReadonlyArray<number>) =>
       wanted: pick(60, 60, 75, 90, 90, 105, 120, 135, 165, 180, 195, 210, 0),
       locationId: pick(undefined, undefined, undefined, here),
       change: pick(...changes),
+      windowOpenAt: pick(undefined, at(10), at(30), at(100)),
+      windowCloseAt: pick(undefined, undefined, at(80), at(140)),
       /** Ends or archives the appointment, seldom. */
       rare: pick(...Array.from({ length: 80 }, (_, index) => index))
     }),
@@ -104,13 +109,22 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
     case "Book":
       return { _tag: kind, consumerId, startTime: at(wanted), locationId }
     case "Reschedule":
-      return { _tag: kind, consumerId, startTime: wanted === 0 ? undefined : at(wanted) }
+      return {
+        _tag: kind,
+        consumerId,
+        startTime: wanted === 0 ? undefined : at(wanted),
+        ...(wanted > 120 && { by: "admin" })
+      }
     case "Configure":
       return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin" }
+    case "SetExperienceWindow":
+      return { _tag: kind, window: windowOf(step, current), by: "admin" }
     case "None":
       return undefined
-    default:
+    case "Cancel":
       return { _tag: kind, consumerId }
+    default:
+      return { _tag: kind, consumerId, by: "admin" }
   }
 }
 

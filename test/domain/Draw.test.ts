@@ -6,6 +6,7 @@ import { roundAfter } from "../../src/domain/draw/Beacon.ts"
 import { askedOf, outcomeOf } from "./History.ts"
 import { at, configuration, dice, History, start } from "./draw/history.ts"
 import { Reference } from "./draw/Reference.ts"
+import { windowOf } from "./window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia", "zoe"]
 
@@ -64,8 +65,10 @@ const kinds = [
   "Deny",
   "Complete",
   "Complete",
+  "Remove",
   "ProvideBeacon",
   "Configure",
+  "SetExperienceWindow",
   "None"
 ] as const
 
@@ -78,6 +81,8 @@ const stepsArbitrary = (waits: ReadonlyArray<number>) =>
       isGuest: pick(false, false, true),
       loyaltyScore: pick(0, 0, 0.5, 1),
       change: pick(...changes),
+      windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
+      windowCloseAt: pick(undefined, undefined, at(5), at(7)),
       /** Ends or archives the draw, seldom. */
       rare: pick(...Array.from({ length: 80 }, (_, index) => index))
     }),
@@ -97,15 +102,19 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
     case "Enter":
       return { _tag: kind, consumerId, isGuest, loyaltyScore }
     case "Deny":
-      return { _tag: kind, consumerId, reason: isGuest ? "FRAUD_DETECTED" : "ADMIN_ACTION" }
+      return { _tag: kind, consumerId, reason: isGuest ? "FRAUD_DETECTED" : "ADMIN_ACTION", by: "admin" }
     case "ProvideBeacon":
       return { _tag: kind, round: roundAfter(current.drawAt) + (isGuest ? 1 : 0), randomness, signature }
     case "Configure":
       return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin" }
+    case "SetExperienceWindow":
+      return { _tag: kind, window: windowOf(step, current), by: "admin" }
     case "None":
       return undefined
+    case "Leave":
+      return { _tag: kind, consumerId, ...(isGuest && { by: "admin" }) }
     default:
-      return { _tag: kind, consumerId }
+      return { _tag: kind, consumerId, by: "admin" }
   }
 }
 

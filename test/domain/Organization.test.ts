@@ -64,6 +64,8 @@ describe("An organization's settings", () => {
       [{ loyaltyFullScoreBalance: 0.5 }, true],
       [{ loyaltyFullScoreBalance: 0 }, false],
       [{ loyaltyFullScoreBalance: 1e13 }, false],
+      [{ grantMessages: "email_or_sms" }, true],
+      [{ grantMessages: "on" }, false],
       [{ timeZone: "Europe/Nowhere" }, false],
       [{ currencyCode: "eur" }, false],
       [{ name: "" }, false],

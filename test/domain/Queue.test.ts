@@ -4,6 +4,7 @@ import { type Command, type Configuration, configurationProblems, decider, type 
 import { askedOf, outcomeOf } from "./History.ts"
 import { at, configuration, History, seed, start } from "./queue/history.ts"
 import { Reference } from "./queue/Reference.ts"
+import { windowOf } from "./window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia", "zoe"]
 
@@ -59,10 +60,13 @@ const kinds = [
   "Enter",
   "Leave",
   "Admit",
+  "AdmitNext",
   "Deny",
   "Complete",
   "Complete",
+  "Remove",
   "Configure",
+  "SetExperienceWindow",
   "None"
 ] as const
 
@@ -75,6 +79,8 @@ const stepsArbitrary = (waits: ReadonlyArray<number>) =>
       isGuest: pick(false, false, true),
       loyaltyScore: pick(0, 0, 0.5, 1),
       change: pick(...changes),
+      windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
+      windowCloseAt: pick(undefined, undefined, at(5), at(7)),
       /** Ends or archives the queue, seldom. */
       rare: pick(...Array.from({ length: 60 }, (_, index) => index))
     }),
@@ -91,13 +97,19 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
     case "Enter":
       return { _tag: kind, consumerId, isGuest, loyaltyScore }
     case "Deny":
-      return { _tag: kind, consumerId, reason: isGuest ? "FRAUD_DETECTED" : "ADMIN_ACTION" }
+      return { _tag: kind, consumerId, reason: isGuest ? "FRAUD_DETECTED" : "ADMIN_ACTION", by: "admin" }
+    case "AdmitNext":
+      return { _tag: kind, count: step.isGuest ? 5 : 2, by: "admin" }
     case "Configure":
       return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin" }
+    case "SetExperienceWindow":
+      return { _tag: kind, window: windowOf(step, current), by: "admin" }
     case "None":
       return undefined
+    case "Leave":
+      return { _tag: kind, consumerId, ...(isGuest && { by: "admin" }) }
     default:
-      return { _tag: kind, consumerId }
+      return { _tag: kind, consumerId, by: "admin" }
   }
 }
 
@@ -188,6 +200,7 @@ describe("a queue under random commands", () => {
       const instants: Array<number> = []
       let last = 0
       let returned = 0
+      let left = 0
       let grants = 0
       for (const event of events) {
         assert.isAtLeast(event.at, last)
@@ -195,6 +208,7 @@ describe("a queue under random commands", () => {
         if ("consumerId" in event && (event._tag === "Expired" || event._tag === "Denied")) {
           if (decider.view(replayed, event.consumerId, 0).status === "GRANTED") returned++
         }
+        if (event._tag === "Left" && decider.view(replayed, event.consumerId, 0).status === "GRANTED") left++
         if (event._tag === "Granted") {
           grants++
           const view = decider.view(replayed, event.consumerId, 0)
@@ -206,7 +220,7 @@ describe("a queue under random commands", () => {
         }
         decider.evolve(replayed, event)
         const { maxAdmissions = Infinity, recycleExpiredAdmissions } = decider.configurationOf(replayed)
-        assert.isAtMost(grants - (recycleExpiredAdmissions ? returned : 0), maxAdmissions)
+        assert.isAtMost(grants - left - (recycleExpiredAdmissions ? returned : 0), maxAdmissions)
       }
       assertPaced(instants, settings.admitRate!)
     },

@@ -10,6 +10,7 @@ import {
 import { askedOf, isEvents, outcomeOf } from "./History.ts"
 import { at, configuration, History, start } from "./timedRelease/history.ts"
 import { Reference } from "./timedRelease/Reference.ts"
+import { windowOf } from "./window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee"]
 
@@ -55,7 +56,9 @@ const kinds = [
   "Deny",
   "Complete",
   "Complete",
+  "Remove",
   "Configure",
+  "SetExperienceWindow",
   "None"
 ] as const
 
@@ -66,7 +69,10 @@ const stepsArbitrary = Arbitrary.array(
     consumerId: pick(...consumers),
     isGuest: pick(false, false, true),
     variantId: pick(undefined, undefined, red, blue, green),
+    isNotOffered: pick(undefined, undefined, true),
     change: pick(...changes),
+    windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
+    windowCloseAt: pick(undefined, undefined, at(5), at(7)),
     /** Ends or archives it, seldom. */
     rare: pick(...Array.from({ length: 60 }, (_, index) => index))
   }),
@@ -76,20 +82,30 @@ const stepsArbitrary = Arbitrary.array(
 type Step = typeof stepsArbitrary extends Arbitrary.Arbitrary<ReadonlyArray<infer S>> ? S : never
 
 const commandOf = (step: Step, current: Configuration): Command | undefined => {
-  const { kind, consumerId, isGuest, variantId } = step
+  const { kind, consumerId, isGuest, variantId, isNotOffered } = step
   if (step.rare === 0) return { _tag: "End", by: "admin" }
   if (step.rare === 1) return { _tag: "Archive", by: "admin" }
   switch (kind) {
     case "Enter":
-      return { _tag: kind, consumerId, isGuest, ...(variantId !== undefined && { variantId }) }
+      return {
+        _tag: kind,
+        consumerId,
+        isGuest,
+        ...(variantId !== undefined && { variantId }),
+        ...(isNotOffered !== undefined && { isNotOffered })
+      }
     case "Deny":
-      return { _tag: kind, consumerId, reason: isGuest ? "FRAUD_DETECTED" : "ADMIN_ACTION" }
+      return { _tag: kind, consumerId, reason: isGuest ? "FRAUD_DETECTED" : "ADMIN_ACTION", by: "admin" }
     case "Configure":
       return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin" }
+    case "SetExperienceWindow":
+      return { _tag: kind, window: windowOf(step, current), by: "admin" }
     case "None":
       return undefined
+    case "Leave":
+      return { _tag: kind, consumerId, ...(isGuest && { by: "admin" }) }
     default:
-      return { _tag: kind, consumerId }
+      return { _tag: kind, consumerId, by: "admin" }
   }
 }
 

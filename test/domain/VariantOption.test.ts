@@ -29,8 +29,10 @@ describe("a value of a variant option", () => {
     assert.deepStrictEqual(wrong.filter(isAccepted), [])
   })
 
-  it("has a colour of six hexadecimal digits, if any", () => {
-    const wrong = ["", "red", "00ff9a", "#0f9", "#00ff9", "#00ff9a0", "#00ff9a00", "#00ff9g", "#00ff9a\n", " #00ff9a"]
+  it("has a colour of 3, 4, 6 or 8 hexadecimal digits, if any", () => {
+    for (const colorHex of ["#0f9", "#0F98", "#00ff9a", "#00fF9a80"]) assert.isTrue(isAccepted({ ...value, colorHex }))
+    const wrong = ["", "red", "00ff9a", "0f9", "#", "#0", "#0f", "#00ff9", "#00ff9a0", "#00ff9a000"]
+    wrong.push("#00ff9g", "#0fg", "#00ff9a\n", " #00ff9a")
     assert.deepStrictEqual(
       wrong.filter((colorHex) => isAccepted({ ...value, colorHex })),
       []

@@ -11,6 +11,7 @@ import {
 import { askedOf, isEvents, outcomeOf } from "./History.ts"
 import { at, configuration, History, start } from "./waitlist/history.ts"
 import { Reference } from "./waitlist/Reference.ts"
+import { windowOf } from "./window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia"]
 
@@ -43,10 +44,12 @@ const kinds = [
   "Enter",
   "Enter",
   "Leave",
+  "Remove",
   "MarkNotified",
   "MarkNotified",
   "ScheduleNotice",
   "Configure",
+  "SetExperienceWindow",
   "None"
 ] as const
 
@@ -58,6 +61,8 @@ const stepsArbitrary = Arbitrary.array(
     channel: pick(undefined, "email", "phone"),
     noticeAt: pick(undefined, at(-1), at(2), at(5), at(8)),
     change: pick(...changes),
+    windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
+    windowCloseAt: pick(undefined, undefined, at(5), at(7)),
     /** Ends or archives it, seldom. */
     rare: pick(...Array.from({ length: 60 }, (_, index) => index))
   }),
@@ -77,6 +82,10 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
       return { _tag: kind, ...(noticeAt !== undefined && { at: noticeAt }) }
     case "Configure":
       return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin" }
+    case "Remove":
+      return { _tag: kind, consumerId, by: "admin" }
+    case "SetExperienceWindow":
+      return { _tag: kind, window: windowOf(step, current), by: "admin" }
     case "None":
       return undefined
     default:

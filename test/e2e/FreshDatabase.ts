@@ -1,18 +1,18 @@
 /**
- * A database of a test's own for a server process: a new one on the local Postgres server where one answers, else the
- * embedded server in a folder of its own. Either way nothing of it is left.
+ * A database of a test's own for a server process: a new one on the server of the test run, or, for a script, on the
+ * local Postgres server if one answers, else the embedded server in a folder of its own. Nothing of it is left.
  */
-import { PgClient } from "@effect/sql-pg"
 import { NodeFileSystem } from "@effect/platform-node"
-import { Effect, Exit, Redacted, Scope } from "effect"
-import { Reactivity } from "effect/reactivity"
+import { Effect, Exit, Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { folderAt } from "../../src/store/embedded/ServerFolder.ts"
 import { stop } from "../../src/store/embedded/ServerProcess.ts"
+import { connect } from "../store/connections.ts"
 import * as TestDatabase from "../store/TestDatabase.ts"
+import * as TestServer from "../store/TestServer.ts"
 
 export interface FreshDatabase {
   /** What a server process needs in its environment to use it. */
@@ -27,7 +27,7 @@ const open = new Set<FreshDatabase>()
 
 /** A database with nothing in it. */
 export async function make(): Promise<FreshDatabase> {
-  const database = await (TestDatabase.serverAnswers ? onServer() : embedded())
+  const database = await ((await hasServer()) ? onServer() : embedded())
   const tracked: FreshDatabase = {
     ...database,
     [Symbol.asyncDispose]: async () => {
@@ -44,17 +44,14 @@ export const disposeAll = (): Promise<unknown> =>
 
 /** Runs statements on a database by its address. */
 export const query = <A, E>(url: string, use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>): Promise<A> =>
-  Effect.runPromise(
-    PgClient.make({ url: Redacted.make(url), maxConnections: 2 }).pipe(
-      Effect.flatMap(use),
-      Effect.scoped,
-      Effect.provide(Reactivity.layer)
-    )
-  )
+  Effect.runPromise(Effect.scoped(Effect.flatMap(connect(url, 2), use)))
+
+const hasServer = async (): Promise<boolean> =>
+  TestServer.current.template !== undefined || (await TestServer.refusal(TestServer.current.url)) === undefined
 
 async function onServer(): Promise<FreshDatabase> {
   const scope = Effect.runSync(Scope.make())
-  const { url } = await Effect.runPromise(Scope.provide(TestDatabase.emptyDatabase, scope))
+  const { url } = await Effect.runPromise(Scope.provide(TestDatabase.migratedDatabase, scope))
   return {
     url,
     environment: { DATABASE_URL: url },

@@ -25,6 +25,8 @@ export interface Body {
   readonly session?: { readonly consumerId: string }
   readonly status?: string
   readonly code?: string
+  readonly error?: string
+  readonly admissionGrant?: string
   readonly position?: number
   readonly enteredAt?: string
   readonly grantedAt?: string
@@ -41,6 +43,8 @@ export interface Body {
   readonly currentPrice?: string
   readonly closeAt?: string
   readonly exchangeCode?: string
+  readonly opensAt?: string
+  readonly admitted?: number
   readonly live?: {
     readonly counts: { readonly [status: string]: number }
     readonly lastSequence: number

@@ -111,6 +111,8 @@ describe("the invariants", () => {
       ["Granted", 2, "b", operator]
     ]
     assert.strictEqual(violations({ admitRate: 60, maxAdmissions: 1 }, three).length, 1)
+    const left: ReadonlyArray<Line> = [...three.slice(0, 3), ["Left", 2, "a"], ["Granted", 2, "b", operator]]
+    assert.deepStrictEqual(violations({ admitRate: 60, maxAdmissions: 1 }, left), [])
     assert.strictEqual(violations({ admitRate: 60, capacity: 1 }, three).length, 1)
   })
 

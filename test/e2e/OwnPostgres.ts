@@ -11,10 +11,11 @@ import { findBinaries } from "../../src/store/embedded/Binaries.ts"
 import { chooseAccount } from "../../src/store/embedded/ServerAccount.ts"
 import { ensureCluster, folderAt, username } from "../../src/store/embedded/ServerFolder.ts"
 import { observe, ready, type Startable, stop } from "../../src/store/embedded/ServerProcess.ts"
-import * as FreshDatabase from "./FreshDatabase.ts"
+import { onDatabase } from "../store/connections.ts"
+import type { FreshDatabase } from "./FreshDatabase.ts"
 import { pause } from "./Processes.ts"
 
-export class OwnPostgres implements FreshDatabase.FreshDatabase {
+export class OwnPostgres implements FreshDatabase {
   readonly url: string
   readonly environment: NodeJS.ProcessEnv
   private readonly server: Startable
@@ -37,7 +38,7 @@ export class OwnPostgres implements FreshDatabase.FreshDatabase {
     )
     const password = await readFile(server.folder.password, "utf8")
     const urlOf = (database: string) => `postgres://${username}:${password}@127.0.0.1:${port}/${database}`
-    await FreshDatabase.query(urlOf("postgres"), (sql) => sql`create database usher`)
+    await Effect.runPromise(onDatabase(urlOf("postgres"), (sql) => sql`create database usher`))
     return new OwnPostgres(directory, server, urlOf("usher"))
   }
 

@@ -10,7 +10,11 @@ const logLinesMax = 200
 const alive = new Set<ChildProcess>()
 process.on("exit", () => {
   for (const child of alive) child.kill("SIGKILL")
+  for (const leader of leaders) killGroup(leader)
 })
+
+/** The ids of started commands that lead a process group: what they started is killed with them. */
+const leaders = new Set<number>()
 
 /** How a process ended. */
 export interface Ending {
@@ -26,11 +30,15 @@ export class Process {
   private readonly child: ChildProcess
   private readonly lines: Array<string> = []
 
-  constructor(args: ReadonlyArray<string>, environment: NodeJS.ProcessEnv) {
-    this.child = spawn(process.execPath, args, { env: environment, stdio: ["ignore", "pipe", "pipe"] })
-    if (this.child.pid === undefined) throw new Error(`${args.join(" ")} could not be started`)
+  /** This Node with arguments, unless another command is named: that one leads a process group of its own. */
+  constructor(args: ReadonlyArray<string>, environment: NodeJS.ProcessEnv, command = process.execPath) {
+    const detached = command !== process.execPath
+    this.child = spawn(command, args, { env: environment, detached, stdio: ["ignore", "pipe", "pipe"] })
+    this.child.once("error", (error) => this.keep(error.message))
+    if (this.child.pid === undefined) throw new Error(`${command} ${args.join(" ")} could not be started`)
     this.id = this.child.pid
     alive.add(this.child)
+    if (detached) leaders.add(this.id)
     for (const output of [this.child.stdout!, this.child.stderr!]) {
       output.setEncoding("utf8").on("data", (text: string) => this.keep(text))
     }
@@ -44,7 +52,7 @@ export class Process {
   }
 
   /** Sends the signal; waits for the end, at most `secondsMax`, after which SIGKILL follows and the wait fails. */
-  async end(signal: "SIGKILL" | "SIGTERM", secondsMax = 30): Promise<Ending> {
+  async end(signal: "SIGKILL" | "SIGTERM", secondsMax = 120): Promise<Ending> {
     if (this.ending !== undefined) return this.ending
     this.child.kill(signal)
     const ending = await within(this.ended, secondsMax)
@@ -52,6 +60,11 @@ export class Process {
     this.child.kill("SIGKILL")
     await this.ended
     throw new Error(`process ${this.id} did not end within ${secondsMax} s after ${signal}:\n${this.log()}`)
+  }
+
+  /** Kills what a command of its own group left behind; answers whether there was anything. */
+  killRest(): boolean {
+    return leaders.delete(this.id) && killGroup(this.id)
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -69,11 +82,20 @@ export class Process {
   }
 }
 
+/** Kills a process group; false if nothing of it runs any more. */
+function killGroup(leader: number): boolean {
+  try {
+    return process.kill(-leader, "SIGKILL")
+  } catch {
+    return false
+  }
+}
+
 /** Runs a program to its end and answers what it printed on standard output; fails unless it ends with success in time. */
 export async function run(
   args: ReadonlyArray<string>,
   environment: NodeJS.ProcessEnv,
-  secondsMax = 30
+  secondsMax = 120
 ): Promise<string> {
   const child = spawn(process.execPath, args, { env: environment, stdio: ["ignore", "pipe", "pipe"] })
   alive.add(child)

@@ -15,6 +15,8 @@ export interface Keys {
   readonly testSecretKey: string
 }
 
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
 /** The command line's own program. */
 export const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
@@ -62,6 +64,7 @@ export class ServerUnderTest {
     this.environment = {
       ...process.env,
       HOST: "127.0.0.1",
+      ADMIN_HOST: "",
       CONSUMER_PORT: `${consumerPort}`,
       ADMIN_PORT: `${adminPort}`,
       REDIS_URL: "",
@@ -75,9 +78,17 @@ export class ServerUnderTest {
   }
 
   /** Starts the process, the command line's `serve` if no other is named, and waits until it is ready; answers after how many milliseconds it was. */
-  async start(program: ReadonlyArray<string> = [main, "serve"]): Promise<number> {
+  start(program: ReadonlyArray<string> = [main, "serve"]): Promise<number> {
+    return this.untilReady(new Processes.Process(program, this.environment))
+  }
+
+  /** The same with `npm start`, as an operator does. Signals go to npm alone. */
+  startByNpm(): Promise<number> {
+    return this.untilReady(new Processes.Process(["--prefix", root, "start"], this.environment, "npm"))
+  }
+
+  private async untilReady(started: Processes.Process): Promise<number> {
     const begun = performance.now()
-    const started = new Processes.Process(program, this.environment)
     this.process = started
     while (performance.now() - begun < readySecondsMax * 1000) {
       if (started.ending !== undefined) throw new Error(`the server ended with ${endingText(started)}`)
@@ -97,6 +108,7 @@ export class ServerUnderTest {
   /** SIGKILL. */
   async kill(): Promise<void> {
     await this.process?.end("SIGKILL")
+    this.process?.killRest()
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -107,7 +119,9 @@ export class ServerUnderTest {
   async terminate(secondsMax = 30): Promise<Processes.Ending & { readonly millis: number }> {
     const begun = performance.now()
     const ending = await this.process!.end("SIGTERM", secondsMax)
-    return { ...ending, millis: performance.now() - begun }
+    const millis = performance.now() - begun
+    if (this.process!.killRest()) throw new Error(`npm ended with ${endingText(this.process!)}, and the server ran on`)
+    return { ...ending, millis }
   }
 
   /** Waits until the process has ended by itself. */
@@ -142,7 +156,7 @@ export class ServerUnderTest {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.probes.close()
-    await this.process?.end("SIGKILL")
+    await this.kill()
     if (this.ownsDatabase) await this.database[Symbol.asyncDispose]()
   }
 }

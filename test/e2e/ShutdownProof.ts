@@ -1,7 +1,7 @@
 /**
  * Stops the server in order while it is under load: whoever had sent a request gets an answer, whoever follows a place sees
  * its stream end and not break, `/ready` says that it is over, the process ends by itself with success, and all that was
- * acknowledged is there afterwards.
+ * acknowledged is there afterwards. The server is started by `npm start`, and npm alone gets the signal.
  */
 import { Effect } from "effect"
 import { openStream } from "../http/eventStream.ts"
@@ -46,7 +46,7 @@ const followers = 20
 export async function shutdownProof(options: { readonly rounds: number; readonly seed: number }): Promise<Figures> {
   const dice = new Dice(options.seed)
   await using server = await ServerUnderTest.make()
-  await server.start()
+  await server.startByNpm()
   const keys = await server.createOrganization()
   using apis = new Apis(server, keys, workers)
   const sequenceId = await apis.createSequence()
@@ -68,7 +68,7 @@ export async function shutdownProof(options: { readonly rounds: number; readonly
 
   for (let round = 1; round <= options.rounds; round++) {
     await stopUnderLoad(server, apis, queueId, ledger, dice, figures)
-    await server.start()
+    await server.startByNpm()
     const history = await apis.history(queueId)
     figures.lost += ledger.missing(queueId, history).length
     figures.violations.push(...read(history).violations)

@@ -14,6 +14,6 @@ describe("a database that is restarted under load", () => {
       assert.strictEqual(figures.restarts, restarts)
       assert.isAbove(figures.acknowledged, 100)
       assert.isAbove(figures.postponed, 0)
-    }, 120_000)
+    })
   }
 })

@@ -9,5 +9,5 @@ describe("a crash between deciding, committing and answering", () => {
     assert.deepStrictEqual(figures.fired, { decided: 2, committed: 2, answered: 2 })
     assert.isAbove(figures.acknowledged, 100)
     assert.isAbove(figures.reads, 100)
-  }, 240_000)
+  })
 })

@@ -1,11 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { canStart } from "../http/limits/redisFixture.ts"
-import * as TestDatabase from "../store/TestDatabase.ts"
+import { canStart, title } from "../http/limits/redisFixture.ts"
 import { entriesPerSecond, redisLossProof } from "./RedisLossProof.ts"
 
-const title = canStart ? "Losing Redis in a drop" : "Losing Redis in a drop (skipped: no redis-server on the path)"
-
-describe.skipIf(!canStart || !TestDatabase.serverAnswers)(TestDatabase.title(title), () => {
+describe.skipIf(!canStart)(title("Losing Redis in a drop"), () => {
   it.each([
     ["two processes with a queue each", false],
     ["two nodes", true]
@@ -23,7 +20,6 @@ describe.skipIf(!canStart || !TestDatabase.serverAnswers)(TestDatabase.title(tit
       assert.isAtMost(shared.most, entriesPerSecond)
       assert.isAtLeast(alone.seconds, 2)
       assert.isAbove(alone.most, entriesPerSecond, "each counted for itself")
-    },
-    90_000
+    }
   )
 })

@@ -8,5 +8,5 @@ describe("a request whose connection is cut", () => {
     assert.strictEqual(figures.duplicates, 0)
     assert.isAtLeast(figures.cut, 400)
     assert.isAbove(figures.effective, 40)
-  }, 60_000)
+  })
 })

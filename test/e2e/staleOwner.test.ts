@@ -1,14 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as TestDatabase from "../store/TestDatabase.ts"
 import { staleOwnerProof } from "./StaleOwnerProof.ts"
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A node that sleeps too long"), () => {
+const roundsMax = 6
+
+describe("A node that sleeps too long", () => {
   it("finds its writes refused when it wakes up, and shows nothing old", async () => {
-    const figures = await staleOwnerProof({ rounds: 1, seed: 7 })
-    assert.deepStrictEqual(figures.violations.slice(0, 10), [])
-    assert.strictEqual(figures.lost, 0)
-    assert.isAbove(figures.refused, 0)
-    assert.isAbove(figures.asked, 0)
-    assert.isAbove(figures.acknowledged, 50)
-  }, 120_000)
+    let refused = 0
+    // Whether the node was about to write when it fell asleep is chance.
+    for (let seed = 7; refused === 0 && seed < 7 + roundsMax; seed++) {
+      const figures = await staleOwnerProof({ rounds: 1, seed })
+      assert.deepStrictEqual(figures.violations.slice(0, 10), [])
+      assert.strictEqual(figures.lost, 0)
+      assert.isAbove(figures.asked, 0)
+      assert.isAbove(figures.acknowledged, 50)
+      refused += figures.refused
+    }
+    assert.isAbove(refused, 0)
+  })
 })

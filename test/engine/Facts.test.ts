@@ -20,7 +20,7 @@ import {
 const layer = Engine.layer({ node: "here" }).pipe(Layer.provideMerge(layerJournal))
 
 const auction = { kind: "auction", id: queueId(2), tenant } as const
-const bid = (n: number, amount: bigint) => ({ _tag: "Bid", consumerId: consumer(n), amount }) as const
+const bid = (n: number, amount: string) => ({ _tag: "Bid", consumerId: consumer(n), amount }) as const
 
 /** Lets every fiber that can go on, go on. */
 const settle = Effect.repeat(Effect.yieldNow, { times: 50 })
@@ -39,7 +39,7 @@ const createAuction = Effect.gen(function* () {
     auctionType: "english",
     quantity: 1,
     autoExtendSeconds: 0,
-    startPrice: 1n
+    startPrice: "1"
   }
   const event: Auction.Event = { _tag: "Configured", at: 0, configuration, by: "test", handleSalt: "00".repeat(16) }
   decider.evolve(state, event)
@@ -67,9 +67,9 @@ describe("the facts of a mechanism", () => {
       const engine = yield* Engine
       const hands = yield* Hands
       yield* createAuction
-      yield* engine.send(auction, bid(1, 5n))
+      yield* engine.send(auction, bid(1, "5"))
       const release = yield* hands.hold
-      yield* Effect.forkChild(engine.send(auction, bid(2, 7n)))
+      yield* Effect.forkChild(engine.send(auction, bid(2, "7")))
       yield* settle
       const asked = yield* Effect.forkChild(engine.facts(auction))
       yield* settle
@@ -78,7 +78,7 @@ describe("the facts of a mechanism", () => {
       const { leadingBids } = yield* Fiber.join(asked)
       assert.deepStrictEqual(
         leadingBids.map(({ amount }) => amount),
-        [7n]
+        ["7"]
       )
     }).pipe(Effect.provide(layer))
   )
@@ -87,7 +87,7 @@ describe("the facts of a mechanism", () => {
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createAuction
-      yield* engine.send(auction, bid(1, 5n))
+      yield* engine.send(auction, bid(1, "5"))
       yield* TestClock.adjust("59999 millis")
       assert.deepInclude(yield* engine.facts(auction), { auctionEnded: false, remainingQuantity: 1 })
       yield* TestClock.adjust("1 millis")

@@ -88,10 +88,10 @@ const pass = (seconds: number) => Effect.flatMap(Hands, ({ clock }) => clock.adj
 
 /** Waits, in true time, until it is so. */
 const until = (isSo: () => boolean) =>
-  Effect.repeat(Effect.sleep("5 millis"), { until: () => isSo() }).pipe(Effect.timeout("15 seconds"), Effect.orDie)
+  Effect.repeat(Effect.sleep("5 millis"), { until: () => isSo() }).pipe(Effect.timeout("2 minutes"), Effect.orDie)
 
 describe("Streams", () => {
-  layer(services, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+  layer(services, { excludeTestServices: true })((it) => {
     it.effect(
       "begin at once, with the pause after which a client may come back, and a head like any other answer's",
       () =>

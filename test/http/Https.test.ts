@@ -4,25 +4,29 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { IpNetwork } from "effect/net"
 import { readFileSync } from "node:fs"
 import { request } from "node:https"
-import { networkInterfaces } from "node:os"
 import { fileURLToPath } from "node:url"
+import { ConsumerApi } from "../../src/http/consumer/Api.ts"
 import * as Server from "../../src/http/Server.ts"
+import * as System from "../../src/http/System.ts"
 import { StartRefused } from "../../src/Settings.ts"
-import { layerWith } from "./listenerFixture.ts"
+import { layerWith, openAddress } from "./listenerFixture.ts"
 import { type Call, send } from "./usherFixture.ts"
 
 const file = (name: string): string => fileURLToPath(new URL(`tls/${name}`, import.meta.url))
 const tls = { tlsCertFile: file("certificate.pem"), tlsKeyFile: file("key.pem") }
 
-const routes = HttpRouter.add("GET", "/things", HttpServerResponse.jsonUnsafe({ ok: true }))
+const routes = Layer.merge(
+  HttpRouter.add("GET", "/things", HttpServerResponse.jsonUnsafe({ ok: true })),
+  System.layer(ConsumerApi, "public")
+)
 const ok = { ok: true }
 const required = { error: "HTTPS required" }
 
-const call = (headers: NonNullable<Call["headers"]> = {}, host?: string) =>
+const call = (headers: NonNullable<Call["headers"]> = {}, host?: string, path = "/things") =>
   Effect.flatMap(Server.Listeners, ({ consumerUrl }) => {
     const url = new URL(consumerUrl)
     if (host !== undefined) url.hostname = host
-    return send(url.href, { path: "/things", headers })
+    return send(url.href, { path, headers })
   })
 
 /** A GET over TLS that trusts the tests' certificate alone. */
@@ -87,11 +91,6 @@ describe("A certificate that cannot be used", () => {
   )
 })
 
-/** An address of this machine that is not loopback. */
-const openAddress = Object.values(networkInterfaces())
-  .flatMap((addresses) => addresses ?? [])
-  .find(({ family, internal }) => family === "IPv4" && !internal)?.address
-
 layer(layerWith(routes, { host: "0.0.0.0" }), { excludeTestServices: true })("Over plain HTTP, a request", (it) => {
   it.effect("from loopback is answered, whatever it says of itself, and without strict transport", () =>
     Effect.gen(function* () {
@@ -110,6 +109,19 @@ layer(layerWith(routes, { host: "0.0.0.0" }), { excludeTestServices: true })("Ov
       for (const headers of [{}, { "x-forwarded-proto": "https" }, { "x-forwarded-for": "127.0.0.1" }]) {
         const { status, body } = yield* call(headers, openAddress)
         assert.deepStrictEqual([status, body], [403, required])
+      }
+    })
+  )
+
+  it.effect.skipIf(openAddress === undefined)("from anywhere is answered if it is a probe, and no other", () =>
+    Effect.gen(function* () {
+      for (const headers of [{}, { "x-forwarded-proto": "http", "x-forwarded-for": "203.0.113.7" }]) {
+        assert.deepStrictEqual((yield* call(headers, openAddress, "/health")).body, { status: "ok" })
+        assert.deepStrictEqual((yield* call(headers, openAddress, "/ready")).body, { status: "ready" })
+        assert.deepStrictEqual((yield* call(headers, openAddress, "/ready?verbose")).status, 200)
+      }
+      for (const path of ["/docs", "/openapi.json", "/healthy", "/ready/", "/api/ready", "/things?/health"]) {
+        assert.deepStrictEqual((yield* call({}, openAddress, path)).body, required, path)
       }
     })
   )

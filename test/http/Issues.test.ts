@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { Amount, PositiveAmount } from "../../src/domain/Amount.ts"
+import { Amount, PositivePrice, Price } from "../../src/domain/Amount.ts"
 import { Id } from "../../src/domain/Ids.ts"
 import { Timestamp } from "../../src/domain/Time.ts"
 import { ValidationError } from "../../src/http/Errors.ts"
@@ -53,13 +53,13 @@ describe("An issue", () => {
   })
 
   it("calls an amount an amount, also where it is a number or missing", () => {
-    for (const schema of [Amount, PositiveAmount, Schema.NullOr(Amount)]) {
+    for (const schema of [Amount, PositivePrice, Price, Schema.NullOr(Amount), Schema.NullOr(Price)]) {
       assert.deepStrictEqual(said(schema, 5), [["schema", "amount", "amount", "5"]])
       assert.deepStrictEqual(said(schema, undefined), [["schema", "amount", "amount", "undefined"]])
       const [[kind, type] = []] = said(schema, "1e5")
       assert.deepStrictEqual([kind, type], ["validation", "amount"])
     }
-    assert.deepStrictEqual(said(PositiveAmount, "0"), [["validation", "amount", "an amount above 0", '"0"']])
+    assert.deepStrictEqual(said(PositivePrice, "0"), [["validation", "amount", "an amount above 0", '"0"']])
   })
 
   it("names the check that failed where the type was right", () => {

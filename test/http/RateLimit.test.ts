@@ -5,7 +5,6 @@ import { SqlClient } from "effect/sql"
 import { Organizations } from "../../src/auth/Organizations.ts"
 import type { RateLimits } from "../../src/domain/Plan.ts"
 import * as Server from "../../src/http/Server.ts"
-import * as TestDatabase from "../store/TestDatabase.ts"
 import { layerWith } from "./listenerFixture.ts"
 import { type Answer, asConsumer, asServer, type Call, send, Usher } from "./usherFixture.ts"
 import * as Fixture from "./usherFixture.ts"
@@ -36,8 +35,8 @@ const withinMinute = (seconds: number) =>
     return left > seconds * 1_000 ? Effect.void : Effect.sleep(left + 20)
   })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Rate limits over HTTP"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("Rate limits over HTTP", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     const guestSession = (publishableKey: string): Call => ({
       method: "POST",
       path: "/api/auth/guest",

@@ -9,6 +9,7 @@ import { OneTimeCodes } from "../../src/auth/OneTimeCodes.ts"
 import { Protection } from "../../src/auth/Protection.ts"
 import { Receipts } from "../../src/auth/Receipts.ts"
 import { Revocations } from "../../src/auth/Revocations.ts"
+import { ConsumerSessions } from "../../src/auth/ConsumerSessions.ts"
 import { Sessions } from "../../src/auth/Sessions.ts"
 import { SigningKeys } from "../../src/auth/SigningKeys.ts"
 import { Tokens } from "../../src/auth/Tokens.ts"
@@ -22,12 +23,14 @@ import * as ConsumerRoutes from "../../src/http/consumer/Routes.ts"
 import { Readiness } from "../../src/http/Readiness.ts"
 import * as Server from "../../src/http/Server.ts"
 import { Settings } from "../../src/Settings.ts"
+import { ConsumerRecords } from "../../src/store/ConsumerRecords.ts"
 import { ExperienceEntries } from "../../src/store/ExperienceEntries.ts"
 import { ExperienceViews } from "../../src/store/ExperienceViews.ts"
 import { Unavailable } from "../../src/store/Journal.ts"
 import { Profiles } from "../../src/store/Profiles.ts"
 import { SequenceAccess } from "../../src/store/SequenceAccess.ts"
 import { AssignedProducts } from "../../src/store/AssignedProducts.ts"
+import { ShownPages } from "../../src/store/ShownPages.ts"
 import { ShownProducts } from "../../src/store/ShownProducts.ts"
 import { asConsumer, type Call, send } from "./usherFixture.ts"
 
@@ -81,7 +84,8 @@ const stubs = Layer.unwrap(
         consumersChanged: () => Effect.void
       }),
       Layer.succeed(ExperienceViews, { find: () => refuse("engine") }),
-      Layer.succeed(ShownProducts, { of: () => refuse("engine") }),
+      Layer.succeed(ShownPages, { find: () => refuse("engine") }),
+      Layer.succeed(ShownProducts, { of: () => refuse("engine"), variantIds: () => refuse("engine") }),
       Layer.succeed(AssignedProducts, { of: () => refuse("engine") }),
       Layer.succeed(ExperienceEntries, { enter: () => refuse("engine"), leave: () => refuse("engine") }),
       Layer.succeed(Profiles, { find: () => refuse("engine") }),
@@ -94,7 +98,9 @@ const stubs = Layer.unwrap(
       Layer.succeed(Consumers, {
         find: () => refuse("store"),
         loyaltyScore: () => refuse("store"),
-        archived: () => Effect.void
+        archived: () => Effect.void,
+        endSessionsOfArchived: () => Effect.void,
+        restored: () => Effect.void
       }),
       Layer.succeed(Sessions, {
         guest: () => refuse("engine"),
@@ -102,7 +108,27 @@ const stubs = Layer.unwrap(
         refresh: () => refuse("store"),
         end: () => refuse("store")
       }),
-      Layer.succeed(OneTimeCodes, { request: () => refuse("store"), verify: () => refuse("store") }),
+      Layer.succeed(ConsumerSessions, {
+        shown: () => refuse("store"),
+        list: () => refuse("store"),
+        end: () => refuse("store"),
+        endAll: () => refuse("store")
+      }),
+      Layer.succeed(ConsumerRecords, {
+        create: () => refuse("store"),
+        find: () => refuse("store"),
+        list: () => refuse("store"),
+        change: () => refuse("store"),
+        upsert: () => refuse("store"),
+        archive: () => refuse("store"),
+        restore: () => refuse("store"),
+        findArchived: () => refuse("store")
+      }),
+      Layer.succeed(OneTimeCodes, {
+        request: () => refuse("store"),
+        prove: () => refuse("store"),
+        verify: () => refuse("store")
+      }),
       Layer.succeed(ExternalIdentities, { authorize: () => refuse("store"), exchange: () => refuse("store") }),
       Layer.succeed(Delivery, {
         send: () => Effect.succeed(true),
@@ -137,6 +163,7 @@ layer(served, { excludeTestServices: true })("Out of reach", (it) => {
     { method: "POST", path: `/api/queues/${id}/leave` },
     { method: "POST", path: "/api/auth/guest" },
     { path: `/api/experiences/${id}` },
+    { path: `/api/experiences/${id}/page` },
     { method: "POST", path: `/api/experiences/${id}/enter` },
     { method: "DELETE", path: `/api/experiences/${id}/leave` },
     { path: "/api/consumers/me" }

@@ -7,7 +7,7 @@ import { Readiness } from "../../src/http/Readiness.ts"
 import * as Server from "../../src/http/Server.ts"
 import * as System from "../../src/http/System.ts"
 import { ConsumerApi } from "../../src/http/consumer/Api.ts"
-import { layerWith } from "./listenerFixture.ts"
+import { layerWith, openAddress } from "./listenerFixture.ts"
 import { type Answer, send } from "./usherFixture.ts"
 
 /** A running pair of listeners with a request that takes as long as the test wants, and the way to end them. */
@@ -58,6 +58,20 @@ const refused = (url: string) =>
       () => true
     )
   )
+
+describe("Listening", () => {
+  it.live.skipIf(openAddress === undefined)("is at an address of its own for the Admin API, if one is set", () =>
+    Effect.gen(function* () {
+      const listeners = layerWith(Layer.empty, { host: "0.0.0.0", adminHost: "127.0.0.1" })
+      const { consumerUrl, adminUrl } = Context.get(yield* Layer.build(listeners), Server.Listeners)
+      assert.strictEqual(new URL(adminUrl).hostname, "127.0.0.1")
+      assert.strictEqual((yield* send(adminUrl, { path: "/things" })).status, 404)
+      const open = (url: string) => `http://${openAddress}:${new URL(url).port}`
+      assert.isFalse(yield* refused(open(consumerUrl)))
+      assert.isTrue(yield* refused(open(adminUrl)))
+    })
+  )
+})
 
 describe("Ending", () => {
   it.live("answers what is under way, and closes its connection", () =>

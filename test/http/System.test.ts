@@ -1,12 +1,11 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import * as TestDatabase from "../store/TestDatabase.ts"
 import { asConsumer, Usher } from "./usherFixture.ts"
 import * as Fixture from "./usherFixture.ts"
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Outside /api"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("Outside /api", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     const onBoth = Effect.map(Usher, ({ consumer, admin }) => [consumer, admin] as const)
 
     it.effect("both listeners say without credentials that they are up and ready", () =>
@@ -36,6 +35,22 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Outside /api"),
       })
     )
 
+    it.effect("both name their groups of operations as people write them", () =>
+      Effect.gen(function* () {
+        for (const call of yield* onBoth) {
+          const { tags, paths } = (yield* call({ path: "/openapi.json" })).body
+          const names: ReadonlyArray<string> = tags.map(({ name }: { readonly name: string }) => name)
+          assert.include(names, "Timed releases")
+          for (const name of names) assert.match(name, /^(API|[A-Z][a-z]+)( [a-z]+)*$/)
+          assert.strictEqual(new Set(names).size, names.length)
+          for (const operations of Object.values<object>(paths)) {
+            for (const operation of Object.values(operations))
+              assert.includeMembers(names as Array<string>, operation.tags)
+          }
+        }
+      })
+    )
+
     it.effect("only the consumer listener shows the public signing keys, and nothing private of them", () =>
       Effect.gen(function* () {
         const { consumer, admin } = yield* Usher
@@ -54,12 +69,13 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Outside /api"),
         const enter = documented("post", "/api/queues/{queueId}/enter")
         assert.deepStrictEqual(enter, ["200", "400", "401", "403", "404", "409", "423", "429", "500", "503"])
         const deny = documented("post", "/api/queues/{queueId}/deny")
-        assert.deepStrictEqual(deny, ["200", "400", "401", "404", "409", "413", "415", "429", "500", "503"])
-        assert.deepStrictEqual(documented("post", "/api/auth/guest"), ["200", "401", "429", "500", "503"])
+        assert.deepStrictEqual(deny, ["200", "400", "401", "403", "404", "409", "413", "415", "429", "500", "503"])
+        assert.deepStrictEqual(documented("post", "/api/auth/guest"), ["200", "401", "403", "429", "500", "503"])
         assert.deepStrictEqual(documented("get", "/api/queues/{queueId}"), [
           "200",
           "400",
           "401",
+          "403",
           "404",
           "429",
           "500",
@@ -91,6 +107,22 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Outside /api"),
       })
     )
 
+    it.effect("both descriptions name the refusal of plain HTTP on every operation", () =>
+      Effect.gen(function* () {
+        for (const call of yield* onBoth) {
+          const { paths, components } = (yield* call({ path: "/openapi.json" })).body
+          const refusal = { $ref: "#/components/schemas/HttpsRequiredEncoded" }
+          assert.deepStrictEqual(components.schemas.HttpsRequiredEncoded.properties.error.enum, ["HTTPS required"])
+          for (const [path, operations] of Object.entries<object>(paths)) {
+            for (const [method, operation] of Object.entries(operations)) {
+              const { schema } = operation.responses["403"].content["application/json"]
+              assert.deepInclude(schema.anyOf ?? [schema], refusal, `${method} ${path}`)
+            }
+          }
+        }
+      })
+    )
+
     it.effect("the description of the Admin API asks for the secret key everywhere, and for nothing else", () =>
       Effect.gen(function* () {
         const { admin } = yield* Usher
@@ -104,17 +136,37 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Outside /api"),
       })
     )
 
+    const readyIs = Effect.fnUntraced(function* (status: number) {
+      const { consumer } = yield* Usher
+      return yield* consumer({ path: "/ready" }).pipe(
+        Effect.repeat({ until: (answer) => answer.status === status, schedule: Schedule.spaced("50 millis") })
+      )
+    })
+
     it.effect("readiness is lost while the schema is behind", () =>
       Effect.gen(function* () {
-        const { consumer } = yield* Usher
         const sql = yield* SqlClient.SqlClient
-        const ready = Effect.delay(consumer({ path: "/ready" }), "1100 millis")
         yield* sql`update usher_migrations set migration_id = -migration_id`
-        const behind = yield* ready
-        assert.deepStrictEqual([behind.status, behind.body.error], [503, "Service unavailable"])
+        const behind = yield* readyIs(503)
+        assert.strictEqual(behind.body.error, "Service unavailable")
         assert.match(behind.body.reasons.database, /schema at step/)
         yield* sql`update usher_migrations set migration_id = -migration_id`
-        assert.strictEqual((yield* ready).status, 200)
+        yield* readyIs(200)
+      })
+    )
+
+    it.effect("a mechanism that is late is remarked upon, with how late it is, and costs no readiness", () =>
+      Effect.gen(function* () {
+        const { consumer, queue } = yield* Usher
+        const sql = yield* SqlClient.SqlClient
+        const queueId = yield* queue()
+        yield* sql`update mechanism_heads set wake_at = now() - interval '1 minute' where mechanism_id = ${queueId}`
+        const late = yield* consumer({ path: "/ready" }).pipe(
+          Effect.repeat({ until: ({ body }) => body.remarks !== undefined, schedule: Schedule.spaced("50 millis") })
+        )
+        assert.deepStrictEqual([late.status, late.body.status], [200, "ready"])
+        assert.match(late.body.remarks["wake-ups"], /^overdue for 6\d s$/)
+        yield* sql`update mechanism_heads set wake_at = null where mechanism_id = ${queueId}`
       })
     )
   })

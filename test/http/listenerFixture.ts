@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Layer, Logger } from "effect"
 import type { HttpRouter } from "effect/http"
+import { networkInterfaces } from "node:os"
 import { Readiness } from "../../src/http/Readiness.ts"
 import * as Server from "../../src/http/Server.ts"
 import { Settings } from "../../src/Settings.ts"
@@ -31,3 +32,8 @@ export const layerWith = <R = HttpRouter.HttpRouter | Readiness>(
     Layer.provideMerge(Settings.layerTest({ consumerPort: 0, adminPort: 0, shutdownTimeoutSeconds: 2, ...settings })),
     Layer.provideMerge(logged)
   )
+
+/** An address of this machine that is not loopback; undefined if it has none. */
+export const openAddress = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ family, internal }) => family === "IPv4" && !internal)?.address

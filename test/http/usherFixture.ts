@@ -16,6 +16,8 @@ import * as ConsumerRoutes from "../../src/http/consumer/Routes.ts"
 import { Readiness } from "../../src/http/Readiness.ts"
 import * as Server from "../../src/http/Server.ts"
 import { Settings } from "../../src/Settings.ts"
+import { Availability } from "../../src/store/Availability.ts"
+import { Heartbeat } from "../../src/store/Heartbeat.ts"
 import * as JournalCodec from "../../src/store/JournalCodec.ts"
 import * as JournalSql from "../../src/store/JournalSql.ts"
 import * as TestDatabase from "../store/TestDatabase.ts"
@@ -133,7 +135,8 @@ const servicesWith = <Database, E>(
     Layer.provideMerge(Layer.mergeAll(Auth.layer, Delivery.layer, Readiness.layer)),
     Layer.provideMerge(SecureRandom.layerWebCrypto),
     Layer.provideMerge(Settings.layerTest({ adminPort: 0, consumerPort: 0, shutdownTimeoutSeconds: 2, ...settings })),
-    Layer.provideMerge(database)
+    Layer.provideMerge(Heartbeat.layer({ name: "test" })),
+    Layer.provideMerge(Layer.merge(database, Availability.layer))
   )
 
 const server = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.layer })

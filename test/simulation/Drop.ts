@@ -226,9 +226,9 @@ class Drop {
     const roll = dice.next()
     if (roll < 0.5) return entry(dice, consumerId)
     if (roll < 0.62) return { _tag: "Leave", consumerId }
-    if (roll < 0.72) return { _tag: "Admit", consumerId }
-    if (roll < 0.78) return { _tag: "Deny", consumerId, reason: "FRAUD_DETECTED" }
-    if (roll < 0.985) return { _tag: "Complete", consumerId }
+    if (roll < 0.72) return { _tag: "Admit", consumerId, by: "admin" }
+    if (roll < 0.78) return { _tag: "Deny", consumerId, reason: "FRAUD_DETECTED", by: "admin" }
+    if (roll < 0.985) return { _tag: "Complete", consumerId, by: "admin" }
     if (roll < 0.996) {
       this.configuration = { ...this.configuration, admitRate: anyRate(dice) }
       return { _tag: "Configure", configuration: this.configuration, by: "admin" }

@@ -126,7 +126,7 @@ class Raffle {
       for (const step of this.#steps()) yield* step
       // The beacon gives the round at last, and every pause before a restart is over.
       for (let attempt = 0; attempt < 12; attempt++) {
-        yield* TestClock.adjust("20 seconds")
+        yield* TestClock.adjust("2 minutes")
         yield* this.#command(yield* this.#beacon())
       }
       // Where one win after the other expires it would go on for hours.
@@ -211,8 +211,8 @@ class Raffle {
     const roll = dice.next()
     if (roll < 0.5) return entry(dice, consumerId)
     if (roll < 0.62) return { _tag: "Leave", consumerId }
-    if (roll < 0.72) return { _tag: "Deny", consumerId, reason: "FRAUD_DETECTED" }
-    if (roll < 0.995) return { _tag: "Complete", consumerId }
+    if (roll < 0.72) return { _tag: "Deny", consumerId, reason: "FRAUD_DETECTED", by: "admin" }
+    if (roll < 0.995) return { _tag: "Complete", consumerId, by: "admin" }
     return { _tag: "End", by: "admin" }
   }
 }

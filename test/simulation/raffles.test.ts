@@ -1,5 +1,6 @@
 /**
- * 300 simulated raffles. A failure names its seed; `SIMULATION_SEED=<seed>` plays that raffle alone, the same way again.
+ * Simulated raffles. A failure names its seed; `SIMULATION_SEED=<seed>` plays that raffle alone, the same way again.
+ * `npm run prove:simulation` plays 300.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -15,7 +16,8 @@ vi.mock("node:crypto", async (original) => ({
 }))
 
 const alone = process.env["SIMULATION_SEED"]
-const seeds = alone === undefined ? Array.from({ length: 300 }, (_, index) => index + 1) : [Number(alone)]
+const count = Number(process.env["SIMULATION_RAFFLES"] ?? 60)
+const seeds = alone === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(alone)]
 
 const playSeed = (seed: number) => {
   entropy = new Dice(seed ^ 0x5eed)
@@ -32,11 +34,11 @@ describe("a simulated raffle with crashes and failing appends", () => {
       if (isDrawn) total.drawn++
     }
     if (alone !== undefined) return
-    assert.isAbove(total.drawn, 200)
-    assert.isAbove(total.wins, 1_000)
-    assert.isAbove(total.crashes, 500)
-    assert.isAbove(total.failures, 300)
-  }, 300_000)
+    assert.isAbove(total.drawn, count / 2)
+    assert.isAbove(total.wins, 3 * count)
+    assert.isAbove(total.crashes, count)
+    assert.isAbove(total.failures, count / 2)
+  })
 
   it("is the same raffle again for the same seed", async () => {
     const seed = seeds[seeds.length - 1]!

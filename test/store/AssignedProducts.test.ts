@@ -9,8 +9,8 @@ import { Experiences } from "../../src/store/Experiences.ts"
 import { Invalidations } from "../../src/store/Invalidations.ts"
 import { Sequences } from "../../src/store/Sequences.ts"
 import { aProduct, aVariant } from "./catalogueFixture.ts"
+import { changesHandled } from "./notifications.ts"
 import { aTenant, layer as records } from "./recordsFixture.ts"
-import * as TestDatabase from "./TestDatabase.ts"
 
 const memory = AssignedProducts.layer.pipe(Layer.provideMerge(Invalidations.layer), Layer.provideMerge(records))
 
@@ -32,16 +32,13 @@ const aSystemAssigned = Effect.fnUntraced(function* (tenant: Tenant, weights: Re
 
 const consumers = Array.from({ length: 200 }, () => randomUUID())
 
-/** Until what was told before is handled. */
-const told = Effect.sleep("200 millis")
-
 const picksIn = Effect.fnUntraced(function* (tenant: Tenant, sequenceId: string) {
   const assigned = yield* AssignedProducts
   const products = yield* Effect.forEach(consumers, (id) => assigned.of({ ...tenant, sequenceId }, id))
   return products.map((product) => product?.productId)
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Products that the system picks"), () => {
+describe("Products that the system picks", () => {
   layer(memory, { excludeTestServices: true })((it) => {
     it.effect("are the same again after a restart, and come by weight", () =>
       Effect.gen(function* () {
@@ -100,7 +97,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Products that t
           const tenant = yield* aTenant()
           const { sequenceId, productIds } = yield* aSystemAssigned(tenant, [1, 1, 1])
           const [one, other, third] = productIds as [string, string, string]
-          yield* told
+          yield* changesHandled()
           assert.isTrue(invalidations.isCurrent())
           const ask = assigned.of({ ...tenant, sequenceId }, consumers[0]!)
           const before = yield* ask
@@ -108,13 +105,13 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Products that t
           yield* aVariant(stranger, yield* aProduct(stranger))
           yield* sql`update sequences set name = 'Renamed' where id = ${sequenceId}`
           yield* sql`update products set name = 'Boot' where id = ${one}`
-          yield* told
+          yield* changesHandled()
           // The very same value: nobody asked the database.
           assert.strictEqual(yield* ask, before)
 
           const first = yield* picksIn(tenant, sequenceId)
           yield* sql`update products set archived = true where id = ${third}`
-          yield* told
+          yield* changesHandled()
           const second = yield* picksIn(tenant, sequenceId)
           assert.notInclude(second, third)
           for (const [index, productId] of first.entries()) {
@@ -124,13 +121,13 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Products that t
           yield* sequences.change(tenant, sequenceId, "x", (settings) =>
             Result.succeed({ ...settings, sequenceProducts: only })
           )
-          yield* told
+          yield* changesHandled()
           assert.deepStrictEqual([...new Set(yield* picksIn(tenant, sequenceId))], [other])
           const variant = yield* aVariant(tenant, other)
-          yield* told
+          yield* changesHandled()
           assert.deepStrictEqual((yield* ask)!.variantIds, new Set([variant]))
           yield* sql`update product_variants set archived = true where id = ${variant}`
-          yield* told
+          yield* changesHandled()
           assert.deepStrictEqual((yield* ask)!.variantIds, new Set())
         })
     )

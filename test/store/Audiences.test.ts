@@ -7,11 +7,10 @@ import { Audiences } from "../../src/store/Audiences.ts"
 import { Experiences } from "../../src/store/Experiences.ts"
 import { Sequences } from "../../src/store/Sequences.ts"
 import { aConsumer, aTenant, inTestMode, layer as records, walk } from "./recordsFixture.ts"
-import * as TestDatabase from "./TestDatabase.ts"
 
 const names = (page: { readonly data: ReadonlyArray<{ readonly name: string }> }) => page.data.map(({ name }) => name)
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Audiences in Postgres"), () => {
+describe("Audiences in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
     it.effect("are created empty, renamed and archived, and say who did it", () =>
       Effect.gen(function* () {

@@ -7,10 +7,9 @@ import { ConsumerRecords } from "../../src/store/ConsumerRecords.ts"
 import type { PageQuery } from "../../src/store/Pagination.ts"
 import * as Search from "../../src/store/Search.ts"
 import { aTenant, inTestMode, layer as records, walk } from "./recordsFixture.ts"
-import * as TestDatabase from "./TestDatabase.ts"
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A search among many consumers"), () => {
-  layer(records, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("A search among many consumers", () => {
+  layer(records, { excludeTestServices: true })((it) => {
     it.effect("finds what is common and what is rare, in order, wherever it is", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -6,6 +6,7 @@ import { createServer, type Socket } from "node:net"
 import { Settings } from "../../src/Settings.ts"
 import * as Database from "../../src/store/Database.ts"
 import * as TestDatabase from "./TestDatabase.ts"
+import * as TestServer from "./TestServer.ts"
 
 /** The database at a URL, as Usher opens it. */
 const open = (url: string) =>
@@ -146,7 +147,7 @@ describe("a server named by DATABASE_URL", () => {
     })
   )
 
-  describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("and is really there"), () => {
+  describe("and is really there", () => {
     it.live("is used", () =>
       Effect.gen(function* () {
         const { url, name } = yield* TestDatabase.emptyDatabase
@@ -157,7 +158,7 @@ describe("a server named by DATABASE_URL", () => {
 
     it.live("without the database named is told", () =>
       Effect.gen(function* () {
-        const url = new URL(TestDatabase.serverUrl)
+        const url = new URL(TestServer.current.url)
         url.pathname = "/usher_no_such_database"
         assert.include(yield* refusal(url.href), "no such database")
       })

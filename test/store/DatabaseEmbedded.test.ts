@@ -69,7 +69,7 @@ const isAlive = (pid: number) => {
 const until = (condition: () => boolean) =>
   Effect.sync(condition).pipe(
     Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("10 millis") }),
-    Effect.timeout("10 seconds")
+    Effect.timeout("2 minutes")
   )
 
 const killed = (pid: number) =>
@@ -260,7 +260,7 @@ describe("the embedded Postgres", { concurrent: false }, () => {
       yield* killed(serverPid(pidFile)!)
       const [after] = yield* sql`select inet_server_port() as port`.pipe(
         Effect.retry({ schedule: Schedule.spaced("50 millis") }),
-        Effect.timeout("10 seconds")
+        Effect.timeout("2 minutes")
       )
       assert.deepStrictEqual(after, before)
     })

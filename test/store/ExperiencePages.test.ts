@@ -8,7 +8,6 @@ import { documentBytesMax, ExperiencePages } from "../../src/store/ExperiencePag
 import { Experiences } from "../../src/store/Experiences.ts"
 import type { PageQuery } from "../../src/store/Pagination.ts"
 import { aTenant, inTestMode, layer as records, walk } from "./recordsFixture.ts"
-import * as TestDatabase from "./TestDatabase.ts"
 
 const creativeDocument = {
   schemaVersion: 1,
@@ -24,7 +23,7 @@ const anExperience = Effect.fnUntraced(function* (tenant: Tenant) {
   return (yield* experiences.create(tenant, "x", { name: "Drop", timeZone: "UTC", currencyCode: "USD" })).id
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Experience pages in Postgres"), () => {
+describe("Experience pages in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
     it.effect("are created, changed, published and archived, and say who did it", () =>
       Effect.gen(function* () {

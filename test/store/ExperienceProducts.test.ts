@@ -9,7 +9,7 @@ import { Invalidations } from "../../src/store/Invalidations.ts"
 import { ShownProducts } from "../../src/store/ShownProducts.ts"
 import { anOptionOf, aPicture, aProduct, aSyncSource, aVariant } from "./catalogueFixture.ts"
 import { aTenant, inTestMode, layer as records } from "./recordsFixture.ts"
-import * as TestDatabase from "./TestDatabase.ts"
+import { changesHandled } from "./notifications.ts"
 
 const anExperience = Effect.fnUntraced(function* (tenant: Tenant) {
   const experiences = yield* Experiences
@@ -28,7 +28,7 @@ const stamps = {
 
 const memory = ShownProducts.layer.pipe(Layer.provideMerge(Invalidations.layer), Layer.provideMerge(records))
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The products of an experience"), () => {
+describe("The products of an experience", () => {
   layer(memory, { excludeTestServices: true })((it) => {
     it.effect("are shown with all that belongs to them, and null where nothing is set", () =>
       Effect.gen(function* () {
@@ -223,13 +223,11 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The products of
         yield* products.replace(tenant, experienceId, [whole(product)])
         assert.isTrue(invalidations.isCurrent())
         const ask = remembered.of(tenant.organizationId, experienceId)
-        /** Until what was told before is handled. */
-        const told = Effect.sleep("200 millis")
-        yield* told
+        yield* changesHandled()
         const first = yield* ask
         assert.strictEqual(first[0]!.product.name, "Sneaker")
         yield* aVariant(yield* aTenant(), yield* aProduct(yield* aTenant()))
-        yield* told
+        yield* changesHandled()
         assert.strictEqual(yield* ask, first)
         const changes = [
           sql`update products set name = 'Boot' where id = ${product}`,
@@ -245,11 +243,42 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The products of
         let before = first
         for (const [index, change] of changes.entries()) {
           yield* change
-          yield* told
+          yield* changesHandled()
           const after = yield* ask
           assert.notDeepEqual(after, before, `change ${index}`)
           before = after
         }
+      })
+    )
+
+    it.effect("are offered in all their variants, or in the one that is named, archived ones aside", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const products = yield* ExperienceProducts
+        const remembered = yield* ShownProducts
+        const tenant = yield* aTenant()
+        const [experienceId, elsewhere] = [yield* anExperience(tenant), yield* anExperience(tenant)]
+        const [both, one, gone] = [yield* aProduct(tenant), yield* aProduct(tenant), yield* aProduct(tenant)]
+        const [a, b] = [yield* aVariant(tenant, both), yield* aVariant(tenant, both)]
+        const [c] = [yield* aVariant(tenant, one), yield* aVariant(tenant, one)]
+        yield* aVariant(tenant, gone)
+        yield* products.replace(tenant, experienceId, [
+          whole(both),
+          { productId: one, productVariantId: c, position: 1 },
+          whole(gone, 2)
+        ])
+        yield* sql`update products set archived = true where id = ${gone}`
+        const told = Effect.sleep("200 millis")
+        yield* told
+        const offered = remembered.variantIds(tenant.organizationId, experienceId)
+        const first = yield* offered
+        assert.deepStrictEqual(first, new Set([a, b, c]))
+        assert.strictEqual(yield* offered, first)
+        assert.deepStrictEqual(yield* remembered.variantIds(tenant.organizationId, elsewhere), new Set())
+        yield* sql`update product_variants set archived = true where id = ${a}`
+        const later = yield* aVariant(tenant, both)
+        yield* told
+        assert.deepStrictEqual(yield* offered, new Set([b, c, later]))
       })
     )
 
@@ -262,21 +291,28 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The products of
           shown: (id) => {
             asked++
             return products.shown(id)
+          },
+          variantIds: (id) => {
+            asked++
+            return products.variantIds(id)
           }
         })
         const tenant = yield* aTenant()
         const experienceId = yield* anExperience(tenant)
         yield* products.replace(tenant, experienceId, [whole(yield* aProduct(tenant))])
-        yield* Effect.sleep("200 millis")
+        yield* changesHandled()
         const answers = yield* Effect.gen(function* () {
           const remembered = yield* ShownProducts
           return yield* Effect.all(
-            Array.from({ length: 100 }, () => remembered.of(tenant.organizationId, experienceId)),
+            Array.from({ length: 100 }, () => [
+              remembered.of(tenant.organizationId, experienceId),
+              remembered.variantIds(tenant.organizationId, experienceId)
+            ]).flat(),
             { concurrency: "unbounded" }
           )
         }).pipe(Effect.provide(Layer.fresh(ShownProducts.layer).pipe(Layer.provide(counting))))
-        assert.strictEqual(asked, 1)
-        for (const answer of answers) assert.strictEqual(answer, answers[0])
+        assert.strictEqual(asked, 2)
+        for (const [index, answer] of answers.entries()) assert.strictEqual<unknown>(answer, answers[index % 2])
       })
     )
   })

@@ -6,9 +6,8 @@ import type * as Queue from "../../src/domain/Queue.ts"
 import { History } from "../../src/store/History.ts"
 import { Journal } from "../../src/store/Journal.ts"
 import { aQueue, aTenant, inTestMode, layer as records, walk } from "./recordsFixture.ts"
-import * as TestDatabase from "./TestDatabase.ts"
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A mechanism's history in Postgres"), () => {
+describe("A mechanism's history in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
     it.effect("holds every event as it was recorded, in order", () =>
       Effect.gen(function* () {

@@ -15,14 +15,14 @@ const tables = Effect.gen(function* () {
   return rows.map(({ name }) => name)
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Migrations"), () => {
+describe("Migrations", () => {
   it.live("bring an empty database up to date, and do nothing the second time", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.emptyDatabase
       yield* Effect.gen(function* () {
         const applied = yield* Migrations.run
         assert.strictEqual(applied[0], "0001_foundation")
-        assert.strictEqual(applied.length, Migrations.latest)
+        assert.strictEqual(Number.parseInt(applied.at(-1)!), Migrations.latest)
         assert.includeMembers(yield* tables, ["organizations", "mechanisms", "journal", "places"])
         assert.deepStrictEqual(yield* Migrations.run, [])
       }).pipe(Effect.provide(client(url)))
@@ -34,8 +34,9 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Migrations"), (
       const { url } = yield* TestDatabase.emptyDatabase
       const processes = Array.from({ length: 6 }, () => Effect.provide(Migrations.run, client(url)))
       const applied = yield* Effect.all(processes, { concurrency: "unbounded" })
-      const counts = applied.map(({ length }) => length).toSorted((a, b) => b - a)
-      assert.deepStrictEqual(counts, [Migrations.latest, 0, 0, 0, 0, 0])
+      const [first, ...others] = applied.toSorted((a, b) => b.length - a.length)
+      assert.strictEqual(Number.parseInt(first!.at(-1)!), Migrations.latest)
+      assert.deepStrictEqual(others, [[], [], [], [], []])
     })
   )
 

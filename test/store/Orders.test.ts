@@ -8,7 +8,6 @@ import type { Settings } from "../../src/domain/Order.ts"
 import { Invalidations } from "../../src/store/Invalidations.ts"
 import { Orders } from "../../src/store/Orders.ts"
 import { aConsumer, aQueue, aTenant, inTestMode, layer as records, walk } from "./recordsFixture.ts"
-import * as TestDatabase from "./TestDatabase.ts"
 
 const settings = (more: Partial<Settings> = {}): Settings => ({
   status: "CREATED",
@@ -36,9 +35,9 @@ const totals = Effect.fnUntraced(function* (consumerId: string) {
   return [row!.order_count, toText(ofText(row!.total_order_value)), row!.last_order_at?.getTime() ?? null]
 })
 
-const price = (unitPrice: string) => [{ quantity: 1, unitPrice: ofText(unitPrice) }]
+const price = (unitPrice: string) => [{ quantity: 1, unitPrice }]
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Orders in Postgres"), () => {
+describe("Orders in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
     it.effect("give back what was set, and change by it", () =>
       Effect.gen(function* () {
@@ -49,7 +48,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Orders in Postg
         const created = yield* ordered(tenant, consumerId, {
           externalId: "shop-1",
           number: "#1001",
-          items: [{ productId, quantity: 3, unitPrice: ofText("0.1") }],
+          items: [{ productId, quantity: 3, unitPrice: "0.10" }],
           metadata: { gift: true },
           placedAt: 5_000
         })
@@ -60,18 +59,18 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Orders in Postg
           number: "#1001",
           status: "CREATED",
           currencyCode: "EUR",
-          total: ofText("0.3"),
+          total: "0.30",
           metadata: { gift: true },
           placedAt: 5_000,
           createdBy: "someone",
           updatedBy: "someone",
           archived: false
         })
-        const line = { productId, productVariantId: null, quantity: 3, unitPrice: ofText("0.1") }
+        const line = { productId, productVariantId: null, quantity: 3, unitPrice: "0.10" }
         assert.deepStrictEqual(created.items, [line])
         assert.deepStrictEqual(yield* orders.find(tenant, created.id), created)
-        const paid = yield* changed(tenant, created.id, { status: "PAID", total: ofText("0.25") })
-        assert.deepInclude(paid, { status: "PAID", total: ofText("0.25"), updatedBy: "another", fulfilledAt: null })
+        const paid = yield* changed(tenant, created.id, { status: "PAID", total: "0.25" })
+        assert.deepInclude(paid, { status: "PAID", total: "0.25", updatedBy: "another", fulfilledAt: null })
         assert.isNotNull(paid.paidAt)
         assert.deepStrictEqual(yield* orders.find(tenant, created.id), paid)
       })
@@ -97,7 +96,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Orders in Postg
 
     it.effect("count with their consumer as long as they are not cancelled", () =>
       Effect.gen(function* () {
-        const tenant = yield* aTenant()
+        const tenant = yield* aTenant({ currencyCode: "EUR" })
         const [buyer, other] = [yield* aConsumer(tenant), yield* aConsumer(tenant)]
         const first = yield* ordered(tenant, buyer, { items: price("0.1"), placedAt: 1_000 })
         const second = yield* ordered(tenant, buyer, { items: price("0.2"), placedAt: 3_000 })
@@ -105,11 +104,11 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Orders in Postg
         yield* ordered(tenant, buyer, { items: price("100"), placedAt: 9_000, status: "CANCELLED" })
         assert.deepStrictEqual(yield* totals(buyer), [2, "0.3", 3_000])
         yield* changed(tenant, second.id, { status: "PAID" })
-        yield* changed(tenant, first.id, { total: ofText("5"), placedAt: 2_000 })
+        yield* changed(tenant, first.id, { total: "5", placedAt: 2_000 })
         assert.deepStrictEqual(yield* totals(buyer), [2, "5.2", 3_000])
         yield* changed(tenant, second.id, { status: "CANCELLED" })
         assert.deepStrictEqual(yield* totals(buyer), [1, "5", 2_000])
-        yield* changed(tenant, second.id, { status: "CANCELLED", total: ofText("7") })
+        yield* changed(tenant, second.id, { status: "CANCELLED", total: "7" })
         yield* changed(tenant, first.id, { status: "CANCELLED" })
         assert.deepStrictEqual(yield* totals(buyer), [0, "0", null])
         assert.deepStrictEqual(yield* totals(other), [0, "0", null])
@@ -118,7 +117,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Orders in Postg
 
     it.effect("are all counted, however many come and go at once", () =>
       Effect.gen(function* () {
-        const tenant = yield* aTenant()
+        const tenant = yield* aTenant({ currencyCode: "EUR" })
         const consumerId = yield* aConsumer(tenant)
         const one = (n: number) =>
           Effect.gen(function* () {
@@ -146,7 +145,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Orders in Postg
         yield* ordered(tenant, consumerId)
         yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => told.length > 0 })
         assert.deepStrictEqual(told, [`${tenant.organizationId} live ${consumerId}`])
-      }).pipe(Effect.provide(Invalidations.layer), Effect.timeout("10 seconds"))
+      }).pipe(Effect.provide(Invalidations.layer), Effect.timeout("2 minutes"))
     )
 
     it.effect("have an external id that no other order of their tenant has", () =>
@@ -240,7 +239,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Orders in Postg
         for (const backward of [false, true]) {
           const sorted = yield* walk(2, (query) => orders.list(tenant, { ...query, sortBy: "total" }, {}), { backward })
           assert.deepStrictEqual(
-            sorted.map(({ total }) => toText(total)),
+            sorted.map(({ total }) => total),
             ["0", "0.5", "9", "10", "10", "100"]
           )
           for (const sortBy of ["createdAt", "updatedAt"] as const) {

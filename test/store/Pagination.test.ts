@@ -1,14 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
+import { randomBytes } from "node:crypto"
+import { cursorLifetimeMillis, type SortType } from "../../src/store/Cursors.ts"
 import {
-  cursorLifetimeMillis,
   type Filter,
   type ListShape,
   page,
   type PageQuery,
   type PageRefused,
   type Plan,
-  plan
+  planWith
 } from "../../src/store/Pagination.ts"
 
 const shape: ListShape<"createdAt" | "name"> = {
@@ -19,6 +20,7 @@ const shape: ListShape<"createdAt" | "name"> = {
   },
   id: { expression: "t.id", type: "uuid" }
 }
+const secret = randomBytes(32)
 const tenant = { organizationId: "0199b2a1-0000-7000-8000-000000000001", mode: "live" } as const
 const now = 1_800_000_000_000
 const row = { sortKey: "2027-01-15 08:00:00+00", sortId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a" }
@@ -29,10 +31,12 @@ interface Asked {
   readonly now?: number
   readonly tenant?: { readonly organizationId: string; readonly mode: "live" | "test" }
   readonly shape?: ListShape<"createdAt" | "name">
+  readonly secret?: Uint8Array
 }
 
 const ask = (asked: Asked): Result.Result<Plan, PageRefused> =>
-  plan(
+  planWith(
+    asked.secret ?? secret,
     asked.shape ?? shape,
     asked.query ?? {},
     { tenant: asked.tenant ?? tenant, filter: asked.filter ?? {} },
@@ -125,11 +129,93 @@ describe("A cursor", () => {
     for (const name of Object.keys(content)) {
       const changed = { ...content, [name]: name === "issuedAt" ? now + 1 : `${content[name]}x` }
       const { received } = refused({ query: { after: textOf(changed) } })
-      assert.strictEqual(received, "a damaged cursor", name)
+      assert.strictEqual(received, "a damaged or forged cursor", name)
     }
     const { check, ...incomplete } = content
     assert.isString(check)
     assert.strictEqual(refused({ query: { after: textOf(incomplete) } }).received, "a malformed cursor")
+  })
+
+  it("is refused when it was made under another secret", () => {
+    const { received } = refused({ query: { after: cursor({ secret: randomBytes(32) }) } })
+    assert.strictEqual(received, "a damaged or forged cursor")
+  })
+
+  it("is refused whatever stands where its digest belongs", () => {
+    const { check, ...content } = contentOf(cursor())
+    for (const other of ["", "x", "A".repeat(43), `${check}A`, `${check}`.slice(0, -1), `${check}`.repeat(20)]) {
+      const { received } = refused({ query: { after: textOf({ ...content, check: other }) } })
+      assert.strictEqual(received, "a damaged or forged cursor", other)
+    }
+    for (const other of [null, 0, true, [check], { check }]) {
+      const { received } = refused({ query: { after: textOf({ ...content, check: other }) } })
+      assert.strictEqual(received, "a malformed cursor", JSON.stringify(other))
+    }
+  })
+
+  it("is refused when its values are not of the list's types, also with a good digest", () => {
+    const bad: { readonly [T in SortType]: ReadonlyArray<string> } = {
+      text: ["\u0000", "\ud800"],
+      uuid: ["", "x", "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5", "{0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a}"],
+      numeric: ["", "x", "1e5", "NaN", ".5", "1,5", "9".repeat(101), "1\n"],
+      bigint: ["", "x", "1.5", "9223372036854775808", "-9223372036854775809", " 1"],
+      timestamptz: [
+        "",
+        "now",
+        "2027-01-15",
+        "2027-13-01 00:00:00+00",
+        "2027-02-29 00:00:00+00",
+        "2027-01-15 24:00:00+00",
+        "0000-01-01 00:00:00+00",
+        "294276-12-31 00:00:00+00",
+        "2027-01-15 08:00:00+00\nx"
+      ]
+    }
+    for (const [type, values] of Object.entries(bad) as ReadonlyArray<[SortType, ReadonlyArray<string>]>) {
+      const ofType = { ...shape, sorts: { ...shape.sorts, createdAt: { expression: "t.x", type } } }
+      const after = (sortKey: string) => planned({ shape: ofType }).cursorAt({ ...row, sortKey })
+      for (const value of values) {
+        const { received } = refused({ shape: ofType, query: { after: after(value) } })
+        assert.strictEqual(received, "a cursor of another version", `${type} ${JSON.stringify(value)}`)
+      }
+    }
+    const after = planned({}).cursorAt({ ...row, sortId: "x" })
+    assert.strictEqual(refused({ query: { after } }).received, "a cursor of another version")
+  })
+
+  it("serves with every value that Postgres writes", () => {
+    const good: { readonly [T in SortType]: ReadonlyArray<string> } = {
+      text: ["", "\n", "漢字"],
+      uuid: [row.sortId],
+      numeric: ["0.00000000", "-12.5", "7"],
+      bigint: ["0", "9223372036854775807", "-9223372036854775808"],
+      timestamptz: [
+        "infinity",
+        "-infinity",
+        "2024-02-29 23:59:59.123456+00",
+        "2027-01-15 08:00:00-03:30",
+        "12027-01-15 08:00:00+00"
+      ]
+    }
+    for (const [type, values] of Object.entries(good) as ReadonlyArray<[SortType, ReadonlyArray<string>]>) {
+      const ofType = { ...shape, sorts: { ...shape.sorts, createdAt: { expression: "t.x", type } } }
+      for (const sortKey of values) {
+        const after = planned({ shape: ofType }).cursorAt({ ...row, sortKey })
+        assert.strictEqual(planned({ shape: ofType, query: { after } }).position?.key, sortKey)
+      }
+    }
+  })
+
+  it("of a list that two fields order holds both, and is refused when it holds anything else", () => {
+    const ofTwo = { ...shape, second: shape.sorts.createdAt }
+    const query = { sortBy: "name" } as const
+    const after = (sortKey: string) => planned({ shape: ofTwo, query }).cursorAt({ ...row, sortKey })
+    const key = JSON.stringify(["Ann", row.sortKey])
+    assert.strictEqual(planned({ shape: ofTwo, query: { ...query, after: after(key) } }).position?.key, key)
+    for (const other of ["Ann", "[]", '["Ann"]', '["Ann","x"]', '["Ann",1]', '{"0":"Ann"}']) {
+      const { received } = refused({ shape: ofTwo, query: { ...query, after: after(other) } })
+      assert.strictEqual(received, "a cursor of another version", other)
+    }
   })
 
   it("serves for 24 hours after it was given out, and not a millisecond longer", () => {

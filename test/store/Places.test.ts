@@ -2,10 +2,10 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
+import { slotId } from "../../src/domain/Appointment.ts"
 import type { Tenant } from "../../src/domain/Ids.ts"
-import { Places } from "../../src/store/Places.ts"
+import { endStatuses, Places } from "../../src/store/Places.ts"
 import { aQueue, aTenant, inTestMode, layer as records, walk } from "./recordsFixture.ts"
-import * as TestDatabase from "./TestDatabase.ts"
 
 const aConsumer = Effect.fnUntraced(function* (
   tenant: Tenant,
@@ -30,7 +30,7 @@ const place = (consumerId: string, n: number, status = "QUEUED", fields = {}) =>
   fields
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A mechanism's consumers in Postgres"), () => {
+describe("A mechanism's consumers in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
     it.effect("come with what is known of them and with their status's own fields", () =>
       Effect.gen(function* () {
@@ -130,6 +130,33 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A mechanism's c
       })
     )
 
+    it.effect("are known by consumer: where it stands, in archived mechanisms too, without those named", () =>
+      Effect.gen(function* () {
+        const places = yield* Places
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* aTenant()
+        const consumerId = randomUUID()
+        const inQueue = (status: string, of: Tenant = tenant) =>
+          Effect.map(aQueue(of, { places: [place(consumerId, 0, status), place(randomUUID(), 1)] }), ({ id }) => id)
+        const standing: Array<string> = []
+        const active = "QUEUED GRANTED ENTERED WON NOTIFIED BIDDING WINNING OUTBID BOOKED CHECKED_IN"
+        for (const status of active.split(" ")) standing.push(yield* inQueue(status))
+        for (const ended of endStatuses) yield* inQueue(ended)
+        const archived = yield* inQueue("GRANTED")
+        yield* sql`update mechanisms set archived = true, teardown_status = 'pending' where id = ${archived}`
+        const over = yield* inQueue("GRANTED")
+        yield* sql`update mechanisms set archived = true, teardown_status = 'completed' where id = ${over}`
+        yield* inQueue("QUEUED", yield* aTenant())
+        const found = (without: ReadonlyArray<string>) =>
+          Effect.map(places.standing(tenant, consumerId, without), (all) => all.map(({ id }) => id))
+        assert.sameMembers(yield* found([]), [...standing, archived])
+        assert.deepStrictEqual(yield* found(standing), [archived])
+        assert.deepStrictEqual((yield* places.standing(tenant, consumerId, standing))[0]!.kind, "queue")
+        assert.deepStrictEqual(yield* places.standing(inTestMode(tenant), consumerId, []), [])
+        assert.deepStrictEqual(yield* places.standing(tenant, randomUUID(), []), [])
+      })
+    )
+
     it.effect("are read page by page through an index, however many there are", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -146,6 +173,58 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A mechanism's c
         const text = plan.map((row) => row["QUERY PLAN"]).join("\n")
         assert.include(text, "places_by_entry")
         assert.notInclude(text, "Sort")
+      })
+    )
+
+    it.effect("are found by slot and confirmation code through an index, however many bookings there are", () =>
+      Effect.gen(function* () {
+        const places = yield* Places
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* aTenant()
+        const { id } = yield* aQueue(tenant)
+        const [slotMillis, everyMillis] = [Date.parse("2026-11-23T09:00:00.000Z"), 1_800_000]
+        yield* sql`
+          with booked as (
+            select gen_random_uuid() as consumer_id, n, 'CODE' || n as code,
+              ${slotMillis}::bigint + n / 10 * ${everyMillis}::bigint as millis
+            from generate_series(1, 20000) n
+          ), recorded as (
+            insert into journal (mechanism_id, sequence, at, type, consumer_id, data)
+            select ${id}, 1 + n, now(), 'Booked', consumer_id,
+              jsonb_build_object('startTime', millis, 'confirmationCode', code)
+            from booked
+          )
+          insert into places (mechanism_id, consumer_id, status, entered_at, updated_at, fields)
+          select ${id}, consumer_id, 'BOOKED', now() + n * interval '1 ms', now(), jsonb_build_object(
+            'confirmationCode', code,
+            'startTime', to_char(to_timestamp(millis / 1000) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+          from booked`
+        yield* sql`analyze places`
+        yield* sql`analyze journal`
+        const inSlot = { slotId: slotId(id, slotMillis + 1_234 * everyMillis) }
+        const { data } = yield* places.list(tenant, id, {}, inSlot)
+        assert.deepStrictEqual(
+          data.map(({ fields }) => fields["confirmationCode"]),
+          Array.from({ length: 10 }, (_, n) => `CODE${12_340 + n}`)
+        )
+        const byCode = yield* places.list(tenant, id, {}, { confirmationCode: "CODE777" })
+        assert.deepStrictEqual(
+          byCode.data.map(({ fields }) => fields["confirmationCode"]),
+          ["CODE777"]
+        )
+        for (const [index, condition] of [
+          ["journal_by_confirmation_code", sql`type = 'Booked' and data ->> 'confirmationCode' = 'CODE777'`],
+          ["journal_by_slot", sql`type in ('Booked', 'Rescheduled') and data ->> 'startTime' = ${String(slotMillis)}`]
+        ] as const) {
+          const plan = yield* sql<{ readonly "QUERY PLAN": string }>`
+            explain select * from places p where p.mechanism_id = ${id} and p.consumer_id = any(array(
+              select consumer_id from journal where mechanism_id = ${id} and ${condition}
+            )) order by p.entered_at asc, p.consumer_id asc limit 20`
+          const text = plan.map((row) => row["QUERY PLAN"]).join("\n")
+          assert.include(text, index)
+          assert.include(text, "places_pkey")
+          assert.notInclude(text, "Seq Scan")
+        }
       })
     )
   })

@@ -55,7 +55,7 @@ const statementsOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect
   return count
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Products in Postgres"), () => {
+describe("Products in Postgres", () => {
   layer(catalogue, { excludeTestServices: true })((it) => {
     it.effect("are read in bulk, with all they show, and so are variants without their options", () =>
       Effect.gen(function* () {

@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { Profiles } from "../../src/store/Profiles.ts"
 import { aConsumer, aQueue, aTenant, inTestMode, layer as records } from "./recordsFixture.ts"
-import * as TestDatabase from "./TestDatabase.ts"
 
 const place = (consumerId: string, status: string, enteredAt: number, fields: object = {}) => ({
   consumerId,
@@ -14,7 +13,7 @@ const place = (consumerId: string, status: string, enteredAt: number, fields: ob
   fields: { ...fields }
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A consumer's profile"), () => {
+describe("A consumer's profile", () => {
   layer(records, { excludeTestServices: true })((it) => {
     it.effect("says what is known of the consumer", () =>
       Effect.gen(function* () {

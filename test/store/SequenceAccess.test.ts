@@ -10,7 +10,6 @@ import { Orders } from "../../src/store/Orders.ts"
 import { SequenceAccess } from "../../src/store/SequenceAccess.ts"
 import { Sequences } from "../../src/store/Sequences.ts"
 import { aConsumer, aTenant, inTestMode, isAdmitted, layer as records } from "./recordsFixture.ts"
-import * as TestDatabase from "./TestDatabase.ts"
 
 const anExperience = Effect.fnUntraced(function* (tenant: Tenant) {
   const experiences = yield* Experiences
@@ -32,7 +31,7 @@ const admits = Effect.fnUntraced(function* (tenant: Tenant, sequenceId: string, 
 
 const bare = { name: "VIP", priority: 0 }
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A sequence"), () => {
+describe("A sequence", () => {
   layer(records, { excludeTestServices: true })((it) => {
     it.effect("is for every consumer of its tenant, and for nobody of another", () =>
       Effect.gen(function* () {

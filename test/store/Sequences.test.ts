@@ -5,7 +5,6 @@ import { randomUUID } from "node:crypto"
 import { Experiences } from "../../src/store/Experiences.ts"
 import { Sequences } from "../../src/store/Sequences.ts"
 import { aQueue, aTenant, inTestMode, layer as records, walk } from "./recordsFixture.ts"
-import * as TestDatabase from "./TestDatabase.ts"
 import type { Tenant } from "../../src/domain/Ids.ts"
 
 const anExperience = Effect.fnUntraced(function* (tenant: Tenant) {
@@ -13,7 +12,7 @@ const anExperience = Effect.fnUntraced(function* (tenant: Tenant) {
   return yield* experiences.create(tenant, "x", { name: "Drop", timeZone: "Asia/Tokyo", currencyCode: "JPY" })
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences in Postgres"), () => {
+describe("Sequences in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
     it.effect("give back every setting as it was set, and null for what was not", () =>
       Effect.gen(function* () {
@@ -47,7 +46,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences in Po
               sequences.find(stranger, id),
               sequences.change(stranger, id, "x", Result.succeed),
               sequences.archive(stranger, id, "x"),
-              sequences.below(stranger, id, () => Effect.void),
+              sequences.below(stranger, id, "queue", () => Effect.void),
               sequences.create(stranger, "x", experienceId, { name: "Mine", priority: 0 })
             ],
             (attempt) => Effect.flip(attempt as Effect.Effect<unknown, unknown>)
@@ -71,10 +70,16 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences in Po
         const tenant = yield* aTenant()
         const { id: experienceId } = yield* anExperience(tenant)
         const { id } = yield* sequences.create(tenant, "x", experienceId, { name: "All", priority: 0 })
-        const parents = yield* sequences.below(tenant, id, Effect.succeed)
-        assert.deepStrictEqual(parents, { experienceId, sequenceId: id, timeZone: "Asia/Tokyo", currencyCode: "JPY" })
+        const parents = yield* sequences.below(tenant, id, "queue", Effect.succeed)
+        assert.deepStrictEqual(parents, {
+          experienceId,
+          sequenceId: id,
+          timeZone: "Asia/Tokyo",
+          currencyCode: "JPY",
+          experienceWindow: undefined
+        })
 
-        const failed = sequences.below(tenant, id, () =>
+        const failed = sequences.below(tenant, id, "queue", () =>
           sql`update sequences set name = 'half done' where id = ${id}`.pipe(Effect.andThen(Effect.fail("no" as const)))
         )
         assert.strictEqual(yield* Effect.flip(failed), "no")
@@ -94,7 +99,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences in Po
         const archived = yield* sequences.archive(tenant, queue.sequenceId, "keeper")
         assert.deepInclude(archived._tag === "Archived" && archived.record, { archived: true, updatedBy: "keeper" })
         assert.strictEqual((yield* Effect.flip(sequences.find(tenant, queue.sequenceId)))._tag, "RecordNotFound")
-        const late = yield* Effect.flip(sequences.below(tenant, queue.sequenceId, () => Effect.void))
+        const late = yield* Effect.flip(sequences.below(tenant, queue.sequenceId, "queue", () => Effect.void))
         assert.strictEqual(late._tag, "RecordNotFound")
       })
     )
@@ -107,7 +112,10 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences in Po
         const { id: experienceId } = yield* anExperience(tenant)
         const { id } = yield* sequences.create(tenant, "x", experienceId, { name: "All", priority: 0 })
         yield* sql`update experiences set archived = true where id = ${experienceId}`
-        assert.strictEqual((yield* Effect.flip(sequences.below(tenant, id, () => Effect.void)))._tag, "RecordNotFound")
+        assert.strictEqual(
+          (yield* Effect.flip(sequences.below(tenant, id, "queue", () => Effect.void)))._tag,
+          "RecordNotFound"
+        )
       })
     )
 

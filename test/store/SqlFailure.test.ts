@@ -12,7 +12,7 @@ const outcome = Effect.fnUntraced(function* (statement: string) {
   return Cause.hasDies(exit.cause) ? "defect" : "unavailable"
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A failed statement"), () => {
+describe("A failed statement", () => {
   layer(TestDatabase.layer, { excludeTestServices: true })((it) => {
     it.effect("is a defect when the statement itself is wrong", () =>
       Effect.gen(function* () {

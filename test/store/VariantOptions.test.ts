@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { VariantOptions } from "../../src/store/VariantOptions.ts"
 import { VariantOptionValues } from "../../src/store/VariantOptionValues.ts"
 import { aTenant, inTestMode, layer as records } from "./recordsFixture.ts"
-import * as TestDatabase from "./TestDatabase.ts"
 import { archiveVariant, aVariantWith } from "./variantFixture.ts"
 
 const repositories = Layer.provideMerge(Layer.merge(VariantOptions.layer, VariantOptionValues.layer), records)
@@ -13,7 +12,7 @@ const managed = (value: string) => ({ value, isCentrallyManaged: true })
 
 const texts = (values: ReadonlyArray<{ readonly value: string }>) => values.map(({ value }) => value)
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Variant options in Postgres"), () => {
+describe("Variant options in Postgres", () => {
   layer(repositories, { excludeTestServices: true })((it) => {
     it.effect("say who made and changed them, and their values likewise", () =>
       Effect.gen(function* () {

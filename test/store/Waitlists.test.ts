@@ -9,7 +9,6 @@ import { Journal } from "../../src/store/Journal.ts"
 import { Sequences } from "../../src/store/Sequences.ts"
 import { Waitlists } from "../../src/store/Waitlists.ts"
 import { aConsumer, aTenant, byHand, inTestMode, layer as records } from "./recordsFixture.ts"
-import * as TestDatabase from "./TestDatabase.ts"
 
 const now = Date.parse("2026-11-21T18:00:00.000Z")
 const at = (minutes: number) => now + minutes * 60_000
@@ -50,7 +49,7 @@ const release = (openAt?: number) => ({
 
 const services = Layer.provideMerge(Waitlists.layer, records)
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("What Postgres knows around waitlists"), () => {
+describe("What Postgres knows around waitlists", () => {
   layer(services, { excludeTestServices: true })((it) => {
     it.effect("is the earliest opening of their sequence's other mechanisms that open, or are open", () =>
       Effect.gen(function* () {

@@ -296,6 +296,10 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
         assert.strictEqual(unfinished.get(fresh)?.sequence, 1)
         assert.strictEqual(unfinished.get(pending)?.wakeAt, start)
         assert.isFalse(unfinished.has(over))
+        yield* journal.append(entries(pending, 2, ids(1), { record: { ...torn("pending"), archived: true } }))
+        assert.isFalse((yield* journal.head(pending))?.isOver)
+        yield* journal.append(entries(pending, 3, ids(1), { record: { ...torn("completed"), archived: true } }))
+        assert.isTrue((yield* journal.head(pending))?.isOver)
       })
     )
 

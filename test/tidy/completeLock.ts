@@ -20,7 +20,7 @@ const kept = Object.entries(lock.packages).map(([folder, locked]): [string, Lock
 })
 const added = missingOptional(lock).map(({ name, version, parent }): [string, LockedPackage] => [
   `node_modules/${name}`,
-  { version, ...platformOf(name), ...(parent.dev === true ? { dev: true } : {}), optional: true }
+  { version, ...platformOf(name), ...(parent.dev === true ? { dev: true } : {}), optional: true, ...programOf(name) }
 ])
 const packages = Object.fromEntries([...kept, ...added].toSorted(([a], [b]) => a.localeCompare(b, "en")))
 
@@ -34,4 +34,9 @@ function platformOf(name: string): LockedPackage {
   if (os === undefined) throw new Error(`${name} names no platform: write its entry in package-lock.json by hand`)
   const libc = variant.includes("musl") ? ["musl"] : os === "linux" && variant.includes("gnu") ? ["glibc"] : undefined
   return { cpu: [cpu], os: [os], ...(libc === undefined ? {} : { libc }) }
+}
+
+/** What npm has to know of Node's own packages to put `node` on the path of the scripts. */
+function programOf(name: string): { readonly bin?: object } {
+  return /^node-(bin-)?(darwin|linux)-/.test(name) ? { bin: { node: "bin/node" } } : {}
 }

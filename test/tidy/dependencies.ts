@@ -5,6 +5,7 @@ import type { Finding } from "./Finding.ts"
 export interface Manifest {
   readonly dependencies: { readonly [name: string]: string }
   readonly devDependencies: { readonly [name: string]: string }
+  readonly optionalDependencies: { readonly [name: string]: string }
   readonly allowScripts: { readonly [name: string]: boolean }
 }
 
@@ -25,7 +26,8 @@ export interface Lock {
 
 /** Versions in package.json that leave a choice. */
 export function looseVersions(manifest: Manifest): ReadonlyArray<Finding> {
-  const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
+  const { dependencies, devDependencies, optionalDependencies } = manifest
+  const versions = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
   return versions
     .filter(([, version]) => !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version))
     .map(([name, version]) => inManifest(`${name} is "${version}"`, "Write the one exact version."))
@@ -34,7 +36,10 @@ export function looseVersions(manifest: Manifest): ReadonlyArray<Finding> {
 /** Install scripts in the lock that package.json does not allow by name: a strict npm would refuse to install. */
 export function unapprovedScripts(manifest: Manifest, lock: Lock): ReadonlyArray<Finding> {
   return Object.entries(lock.packages)
-    .filter(([folder, locked]) => locked.hasInstallScript === true && manifest.allowScripts[nameOf(folder)] !== true)
+    .filter(
+      ([folder, locked]) =>
+        folder !== "" && locked.hasInstallScript === true && manifest.allowScripts[nameOf(folder)] !== true
+    )
     .map(([folder]) => inManifest(`${nameOf(folder)} has an install script`, "Allow it by name in allowScripts."))
 }
 

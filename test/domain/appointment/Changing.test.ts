@@ -4,17 +4,18 @@ import {
   at,
   begin,
   booked,
-  byOperator,
+  byAdmin,
   cancel,
   cancelled,
-  checkIn,
   checkedIn,
+  checkIn,
   complete,
   completed,
   end,
   given,
   miss,
   missed,
+  remove,
   reschedule,
   rescheduled
 } from "./history.ts"
@@ -104,7 +105,7 @@ describe("checking in", () => {
   })
 
   it("helps one who comes after all, while the slot lasts", () => {
-    const fitting = given({}, [booked(1, "ada", 0), byOperator(missed(65, "ada"))])
+    const fitting = given({}, [booked(1, "ada", 0), byAdmin(missed(65, "ada"))])
     assert.deepStrictEqual(fitting.when(70, checkIn("ada")), [checkedIn(70, "ada")])
     const late = given({}, [booked(1, "ada", 0)])
     assertRefused(late.when(end(0), checkIn("ada")), "WrongStatus", { status: "NO_SHOW" })
@@ -128,7 +129,7 @@ describe("completing", () => {
         const fitting = given({}, [booked(1, "ada", 0), ...events])
         fitting.until(minutes)
         const already = fitting.status(minutes, "ada") === "COMPLETED"
-        const expected = already ? [] : [byOperator(completed(minutes, "ada"))]
+        const expected = already ? [] : [byAdmin(completed(minutes, "ada"))]
         assert.deepStrictEqual(fitting.when(minutes, complete("ada")), expected)
         assert.deepStrictEqual(fitting.when(minutes, complete("ada")), [])
         assert.strictEqual(fitting.status(minutes, "ada"), "COMPLETED")
@@ -144,12 +145,35 @@ describe("completing", () => {
   })
 })
 
+describe("a consumer that is archived", () => {
+  it("loses a booking that still stands, once its slot has begun too, and the slot is free again", () => {
+    for (const [minutes, events] of [
+      [3, []],
+      [begin(0) + 1, []],
+      [begin(0) + 1, [checkedIn(2, "ada")]]
+    ] as const) {
+      const fitting = given({}, [booked(1, "ada", 0), booked(1, "bob", 1), ...events])
+      assert.deepStrictEqual(fitting.when(minutes, remove("ada")), [byAdmin(cancelled(minutes, "ada"))])
+      assert.deepStrictEqual(fitting.when(minutes, remove("ada")), [])
+      assert.strictEqual(fitting.status(minutes, "bob"), "BOOKED")
+      if (minutes < begin(0)) assert.deepStrictEqual(fitting.available(minutes, 0), 1)
+    }
+  })
+
+  it("keeps an appointment that took place, or that it missed", () => {
+    const fitting = given({}, [booked(1, "ada", 0), booked(1, "bob", 1), completed(70, "ada")])
+    fitting.until(end(1))
+    for (const name of ["ada", "bob", "nobody"]) assert.deepStrictEqual(fitting.when(end(1), remove(name)), [])
+    assert.deepStrictEqual([fitting.status(end(1), "ada"), fitting.status(end(1), "bob")], ["COMPLETED", "NO_SHOW"])
+  })
+})
+
 describe("recording that a consumer did not come", () => {
   it("is possible once the slot has begun, also of one who was checked in by mistake, and again changes nothing", () => {
     for (const events of [[], [checkedIn(2, "ada")]]) {
       const fitting = given({}, [booked(1, "ada", 0), ...events])
       assertRefused(fitting.when(begin(0) - 0.001, miss("ada")), "SlotNotBegun")
-      assert.deepStrictEqual(fitting.when(begin(0), miss("ada")), [byOperator(missed(begin(0), "ada"))])
+      assert.deepStrictEqual(fitting.when(begin(0), miss("ada")), [byAdmin(missed(begin(0), "ada"))])
       assert.deepStrictEqual(fitting.when(begin(0), miss("ada")), [])
       assert.deepStrictEqual(fitting.until(end(0)), [])
       assert.deepStrictEqual(fitting.when(end(0), miss("ada")), [])

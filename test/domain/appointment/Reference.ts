@@ -2,7 +2,9 @@
  * The appointment once more, told as plainly as possible: arrays, slots listed one after the other, and every question
  * answered by going through all of them. Only for appointments in UTC. It shares nothing with the appointment but its types.
  */
+import { isDeepStrictEqual } from "node:util"
 import type { Command, Configuration, Event, View } from "../../../src/domain/Appointment.ts"
+import { afterWindow, held, keepingWindow } from "../window.ts"
 
 type Status = Exclude<View["status"], "NOT_BOOKED">
 
@@ -94,6 +96,11 @@ export class Reference {
     })
   }
 
+  /** What holds. */
+  get #held(): Configuration {
+    return { ...this.configuration, ...held(this.configuration) }
+  }
+
   get #isClosed(): boolean {
     return this.#closedAt !== Infinity
   }
@@ -112,7 +119,7 @@ export class Reference {
   }
 
   #next(now: number): Event | undefined {
-    const { closeAt = Infinity } = this.configuration
+    const { closeAt = Infinity } = this.#held
     const isOver = this.#isClosed && !this.#tornDown && this.#waiting().length === 0
     const candidates: Array<readonly [number, Draft]> = []
     if (!this.#isClosed) candidates.push([closeAt, { _tag: "Closed" }])
@@ -128,6 +135,11 @@ export class Reference {
     switch (command._tag) {
       case "Configure":
         return this.#configure(command, now)
+      case "SetExperienceWindow": {
+        const hasOpened = this.#standings.length > 0 || (this.#held.openAt ?? 0) <= now
+        const configuration = this.#isClosed ? undefined : afterWindow(this.configuration, command.window, hasOpened)
+        return configuration === undefined ? [] : [{ _tag: "Configured", configuration, by: command.by }]
+      }
       case "End":
         return this.#isClosed ? [] : [{ _tag: "Ended", by: command.by }]
       case "Archive":
@@ -141,13 +153,14 @@ export class Reference {
     }
   }
 
-  #configure({ configuration, by }: Extract<Command, { readonly _tag: "Configure" }>, now: number) {
-    const configured = [{ _tag: "Configured", configuration, by } as const]
-    if (!this.#configured) return configured
+  #configure({ configuration: wanted, by }: Extract<Command, { readonly _tag: "Configure" }>, now: number) {
+    if (!this.#configured) return [{ _tag: "Configured", configuration: wanted, by } as const]
     const was = this.configuration
+    const configuration = keepingWindow(wanted, was)
+    const configured = [{ _tag: "Configured", configuration, by } as const]
     const fixed = (setting: string) => ({ refused: "ConfigurationFixed", setting })
     if (this.#isClosed) return { refused: "Closed" }
-    if (configuration.openAt !== was.openAt && (this.#standings.length > 0 || (was.openAt ?? 0) <= now))
+    if (configuration.openAt !== was.openAt && (this.#standings.length > 0 || (this.#held.openAt ?? 0) <= now))
       return fixed("openAt")
     if (configuration.locationId !== was.locationId && this.#waiting().length > 0) return fixed("locationId")
     const held = this.#standings.filter(({ status, endTime }) => status !== "CANCELLED" && endTime > now)
@@ -166,14 +179,15 @@ export class Reference {
       )
       if (collides) return fixed(name)
     }
-    return JSON.stringify(configuration) === JSON.stringify(was) ? [] : configured
+    return isDeepStrictEqual(configuration, was) ? [] : configured
   }
 
-  #decideOf(command: Exclude<Command, { readonly by: string }>, now: number): ReadonlyArray<Draft> | Refused {
+  #decideOf(command: Extract<Command, { readonly consumerId: string }>, now: number): ReadonlyArray<Draft> | Refused {
     const { consumerId } = command
     const found = this.#of(consumerId)
     const status = found?.status ?? "NOT_BOOKED"
     const wrong = { refused: "WrongStatus", status }
+    const author = "by" in command ? { by: command.by } : {}
     switch (command._tag) {
       case "Book":
         if (command.locationId !== undefined && command.locationId !== this.configuration.locationId)
@@ -186,23 +200,25 @@ export class Reference {
         if (status !== "BOOKED") return wrong
         if (found!.startTime === command.startTime) return []
         if (found!.startTime <= now) return { refused: "SlotPast" }
-        return this.#slot(command.startTime, now, (slot) => ({ _tag: "Rescheduled", consumerId, ...slot }))
+        return this.#slot(command.startTime, now, (slot) => ({ _tag: "Rescheduled", consumerId, ...slot, ...author }))
       case "Cancel":
         if (status === "CANCELLED") return []
         if (status !== "BOOKED") return wrong
-        return found!.startTime <= now ? { refused: "SlotPast" } : [{ _tag: "Cancelled", consumerId }]
+        return found!.startTime <= now ? { refused: "SlotPast" } : [{ _tag: "Cancelled", consumerId, ...author }]
       case "CheckIn":
         if (status === "CHECKED_IN") return []
         if (status !== "BOOKED" && !(status === "NO_SHOW" && now < found!.endTime)) return wrong
-        return [{ _tag: "CheckedIn", consumerId }]
+        return [{ _tag: "CheckedIn", consumerId, by: command.by }]
       case "Complete":
         if (status === "COMPLETED") return []
         if (status === "NOT_BOOKED" || status === "CANCELLED") return wrong
-        return [{ _tag: "Completed", consumerId, by: "operator" }]
+        return [{ _tag: "Completed", consumerId, by: command.by }]
+      case "Remove":
+        return status === "BOOKED" || status === "CHECKED_IN" ? [{ _tag: "Cancelled", consumerId, by: command.by }] : []
       case "Miss":
         if (status === "NO_SHOW") return []
         if (status !== "BOOKED" && status !== "CHECKED_IN") return wrong
-        return found!.startTime > now ? { refused: "SlotNotBegun" } : [{ _tag: "Missed", consumerId, by: "operator" }]
+        return found!.startTime > now ? { refused: "SlotNotBegun" } : [{ _tag: "Missed", consumerId, by: command.by }]
     }
   }
 
@@ -212,7 +228,7 @@ export class Reference {
     event: (slot: { startTime: number; endTime: number }) => Draft
   ): ReadonlyArray<Draft> | Refused {
     const slot = slotsOf(this.configuration).find(([from]) => from === startTime)
-    const { openAt, maxCapacityPerSlot } = this.configuration
+    const { openAt, maxCapacityPerSlot } = this.#held
     if (slot === undefined) return { refused: "UnknownSlot" }
     if (this.#isClosed) return { refused: "Closed" }
     if (openAt !== undefined && now < openAt) return { refused: "NotOpen", opensAt: openAt }

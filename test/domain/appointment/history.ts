@@ -83,9 +83,10 @@ export const reschedule = (consumerId: string, slot: number): Command => ({
   startTime: at(begin(slot))
 })
 export const cancel = (consumerId: string): Command => ({ _tag: "Cancel", consumerId })
-export const checkIn = (consumerId: string): Command => ({ _tag: "CheckIn", consumerId })
-export const complete = (consumerId: string): Command => ({ _tag: "Complete", consumerId })
-export const miss = (consumerId: string): Command => ({ _tag: "Miss", consumerId })
+export const checkIn = (consumerId: string): Command => ({ _tag: "CheckIn", consumerId, by: "admin" })
+export const complete = (consumerId: string): Command => ({ _tag: "Complete", consumerId, by: "admin" })
+export const miss = (consumerId: string): Command => ({ _tag: "Miss", consumerId, by: "admin" })
+export const remove = (consumerId: string): Command => ({ _tag: "Remove", consumerId, by: "admin" })
 export const endNow: Command = { _tag: "End", by: "admin" }
 export const archive: Command = { _tag: "Archive", by: "admin" }
 export const configure = (settings: Partial<Configuration>): Command => ({
@@ -117,7 +118,8 @@ export const cancelled = (minutes: number, consumerId: string): Event => ({
 export const checkedIn = (minutes: number, consumerId: string): Event => ({
   _tag: "CheckedIn",
   at: at(minutes),
-  consumerId
+  consumerId,
+  by: "admin"
 })
 /** By time. */
 export const completed = (minutes: number, consumerId: string): Event => ({
@@ -126,7 +128,7 @@ export const completed = (minutes: number, consumerId: string): Event => ({
   consumerId
 })
 export const missed = (minutes: number, consumerId: string): Event => ({ _tag: "Missed", at: at(minutes), consumerId })
-export const byOperator = (event: Event): Event => ({ ...event, by: "operator" }) as Event
+export const byAdmin = (event: Event): Event => ({ ...event, by: "admin" }) as Event
 export const ended = (minutes: number): Event => ({ _tag: "Ended", at: at(minutes), by: "admin" })
 export const archived = (minutes: number): Event => ({ _tag: "Archived", at: at(minutes), by: "admin" })
 export const closed = (minutes: number): Event => ({ _tag: "Closed", at: at(minutes) })

@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ofText, toText } from "../../../src/domain/Amount.ts"
 import { type Bid, decider } from "../../../src/domain/Auction.ts"
 import { accepted, assertRefused } from "../History.ts"
 import { at, bid, denied, english, enter, entered, given, History, won } from "./history.ts"
 
 describe("what everyone sees of an auction", () => {
-  const amounts = (bids: ReadonlyArray<Bid>) => bids.map(({ amount }) => toText(amount))
+  const amounts = (bids: ReadonlyArray<Bid>) => bids.map(({ amount }) => amount)
 
   it("is the leading bids, the best first, and every accepted one, the newest first", () => {
     const auction = given(english({ quantity: 2 }))
@@ -14,7 +13,7 @@ describe("what everyone sees of an auction", () => {
     assert.deepStrictEqual(amounts(auction.facts(5).latestBids), ["15", "13", "12", "10"])
     assert.deepStrictEqual(auction.facts(5).leadingBids[0], {
       bidderHandle: auction.handle("eve"),
-      amount: ofText("15"),
+      amount: "15",
       placedAt: at(4)
     })
   })
@@ -32,7 +31,7 @@ describe("what everyone sees of an auction", () => {
 
   it("is the start price until as many lead as there are units, then the lowest leading bid", () => {
     const auction = given(english({ quantity: 2 }))
-    const price = (seconds: number) => toText(auction.facts(seconds).currentPrice)
+    const price = (seconds: number) => auction.facts(seconds).currentPrice
     assert.strictEqual(price(0), "10")
     auction.bids(1, ["ada", "30"])
     assert.strictEqual(price(1), "10")
@@ -97,7 +96,7 @@ describe("a bidder's row for search and lists", () => {
       status: "OUTBID",
       enteredAt: at(1),
       updatedAt: at(2),
-      fields: { bidderHandle: auction.handle("ada"), bidCount: 1, lastBidAmount: "10.5" }
+      fields: { bidderHandle: auction.handle("ada"), bidCount: 1, lastBidAmount: "10.50" }
     })
     auction.until(60)
     assert.deepStrictEqual(row("bob")?.fields, {
@@ -109,7 +108,7 @@ describe("a bidder's row for search and lists", () => {
       expiresAt: "2026-11-21T18:01:10.000Z"
     })
     assert.deepInclude(row("ada")?.fields, { lostAt: "2026-11-21T18:01:00.000Z" })
-    auction.when(65, { _tag: "Complete", consumerId: "bob" })
+    auction.when(65, { _tag: "Complete", consumerId: "bob", by: "admin" })
     assert.deepInclude(row("bob")?.fields, { winningBidAmount: "12", completedAt: "2026-11-21T18:01:05.000Z" })
     auction.apply(denied(66, "zoe"))
     assert.deepInclude(row("zoe")?.fields, { reason: "FRAUD_DETECTED", deniedAt: "2026-11-21T18:01:06.000Z" })

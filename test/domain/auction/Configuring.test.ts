@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ofText } from "../../../src/domain/Amount.ts"
 import { type Configuration, configurationProblems, decider } from "../../../src/domain/Auction.ts"
 import { assertRefused } from "../History.ts"
 import { at, configure, dutch, ended, english, extended, given, salt } from "./history.ts"
@@ -42,17 +41,25 @@ describe("configuring an auction", () => {
       auctionType: "dutch",
       quantity: 2,
       autoExtendSeconds: 1,
-      startPrice: 1n,
-      reservePrice: 1n,
-      minBidIncrement: 2n,
-      floorPrice: 1n,
-      priceDropAmount: 1n,
+      startPrice: "0.00000001",
+      reservePrice: "0.00000001",
+      minBidIncrement: "0.00000002",
+      floorPrice: "0.00000001",
+      priceDropAmount: "0.00000001",
       priceDropIntervalSeconds: 1
     }
     for (const [setting, value] of Object.entries(terms)) {
       const changed = { ...english(), [setting]: value }
       assertRefused(given().when(1, configure(changed)), "ConfigurationFixed", { setting })
     }
+  })
+
+  it("may write a price of it otherwise, which is the same price", () => {
+    const auction = given(english({ startPrice: "10", reservePrice: "20.5" }))
+    auction.when(1, configure(english({ startPrice: "10.00", reservePrice: "20.50" })))
+    assert.deepInclude(decider.configurationOf(auction.state), { startPrice: "10.00", reservePrice: "20.50" })
+    const { reservePrice: _, ...without } = english({ startPrice: "10", reservePrice: "20.5" })
+    assertRefused(auction.when(2, configure(without)), "ConfigurationFixed", { setting: "reservePrice" })
   })
 
   it("passes over that bids have moved the closing meanwhile, and does not move it back", () => {
@@ -89,18 +96,18 @@ describe("settings of an auction that make no sense together", () => {
   it("are a dutch auction without a floor, a drop or an interval", () => {
     const { floorPrice: _, priceDropAmount: __, priceDropIntervalSeconds: ___, ...bare } = dutch()
     assert.deepStrictEqual(fields(bare), ["floorPrice", "priceDropAmount", "priceDropIntervalSeconds"])
-    assert.deepStrictEqual(fields(dutch({ floorPrice: 0n })), [])
+    assert.deepStrictEqual(fields(dutch({ floorPrice: "0" })), [])
   })
 
   it("are a floor above the start", () => {
-    assert.deepStrictEqual(fields(dutch({ floorPrice: ofText("100.00000001") })), ["floorPrice"])
-    assert.deepStrictEqual(fields(dutch({ floorPrice: ofText("100") })), [])
+    assert.deepStrictEqual(fields(dutch({ floorPrice: "100.00000001" })), ["floorPrice"])
+    assert.deepStrictEqual(fields(dutch({ floorPrice: "100" })), [])
   })
 
   it("are settings of the other type", () => {
-    const ofEnglish = { reservePrice: 1n, minBidIncrement: 1n, autoExtendSeconds: 1 }
+    const ofEnglish = { reservePrice: "0.00000001", minBidIncrement: "0.00000001", autoExtendSeconds: 1 }
     assert.deepStrictEqual(fields(dutch(ofEnglish)), ["reservePrice", "minBidIncrement", "autoExtendSeconds"])
-    const ofDutch = { floorPrice: 1n, priceDropAmount: 1n, priceDropIntervalSeconds: 1 }
+    const ofDutch = { floorPrice: "0.00000001", priceDropAmount: "0.00000001", priceDropIntervalSeconds: 1 }
     assert.deepStrictEqual(fields(english(ofDutch)), ["floorPrice", "priceDropAmount", "priceDropIntervalSeconds"])
   })
 })

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ofText } from "../../../src/domain/Amount.ts"
 import { decider } from "../../../src/domain/Auction.ts"
 import { accepted, assertRefused } from "../History.ts"
 import {
@@ -24,6 +23,14 @@ import {
 describe("a dutch price", () => {
   const price = (auction: ReturnType<typeof given>, seconds: number) => auction.facts(seconds).currentPrice
 
+  it("shows prices as they were written, and those between with as many digits", () => {
+    const auction = given(dutch({ startPrice: "100", floorPrice: "70.0", priceDropAmount: "15.50" }))
+    assert.deepStrictEqual(
+      [0, 9.999, 10, 20, 30].map((seconds) => price(auction, seconds)),
+      ["100", "100", "84.50", "70.0", "70.0"]
+    )
+  })
+
   it("falls by the drop at the end of each interval since openAt, to the millisecond, down to the floor", () => {
     const auction = given(dutch({ openAt: at(5) }))
     const expected: ReadonlyArray<readonly [number, string]> = [
@@ -38,42 +45,42 @@ describe("a dutch price", () => {
       [55, "40"],
       [59.999, "40"]
     ]
-    for (const [seconds, amount] of expected) assert.strictEqual(price(auction, seconds), ofText(amount), `${seconds}`)
+    for (const [seconds, amount] of expected) assert.strictEqual(price(auction, seconds), amount, `${seconds}`)
   })
 
   it("falls from the creation on where there is no openAt, whatever is changed later", () => {
     const auction = given(dutch(), [], 3)
     auction.when(12.999, { _tag: "Configure", configuration: dutch({ name: "Another" }), by: "admin" })
-    assert.strictEqual(price(auction, 12.999), ofText("100"))
-    assert.strictEqual(price(auction, 13), ofText("85"))
+    assert.strictEqual(price(auction, 12.999), "100")
+    assert.strictEqual(price(auction, 13), "85")
   })
 
   it("ends at the floor also where the last drop would fall below it", () => {
-    const auction = given(dutch({ floorPrice: ofText("60") }))
-    assert.deepStrictEqual([price(auction, 29), price(auction, 30), price(auction, 50)], ["70", "60", "60"].map(ofText))
+    const auction = given(dutch({ floorPrice: "60" }))
+    assert.deepStrictEqual([price(auction, 29), price(auction, 30), price(auction, 50)], ["70", "60", "60"])
   })
 
   it("is exact however small and often its drops are", () => {
     const auction = given(
       dutch({
-        startPrice: ofText("0.3"),
-        floorPrice: 0n,
-        priceDropAmount: ofText("0.1"),
+        startPrice: "0.3",
+        floorPrice: "0",
+        priceDropAmount: "0.1",
         priceDropIntervalSeconds: 1,
         settleAt: at(1e9)
       })
     )
     assert.deepStrictEqual(
       [1, 2, 3, 1e9 - 1].map((seconds) => price(auction, seconds)),
-      ["0.2", "0.1", "0", "0"].map(ofText)
+      ["0.2", "0.1", "0", "0"]
     )
   })
 
   it("stands still when the auction has ended", () => {
     const auction = given(dutch({ quantity: 1 }))
     auction.when(15, bid("ada"))
-    assert.strictEqual(price(auction, 55), ofText("85"))
-    assert.strictEqual(price(given(dutch({ settleAt: at(12) })), 50), ofText("85"))
+    assert.strictEqual(price(auction, 55), "85")
+    assert.strictEqual(price(given(dutch({ settleAt: at(12) })), 50), "85")
   })
 })
 
@@ -86,13 +93,13 @@ describe("a dutch bid", () => {
       enteredAt: at(12),
       bidderHandle: auction.handle("ada"),
       bidCount: 1,
-      lastBidAmount: ofText("85"),
-      winningBidAmount: ofText("85"),
+      lastBidAmount: "85",
+      winningBidAmount: "85",
       wonAt: at(12),
       expiresAt: at(42),
       grantSequence: 4
     })
-    assert.deepInclude(auction.facts(12), { remainingQuantity: 1, auctionEnded: false, currentPrice: ofText("85") })
+    assert.deepInclude(auction.facts(12), { remainingQuantity: 1, auctionEnded: false, currentPrice: "85" })
   })
 
   it("names with its amount the most it pays: not more, and the price if that is less", () => {
@@ -161,8 +168,8 @@ describe("a dutch auction", () => {
     auction.bids(1, ["ada", "100"])
     auction.bids(10, ["bob", "100"])
     assert.deepStrictEqual(auction.facts(20).leadingBids, [
-      { bidderHandle: auction.handle("ada"), amount: ofText("100"), placedAt: at(1) },
-      { bidderHandle: auction.handle("bob"), amount: ofText("85"), placedAt: at(10) }
+      { bidderHandle: auction.handle("ada"), amount: "100", placedAt: at(1) },
+      { bidderHandle: auction.handle("bob"), amount: "85", placedAt: at(10) }
     ])
   })
 

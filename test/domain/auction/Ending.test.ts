@@ -38,7 +38,7 @@ describe("a win", () => {
     assert.deepStrictEqual(auction.when(61, complete("ada")), [completed(61, "ada")])
     assert.deepInclude(auction.view(61, "ada"), {
       status: "COMPLETED",
-      winningBidAmount: 1_000_000_000n,
+      winningBidAmount: "10",
       completedAt: at(61)
     })
     assert.deepStrictEqual(auction.when(62, complete("ada")), [])

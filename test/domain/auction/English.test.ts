@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ofText } from "../../../src/domain/Amount.ts"
 import { decider } from "../../../src/domain/Auction.ts"
 import { accepted, assertRefused } from "../History.ts"
 import {
@@ -18,6 +17,7 @@ import {
   outbid,
   placed,
   reinstated,
+  remove,
   tornDown,
   won
 } from "./history.ts"
@@ -61,8 +61,24 @@ describe("an english bid", () => {
       enteredAt: at(1),
       bidderHandle: auction.handle("ada"),
       bidCount: 1,
-      lastBidAmount: ofText("10")
+      lastBidAmount: "10"
     })
+  })
+
+  it("is shown as it was written, whatever else is worked out from it", () => {
+    const auction = given(english({ startPrice: "10.0", minBidIncrement: "0.50" }))
+    assert.strictEqual(auction.facts(0).currentPrice, "10.0")
+    assertRefused(auction.when(1, bid("ada", "9.999")), "BidTooLow", { minimumBid: "10.0" })
+    auction.bids(2, ["ada", "19.90"])
+    assert.deepInclude(auction.view(2, "ada"), { lastBidAmount: "19.90" })
+    assert.deepInclude(auction.facts(2), { currentPrice: "19.90" })
+    assertRefused(auction.when(3, bid("bob", "20.3")), "BidTooLow", { minimumBid: "20.40" })
+    assertRefused(auction.when(3, bid("ada", "19.9")), "BidTooLow", { minimumBid: "20.40" })
+    auction.bids(4, ["bob", "020.400"])
+    assert.deepStrictEqual(
+      auction.facts(4).latestBids.map(({ amount }) => amount),
+      ["020.400", "19.90"]
+    )
   })
 
   it("needs an amount", () => {
@@ -77,7 +93,7 @@ describe("an english bid", () => {
   })
 
   it("must beat the lowest leading bid by the increment once as many lead as there are units", () => {
-    const auction = given(english({ quantity: 2, minBidIncrement: ofText("2.5") }))
+    const auction = given(english({ quantity: 2, minBidIncrement: "2.5" }))
     auction.bids(1, ["ada", "50"], ["bob", "10"])
     assertRefused(auction.when(3, bid("eve", "12.49999999")), "BidTooLow", { minimumBid: "12.5" })
     assert.deepStrictEqual(auction.when(3, bid("eve", "12.5")), [
@@ -109,7 +125,7 @@ describe("an english bid", () => {
     assert.deepStrictEqual(pair.when(4, bid("bob", "60")), [placed(4, "bob", "60")])
     assert.deepStrictEqual(
       pair.facts(4).leadingBids.map(({ amount }) => amount),
-      [ofText("60"), ofText("50.1")]
+      ["60", "50.1"]
     )
   })
 
@@ -128,17 +144,19 @@ describe("an english bid", () => {
     const auction = given()
     auction.bids(1, ["ada", "10"], ["bob", "11"])
     assert.deepStrictEqual(auction.when(3, bid("ada", "12")), [placed(3, "ada", "12"), outbid(3, "bob")])
-    assert.deepInclude(auction.view(3, "ada"), { status: "WINNING", bidCount: 2, lastBidAmount: ofText("12") })
+    assert.deepInclude(auction.view(3, "ada"), { status: "WINNING", bidCount: 2, lastBidAmount: "12" })
   })
 
   it("is exact where a floating point number is not", () => {
-    const auction = given(english({ startPrice: ofText("999999999999.99999998"), minBidIncrement: 1n }))
+    const auction = given(english({ startPrice: "999999999999.99999998", minBidIncrement: "0.00000001" }))
     auction.bids(1, ["ada", "999999999999.99999998"])
     assertRefused(auction.when(2, bid("bob", "999999999999.99999998")), "BidTooLow", {
       minimumBid: "999999999999.99999999"
     })
     auction.bids(2, ["bob", "999999999999.99999999"])
-    assertRefused(auction.when(3, bid("ada", "999999999999.99999999")), "BidTooLow", { minimumBid: "1000000000000" })
+    assertRefused(auction.when(3, bid("ada", "999999999999.99999999")), "BidTooLow", {
+      minimumBid: "1000000000000.00000000"
+    })
   })
 
   it("is too early before openAt and too late at closeAt, to the millisecond, noticed or not", () => {
@@ -213,8 +231,8 @@ describe("the settlement", () => {
       enteredAt: at(2),
       bidderHandle: auction.handle("bob"),
       bidCount: 1,
-      lastBidAmount: ofText("12"),
-      winningBidAmount: ofText("12"),
+      lastBidAmount: "12",
+      winningBidAmount: "12",
       wonAt: at(90),
       expiresAt: at(120),
       grantSequence: auction.events.findIndex((event) => event._tag === "Won") + 1
@@ -228,13 +246,13 @@ describe("the settlement", () => {
     })
     assert.deepStrictEqual(
       auction.facts(90).leadingBids.map(({ amount }) => amount),
-      [ofText("12"), ofText("11")]
+      ["12", "11"]
     )
     assert.strictEqual(auction.facts(90).remainingQuantity, 0)
   })
 
   it("gives nothing to a leader below the reserve, and everything to one at it", () => {
-    const auction = given(english({ quantity: 3, reservePrice: ofText("20") }))
+    const auction = given(english({ quantity: 3, reservePrice: "20" }))
     auction.bids(1, ["ada", "19.99999999"], ["bob", "20"], ["eve", "30"])
     assert.deepStrictEqual(auction.status(5, "ada"), ["WINNING"])
     assert.deepStrictEqual(auction.until(60), [closed(60), won(60, "eve"), won(60, "bob"), lost(60, "ada")])
@@ -242,7 +260,7 @@ describe("the settlement", () => {
   })
 
   it("says nothing of the reserve to anyone but the admin", () => {
-    const auction = given(english({ reservePrice: ofText("77.77") }))
+    const auction = given(english({ reservePrice: "77.77" }))
     auction.bids(1, ["ada", "10"])
     const told = [auction.view(2, "ada"), auction.facts(2), decider.place(auction.state, "ada")]
     for (const text of told.map((answer) => JSON.stringify(answer, (_, value) => `${value}`))) {
@@ -260,6 +278,30 @@ describe("the settlement", () => {
     const auction = given(english({ closeAt: at(60), settleAt: at(90) }))
     auction.bids(1, ["ada", "10"])
     assertRefused(auction.when(70, complete("ada")), "WrongStatus", { status: "WINNING" })
+  })
+})
+
+describe("a bidder that is archived", () => {
+  it("cannot win: the next best bid leads in its place, and its own stays among those that were placed", () => {
+    const auction = given(english(), [entered(1, "zoe")])
+    auction.bids(1, ["ada", "10"], ["bob", "11"])
+    assert.deepStrictEqual(auction.when(5, remove("bob")), [denied(5, "bob", "ADMIN_ACTION"), reinstated(5, "ada")])
+    assert.deepStrictEqual(auction.when(5, remove("zoe")), [denied(5, "zoe", "ADMIN_ACTION")])
+    assert.deepStrictEqual(
+      auction.facts(5).latestBids.map(({ amount }) => amount),
+      ["11", "10"]
+    )
+    assert.deepStrictEqual(auction.until(60), [closed(60), won(60, "ada")])
+  })
+
+  it("loses a unit it has won, which nobody else gets, but not one that it took", () => {
+    const auction = given(english({ quantity: 2 }))
+    auction.bids(1, ["ada", "10"], ["bob", "11"], ["eve", "12"])
+    auction.until(60)
+    auction.when(61, complete("eve"))
+    assert.deepStrictEqual(auction.when(62, remove("bob")), [denied(62, "bob", "ADMIN_ACTION")])
+    for (const name of ["ada", "bob", "eve", "nobody"]) assert.deepStrictEqual(auction.when(63, remove(name)), [])
+    assert.deepStrictEqual(auction.status(64, "ada", "bob", "eve"), ["LOST", "DENIED", "COMPLETED"])
   })
 })
 
@@ -289,7 +331,7 @@ describe("denying a bidder", () => {
       enteredAt: at(1),
       bidderHandle: auction.handle("ada"),
       bidCount: 1,
-      lastBidAmount: ofText("10"),
+      lastBidAmount: "10",
       reason: "FRAUD_DETECTED",
       deniedAt: at(3)
     })

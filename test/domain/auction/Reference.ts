@@ -3,6 +3,26 @@
  * them and sorting. It shares nothing with the auction but its types.
  */
 import type { Command, Configuration, Facts, View } from "../../../src/domain/Auction.ts"
+import type { ExperienceWindow } from "../../../src/domain/ExperienceWindow.ts"
+
+type PriceSetting = "startPrice" | "reservePrice" | "minBidIncrement" | "floorPrice" | "priceDropAmount"
+
+/** A configuration whose prices are numbers: hundred-millionths. */
+export type Terms = { readonly [K in keyof Configuration]: K extends PriceSetting ? bigint : Configuration[K] }
+
+/** How many hundred-millionths a price is, digit by digit. */
+export const unitsOf = (price: string): bigint => {
+  const [whole = "", fraction = ""] = price.split(".")
+  return BigInt(whole + fraction.padEnd(8, "0"))
+}
+
+const termsOf = (configuration: Configuration): Terms =>
+  Object.fromEntries(
+    Object.entries(configuration).map(([name, value]) => [
+      name,
+      /(Price|Increment|DropAmount)$/.test(name) ? unitsOf(value as string) : value
+    ])
+  ) as unknown as Terms
 
 /** A refusal's name with its fields. */
 export interface Refused {
@@ -26,25 +46,30 @@ interface Bidder {
 const smallest = 1n
 
 export class Reference {
-  readonly configuration: Configuration
+  readonly configuration: Terms
   readonly #createdAt: number
   readonly #bidders = new Map<string, Bidder>()
   readonly #offers: Array<Offer> = []
   readonly #won: Array<Offer> = []
-  #closeAt: number
+  #window: ExperienceWindow | undefined
+  /** The closing to which the last bid moved it. */
+  #extendedTo = -Infinity
+  /** When a change of the window opened the auction. */
+  #releasedAt = -Infinity
+  /** When the window was told last: it closes nothing before. */
+  #toldAt = -Infinity
   #closedAt = Infinity
   #isEnded = false
   #isSettled = false
 
   constructor(configuration: Configuration, createdAt: number) {
-    this.configuration = configuration
+    this.configuration = termsOf(configuration)
     this.#createdAt = createdAt
-    this.#closeAt = configuration.closeAt
   }
 
   /** What time brings until `now`. */
   notice(now: number): void {
-    if (this.#closedAt === Infinity && this.#closeAt <= now) this.#closedAt = this.#closeAt
+    if (this.#closedAt === Infinity && this.closeAt <= now) this.#closedAt = Math.max(this.closeAt, this.#toldAt)
     if (!this.#isSettled && this.#settlesAt <= now) this.#settle(this.#settlesAt)
     const { admissionExpirationSeconds = Infinity } = this.configuration
     for (const bidder of this.#bidders.values()) {
@@ -62,19 +87,29 @@ export class Reference {
           ? undefined
           : (this.#shut(now) ?? this.#enter(command.consumerId, now))
       case "Bid":
-        return this.configuration.auctionType === "dutch"
-          ? this.#bidDutch(command.consumerId, command.amount, now)
-          : this.#bidEnglish(command.consumerId, command.amount, now)
+        return (this.configuration.auctionType === "dutch" ? this.#bidDutch : this.#bidEnglish).call(
+          this,
+          command.consumerId,
+          command.amount === undefined ? undefined : unitsOf(command.amount),
+          now
+        )
       case "Deny":
         return this.#finish(command.consumerId, "DENIED", ["BIDDING", "WINNING", "OUTBID", "WON"], now, command.reason)
       case "Complete":
         return this.#finish(command.consumerId, "COMPLETED", ["WON"], now)
+      case "Remove":
+        this.#finish(command.consumerId, "DENIED", ["BIDDING", "WINNING", "OUTBID", "WON"], now, "ADMIN_ACTION")
+        return undefined
       case "End":
         if (this.#closedAt === Infinity) {
           this.#isEnded = true
           this.#closedAt = now
           this.notice(now)
         }
+        return undefined
+      case "SetExperienceWindow":
+        this.#move(command.window, now)
+        this.notice(now)
         return undefined
       case "Archive":
       case "Configure":
@@ -125,8 +160,24 @@ export class Reference {
     }
   }
 
+  /** The closing that was announced, or the one to which bids moved it. */
   get closeAt(): number {
-    return this.#closeAt
+    return Math.max(Math.min(this.configuration.closeAt, this.#window?.closeAt ?? Infinity), this.#extendedTo)
+  }
+
+  /** The opening that holds. */
+  get #openAt(): number {
+    return Math.max(this.configuration.openAt ?? 0, this.#window?.openAt ?? 0)
+  }
+
+  #move(window: ExperienceWindow, now: number): void {
+    if (this.#closedAt !== Infinity || window.revision <= (this.#window?.revision ?? 0)) return
+    const { openAt: wanted, ...others } = window
+    const hadOpened = this.#openAt <= now
+    const openAt = hadOpened ? this.#window?.openAt : wanted
+    this.#window = { ...others, ...(openAt !== undefined && { openAt }) }
+    this.#toldAt = now
+    if (!hadOpened && this.#openAt <= now) this.#releasedAt = now
   }
 
   /** The least that this bidder's english bid would have to be; its price in a dutch auction. */
@@ -184,7 +235,8 @@ export class Reference {
   }
 
   #shut(now: number): Refused | undefined {
-    const { auctionType, quantity, openAt = 0 } = this.configuration
+    const { auctionType, quantity } = this.configuration
+    const openAt = this.#openAt
     if (auctionType === "dutch" && this.#won.length === quantity) return { refused: "SoldOut" }
     if (this.#closedAt !== Infinity) return { refused: "Closed" }
     return now < openAt ? { refused: "NotOpen", opensAt: openAt } : undefined
@@ -207,10 +259,11 @@ export class Reference {
     const refused = this.#shut(now) ?? this.#unfit(consumerId)
     if (refused !== undefined) return refused
     const minimum = this.minimum(consumerId, now)
-    if (amount < minimum) return { refused: "BidTooLow", minimumBid: textOf(minimum) }
+    if (amount < minimum) return { refused: "BidTooLow", minimumBid: minimum }
     this.#enter(consumerId, now)
     this.#offers.push({ consumerId, amount, placedAt: now })
-    this.#closeAt = Math.max(this.#closeAt, now + this.configuration.autoExtendSeconds * 1000)
+    const extendedTo = now + this.configuration.autoExtendSeconds * 1000
+    if (extendedTo > this.closeAt) this.#extendedTo = extendedTo
     return undefined
   }
 
@@ -219,7 +272,7 @@ export class Reference {
     const refused = this.#shut(now) ?? this.#unfit(consumerId)
     if (refused !== undefined) return refused
     const price = this.#price(now)
-    if (amount !== undefined && amount < price) return { refused: "BidTooLow", minimumBid: textOf(price) }
+    if (amount !== undefined && amount < price) return { refused: "BidTooLow", minimumBid: price }
     this.#enter(consumerId, now)
     const offer = { consumerId, amount: price, placedAt: now }
     this.#offers.push(offer)
@@ -234,13 +287,9 @@ export class Reference {
 
   /** Counts the intervals one by one. */
   #price(now: number): bigint {
-    const {
-      openAt = this.#createdAt,
-      startPrice,
-      floorPrice,
-      priceDropAmount,
-      priceDropIntervalSeconds
-    } = this.configuration
+    const { startPrice, floorPrice, priceDropAmount, priceDropIntervalSeconds } = this.configuration
+    const openings = [this.configuration.openAt ?? this.#createdAt, this.#window?.openAt ?? 0, this.#releasedAt]
+    const openAt = openings.toSorted((a, b) => b - a)[0]!
     let price = startPrice
     const until = Math.min(now, this.#closedAt)
     for (
@@ -276,7 +325,7 @@ const become = (bidder: Bidder, status: Bidder["status"], since: number, reason 
 }
 
 /** Digit by digit: eight after the point, without the zeros that say nothing. */
-const textOf = (amount: bigint): string => {
+export const textOf = (amount: bigint): string => {
   const digits = `${amount}`.padStart(9, "0")
   const text = `${digits.slice(0, -8)}.${digits.slice(-8)}`
   return text.replace(/\.?0+$/, "")

@@ -3,7 +3,7 @@
  * amounts as text.
  */
 import { assert } from "@effect/vitest"
-import { ofText } from "../../../src/domain/Amount.ts"
+import { Schema } from "effect"
 import {
   type Command,
   type Configuration,
@@ -15,7 +15,10 @@ import {
   type View
 } from "../../../src/domain/Auction.ts"
 import type { State } from "../../../src/domain/auction/State.ts"
+import { AdminReason } from "../../../src/domain/Denial.ts"
 import { accepted, History as Told } from "../History.ts"
+
+const isAdminReason = Schema.is(AdminReason)
 
 export const start = Date.parse("2026-11-21T18:00:00.000Z")
 
@@ -36,8 +39,8 @@ export const english = (settings: Partial<Configuration> = {}): Configuration =>
     auctionType: "english",
     quantity: 1,
     autoExtendSeconds: 0,
-    startPrice: ofText("10"),
-    minBidIncrement: ofText("1"),
+    startPrice: "10",
+    minBidIncrement: "1",
     ...settings
   }
 }
@@ -49,9 +52,9 @@ export const dutch = (settings: Partial<Configuration> = {}): Configuration => {
     ...rest,
     auctionType: "dutch",
     quantity: 2,
-    startPrice: ofText("100"),
-    floorPrice: ofText("40"),
-    priceDropAmount: ofText("15"),
+    startPrice: "100",
+    floorPrice: "40",
+    priceDropAmount: "15",
     priceDropIntervalSeconds: 10,
     ...settings
   }
@@ -100,14 +103,20 @@ export const given = (
 
 export const enter = (consumerId: string): Command => ({ _tag: "Enter", consumerId })
 export const bid = (consumerId: string, amount?: string): Command =>
-  amount === undefined ? { _tag: "Bid", consumerId } : { _tag: "Bid", consumerId, amount: ofText(amount) }
-export const complete = (consumerId: string): Command => ({ _tag: "Complete", consumerId })
-export const deny = (consumerId: string): Command => ({ _tag: "Deny", consumerId, reason: "FRAUD_DETECTED" })
+  amount === undefined ? { _tag: "Bid", consumerId } : { _tag: "Bid", consumerId, amount }
+export const complete = (consumerId: string): Command => ({ _tag: "Complete", consumerId, by: "admin" })
+export const deny = (consumerId: string): Command => ({
+  _tag: "Deny",
+  consumerId,
+  reason: "FRAUD_DETECTED",
+  by: "admin"
+})
+export const remove = (consumerId: string): Command => ({ _tag: "Remove", consumerId, by: "admin" })
 export const end: Command = { _tag: "End", by: "admin" }
 export const archive: Command = { _tag: "Archive", by: "admin" }
 export const configure = (configuration: Configuration): Command => ({ _tag: "Configure", configuration, by: "admin" })
 
-type ConsumerEvent = "Entered" | "Outbid" | "Reinstated" | "Won" | "Lost" | "Expired" | "Completed"
+type ConsumerEvent = "Entered" | "Outbid" | "Reinstated" | "Won" | "Lost" | "Expired"
 
 const happened =
   <Tag extends ConsumerEvent>(_tag: Tag) =>
@@ -119,18 +128,25 @@ export const reinstated = happened("Reinstated")
 export const won = happened("Won")
 export const lost = happened("Lost")
 export const expired = happened("Expired")
-export const completed = happened("Completed")
+export const completed = (seconds: number, consumerId: string): Event => ({
+  _tag: "Completed",
+  at: at(seconds),
+  consumerId,
+  by: "admin"
+})
 export const placed = (seconds: number, consumerId: string, amount: string): Event => ({
   _tag: "BidPlaced",
   at: at(seconds),
   consumerId,
-  amount: ofText(amount)
+  amount
 })
+/** By hand, or with a reason that the auction gives by itself. */
 export const denied = (seconds: number, consumerId: string, reason: DenialReason = "FRAUD_DETECTED"): Event => ({
   _tag: "Denied",
   at: at(seconds),
   consumerId,
-  reason
+  reason,
+  ...(isAdminReason(reason) && { by: "admin" })
 })
 export const extended = (seconds: number, closeAt: number): Event => ({
   _tag: "Extended",

@@ -39,10 +39,10 @@ describe("What is noted on a record of the catalogue", () => {
 })
 
 describe("A variant", () => {
-  it("has a price that is exact, from text to text", () => {
+  it("has a price that stays as it was written", () => {
     const decoded = Schema.decodeUnknownSync(Variant.Settings)({ price: "0.10", inventoryPolicy: "deny" })
-    assert.strictEqual(decoded.price, 10_000_000n)
-    assert.strictEqual(Schema.encodeSync(Variant.Settings)(decoded).price, "0.1")
+    assert.strictEqual(decoded.price, "0.10")
+    assert.strictEqual(Schema.encodeSync(Variant.Settings)(decoded).price, "0.10")
   })
 
   it("has one of three inventory policies", () => {
@@ -80,7 +80,7 @@ describe("A product", () => {
       organizationId: id,
       productId: id,
       sku: null,
-      price: 1_250_000_000n,
+      price: "12.50",
       inventoryQuantity: -1,
       inventoryPolicy: "continue",
       metadata: null,
@@ -110,7 +110,7 @@ describe("A product", () => {
     })
     assert.strictEqual(sent.primaryLastSyncedAt, "1970-01-01T00:00:01.000Z")
     assert.deepInclude(sent.variants[0], {
-      price: "12.5",
+      price: "12.50",
       inventoryQuantity: -1,
       createdAt: "1970-01-01T00:00:00.000Z"
     })

@@ -109,7 +109,8 @@ describe("the drawing", () => {
       entryId: draw.entryId(first),
       wonAt: at(200),
       expiresAt: at(800),
-      grantSequence: draw.events.indexOf(brought[0]!) + 1
+      grantSequence: draw.events.indexOf(brought[0]!) + 1,
+      drawnAt: at(200)
     })
     assert.deepInclude(decider.published!(draw.state), { drawnAt: "2026-11-21T18:03:20.000Z" })
   })
@@ -157,7 +158,8 @@ describe("the drawing", () => {
       enteredAt: at(names.indexOf(all[1]!)),
       entryId: draw.entryId(all[1]!),
       reason: "NOT_SELECTED",
-      deniedAt: at(200)
+      deniedAt: at(200),
+      drawnAt: at(200)
     } as const
     assert.deepStrictEqual(draw.view(200, all[1]!), shown)
     assertRefused(draw.unnoticed(200, leave(all[1]!)), "WrongStatus", { status: "DENIED" })
@@ -207,7 +209,8 @@ describe("a win", () => {
       status: "COMPLETED",
       enteredAt: at(names.indexOf(winner)),
       entryId: draw.entryId(winner),
-      completedAt: at(210)
+      completedAt: at(210),
+      drawnAt: at(200)
     })
   })
 

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto"
 import type { Command, Configuration, Event, View } from "../../../src/domain/Draw.ts"
 import { roundAfter } from "../../../src/domain/draw/Beacon.ts"
 import * as Naive from "./naive.ts"
+import { afterWindow, held, keepingWindow } from "../window.ts"
 
 interface Standing {
   readonly consumerId: string
@@ -55,9 +56,11 @@ export class Reference {
 
   view(consumerId: string): View {
     const found = this.#standings.find((standing) => standing.consumerId === consumerId)
-    if (found === undefined) return { status: "NOT_ENTERED" }
+    const drawnAt = this.#all("Drawn")[0]?.at
+    const drawn = drawnAt === undefined ? {} : { drawnAt }
+    if (found === undefined) return { status: "NOT_ENTERED", ...drawn }
     const { status, enteredAt, since, sequence, expiresAt, reason } = found
-    if (status === "LEFT") return { status: "NOT_ENTERED", leftAt: since }
+    if (status === "LEFT") return { status: "NOT_ENTERED", leftAt: since, ...drawn }
     const isInList = this.#list.includes(found)
     const view = {
       ENTERED: {},
@@ -66,7 +69,7 @@ export class Reference {
       DENIED: { deniedAt: since, reason }
     }
     const named = status === "ENTERED" || isInList ? { entryId: this.#id(found) } : {}
-    return { status, enteredAt, ...named, ...view[status] } as View
+    return { status, enteredAt, ...named, ...view[status], ...drawn } as View
   }
 
   counts(): { [status: string]: number } {
@@ -77,6 +80,11 @@ export class Reference {
 
   get configuration(): Configuration {
     return this.#all("Configured").at(-1)!.configuration
+  }
+
+  /** What holds. */
+  get #held(): Configuration {
+    return { ...this.configuration, ...held(this.configuration) }
   }
 
   get closedAt(): number | undefined {
@@ -131,7 +139,7 @@ export class Reference {
   }
 
   #next(now: number): Draft | undefined {
-    const { closeAt, drawAt, winnerCount, beacon } = this.configuration
+    const { closeAt, drawAt, winnerCount, beacon } = this.#held
     const { closedAt } = this
     const overAt = this.#overAt
     const lastAt = this.events.at(-1)!.at
@@ -226,6 +234,12 @@ export class Reference {
     switch (command._tag) {
       case "Configure":
         return this.#configure(command.configuration, command.by, now)
+      case "SetExperienceWindow": {
+        const isClosed = this.closedAt !== undefined
+        const hasOpened = this.#standings.length > 0 || now >= (this.#held.openAt ?? 0)
+        const configuration = isClosed ? undefined : afterWindow(this.configuration, command.window, hasOpened)
+        return configuration === undefined ? [] : [{ _tag: "Configured", configuration, by: command.by }]
+      }
       case "End":
         return ending
       case "Archive":
@@ -251,28 +265,34 @@ export class Reference {
       case "Enter":
         return this.#mayEnter(command, status, now)
       case "Leave":
-        if (status === "ENTERED") return [{ _tag: "Left", consumerId }]
+        if (status === "ENTERED") return [{ _tag: "Left", consumerId, ...("by" in command && { by: command.by }) }]
         if (status === "NOT_ENTERED") return { refused: "NotEntered" }
         return status === "DENIED" ? { refused: "WrongStatus", status } : { refused: "AlreadyGranted" }
       case "Deny":
         if (status === "DENIED") return []
         return status === "ENTERED" || status === "WON"
-          ? [{ _tag: "Denied", consumerId, reason: command.reason }]
+          ? [{ _tag: "Denied", consumerId, reason: command.reason, by: command.by }]
           : { refused: "WrongStatus", status }
+      case "Remove":
+        if (status === "ENTERED") return [{ _tag: "Left", consumerId, by: command.by }]
+        return status === "WON" ? [{ _tag: "Denied", consumerId, reason: "ADMIN_ACTION", by: command.by }] : []
       case "Complete":
         if (status === "COMPLETED") return []
-        return status === "WON" ? [{ _tag: "Completed", consumerId }] : { refused: "WrongStatus", status }
+        return status === "WON"
+          ? [{ _tag: "Completed", consumerId, by: command.by }]
+          : { refused: "WrongStatus", status }
     }
   }
 
-  #configure(configuration: Configuration, by: string, now: number): ReadonlyArray<Draft> | Refused {
-    const configured: Draft = { _tag: "Configured", configuration, by }
+  #configure(wanted: Configuration, by: string, now: number): ReadonlyArray<Draft> | Refused {
     if (this.events.length === 0) {
+      const configured: Draft = { _tag: "Configured", configuration: wanted, by }
       return [configured, { _tag: "SeedDrawn", seed: this.#entropy() + this.#entropy(), salt: this.#entropy() }]
     }
     if (this.closedAt !== undefined) return { refused: "Closed" }
     const hasEntries = this.#standings.length > 0
-    const opened = hasEntries || now >= (this.configuration.openAt ?? 0)
+    const configuration = keepingWindow(wanted, this.configuration)
+    const opened = hasEntries || now >= (this.#held.openAt ?? 0)
     if (opened && configuration.openAt !== this.configuration.openAt) {
       return { refused: "ConfigurationFixed", setting: "openAt" }
     }
@@ -282,7 +302,7 @@ export class Reference {
     }
     const sorted = (settings: Configuration) =>
       JSON.stringify(Object.entries(settings).toSorted(([a], [b]) => a.localeCompare(b)))
-    return sorted(configuration) === sorted(this.configuration) ? [] : [configured]
+    return sorted(configuration) === sorted(this.configuration) ? [] : [{ _tag: "Configured", configuration, by }]
   }
 
   #mayEnter(
@@ -290,7 +310,7 @@ export class Reference {
     status: View["status"],
     now: number
   ): ReadonlyArray<Draft> | Refused {
-    const { supportsGuest, openAt = 0, capacity = Infinity } = this.configuration
+    const { supportsGuest, openAt = 0, capacity = Infinity } = this.#held
     if (status !== "NOT_ENTERED") return []
     if (this.closedAt !== undefined) return { refused: "Closed" }
     if (isGuest && !supportsGuest) return { refused: "GuestsRefused" }

@@ -2,6 +2,7 @@
  * Histories: given these events, when this command, then these events. Instants are written as seconds from `start`.
  */
 import { assert } from "@effect/vitest"
+import { Schema } from "effect"
 import {
   type Command,
   type Configuration,
@@ -11,8 +12,11 @@ import {
   type Refusal,
   type View
 } from "../../../src/domain/Draw.ts"
+import { AdminReason } from "../../../src/domain/Denial.ts"
 import { entryIdOf, type State } from "../../../src/domain/draw/State.ts"
 import { History as Told, isEvents } from "../History.ts"
+
+const isAdminReason = Schema.is(AdminReason)
 
 export const start = Date.parse("2026-11-21T18:00:00.000Z")
 
@@ -93,8 +97,14 @@ export const enterAsGuest = (consumerId: string): Command => ({
   loyaltyScore: 0
 })
 export const leave = (consumerId: string): Command => ({ _tag: "Leave", consumerId })
-export const complete = (consumerId: string): Command => ({ _tag: "Complete", consumerId })
-export const deny = (consumerId: string): Command => ({ _tag: "Deny", consumerId, reason: "FRAUD_DETECTED" })
+export const complete = (consumerId: string): Command => ({ _tag: "Complete", consumerId, by: "admin" })
+export const deny = (consumerId: string): Command => ({
+  _tag: "Deny",
+  consumerId,
+  reason: "FRAUD_DETECTED",
+  by: "admin"
+})
+export const remove = (consumerId: string): Command => ({ _tag: "Remove", consumerId, by: "admin" })
 export const end: Command = { _tag: "End", by: "admin" }
 export const archive: Command = { _tag: "Archive", by: "admin" }
 export const configure = (settings: Partial<Configuration>): Command => ({
@@ -111,6 +121,7 @@ export const entered = (seconds: number, consumerId: string, loyaltyScore = 0): 
 })
 export const won = (seconds: number, consumerId: string): Event => ({ _tag: "Won", at: at(seconds), consumerId })
 export const drawn = (seconds: number): Event => ({ _tag: "Drawn", at: at(seconds) })
+export const byAdmin = (event: Event): Event => ({ ...event, by: "admin" }) as Event
 export const expired = (seconds: number, consumerId: string): Event => ({
   _tag: "Expired",
   at: at(seconds),
@@ -119,14 +130,17 @@ export const expired = (seconds: number, consumerId: string): Event => ({
 export const completed = (seconds: number, consumerId: string): Event => ({
   _tag: "Completed",
   at: at(seconds),
-  consumerId
+  consumerId,
+  by: "admin"
 })
 export const left = (seconds: number, consumerId: string): Event => ({ _tag: "Left", at: at(seconds), consumerId })
+/** By hand, or with a reason that the draw gives by itself. */
 export const denied = (seconds: number, consumerId: string, reason: DenialReason = "FRAUD_DETECTED"): Event => ({
   _tag: "Denied",
   at: at(seconds),
   consumerId,
-  reason
+  reason,
+  ...(isAdminReason(reason) && { by: "admin" })
 })
 export const ended = (seconds: number): Event => ({ _tag: "Ended", at: at(seconds), by: "admin" })
 export const archived = (seconds: number): Event => ({ _tag: "Archived", at: at(seconds), by: "admin" })

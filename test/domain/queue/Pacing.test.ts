@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider } from "../../../src/domain/Queue.ts"
 import {
-  admit,
   admissions,
+  admit,
   at,
+  complete,
   configure,
   deny,
   enter,
@@ -174,7 +175,7 @@ describe("maxAdmissions", () => {
     assert.deepStrictEqual(queue.until(1.1), [expired(1, "c0"), granted(1, "c1")])
   })
 
-  it("with recycling is given back by a denied grant, but not by a denied place, a left or a completed grant", () => {
+  it("with recycling is given back by a denied grant, but not by a denied place or a completed grant", () => {
     const settings = { admitRate: 600, maxAdmissions: 1, recycleExpiredAdmissions: true }
     const queue = crowd(settings, 3)
     queue.until(0)
@@ -184,8 +185,20 @@ describe("maxAdmissions", () => {
     assert.deepStrictEqual(queue.until(2), [granted(2, "c2")])
     const other = crowd(settings, 2)
     other.until(0)
-    assert.deepStrictEqual(other.when(1, leave("c0")), [left(1, "c0")])
+    other.when(1, complete("c0"))
     assert.deepStrictEqual(other.until(10), [])
+  })
+
+  it("is given back by a grant that its consumer left, with recycling and without, and by no place that was left", () => {
+    for (const recycleExpiredAdmissions of [true, false]) {
+      const queue = crowd({ admitRate: 600, maxAdmissions: 1, recycleExpiredAdmissions }, 4)
+      queue.until(0)
+      queue.when(1, leave("c1"))
+      assert.deepStrictEqual(queue.until(2), [])
+      assert.deepStrictEqual(queue.when(3, leave("c0")), [left(3, "c0")])
+      assert.deepStrictEqual(queue.until(3), [granted(3, "c2")])
+      assert.deepStrictEqual(queue.until(10), [])
+    }
   })
 
   it("raised admits the next at once", () => {

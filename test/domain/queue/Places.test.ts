@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider } from "../../../src/domain/Queue.ts"
-import { assertRefused } from "../History.ts"
+import { accepted, assertRefused } from "../History.ts"
 import {
   admit,
   admitted,
   at,
+  byAdmin,
   closed,
   complete,
   completed,
@@ -16,7 +17,8 @@ import {
   given,
   granted,
   leave,
-  left
+  left,
+  remove
 } from "./history.ts"
 
 describe("leaving", () => {
@@ -110,7 +112,7 @@ describe("denying", () => {
 
   it("twice keeps the first reason", () => {
     const queue = given({}, [entered(1, "ada"), denied(2, "ada")])
-    assert.deepStrictEqual(queue.when(3, { _tag: "Deny", consumerId: "ada", reason: "BOT_DETECTED" }), [])
+    assert.deepStrictEqual(queue.when(3, { _tag: "Deny", consumerId: "ada", reason: "BOT_DETECTED", by: "admin" }), [])
     assert.deepInclude(queue.view(3, "ada"), { reason: "FRAUD_DETECTED" })
   })
 
@@ -125,6 +127,51 @@ describe("denying", () => {
     assertRefused(queue.when(6, deny("ada")), "WrongStatus", { status: "LEFT" })
     assertRefused(queue.when(6, deny("bob")), "WrongStatus", { status: "COMPLETED" })
     assertRefused(queue.when(6, deny("eve")), "WrongStatus", { status: "NOT_QUEUED" })
+  })
+})
+
+describe("a consumer that is archived", () => {
+  it("leaves the line, or loses its grant", () => {
+    const queue = given({}, [entered(1, "ada"), entered(2, "bob"), admitted(3, "bob"), entered(3, "eve")])
+    assert.deepStrictEqual(queue.when(4, remove("ada")), [byAdmin(left(4, "ada"))])
+    assert.deepStrictEqual(queue.when(5, remove("bob")), [denied(5, "bob", "ADMIN_ACTION")])
+    assert.deepStrictEqual(
+      ["ada", "bob", "eve"].map((name) => queue.status(5, name)),
+      ["LEFT", "DENIED", "QUEUED"]
+    )
+    assert.strictEqual(queue.position(5, "eve"), 1)
+    for (const name of ["ada", "bob", "nobody"]) assert.deepStrictEqual(queue.when(6, remove(name)), [])
+  })
+
+  it("keeps what it has completed, or has lost by the closing", () => {
+    const queue = given({ closeAt: at(10) }, [entered(1, "ada"), admitted(2, "ada"), entered(3, "bob")])
+    queue.when(4, complete("ada"))
+    assert.deepStrictEqual(queue.when(5, remove("ada")), [])
+    assert.deepStrictEqual(queue.unnoticed(10, remove("bob")), [])
+  })
+})
+
+describe("what is done by hand", () => {
+  it("says by whom, and what the consumer does says nobody", () => {
+    const queue = given({}, [entered(1, "ada"), entered(1, "bob")])
+    const authors = (outcome: ReturnType<typeof queue.when>) =>
+      accepted(outcome).map((event) => [event._tag, "by" in event ? event.by : undefined])
+    assert.deepStrictEqual(authors(queue.when(2, admit("ada"))), [["Granted", "admin"]])
+    assert.deepStrictEqual(authors(queue.when(3, complete("ada"))), [["Completed", "admin"]])
+    assert.deepStrictEqual(authors(queue.when(4, leave("bob"))), [["Left", undefined]])
+    queue.enter(5, "bob")
+    assert.deepStrictEqual(authors(queue.when(6, { _tag: "Leave", consumerId: "bob", by: "a server" })), [
+      ["Left", "a server"]
+    ])
+  })
+
+  it("is not shown to the consumer, nor in its row", () => {
+    const queue = given({}, [entered(1, "ada")])
+    for (const command of [admit("ada"), deny("ada")]) {
+      queue.when(2, command)
+      assert.notProperty(queue.view(2, "ada"), "by")
+      assert.notProperty(decider.place(queue.state, "ada")!.fields, "by")
+    }
   })
 })
 

@@ -4,6 +4,7 @@
  */
 import type { Command, Configuration, Event, View } from "../../../src/domain/Queue.ts"
 import { seededRandom, shuffle } from "../../../src/domain/SeededRandom.ts"
+import { afterWindow, held, keepingWindow } from "../window.ts"
 
 interface Standing {
   consumerId: string
@@ -76,6 +77,11 @@ export class Reference {
     return this.#all("Configured").at(-1)!.configuration
   }
 
+  /** What holds. */
+  get #held(): Configuration {
+    return { ...this.configuration, ...held(this.configuration) }
+  }
+
   get closedAt(): number | undefined {
     return this.events.find((event) => event._tag === "Ended" || event._tag === "Closed")?.at
   }
@@ -93,7 +99,9 @@ export class Reference {
     const returned = this.events.filter(
       (event, index) => event._tag === "Expired" || (event._tag === "Denied" && granted(event.consumerId, index))
     )
-    return maxAdmissions - this.#all("Granted").length + (recycleExpiredAdmissions ? returned.length : 0)
+    const left = this.events.filter((event, index) => event._tag === "Left" && granted(event.consumerId, index))
+    const back = left.length + (recycleExpiredAdmissions ? returned.length : 0)
+    return maxAdmissions - this.#all("Granted").length + back
   }
 
   #all<Tag extends Event["_tag"]>(tag: Tag): ReadonlyArray<Extract<Event, { _tag: Tag }>> {
@@ -138,7 +146,7 @@ export class Reference {
   }
 
   #next(now: number, seed: string): Draft | undefined {
-    const { openAt, closeAt } = this.configuration
+    const { openAt, closeAt } = this.#held
     const closedAt = this.closedAt
     const lastAt = this.events.at(-1)!.at
     const waiting = this.#waiting()
@@ -209,6 +217,12 @@ export class Reference {
   #decide(command: Command, now: number): ReadonlyArray<Draft> | Refused {
     const closed = this.closedAt !== undefined
     if (command._tag === "Configure") return this.#configure(command.configuration, command.by, now)
+    if (command._tag === "SetExperienceWindow") {
+      const hasOpened = this.#all("Opened").length > 0 || now >= (this.#held.openAt ?? 0)
+      const configuration = closed ? undefined : afterWindow(this.configuration, command.window, hasOpened)
+      return configuration === undefined ? [] : [{ _tag: "Configured", configuration, by: command.by }]
+    }
+    if (command._tag === "AdmitNext") return this.#admitNext(command.count, command.by, now)
     if (command._tag === "End") return closed ? [] : [{ _tag: "Ended", by: command.by }]
     if (command._tag === "Archive") {
       if (this.#all("Archived").length > 0) return []
@@ -218,36 +232,55 @@ export class Reference {
     const { consumerId } = command
     const view = this.view(consumerId)
     const { status } = view
-    const stays = { Leave: "LEFT", Admit: "GRANTED", Deny: "DENIED", Complete: "COMPLETED", Enter: undefined }[
-      command._tag
-    ]
+    const stays = { Leave: "LEFT", Admit: "GRANTED", Deny: "DENIED", Complete: "COMPLETED" }[command._tag as string]
     if (status === stays) return []
     switch (command._tag) {
       case "Leave":
         return status === "QUEUED" || status === "GRANTED"
-          ? [{ _tag: "Left", consumerId }]
+          ? [{ _tag: "Left", consumerId, ...("by" in command && { by: command.by }) }]
           : { refused: "WrongStatus", status }
       case "Deny":
         return status === "QUEUED" || status === "GRANTED"
-          ? [{ _tag: "Denied", consumerId, reason: command.reason }]
+          ? [{ _tag: "Denied", consumerId, reason: command.reason, by: command.by }]
           : { refused: "WrongStatus", status }
       case "Complete":
-        return status === "GRANTED" ? [{ _tag: "Completed", consumerId }] : { refused: "WrongStatus", status }
+        return status === "GRANTED"
+          ? [{ _tag: "Completed", consumerId, by: command.by }]
+          : { refused: "WrongStatus", status }
       case "Admit":
         if (closed) return { refused: "Closed" }
         if (status !== "QUEUED") return { refused: "WrongStatus", status }
         return this.#admissionsLeft > 0
-          ? [{ _tag: "Granted", consumerId, by: "operator" }]
+          ? [{ _tag: "Granted", consumerId, by: command.by }]
           : { refused: "AdmissionsUsedUp" }
+      case "Remove":
+        if (status === "QUEUED") return [{ _tag: "Left", consumerId, by: command.by }]
+        return status === "GRANTED" ? [{ _tag: "Denied", consumerId, reason: "ADMIN_ACTION", by: command.by }] : []
       case "Enter":
         return this.#enter(command, view, now)
     }
   }
 
-  #configure(configuration: Configuration, by: string, now: number): ReadonlyArray<Draft> | Refused {
+  /** Takes them out of the line one by one. */
+  #admitNext(count: number, by: string, now: number): ReadonlyArray<Draft> | Refused {
+    const { openAt = 0 } = this.#held
+    if (this.closedAt !== undefined) return { refused: "Closed" }
+    if (this.#inLobby || now < openAt) return { refused: "NotOpen", opensAt: openAt }
+    if (this.#admissionsLeft <= 0) return { refused: "AdmissionsUsedUp" }
+    const waiting = this.#waiting()
+    const admitted: Array<Draft> = []
+    for (let left = this.#admissionsLeft; left > 0 && admitted.length < count && waiting.length > 0; left--) {
+      admitted.push({ _tag: "Granted", consumerId: waiting.shift()!.consumerId, by })
+    }
+    return admitted
+  }
+
+  #configure(wanted: Configuration, by: string, now: number): ReadonlyArray<Draft> | Refused {
+    let configuration = wanted
     if (this.events.length > 0) {
       if (this.closedAt !== undefined) return { refused: "Closed" }
-      const opened = this.#standings.length > 0 || now >= (this.configuration.openAt ?? 0)
+      configuration = keepingWindow(wanted, this.configuration)
+      const opened = this.#standings.length > 0 || now >= (this.#held.openAt ?? 0)
       for (const setting of ["openAt", "lobbyOpenAt"] as const) {
         if (opened && configuration[setting] !== this.configuration[setting])
           return { refused: "ConfigurationFixed", setting }
@@ -265,7 +298,7 @@ export class Reference {
     now: number
   ): ReadonlyArray<Draft> | Refused {
     const again = view.status === "LEFT" || (view.status === "DENIED" && view.reason === "ADMISSION_EXPIRED")
-    const { supportsGuest, openAt = 0, lobbyOpenAt, capacity = Infinity, admitRate } = this.configuration
+    const { supportsGuest, openAt = 0, lobbyOpenAt, capacity = Infinity, admitRate } = this.#held
     if (view.status !== "NOT_QUEUED" && (!again || this.closedAt !== undefined)) return []
     if (this.closedAt !== undefined) return { refused: "Closed" }
     if (isGuest && !supportsGuest) return { refused: "GuestsRefused" }

@@ -3,6 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import {
+  type AdminReason,
   type Command,
   type Configuration,
   decider,
@@ -78,9 +79,15 @@ export const enterAsGuest = (consumerId: string): Command => ({
   loyaltyScore: 0
 })
 export const leave = (consumerId: string): Command => ({ _tag: "Leave", consumerId })
-export const admit = (consumerId: string): Command => ({ _tag: "Admit", consumerId })
-export const complete = (consumerId: string): Command => ({ _tag: "Complete", consumerId })
-export const deny = (consumerId: string): Command => ({ _tag: "Deny", consumerId, reason: "FRAUD_DETECTED" })
+export const admit = (consumerId: string): Command => ({ _tag: "Admit", consumerId, by: "admin" })
+export const complete = (consumerId: string): Command => ({ _tag: "Complete", consumerId, by: "admin" })
+export const deny = (consumerId: string): Command => ({
+  _tag: "Deny",
+  consumerId,
+  reason: "FRAUD_DETECTED",
+  by: "admin"
+})
+export const remove = (consumerId: string): Command => ({ _tag: "Remove", consumerId, by: "admin" })
 export const end: Command = { _tag: "End", by: "admin" }
 export const archive: Command = { _tag: "Archive", by: "admin" }
 export const configure = (settings: Partial<Configuration>): Command => ({
@@ -104,8 +111,9 @@ export const admitted = (seconds: number, consumerId: string): Event => ({
   _tag: "Granted",
   at: at(seconds),
   consumerId,
-  by: "operator"
+  by: "admin"
 })
+export const byAdmin = (event: Event): Event => ({ ...event, by: "admin" }) as Event
 export const expired = (seconds: number, consumerId: string): Event => ({
   _tag: "Expired",
   at: at(seconds),
@@ -114,14 +122,17 @@ export const expired = (seconds: number, consumerId: string): Event => ({
 export const completed = (seconds: number, consumerId: string): Event => ({
   _tag: "Completed",
   at: at(seconds),
-  consumerId
+  consumerId,
+  by: "admin"
 })
 export const left = (seconds: number, consumerId: string): Event => ({ _tag: "Left", at: at(seconds), consumerId })
-export const denied = (seconds: number, consumerId: string, reason = "FRAUD_DETECTED" as const): Event => ({
+/** By hand. */
+export const denied = (seconds: number, consumerId: string, reason: AdminReason = "FRAUD_DETECTED"): Event => ({
   _tag: "Denied",
   at: at(seconds),
   consumerId,
-  reason
+  reason,
+  by: "admin"
 })
 export const deniedAsClosed = (seconds: number, consumerId: string): Event => ({
   _tag: "Denied",

@@ -182,6 +182,15 @@ describe("selecting a variant", () => {
     assert.deepStrictEqual(release.when(3, enter("bob")), [entered(3, "bob")])
   })
 
+  it("that the experience does not offer is refused where the release names none of its own", () => {
+    const release = given({}, [entered(1, "ada", "red")])
+    const notOffered = (consumerId: string) => ({ ...enter(consumerId, "green"), isNotOffered: true })
+    for (const consumerId of ["ada", "bob"]) assertRefused(release.when(2, notOffered(consumerId)), "UnknownVariant")
+    assert.strictEqual(release.status(2, "bob"), "NOT_ENTERED")
+    release.when(3, configure({ variantIds: ["green"] }))
+    assert.deepStrictEqual(release.when(4, notOffered("bob")), [entered(4, "bob", "green")])
+  })
+
   it("of another product than the one the system has picked is refused, but for the one that is selected already", () => {
     const elsewhere = (consumerId: string, variantId: string) => ({
       ...enter(consumerId, variantId),

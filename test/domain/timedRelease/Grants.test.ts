@@ -8,11 +8,13 @@ import {
   denied,
   deny,
   end,
+  enter,
   entered,
   expired,
   given,
   leave,
   left,
+  remove,
   selected,
   text
 } from "./history.ts"
@@ -106,6 +108,16 @@ describe("a grant of a timed release", () => {
     assert.deepStrictEqual(release.when(3, complete("ada")), [completed(3, "ada")])
     assert.deepStrictEqual(release.when(3, leave("bob")), [left(3, "bob")])
     assert.deepStrictEqual(release.when(3, deny("eve")), [denied(3, "eve")])
+  })
+})
+
+describe("a consumer that is archived", () => {
+  it("loses its grant, whose unit is free again, and nothing else", () => {
+    const release = given({ capacity: 2 }, [entered(1, "ada"), entered(1, "bob")])
+    assert.deepStrictEqual(release.when(2, remove("ada")), [denied(2, "ada", "ADMIN_ACTION")])
+    assert.deepStrictEqual(release.when(3, enter("eve")), [entered(3, "eve")])
+    release.when(4, complete("bob"))
+    for (const name of ["ada", "bob", "nobody"]) assert.deepStrictEqual(release.when(5, remove(name)), [])
   })
 })
 

@@ -3,6 +3,7 @@
  * going through all of them.
  */
 import type { Command, Configuration, Event, View } from "../../../src/domain/TimedRelease.ts"
+import { afterWindow, held, keepingWindow } from "../window.ts"
 
 type Draft = { readonly _tag: Event["_tag"]; readonly [name: string]: unknown }
 
@@ -60,6 +61,11 @@ export class Reference {
     return this.events.findLast((event) => event._tag === "Configured")!.configuration
   }
 
+  /** What holds. */
+  get #held(): Configuration {
+    return { ...this.configuration, ...held(this.configuration) }
+  }
+
   get closed(): boolean {
     return this.events.some((event) => event._tag === "Ended" || event._tag === "Closed")
   }
@@ -96,7 +102,7 @@ export class Reference {
     const isOver = this.closed && expiring === undefined
     const isTornDown = this.events.some((event) => event._tag === "TornDown")
     const candidates: ReadonlyArray<[number, Draft]> = [
-      [this.closed ? Infinity : (this.configuration.closeAt ?? Infinity), { _tag: "Closed" }],
+      [this.closed ? Infinity : (this.#held.closeAt ?? Infinity), { _tag: "Closed" }],
       [expiring?.expiresAt ?? Infinity, { _tag: "Expired", consumerId: expiring?.consumerId }],
       [isOver && !isTornDown ? lastAt : Infinity, { _tag: "TornDown" }]
     ]
@@ -114,6 +120,11 @@ export class Reference {
     switch (command._tag) {
       case "Configure":
         return this.#configure(command.configuration, command.by, now)
+      case "SetExperienceWindow": {
+        const hasOpened = this.#consumers.length > 0 || now >= (this.#held.openAt ?? 0)
+        const configuration = this.closed ? undefined : afterWindow(this.configuration, command.window, hasOpened)
+        return configuration === undefined ? [] : [{ _tag: "Configured", configuration, by: command.by }]
+      }
       case "End":
         return this.closed ? [] : [{ _tag: "Ended", by: command.by }]
       case "Archive": {
@@ -123,21 +134,29 @@ export class Reference {
       }
       case "Enter":
         return this.#enter(command, now)
+      case "Remove": {
+        const { consumerId, by } = command
+        const { status } = this.view(consumerId)
+        return status === "ENTERED" ? [{ _tag: "Denied", consumerId, reason: "ADMIN_ACTION", by }] : []
+      }
       default: {
         const { consumerId } = command
         const tag = ({ Leave: "Left", Complete: "Completed", Deny: "Denied" } as const)[command._tag]
         const { status } = this.view(consumerId)
         if (status === statuses[tag]) return []
         if (status !== "ENTERED") return { refused: "WrongStatus", status }
-        return [{ _tag: tag, consumerId, ...("reason" in command && { reason: command.reason }) }]
+        const reason = "reason" in command && { reason: command.reason }
+        return [{ _tag: tag, consumerId, ...reason, ...("by" in command && { by: command.by }) }]
       }
     }
   }
 
-  #configure(configuration: Configuration, by: string, now: number): ReadonlyArray<Draft> | Refused {
+  #configure(wanted: Configuration, by: string, now: number): ReadonlyArray<Draft> | Refused {
+    let configuration = wanted
     if (this.events.length > 0) {
       if (this.closed) return { refused: "Closed" }
-      const hasOpened = this.#consumers.length > 0 || now >= (this.configuration.openAt ?? 0)
+      configuration = keepingWindow(wanted, this.configuration)
+      const hasOpened = this.#consumers.length > 0 || now >= (this.#held.openAt ?? 0)
       if (hasOpened && configuration.openAt !== this.configuration.openAt) {
         return { refused: "ConfigurationFixed", setting: "openAt" }
       }
@@ -149,12 +168,13 @@ export class Reference {
   }
 
   #enter(
-    { consumerId, isGuest, variantId }: Extract<Command, { _tag: "Enter" }>,
+    { consumerId, isGuest, variantId, isNotOffered }: Extract<Command, { _tag: "Enter" }>,
     now: number
   ): ReadonlyArray<Draft> | Refused {
     const view = this.view(consumerId)
-    const { supportsGuest, openAt = 0, closeAt = Infinity, capacity = Infinity, variantIds } = this.configuration
-    const isUnknown = variantId !== undefined && variantIds !== undefined && !variantIds.includes(variantId)
+    const { supportsGuest, openAt = 0, closeAt = Infinity, capacity = Infinity, variantIds } = this.#held
+    const isOffered = variantIds === undefined ? isNotOffered !== true : variantIds.includes(variantId!)
+    const isUnknown = variantId !== undefined && !isOffered
     const selected = variantId === undefined ? {} : { variantId }
     if (view.status === "ENTERED") {
       if (variantId === undefined || variantId === view.selectedVariantId) return []

@@ -5,11 +5,11 @@ import {
   type Command,
   type Configuration,
   decider,
-  type DenialReason,
   type Event,
   type Refusal,
   type View
 } from "../../../src/domain/TimedRelease.ts"
+import type { AdminReason } from "../../../src/domain/Denial.ts"
 import type { State } from "../../../src/domain/timedRelease/State.ts"
 import { History as Told, noEntropy } from "../History.ts"
 
@@ -59,12 +59,14 @@ export const enter = (consumerId: string, variantId?: string): Command => ({
 })
 export const enterAsGuest = (consumerId: string): Command => ({ _tag: "Enter", consumerId, isGuest: true })
 export const leave = (consumerId: string): Command => ({ _tag: "Leave", consumerId })
-export const complete = (consumerId: string): Command => ({ _tag: "Complete", consumerId })
-export const deny = (consumerId: string, reason: DenialReason = "FRAUD_DETECTED"): Command => ({
+export const complete = (consumerId: string): Command => ({ _tag: "Complete", consumerId, by: "admin" })
+export const deny = (consumerId: string, reason: AdminReason = "FRAUD_DETECTED"): Command => ({
   _tag: "Deny",
   consumerId,
-  reason
+  reason,
+  by: "admin"
 })
+export const remove = (consumerId: string): Command => ({ _tag: "Remove", consumerId, by: "admin" })
 export const end: Command = { _tag: "End", by: "admin" }
 export const archive: Command = { _tag: "Archive", by: "admin" }
 export const configure = (settings: Partial<Configuration>): Command => ({
@@ -86,16 +88,22 @@ export const selected = (seconds: number, consumerId: string, variantId: string)
   variantId
 })
 const happened =
-  (tag: "Expired" | "Completed" | "Left") =>
+  (tag: "Expired" | "Left") =>
   (seconds: number, consumerId: string): Event => ({ _tag: tag, at: at(seconds), consumerId })
 export const expired = happened("Expired")
-export const completed = happened("Completed")
+export const completed = (seconds: number, consumerId: string): Event => ({
+  _tag: "Completed",
+  at: at(seconds),
+  consumerId,
+  by: "admin"
+})
 export const left = happened("Left")
-export const denied = (seconds: number, consumerId: string, reason: DenialReason = "FRAUD_DETECTED"): Event => ({
+export const denied = (seconds: number, consumerId: string, reason: AdminReason = "FRAUD_DETECTED"): Event => ({
   _tag: "Denied",
   at: at(seconds),
   consumerId,
-  reason
+  reason,
+  by: "admin"
 })
 export const ended = (seconds: number): Event => ({ _tag: "Ended", at: at(seconds), by: "admin" })
 export const archived = (seconds: number): Event => ({ _tag: "Archived", at: at(seconds), by: "admin" })

@@ -4,6 +4,7 @@ import { placesMax } from "../../../src/domain/waitlist/State.ts"
 import { assertRefused } from "../History.ts"
 import {
   at,
+  byAdmin,
   configure,
   denied,
   end,
@@ -15,6 +16,7 @@ import {
   noticeDue,
   noticeScheduled,
   notified,
+  remove,
   text
 } from "./history.ts"
 
@@ -91,6 +93,17 @@ describe("a member of a waitlist", () => {
     assertRefused(waitlist.when(2, leave("bob")), "WrongStatus", { status: "NOT_ENTERED" })
     waitlist.when(3, end)
     assertRefused(waitlist.when(4, leave("ada")), "WrongStatus", { status: "DENIED" })
+  })
+})
+
+describe("a consumer that is archived", () => {
+  it("leaves, whether or not it was notified", () => {
+    const waitlist = given({}, [entered(1, "ada"), entered(1, "bob"), notified(2, "bob"), entered(3, "eve")])
+    assert.deepStrictEqual(waitlist.when(4, remove("ada")), [byAdmin(left(4, "ada"))])
+    assert.deepStrictEqual(waitlist.when(4, remove("bob")), [byAdmin(left(4, "bob"))])
+    for (const name of ["ada", "bob", "nobody"]) assert.deepStrictEqual(waitlist.when(5, remove(name)), [])
+    waitlist.when(6, end)
+    assert.deepStrictEqual(waitlist.when(7, remove("eve")), [])
   })
 })
 

@@ -3,6 +3,7 @@
  * going through all of them.
  */
 import type { Command, Configuration, Event, View } from "../../../src/domain/Waitlist.ts"
+import { afterWindow, held, keepingWindow } from "../window.ts"
 
 type Draft = { readonly _tag: Event["_tag"]; readonly [name: string]: unknown }
 
@@ -55,6 +56,11 @@ export class Reference {
     return this.events.findLast((event) => event._tag === "Configured")!.configuration
   }
 
+  /** What holds. */
+  get #held(): Configuration {
+    return { ...this.configuration, ...held(this.configuration) }
+  }
+
   get #closed(): boolean {
     return this.#has("Ended") || this.#has("Closed")
   }
@@ -95,7 +101,7 @@ export class Reference {
     const latest = this.events.findLast(({ _tag }) => _tag === "NoticeScheduled" || _tag === "NoticeDue")?._tag
     const isScheduled = latest === "NoticeScheduled" && ended === undefined && !isTornDown
     const candidates: ReadonlyArray<[number, Draft]> = [
-      [this.#closed ? Infinity : (this.configuration.closeAt ?? Infinity), { _tag: "Closed" }],
+      [this.#closed ? Infinity : (this.#held.closeAt ?? Infinity), { _tag: "Closed" }],
       [isScheduled ? (this.#noticeAt ?? Infinity) : Infinity, { _tag: "NoticeDue" }],
       [waiting === undefined ? Infinity : (ended ?? Infinity), { _tag: "Denied", consumerId: waiting }],
       [this.#closed && waiting === undefined && !isTornDown ? lastAt : Infinity, { _tag: "TornDown" }]
@@ -116,6 +122,11 @@ export class Reference {
     switch (command._tag) {
       case "Configure":
         return this.#configure(command.configuration, command.by, now)
+      case "SetExperienceWindow": {
+        const { openAt: _, ...window } = command.window
+        const configuration = this.#closed ? undefined : afterWindow(this.configuration, window, false)
+        return configuration === undefined ? [] : [{ _tag: "Configured", configuration, by: command.by }]
+      }
       case "End":
         return ended
       case "Archive":
@@ -126,7 +137,12 @@ export class Reference {
         const { status } = this.view(command.consumerId)
         if (status === "LEFT") return []
         const isMember = status === "ENTERED" || status === "NOTIFIED"
-        return isMember ? [{ _tag: "Left", consumerId: command.consumerId }] : { refused: "WrongStatus", status }
+        if (!isMember) return { refused: "WrongStatus", status }
+        return [{ _tag: "Left", consumerId: command.consumerId, ...("by" in command && { by: command.by }) }]
+      }
+      case "Remove": {
+        const { consumerId, by } = command
+        return this.#members.includes(consumerId) ? [{ _tag: "Left", consumerId, by }] : []
       }
       case "ScheduleNotice": {
         if (this.#has("Ended") || this.#has("TornDown") || command.at === this.#noticeAt) return []
@@ -139,9 +155,11 @@ export class Reference {
     }
   }
 
-  #configure(configuration: Configuration, by: string, now: number): ReadonlyArray<Draft> | Refused {
+  #configure(wanted: Configuration, by: string, now: number): ReadonlyArray<Draft> | Refused {
+    let configuration = wanted
     if (this.events.length > 0) {
       if (this.#closed) return { refused: "Closed" }
+      configuration = keepingWindow(wanted, this.configuration)
       const hasOpened = this.#consumers.length > 0 || now >= (this.configuration.openAt ?? 0)
       if (hasOpened && configuration.openAt !== this.configuration.openAt) {
         return { refused: "ConfigurationFixed", setting: "openAt" }

@@ -57,6 +57,7 @@ export const given = (settings: Partial<Configuration> = {}, events: ReadonlyArr
 
 export const enter = (consumerId: string): Command => ({ _tag: "Enter", consumerId })
 export const leave = (consumerId: string): Command => ({ _tag: "Leave", consumerId })
+export const remove = (consumerId: string): Command => ({ _tag: "Remove", consumerId, by: "admin" })
 export const markNotified = (consumerId: string, channel?: Channel): Command => ({
   _tag: "MarkNotified",
   consumerId,
@@ -81,6 +82,7 @@ export const entered = (seconds: number, consumerId: string): Event => ({
   consumerId
 })
 export const left = (seconds: number, consumerId: string): Event => ({ _tag: "Left", at: at(seconds), consumerId })
+export const byAdmin = (event: Event): Event => ({ ...event, by: "admin" }) as Event
 export const denied = (seconds: number, consumerId: string): Event => ({ _tag: "Denied", at: at(seconds), consumerId })
 export const notified = (seconds: number, consumerId: string, channel?: Channel): Event => ({
   _tag: "Notified",

@@ -17,7 +17,7 @@ export class AppointmentReader extends StepsReader<Rules> {
     Rescheduled: { from: ["BOOKED"], to: "BOOKED" },
     CheckedIn: { from: ["BOOKED", "NO_SHOW"], to: "CHECKED_IN" },
     Completed: { from: ["BOOKED", "CHECKED_IN", "NO_SHOW"], to: "COMPLETED" },
-    Cancelled: { from: ["BOOKED"], to: "CANCELLED" },
+    Cancelled: { from: ["BOOKED", "CHECKED_IN"], to: "CANCELLED" },
     Missed: { from: ["BOOKED", "CHECKED_IN"], to: "NO_SHOW" }
   }
   private readonly slots = new Map<string, Slot>()
@@ -30,7 +30,10 @@ export class AppointmentReader extends StepsReader<Rules> {
       case "Rescheduled":
         return this.occupy(event, event.data as unknown as Slot)
       case "Cancelled":
-        if (booked !== undefined && event.at >= booked.startTime) this.note(event, "comes after the slot has begun")
+        // A consumer that is archived loses its booking at any time.
+        if (event.data["by"] === undefined && booked !== undefined && event.at >= booked.startTime) {
+          this.note(event, "comes after the slot has begun")
+        }
         this.slots.delete(consumerId)
         return
       case "Missed":

@@ -24,7 +24,9 @@ interface Waiting {
 export class QueueReader extends Reader {
   private rules: Rules = { admitRate: 0 }
   private queued = 0
+  /** Grants that expired or were denied, and those that were left. */
   private returned = 0
+  private left = 0
   private isOpened = false
   private isClosed = false
   private readonly lobby = new Set<string>()
@@ -93,7 +95,7 @@ export class QueueReader extends Reader {
     if (this.isClosed) this.note(event, "comes after the closing")
     this.grants += 1
     const { maxAdmissions, recycleExpiredAdmissions } = this.rules
-    const made = this.grants - (recycleExpiredAdmissions === true ? this.returned : 0)
+    const made = this.grants - this.left - (recycleExpiredAdmissions === true ? this.returned : 0)
     if (maxAdmissions !== undefined && made > maxAdmissions) this.note(event, `is grant ${made} of ${maxAdmissions}`)
     if (event.data["by"] === undefined) {
       this.grantsByRate += 1
@@ -129,6 +131,7 @@ export class QueueReader extends Reader {
     if (isLate) this.note(event, "comes after the grant's time was over")
     if (before?.status === "QUEUED") this.quit(event.consumerId!)
     else if (status === "DENIED") this.returned += 1
+    else if (status === "LEFT") this.left += 1
     this.stand(event, status, event.data["reason"] as string | undefined)
   }
 

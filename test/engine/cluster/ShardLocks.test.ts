@@ -33,7 +33,7 @@ const owners = Effect.gen(function* () {
   return yield* sql<{ shard_id: string }>`select shard_id from cluster_locks where address = '127.0.0.1:1'`
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The locks of shards"), () => {
+describe("The locks of shards", () => {
   it.live("are believed in from when they are got, and no longer than they live unrefreshed", () =>
     Effect.gen(function* () {
       const { areBelieved } = yield* ShardLocks.ShardLocks

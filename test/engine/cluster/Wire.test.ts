@@ -106,7 +106,7 @@ describe("the facts that another node tells", () => {
     lot.when(1, Auction.bid("ada", "90071992547409.91000001"))
     const facts = auctions.facts!(lot.state, Auction.at(2))
     assert.deepStrictEqual(arrived("auction", facts), facts)
-    assert.strictEqual(arrived("auction", facts).latestBids[0]!.amount, 9_007_199_254_740_991_000_001n)
+    assert.strictEqual(arrived("auction", facts).latestBids[0]!.amount, "90071992547409.91000001")
   })
 
   it("of a draw are what is published; its proof is asked for by itself", () => {
@@ -127,7 +127,7 @@ describe("the facts that another node tells", () => {
 
 describe("a command to another node", () => {
   it("arrives as it was sent, amounts and all", () => {
-    const command = { _tag: "Bid", consumerId: "ada", amount: 9_007_199_254_740_993n } as const
+    const command = { _tag: "Bid", consumerId: "ada", amount: "90071992.54740993" } as const
     const question: Question = { ask: "send", mechanism: { ...queue(), kind: "auction" }, command }
     assert.deepStrictEqual(carriedOver(question), question)
   })

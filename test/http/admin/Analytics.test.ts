@@ -1,11 +1,9 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { ofText } from "../../../src/domain/Amount.ts"
 import { sources } from "../../../src/domain/Analytics.ts"
 import { Engine } from "../../../src/engine/Engine.ts"
 import { aConsumer } from "../../store/recordsFixture.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import {
   Admin,
   type Answer,
@@ -34,7 +32,7 @@ const totals = ({ body }: Answer): { readonly [name: string]: number } => {
   return sums
 }
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Analytics on the Admin API"), () => {
+describe("Analytics on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("answers every bucket of the range, with zeros, and says what was asked", () =>
       Effect.gen(function* () {
@@ -77,8 +75,8 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Analytics on th
         const { id, experienceId } = yield* aQueue({}, as)
         const queue = { kind: "queue", id, tenant: as.tenant } as const
         const [first, second] = yield* enter(id, 5, as)
-        yield* engine.send(queue, { _tag: "Admit", consumerId: first! })
-        yield* engine.send(queue, { _tag: "Complete", consumerId: first! })
+        yield* engine.send(queue, { _tag: "Admit", consumerId: first!, by: "admin" })
+        yield* engine.send(queue, { _tag: "Complete", consumerId: first!, by: "admin" })
         yield* engine.send(queue, { _tag: "Leave", consumerId: second! })
         yield* call("POST", `/queues/${id}/end`, undefined, as)
         const events = ["configured", "entered", "granted", "completed", "left", "ended", "denied", "torn_down"]
@@ -114,7 +112,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Analytics on th
         for (const amount of ["0.1", "0.2", "0.4"]) {
           yield* engine.send(
             { kind: "auction", id, tenant: as.tenant },
-            { _tag: "Bid", consumerId: randomUUID(), amount: ofText(amount) }
+            { _tag: "Bid", consumerId: randomUUID(), amount }
           )
         }
         const consumerId = yield* Effect.orDie(aConsumer(as.tenant))
@@ -149,6 +147,54 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Analytics on th
       })
     )
 
+    it.effect("adds up money of one currency alone, and says which there are where there are several", () =>
+      Effect.gen(function* () {
+        const { organization, call } = yield* Admin
+        const engine = yield* Engine
+        const as = yield* organization()
+        const consumerId = yield* Effect.orDie(aConsumer(as.tenant))
+        const { id: sequenceId } = yield* aSequence({}, as)
+        for (const [currencyCode, amount] of [
+          ["EUR", "1.50"],
+          ["EUR", "2.25"],
+          ["USD", "10"]
+        ]) {
+          yield* call("POST", "/orders", { consumerId, total: amount, currencyCode, status: "PAID" }, as)
+          const settings = { name: "Bids", startPrice: "0.1", settleAt: new Date(Date.now() + 3_600_000), currencyCode }
+          const { id } = (yield* call("POST", "/auctions", { ...settings, sequenceId }, as)).body
+          const bid = { _tag: "Bid", consumerId: randomUUID(), amount: amount! } as const
+          yield* engine.send({ kind: "auction", id, tenant: as.tenant }, bid)
+        }
+        const counted = [measure("order_paid"), measure("bid_placed")]
+        assert.deepStrictEqual(totals(yield* query({ measures: counted }, as)), { order_paid: 3, bid_placed: 3 })
+        for (const [event, field] of [
+          ["order_paid", "total"],
+          ["bid_placed", "amount"]
+        ] as const) {
+          for (const [op, euros, dollars] of [
+            ["sum", 3.75, 10],
+            ["avg", 1.875, 10]
+          ] as const) {
+            const measures = [...counted, measure(event, { name: "money", op, field })]
+            const refused = yield* query({ measures }, as)
+            assert.deepStrictEqual(issuesOf(refused), ["where.currencyCode: picklist"])
+            assert.include(refused.body.issues[0].expected, "EUR, USD")
+            const inCurrency = (currencyCode: string) =>
+              Effect.map(query({ measures, where: { currencyCode } }, as), totals)
+            assert.deepStrictEqual(yield* inCurrency("EUR"), { order_paid: 2, bid_placed: 2, money: euros })
+            assert.deepStrictEqual(yield* inCurrency("USD"), { order_paid: 1, bid_placed: 1, money: dollars })
+            assert.deepStrictEqual(yield* inCurrency("JPY"), { order_paid: 0, bid_placed: 0, money: 0 })
+          }
+        }
+        const inOne = { measures: [measure("bid_placed", { op: "sum", field: "amount" })], where: { sequenceId } }
+        assert.deepStrictEqual(issuesOf(yield* query(inOne, as)), ["where.currencyCode: picklist"])
+        const none = { measures: inOne.measures, where: { experienceId: randomUUID() } }
+        assert.deepStrictEqual(totals(yield* query(none, as)), { bid_placed: 0 })
+        const score = { measures: [measure("queue_entered", { op: "sum", field: "loyaltyScore" })] }
+        assert.strictEqual((yield* query(score, as)).status, 200)
+      })
+    )
+
     it.effect("refuses what is malformed, naming all of it", () =>
       Effect.gen(function* () {
         const one = measure("queue_entered")
@@ -178,6 +224,13 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Analytics on th
           [{ where: { distributionId: "x" } }, ["where.distributionId: uuid"]],
           [{ where: { distributionType: "raffle" } }, ["where.distributionType: picklist"]],
           [{ where: [] }, ["where: object"]],
+          [{ where: { currencyCode: "euro" } }, ["where.currencyCode: picklist"]],
+          [{ where: { queueId: randomUUID() } }, ["where.queueId: picklist"]],
+          [
+            { where: { distributionId: "x", event: "queue_left" } },
+            ["where.distributionId: uuid", "where.event: picklist"]
+          ],
+          [{ where: { currency: "EUR" }, interval: "2h" }, ["interval: picklist", "where.currency: picklist"]],
           [{ timeRange: "0h", measures: [one, one] }, ["measures.1.name: picklist", "timeRange: min_value"]]
         ]
         for (const [mistake, expected] of mistakes) {
@@ -186,6 +239,10 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Analytics on th
         assert.strictEqual((yield* query({ measures: many(10) })).status, 200)
         const wide = yield* query({ interval: "1m", timeRange: "2d" })
         assert.include(wide.body.issues[0].expected, "1500 buckets")
+        const { expected } = (yield* query({ where: { queueId: randomUUID() } })).body.issues[0]
+        for (const known of ["distributionId", "experienceId", "sequenceId", "distributionType", "currencyCode"]) {
+          assert.include(expected, known)
+        }
       })
     )
 

@@ -1,11 +1,10 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { asServer, Usher } from "../usherFixture.ts"
 import * as Fixture from "../usherFixture.ts"
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("API keys"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("API keys", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("are listed with their ends alone, those of the caller's mode", () =>
       Effect.gen(function* () {
         const { admin, brand } = yield* Usher

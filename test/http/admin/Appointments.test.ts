@@ -2,7 +2,6 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Engine } from "../../../src/engine/Engine.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, aSequence, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 
 const hourMillis = 3_600_000
@@ -33,16 +32,21 @@ const anAppointment = Effect.fnUntraced(function* (settings: object = {}) {
   return (yield* call("POST", "/appointments", { sequenceId, name: "Fitting", ...slots, ...settings })).body
 })
 
+const aConsumer = Effect.fnUntraced(function* () {
+  const { call } = yield* Admin
+  return (yield* call("POST", "/consumers", {})).body.id as string
+})
+
 /** A consumer books the slot that begins then; answers its id. */
 const book = Effect.fnUntraced(function* (id: string, startTime: number) {
   const engine = yield* Engine
   const { brand } = yield* Admin
-  const consumerId: string = randomUUID()
+  const consumerId = yield* aConsumer()
   yield* engine.send({ kind: "appointment", id, tenant: brand.tenant }, { _tag: "Book", consumerId, startTime })
   return consumerId
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Appointments on the Admin API"), () => {
+describe("Appointments on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("are created with what is required alone, and answer every field", () =>
       Effect.gen(function* () {
@@ -200,9 +204,15 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Appointments on
           assert.deepStrictEqual([status, body], [409, wrong], operation)
         }
         for (const operation of ["check-in", "complete", "no-show"]) {
-          const nobody = yield* post(operation, { consumerId: randomUUID() })
+          const other = yield* post(operation, { consumerId: yield* aConsumer() })
           const never = { error: "Not possible in status NOT_BOOKED", code: "INVALID_STATUS" }
-          assert.deepStrictEqual([nobody.status, nobody.body], [409, never], operation)
+          assert.deepStrictEqual([other.status, other.body], [409, never], operation)
+          const archived = yield* aConsumer()
+          yield* call("DELETE", `/consumers/${archived}`)
+          for (const nobody of [randomUUID(), archived]) {
+            const { status, body } = yield* post(operation, { consumerId: nobody })
+            assert.deepStrictEqual([status, body], [404, { error: "Consumer not found" }], operation)
+          }
           assert.deepStrictEqual(issuesOf(yield* post(operation, {})), ["consumerId: string"], operation)
           const elsewhere = yield* call("POST", `/appointments/${randomUUID()}/${operation}`, { consumerId })
           assert.deepStrictEqual([elsewhere.status, elsewhere.body], [404, { error: "Appointment not found" }])
@@ -224,9 +234,18 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Appointments on
           grantsPerMinute: 0
         })
         const { data } = (yield* call("GET", `/distributions/${id}/history?first=100`)).body
+        const { createdBy: author } = (yield* call("GET", `/appointments/${id}`)).body
         assert.deepStrictEqual(
-          data.map(({ type }: { readonly type: string }) => type),
-          ["Configured", "Booked", "Booked", "CheckedIn"]
+          data.map(({ type, data: { by } }: { readonly type: string; readonly data: { readonly by?: string } }) => [
+            type,
+            by
+          ]),
+          [
+            ["Configured", author],
+            ["Booked", undefined],
+            ["Booked", undefined],
+            ["CheckedIn", author]
+          ]
         )
         for (const status of ["BOOKED", "CHECKED_IN", "COMPLETED", "CANCELLED", "NO_SHOW"]) {
           const listed = yield* call("GET", `/distributions/${id}/consumers?status=${status}`)

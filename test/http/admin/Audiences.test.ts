@@ -2,7 +2,6 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { aConsumer } from "../../store/recordsFixture.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, aSequence, issuesOf, layer as adminLayer, type Organization } from "./adminFixture.ts"
 
 const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
@@ -20,7 +19,7 @@ const consumers = (count: number, as: Organization) =>
 const idsOf = ({ body }: { readonly body: any }): ReadonlyArray<string> =>
   body.data.map(({ consumerId }: { readonly consumerId: string }) => consumerId)
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Audiences on the Admin API"), () => {
+describe("Audiences on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("are created with a name alone, answer every field, and change by the fields sent", () =>
       Effect.gen(function* () {

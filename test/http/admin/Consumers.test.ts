@@ -1,8 +1,9 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
+import { SqlClient } from "effect/sql"
+import { Engine } from "../../../src/engine/Engine.ts"
 import { aConsumer } from "../../store/recordsFixture.ts"
-import { Admin, issuesOf, layer as adminLayer } from "./adminFixture.ts"
+import { aBrokenQueue, Admin, aQueue, eventually, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 
 const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
@@ -13,8 +14,8 @@ let counter = 0
 /** An email address that nobody has had. */
 const email = () => `n${++counter}@example.com`
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Consumers on the Admin API"), () => {
-  layer(adminLayer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("Consumers on the Admin API", () => {
+  layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("are created with what is known of them, answer every field, and change by the fields sent", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
@@ -45,6 +46,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Consumers on th
           metadata: { source: ["import", 1, null] },
           orderCount: 0,
           totalOrderValue: "0",
+          totalOrderValues: {},
           lastOrderAt: null,
           archived: false
         })
@@ -222,6 +224,28 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Consumers on th
           assert.include(body.issues[0].expected, field)
         }
       })
+    )
+
+    it.effect(
+      "lose their places elsewhere though one of their mechanisms stands still, and the rest when it is over",
+      () =>
+        Effect.gen(function* () {
+          const { call, brand } = yield* Admin
+          const engine = yield* Engine
+          const sql = yield* SqlClient.SqlClient
+          const { id } = (yield* call("POST", "/consumers", {})).body
+          const [broken, line] = [yield* aBrokenQueue, yield* aQueue()]
+          yield* sql`update places set consumer_id = ${id} where mechanism_id = ${broken.id}`
+          const queue = { kind: "queue", id: line.id, tenant: brand.tenant } as const
+          yield* engine.send(queue, { _tag: "Enter", consumerId: id, isGuest: true, loyaltyScore: 0 })
+          const archive = call("DELETE", `/consumers/${id}`)
+          const refused = yield* eventually(archive, ({ headers }) => headers.get("retry-after") === "30", "2 minutes")
+          assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [503, "30"])
+          assert.strictEqual((yield* engine.view(queue, id)).status, "LEFT")
+          assert.strictEqual((yield* call("GET", `/consumers/${id}`)).status, 404)
+          yield* sql`update mechanisms set teardown_status = 'completed' where id = ${broken.id}`
+          assert.strictEqual((yield* archive).status, 404)
+        })
     )
 
     it.effect("are not found when they are archived, unknown or another's", () =>

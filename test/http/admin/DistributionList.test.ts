@@ -1,7 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Engine } from "../../../src/engine/Engine.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, aQueue, enter, eventually, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 
 interface Item {
@@ -12,7 +11,7 @@ interface Item {
 
 const soon = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The list of distributions"), () => {
+describe("The list of distributions", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("has each mechanism as it is by itself", () =>
       Effect.gen(function* () {
@@ -44,7 +43,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The list of dis
         const [consumerId] = yield* enter(settling.id, 1, as)
         yield* engine.send(
           { kind: "queue", id: settling.id, tenant: as.tenant },
-          { _tag: "Admit", consumerId: consumerId! }
+          { _tag: "Admit", consumerId: consumerId!, by: "admin" }
         )
         for (const { id } of [...made.settling, ...made.closed]) yield* call("POST", `/queues/${id}/end`, undefined, as)
         const listed = (query: string) =>

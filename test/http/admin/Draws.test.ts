@@ -2,7 +2,6 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Engine } from "../../../src/engine/Engine.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, aSequence, eventually, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
@@ -26,7 +25,7 @@ const enter = Effect.fnUntraced(function* (id: string, count: number) {
   )
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Draws on the Admin API"), () => {
+describe("Draws on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("are created with a time and a number of winners, and answer every field", () =>
       Effect.gen(function* () {

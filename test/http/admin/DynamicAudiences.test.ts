@@ -1,6 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 
 const buyers = { match: "all", rules: [{ field: "orderCount", op: "gte", value: 1 }] }
@@ -15,7 +14,7 @@ const gold = {
 
 const rule = (field: string, op: string, value?: unknown) => ({ field, op, value })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Dynamic audiences on the Admin API"), () => {
+describe("Dynamic audiences on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("are created with rules, list who fits them, and count it", () =>
       Effect.gen(function* () {

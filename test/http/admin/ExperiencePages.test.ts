@@ -1,7 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { email, fullNodes, nested, rich, sms } from "../../domain/creative/documents.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, issuesOf, layer as adminLayer, type Organization } from "./adminFixture.ts"
 
 const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
@@ -17,7 +16,7 @@ const aPage = Effect.fnUntraced(function* (body: { readonly [field: string]: unk
 const titlesOf = ({ body }: { readonly body: any }): ReadonlyArray<string> =>
   body.data.map(({ title }: { readonly title: string }) => title)
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Experience pages on the Admin API"), () => {
+describe("Experience pages on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("are created as drafts, and answer every field", () =>
       Effect.gen(function* () {
@@ -78,6 +77,30 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Experience page
         const { body } = yield* aPage({ status: "PUBLISHED" })
         assert.deepInclude(body, { status: "PUBLISHED", publishedAt: body.createdAt, lastPublishedAt: body.createdAt })
       })
+    )
+
+    it.effect(
+      "become drafts again when they are unpublished, as often as that is asked, and may be published anew",
+      () =>
+        Effect.gen(function* () {
+          const { call } = yield* Admin
+          const { body } = yield* aPage({ status: "PUBLISHED" })
+          const at = `/experience-pages/${body.id}`
+          const withdrawn = yield* call("POST", `${at}/unpublish`)
+          assert.strictEqual(withdrawn.status, 200)
+          const { publishedAt, lastPublishedAt } = body
+          assert.deepInclude(withdrawn.body, { id: body.id, status: "DRAFT", publishedAt, lastPublishedAt })
+          assert.isAtLeast(Date.parse(withdrawn.body.updatedAt), Date.parse(body.updatedAt))
+          const again = yield* call("POST", `${at}/unpublish`)
+          assert.deepStrictEqual([again.status, again.text], [200, withdrawn.text])
+          assert.strictEqual((yield* call("GET", at)).text, withdrawn.text)
+          const anew = (yield* call("POST", `${at}/publish`)).body
+          assert.deepInclude(anew, { status: "PUBLISHED", publishedAt })
+          assert.isAtLeast(Date.parse(anew.lastPublishedAt), Date.parse(lastPublishedAt))
+          const draft = (yield* aPage()).body
+          const { text } = yield* call("POST", `/experience-pages/${draft.id}/unpublish`)
+          assert.deepStrictEqual(JSON.parse(text), draft)
+        })
     )
 
     it.effect("refuse a slug that another page of the experience has", () =>
@@ -217,6 +240,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Experience page
           ["GET", "", undefined],
           ["PUT", "", {}],
           ["POST", "/publish", undefined],
+          ["POST", "/unpublish", undefined],
           ["DELETE", "", undefined]
         ] as const
         const refused = Effect.fnUntraced(function* (id: string, as?: Organization) {

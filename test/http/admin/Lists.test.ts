@@ -1,6 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import {
   Admin,
   anExperience,
@@ -36,7 +35,7 @@ const list = Effect.fnUntraced(function* (path: string, as: Organization) {
 
 const ids = ({ data }: { readonly data: ReadonlyArray<Item> }) => data.map(({ id }) => id)
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Lists on the Admin API"), () => {
+describe("Lists on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("answer the envelope, 20 items unless asked otherwise, and no cursors when empty", () =>
       Effect.gen(function* () {

@@ -1,12 +1,11 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 import { aMediaAsset, aProduct, listed, notFoundAt } from "./catalogueFixture.ts"
 
 const notFound = [404, "Media asset not found"]
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Media assets on the Admin API"), () => {
+describe("Media assets on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("answer every field, null where nothing is set, and change by the fields sent", () =>
       Effect.gen(function* () {

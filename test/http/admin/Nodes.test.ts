@@ -2,10 +2,9 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, aQueue, layer as adminLayer } from "./adminFixture.ts"
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The nodes on the Admin API"), () => {
+describe("The nodes on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("are this process with the organization's own mechanisms, where it has the database to itself", () =>
       Effect.gen(function* () {

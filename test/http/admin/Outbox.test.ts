@@ -1,12 +1,11 @@
 /** The outbox over HTTP: there for development, and only there. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Option, Redacted, Schedule } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { asServer, Usher } from "../usherFixture.ts"
 import * as Fixture from "../usherFixture.ts"
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The outbox"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })("without providers", (it) => {
+describe("The outbox", () => {
+  layer(Fixture.layer, { excludeTestServices: true })("without providers", (it) => {
     it.effect("shows an organization its own messages, newest first, of one address if it is named", () =>
       Effect.gen(function* () {
         const { consumer, admin, brand, stranger } = yield* Usher
@@ -25,7 +24,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The outbox"), (
         const all = yield* Effect.repeat(read(""), {
           until: (data) => data.length === 3,
           schedule: Schedule.spaced("5 millis")
-        }).pipe(Effect.timeout("5 seconds"))
+        }).pipe(Effect.timeout("2 minutes"))
         assert.deepStrictEqual(Object.keys(all[0]), ["channel", "to", "subject", "text", "sentAt"])
         const times = all.map(({ sentAt }: { readonly sentAt: string }) => sentAt)
         assert.deepStrictEqual(times, times.toSorted().toReversed())
@@ -48,7 +47,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("The outbox"), (
     smsToken: Option.some(Redacted.make("token")),
     smsFrom: "+12025550100"
   })
-  layer(production, { timeout: "60 seconds", excludeTestServices: true })("with providers", (it) => {
+  layer(production, { excludeTestServices: true })("with providers", (it) => {
     it.effect("is no path at all, and a message that cannot be delivered does not show in the answer", () =>
       Effect.gen(function* () {
         const { consumer, admin, brand } = yield* Usher

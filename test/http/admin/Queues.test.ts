@@ -1,7 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Engine } from "../../../src/engine/Engine.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import {
   Admin,
   anExperience,
@@ -16,7 +15,7 @@ import {
 const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Queues on the Admin API"), () => {
+describe("Queues on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("are created with a name and a rate alone, and answer every field", () =>
       Effect.gen(function* () {

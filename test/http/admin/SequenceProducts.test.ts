@@ -4,13 +4,12 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { aProduct } from "../../store/catalogueFixture.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, aSequence, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 
 const weighing = (productIds: ReadonlyArray<string>, weight = 1) =>
   productIds.map((productId) => ({ productId, weight }))
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Products of a sequence on the Admin API"), () => {
+describe("Products of a sequence on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("are kept in their order, shown everywhere, replaced as a whole and given up again", () =>
       Effect.gen(function* () {

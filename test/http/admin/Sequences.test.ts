@@ -1,11 +1,10 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, aQueue, aSequence, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 
 const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Sequences on the Admin API"), () => {
+describe("Sequences on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("are created below an experience with a name alone, and answer every field", () =>
       Effect.gen(function* () {

@@ -1,11 +1,10 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, aQueue, enter, layer as adminLayer } from "./adminFixture.ts"
 
 const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Tenants on the Admin API"), () => {
+describe("Tenants on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("cannot tell another's records, another mode's, archived ones and unknown ones apart", () =>
       Effect.gen(function* () {

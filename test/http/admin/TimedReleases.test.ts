@@ -2,7 +2,6 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Engine } from "../../../src/engine/Engine.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, aSequence, eventually, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
@@ -23,7 +22,7 @@ const enter = Effect.fnUntraced(function* (id: string, variantId?: string) {
   return consumerId
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Timed releases on the Admin API"), () => {
+describe("Timed releases on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("are created with a name alone, and answer every field", () =>
       Effect.gen(function* () {

@@ -2,7 +2,6 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Engine } from "../../../src/engine/Engine.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, aQueue, aSequence, eventually, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
@@ -31,7 +30,7 @@ const schedules = Effect.fnUntraced(function* (id: string) {
   return data.map((entry: { readonly data: { readonly noticeAt?: string } }) => entry.data.noticeAt ?? null)
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Waitlists on the Admin API"), () => {
+describe("Waitlists on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("are created with a name alone, and answer every field", () =>
       Effect.gen(function* () {
@@ -82,6 +81,60 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Waitlists on th
         assert.strictEqual((yield* call("GET", `/waitlists/${id}`)).text, before)
         const changed = yield* call("PUT", `/waitlists/${id}`, { capacity: null, name: "Another" })
         assert.deepInclude(changed.body, { capacity: null, name: "Another" })
+      })
+    )
+
+    it.effect("are one a sequence, however it came to be, until it is archived", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const exists = [409, { error: "Sequence has a waitlist already", code: "WAITLIST_EXISTS" }]
+        const second = (sequenceId: string) =>
+          Effect.map(call("POST", "/waitlists", { sequenceId, name: "Second" }), ({ status, body }) =>
+            status === 201 ? [status] : [status, body]
+          )
+        const { id, sequenceId } = yield* aWaitlist()
+        assert.deepStrictEqual(yield* second(sequenceId), exists)
+        yield* call("POST", `/waitlists/${id}/end`)
+        assert.deepStrictEqual(yield* second(sequenceId), exists)
+        yield* call("DELETE", `/waitlists/${id}`)
+        assert.deepStrictEqual(yield* second(sequenceId), [201])
+
+        const sequences = [{ name: "S", waitlist: { name: "W" } }]
+        const whole = (yield* call("POST", "/experiences", { name: "E", sequences })).body
+        const { body } = yield* call("POST", "/sequences", { experienceId: whole.id, ...sequences[0] })
+        const copy = (yield* call("POST", `/experiences/${whole.id}/duplicate`, {})).body
+        for (const held of [whole.sequences[0], body, ...copy.sequences]) {
+          assert.deepStrictEqual(yield* second(held.id), exists)
+        }
+        const { data } = (yield* call("GET", `/waitlists?experienceId=${whole.id}`)).body
+        assert.lengthOf(data, 2)
+      })
+    )
+
+    it.effect("are one a sequence when many are created at the same moment, and others are created beside them", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        for (let round = 0; round < 5; round++) {
+          const { id: sequenceId } = yield* aSequence()
+          const answers = yield* Effect.forEach(
+            Array.from({ length: 16 }, (_, index) => index),
+            (index) =>
+              index % 4 === 3
+                ? call("POST", "/queues", { sequenceId, name: "Line", admitRate: 0 })
+                : call("POST", "/waitlists", { sequenceId, name: "Early" }),
+            { concurrency: "unbounded" }
+          )
+          const codes = answers.map(({ status, body }) => body.code ?? status)
+          assert.lengthOf(
+            codes.filter((code) => code === 201),
+            5
+          )
+          assert.lengthOf(
+            codes.filter((code) => code === "WAITLIST_EXISTS"),
+            11
+          )
+          assert.lengthOf((yield* call("GET", `/waitlists?sequenceId=${sequenceId}`)).body.data, 1)
+        }
       })
     )
 

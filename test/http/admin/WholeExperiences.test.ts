@@ -4,7 +4,6 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { aProduct, aVariant } from "../../store/catalogueFixture.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { Admin, anExperience, aSequence, issuesOf, layer as adminLayer } from "./adminFixture.ts"
 import {
   assertLivingMechanisms,
@@ -39,8 +38,8 @@ const countRows = Effect.gen(function* () {
   return row
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Whole experiences on the Admin API"), () => {
-  layer(adminLayer, { excludeTestServices: true, timeout: "60 seconds" })((it) => {
+describe("Whole experiences on the Admin API", () => {
+  layer(adminLayer, { excludeTestServices: true })((it) => {
     it.effect("come with their sequences and mechanisms, each as its own operations show it, and live", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin

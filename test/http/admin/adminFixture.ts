@@ -173,7 +173,7 @@ export const aBrokenQueue = Effect.gen(function* () {
 })
 
 /** What a 400 says is wrong: the path of each issue and its check, in the order of the paths. */
-export const issuesOf = ({ status, body }: Answer): ReadonlyArray<string> => {
+export const issuesOf = ({ status, body }: Pick<Answer, "status" | "body">): ReadonlyArray<string> => {
   if (status !== 400 || body.error !== "validation_error")
     throw new Error(`no validation error: ${status} ${JSON.stringify(body)}`)
   return body.issues
@@ -200,7 +200,7 @@ export const enter = Effect.fnUntraced(function* (queueId: string, count: number
 export const eventually = <A, E, R>(
   question: Effect.Effect<A, E, R>,
   isRight: (answer: A) => boolean,
-  patience: Duration.Input = "2 seconds"
+  patience: Duration.Input = "1 minute"
 ) =>
   question.pipe(
     Effect.repeat({

@@ -3,6 +3,7 @@
  * else.
  */
 import { Effect } from "effect"
+import { Sessions } from "../../../src/auth/Sessions.ts"
 import { aConsumer } from "../../store/recordsFixture.ts"
 import { Admin, anExperience, aQueue, aSequence, enter, type Organization } from "./adminFixture.ts"
 
@@ -24,7 +25,7 @@ export interface List {
   readonly archive?: (id: Key) => Effect.Effect<unknown, never, Services>
 }
 
-type Services = Effect.Services<ReturnType<typeof enter>> | Effect.Services<ReturnType<typeof aConsumer>>
+type Services = Sessions | Effect.Services<ReturnType<typeof enter>> | Effect.Services<ReturnType<typeof aConsumer>>
 
 /** Makes the list for an organization. */
 type MakeList = (as: Organization) => Effect.Effect<List, never, Services>
@@ -91,6 +92,16 @@ const kinds = {
   waitlists: {}
 }
 
+/** Waitlists, each of a sequence of its own, which has one at most. */
+const waitlists: MakeList = Effect.fnUntraced(function* (as) {
+  const list = yield* records("/waitlists", mechanismSorts, () => ({}))(as)
+  return {
+    ...list,
+    make: (n: number) =>
+      Effect.flatMap(aSequence({}, as), ({ id }) => request(as, "POST", "/waitlists", mechanism(n, id, {})))
+  }
+})
+
 /** The mechanisms of all kinds, one kind after the other. */
 const distributions: MakeList = Effect.fnUntraced(function* (as) {
   const { id: sequenceId } = yield* aSequence({}, as)
@@ -101,12 +112,12 @@ const distributions: MakeList = Effect.fnUntraced(function* (as) {
     sorts: mechanismSorts,
     idOf: byId,
     filter: "type=queue",
-    make: (n) => {
+    make: Effect.fnUntraced(function* (n) {
       const [path, settings] = paths[n % paths.length]!
-      return request(as, "POST", `/${path}`, mechanism(n, sequenceId, settings)).pipe(
-        Effect.map(({ id }) => kindOf.set(id, path))
-      )
-    },
+      const below = path === "waitlists" ? (yield* aSequence({}, as)).id : sequenceId
+      const { id } = yield* request(as, "POST", `/${path}`, mechanism(n, below, settings))
+      kindOf.set(id, path)
+    }),
     archive: (id) => request(as, "DELETE", `/${kindOf.get(id)}/${id}`)
   }
 })
@@ -137,6 +148,20 @@ const members: MakeList = Effect.fnUntraced(function* (as) {
         request(as, "POST", path, { consumerIds: [consumerId] })
       ),
     archive: (consumerId) => request(as, "DELETE", path, { consumerIds: [consumerId] })
+  }
+})
+
+/** The sessions of a consumer, which go as they end. */
+const sessions: MakeList = Effect.fnUntraced(function* (as) {
+  const consumerId = yield* Effect.orDie(aConsumer(as.tenant))
+  const path = `/consumers/${consumerId}/sessions`
+  return {
+    path,
+    sorts: { createdAt: sorted.createdAt },
+    idOf: byId,
+    filter: "type=authenticated",
+    make: () => Effect.orDie(Effect.flatMap(Sessions, (started) => started.start({ tenant: as.tenant, consumerId }))),
+    archive: (id) => request(as, "DELETE", `${path}/${id}`)
   }
 })
 
@@ -193,6 +218,16 @@ const variants: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
+/** The values of an option, in their order. */
+const optionValues: MakeList = (as) =>
+  Effect.flatMap(request(as, "POST", "/variant-options", { name: "Size" }), ({ id }) => {
+    const path = `/variant-options/${id}/values`
+    return Effect.map(
+      records(path, { sortOrder: ({ sortOrder }) => sortOrder }, (n) => ({ value: `row ${n}` }))(as),
+      (list) => ({ ...list, filter: "archived=true" })
+    )
+  })
+
 /** Orders, which are never archived. */
 const orders: MakeList = Effect.fnUntraced(function* (as) {
   const consumerId = yield* Effect.orDie(aConsumer(as.tenant))
@@ -228,13 +263,14 @@ export const lists: { readonly [rows: string]: MakeList } = {
   auctions: mechanisms("/auctions", kinds.auctions),
   appointments: mechanisms("/appointments", kinds.appointments),
   "timed releases": mechanisms("/timed-releases", kinds["timed-releases"]),
-  waitlists: mechanisms("/waitlists", kinds.waitlists),
+  waitlists,
   distributions,
   "distribution consumers": placed,
   "distribution history": history,
   audiences,
   "audience members": members,
   "variant options": records("/variant-options", sorted, (n) => ({ name: name(n), values: [{ value: "S" }] })),
+  "variant option values": optionValues,
   "sync sources": records("/sync-sources", { createdAt: sorted.createdAt }, (n) => ({
     syncSource: name(n),
     syncSourceId: `${n}`
@@ -243,6 +279,7 @@ export const lists: { readonly [rows: string]: MakeList } = {
   products: records("/products", { ...sorted, ...updated }, (n) => ({ name: name(n) })),
   variants,
   "experience pages": pages,
+  "consumer sessions": sessions,
   consumers: records(
     "/consumers",
     {

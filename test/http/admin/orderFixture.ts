@@ -27,7 +27,7 @@ export const aGrant = Effect.gen(function* () {
   const consumerId = yield* consumerOf(brand)
   const queue = { kind: "queue", id, tenant: brand.tenant } as const
   yield* engine.send(queue, { _tag: "Enter", consumerId, isGuest: false, loyaltyScore: 0 })
-  yield* engine.send(queue, { _tag: "Admit", consumerId })
+  yield* engine.send(queue, { _tag: "Admit", consumerId, by: "admin" })
   const status = Effect.map(engine.view(queue, consumerId), (view) => view.status)
   return { queue, consumerId, distributionId: id, sequenceId, experienceId, status }
 })

@@ -5,7 +5,6 @@ import { decider, type Event, slotStart } from "../../../src/domain/Appointment.
 import { Journal } from "../../../src/store/Journal.ts"
 import { Dice } from "../../e2e/Dice.ts"
 import { anotherEngine } from "../../engine/engineFixture.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { type Answer, type Guest, Usher } from "../usherFixture.ts"
 import * as Fixture from "../usherFixture.ts"
 import { anAppointment } from "./appointmentFixture.ts"
@@ -44,8 +43,8 @@ const replayed = Effect.fnUntraced(function* (id: string, capacity: number, run:
   return state
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A race for an appointment"), () => {
-  layer(Fixture.layer, { timeout: "120 seconds", excludeTestServices: true })((it) => {
+describe("A race for an appointment", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect(
       "gives ten of a hundred a place in the slot, however they come, and after a rebuild they still have it",
       () =>

@@ -1,12 +1,11 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { asConsumer, Usher } from "../usherFixture.ts"
 import * as Fixture from "../usherFixture.ts"
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A guest session"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("A guest session", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("is had for the publishable key alone, with everything a client needs", () =>
       Effect.gen(function* () {
         const { consumer, brand } = yield* Usher

@@ -6,8 +6,8 @@ import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose"
 import { randomUUID } from "node:crypto"
 import { decodeProof, verify } from "../../../src/domain/draw/Verification.ts"
 import { Engine } from "../../../src/engine/Engine.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
-import { asServer, type Guest, Usher } from "../usherFixture.ts"
+import { openStream } from "../eventStream.ts"
+import { asConsumer, asServer, type Guest, Usher } from "../usherFixture.ts"
 import * as Fixture from "../usherFixture.ts"
 import { aDraw, soon } from "./drawFixture.ts"
 
@@ -28,8 +28,8 @@ const sorted = Effect.fnUntraced(function* (draw: Effect.Success<ReturnType<type
   return { winners, losers }
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A draw on the Consumer API"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("A draw on the Consumer API", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("from the first entry to the shop, with nobody calling in between", () =>
       Effect.gen(function* () {
         const { consumer } = yield* Usher
@@ -59,11 +59,12 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A draw on the C
         assert.strictEqual(winners.length, 2)
         for (const loser of losers) {
           const { body } = yield* draw.status(loser)
-          assert.deepInclude(body, { status: "DENIED", reason: "NOT_SELECTED", deniedAt: drawn.body.drawnAt })
+          const { drawnAt } = drawn.body
+          assert.deepInclude(body, { status: "DENIED", reason: "NOT_SELECTED", deniedAt: drawnAt, drawnAt })
         }
         const [first] = winners as [Guest]
         const { admissionGrant, wonAt, expiresAt, ...rest } = (yield* draw.status(first)).body
-        assert.hasAllKeys(rest, ["status", "enteredAt", "entryId"])
+        assert.hasAllKeys(rest, ["status", "enteredAt", "entryId", "drawnAt"])
         assert.strictEqual(Date.parse(expiresAt) - Date.parse(wonAt), 600_000)
         assert.isAtLeast(Date.parse(wonAt), Date.parse(drawn.body.drawAt))
         const jwks = (yield* consumer({ path: "/.well-known/jwks.json" })).body
@@ -83,6 +84,37 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A draw on the C
         assert.deepStrictEqual((yield* draw.complete({ consumerId })).body, completed.body)
         const used = (yield* draw.validate({ consumerId, token: admissionGrant })).body
         assert.deepInclude(used, { valid: false, code: "GRANT_COMPLETED" })
+      })
+    )
+
+    it.effect("tells everybody when it was drawn, on streams too, so that who may still win knows that it was", () =>
+      Effect.gen(function* () {
+        const { brand, consumerUrl } = yield* Usher
+        const [one, other, stranger] = (yield* guests(3)) as [Guest, Guest, Guest]
+        const draw = yield* aDraw({ continueSelectingUntilCompleted: true })
+        for (const someone of [one, other]) yield* draw.enter(someone)
+        for (const someone of [one, stranger]) assert.notProperty((yield* draw.status(someone)).body, "drawnAt")
+        const follow = ({ accessToken }: Guest) =>
+          openStream(consumerUrl, `/api/draws/${draw.id}/events`, asConsumer(brand.publishableKey, accessToken))
+        const streams = [yield* follow(one), yield* follow(other), yield* follow(stranger)]
+        for (const stream of streams) assert.notProperty((yield* stream.next).data, "drawnAt")
+        yield* draw.drawNow
+        const { drawnAt } = (yield* draw.get).body
+        const told = yield* Effect.forEach(streams, (stream) =>
+          Effect.repeat(stream.next, { until: ({ data }) => data.drawnAt !== undefined })
+        )
+        assert.sameMembers(
+          told.map(({ data }) => data.status),
+          ["WON", "ENTERED", "NOT_ENTERED"]
+        )
+        for (const { data } of told) assert.strictEqual(data.drawnAt, drawnAt)
+        for (const [index, someone] of [one, other, stranger].entries()) {
+          assert.deepStrictEqual((yield* draw.status(someone)).body, told[index]!.data)
+        }
+        const winner = told[0]!.data.status === "WON" ? one : other
+        const completed = yield* draw.complete({ consumerId: winner.consumerId })
+        assert.deepInclude(completed.body, { status: "COMPLETED", drawnAt })
+        yield* Effect.forEach(streams, (stream) => stream.leave)
       })
     )
 

@@ -4,7 +4,6 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../../src/domain/Ids.ts"
 import { aProduct, aVariant } from "../../store/catalogueFixture.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { eventually } from "../admin/adminFixture.ts"
 import * as Fixture from "../usherFixture.ts"
 import { Usher } from "../usherFixture.ts"
@@ -16,60 +15,81 @@ const theTenant = Effect.map(Usher, ({ brand }): Tenant => ({ organizationId: br
 const namesIn = (experience: { readonly sequences: ReadonlyArray<{ readonly name: string }> }) =>
   experience.sequences.map(({ name }) => name)
 
-describe.skipIf(!TestDatabase.serverAnswers)(
-  TestDatabase.title("What an experience offers on the Consumer API"),
-  () => {
-    layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
-      it.effect("is shown as the Admin API shows it, to anyone and to whoever enters", () =>
-        Effect.gen(function* () {
-          const { guest } = yield* Usher
-          const tenant = yield* theTenant
-          const product = yield* aProduct(tenant, { description: "Fast" })
-          const variant = yield* aVariant(tenant, product, { price: "49.9" }, { sku: "S" })
-          const experienceId = yield* anExperience({ products: [{ productId: product, productVariantId: variant }] })
-          const { get, enter } = yield* inExperience(experienceId)
-          const { products } = (yield* get).body
-          assert.deepStrictEqual(products, (yield* admin("GET", `/experiences/${experienceId}`)).products)
-          assert.deepInclude(products[0], { experienceId, productId: product, productVariantId: variant, position: 0 })
-          assert.deepInclude(products[0].product, { id: product, name: "Sneaker", description: "Fast" })
-          assert.deepInclude(products[0].productVariant, { id: variant, sku: "S", price: "49.9" })
-          assert.notProperty(products[0].productVariant, "options")
-          assert.deepStrictEqual((yield* enter(yield* guest())).body.experience.products, products)
-        })
-      )
+describe("What an experience offers on the Consumer API", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
+    it.effect("is shown as the Admin API shows it, to anyone and to whoever enters", () =>
+      Effect.gen(function* () {
+        const { guest } = yield* Usher
+        const tenant = yield* theTenant
+        const product = yield* aProduct(tenant, { description: "Fast" })
+        const variant = yield* aVariant(tenant, product, { price: "49.90" }, { sku: "S" })
+        const experienceId = yield* anExperience({ products: [{ productId: product, productVariantId: variant }] })
+        const { get, enter } = yield* inExperience(experienceId)
+        const { products } = (yield* get).body
+        assert.deepStrictEqual(products, (yield* admin("GET", `/experiences/${experienceId}`)).products)
+        assert.deepInclude(products[0], { experienceId, productId: product, productVariantId: variant, position: 0 })
+        assert.deepInclude(products[0].product, { id: product, name: "Sneaker", description: "Fast" })
+        assert.deepInclude(products[0].productVariant, { id: variant, sku: "S", price: "49.90" })
+        assert.notProperty(products[0].productVariant, "options")
+        assert.deepStrictEqual((yield* enter(yield* guest())).body.experience.products, products)
+      })
+    )
 
-      it.effect("follows what is changed, in the experience and in the catalogue", () =>
-        Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          const tenant = yield* theTenant
-          const [one, other] = [yield* aProduct(tenant), yield* aProduct(tenant)]
-          const experienceId = yield* anExperience({ products: [{ productId: one }] })
-          const { get } = yield* inExperience(experienceId)
-          const offered = Effect.map(get, ({ body }): ReadonlyArray<string> =>
-            body.products.map(
-              ({ product }: { product: { id: string; name: string } }) => `${product.name} ${product.id}`
-            )
+    it.effect("is shown again when experience and product were archived and are restored, in whatever order", () =>
+      Effect.gen(function* () {
+        const { id: productId } = yield* admin("POST", "/products", { name: "Sneaker", variants: [{ sku: "S" }] })
+        const experienceId = yield* anExperience({ products: [{ productId }] })
+        const { get } = yield* inExperience(experienceId)
+        const shown = Effect.map(get, ({ status, body }) =>
+          status === 200 ? body.products.map(({ product }: any) => product.variants.length) : status
+        )
+        const becomes = (expected: unknown) =>
+          Effect.map(
+            eventually(shown, (found) => JSON.stringify(found) === JSON.stringify(expected)),
+            (found) => assert.deepStrictEqual(found, expected)
           )
-          const becomes = (expected: ReadonlyArray<string>) =>
-            Effect.map(
-              eventually(offered, (found) => `${found}` === `${expected}`),
-              (found) => assert.deepStrictEqual(found, expected)
-            )
-          yield* becomes([`Sneaker ${one}`])
-          yield* admin("PUT", `/experiences/${experienceId}`, { products: [{ productId: other }, { productId: one }] })
-          yield* becomes([`Sneaker ${other}`, `Sneaker ${one}`])
-          yield* sql`update products set name = 'Boot' where id = ${one}`
-          yield* becomes([`Sneaker ${other}`, `Boot ${one}`])
-          yield* sql`update products set archived = true where id = ${other}`
-          yield* becomes([`Boot ${one}`])
-        })
-      )
-    })
-  }
-)
+        yield* becomes([1])
+        yield* admin("DELETE", `/experiences/${experienceId}`)
+        const { variants } = yield* admin("DELETE", `/products/${productId}`)
+        yield* becomes(404)
+        yield* admin("POST", `/experiences/${experienceId}/restore`)
+        yield* becomes([])
+        yield* admin("POST", `/products/${productId}/restore`)
+        yield* becomes([0])
+        yield* admin("POST", `/variants/${variants[0].id}/restore`)
+        yield* becomes([1])
+      })
+    )
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("An experience with an access code"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+    it.effect("follows what is changed, in the experience and in the catalogue", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* theTenant
+        const [one, other] = [yield* aProduct(tenant), yield* aProduct(tenant)]
+        const experienceId = yield* anExperience({ products: [{ productId: one }] })
+        const { get } = yield* inExperience(experienceId)
+        const offered = Effect.map(get, ({ body }): ReadonlyArray<string> =>
+          body.products.map(({ product }: { product: { id: string; name: string } }) => `${product.name} ${product.id}`)
+        )
+        const becomes = (expected: ReadonlyArray<string>) =>
+          Effect.map(
+            eventually(offered, (found) => `${found}` === `${expected}`),
+            (found) => assert.deepStrictEqual(found, expected)
+          )
+        yield* becomes([`Sneaker ${one}`])
+        yield* admin("PUT", `/experiences/${experienceId}`, { products: [{ productId: other }, { productId: one }] })
+        yield* becomes([`Sneaker ${other}`, `Sneaker ${one}`])
+        yield* sql`update products set name = 'Boot' where id = ${one}`
+        yield* becomes([`Sneaker ${other}`, `Boot ${one}`])
+        yield* sql`update products set archived = true where id = ${other}`
+        yield* becomes([`Boot ${one}`])
+      })
+    )
+  })
+})
+
+describe("An experience with an access code", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("lets in whoever shows it, and shows the others that there is something to be opened", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher

@@ -1,7 +1,6 @@
 /** An experience and its sequences as consumers see them, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import * as Fixture from "../usherFixture.ts"
 import { type Answer, asServer, Usher } from "../usherFixture.ts"
 import { admin, anAudience, anExperience, aSequence, inExperience, oneOfEach } from "./experienceFixture.ts"
@@ -13,8 +12,8 @@ const namesIn = (experience: { readonly sequences: ReadonlyArray<{ readonly name
 
 const refused = ({ status, body }: Answer) => [status, body]
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("An experience on the Consumer API"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("An experience on the Consumer API", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("answers every field of the interface document, with null or nothing where nothing is set", () =>
       Effect.gen(function* () {
         const id = yield* anExperience()

@@ -1,7 +1,6 @@
 /** What the organization's server says of consumers, and what becomes of them at once, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import * as Fixture from "../usherFixture.ts"
 import { asConsumer, asServer, type Guest, Usher } from "../usherFixture.ts"
 import { admin, anExperience, aSequence, inExperience } from "./experienceFixture.ts"
@@ -23,8 +22,8 @@ const shown = ({ status, body }: Fixture.Answer) => (status === 200 ? [status, b
 const withTier = ({ consumerId }: Guest, tier: string) =>
   admin("PUT", `/consumers/${consumerId}`, { attributes: { tier } })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A consumer that the server knows"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("A consumer that the server knows", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("enters the queue of a dynamic audience as long as it fits the rules, from the next request on", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
@@ -78,7 +77,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A consumer that
       })
     )
 
-    it.effect("is nobody any more once it is archived: its tokens do not work, and its places stay", () =>
+    it.effect("is nobody any more once it is archived: its tokens do not work, and its places are given up", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand, queue: makeQueue } = yield* Usher
         const queueId = yield* makeQueue()
@@ -108,15 +107,44 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A consumer that
         })
         assert.deepStrictEqual(shown(refreshed), [401, { error: "Invalid refresh token" }])
         assert.deepStrictEqual(shown(yield* byServer), [404, { error: "Consumer not found" }])
-        assert.strictEqual((yield* queue.status(other)).body.position, 2)
+        assert.strictEqual((yield* queue.status(other)).body.position, 1)
         const { data } = yield* admin("GET", `/distributions/${queueId}/consumers`)
         assert.deepStrictEqual(
           data.map((place: any) => [place.consumerId, place.status]),
           [
-            [gone.consumerId, "QUEUED"],
+            [gone.consumerId, "LEFT"],
             [other.consumerId, "QUEUED"]
           ]
         )
+      })
+    )
+
+    it.effect("is itself again once it is restored: as a guest with its session, and else after it has signed in", () =>
+      Effect.gen(function* () {
+        const { guest, consumer, brand, queue: makeQueue } = yield* Usher
+        const queueId = yield* makeQueue()
+        const queue = yield* inQueue(queueId)
+        const someone = yield* guest()
+        const restored = (id: string) =>
+          Effect.andThen(admin("DELETE", `/consumers/${id}`), admin("POST", `/consumers/${id}/restore`))
+        yield* restored(someone.consumerId)
+        assert.deepStrictEqual(shown(yield* queue.enter(someone)), [200, "QUEUED"])
+
+        const keys = { "x-publishable-key": brand.publishableKey }
+        const signIn = Effect.fnUntraced(function* (to: string) {
+          yield* consumer({ method: "POST", path: "/api/auth/otp/request", headers: keys, body: { email: to } })
+          const [message] = (yield* admin("GET", `/outbox?to=${to}`)).data
+          const code = /\b\d{6}\b/.exec(message.text)![0]
+          const path = "/api/auth/otp/verify"
+          return (yield* consumer({ method: "POST", path, headers: keys, body: { email: to, code } })).body
+        })
+        const before = yield* signIn("back@example.com")
+        const { consumerId } = before.session
+        yield* restored(consumerId)
+        assert.strictEqual((yield* queue.status({ ...before, consumerId })).status, 401)
+        const again = yield* signIn("back@example.com")
+        assert.strictEqual(again.session.consumerId, consumerId)
+        assert.deepStrictEqual(shown(yield* queue.enter({ ...again, consumerId })), [200, "QUEUED"])
       })
     )
 

@@ -1,7 +1,6 @@
 /** Mechanisms of sequences in which a consumer may order only so often, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import * as Fixture from "../usherFixture.ts"
 import { asConsumer, Usher } from "../usherFixture.ts"
 import { admin, anExperience, aSequence, kinds, oneOfEach } from "./experienceFixture.ts"
@@ -16,8 +15,8 @@ const aQueue = Effect.fnUntraced(function* (sequenceId: string) {
   return { id: id as string, ...(yield* inQueue(id)) }
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A sequence with a limit of orders"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("A sequence with a limit of orders", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("keeps a consumer with so many orders out of mechanisms of every kind, and nobody else", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand } = yield* Usher

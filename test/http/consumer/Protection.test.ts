@@ -1,7 +1,6 @@
 /** Mechanisms of sequences that are not for everybody, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import * as Fixture from "../usherFixture.ts"
 import { asConsumer, asServer, Usher } from "../usherFixture.ts"
 import { admin, anAudience, anExperience, aSequence, inExperience, kinds, oneOfEach } from "./experienceFixture.ts"
@@ -18,8 +17,8 @@ const kept = [403, { error: "Queue is not for this consumer" }]
 
 const shown = ({ status, body }: Fixture.Answer) => (status === 200 ? [status, body.status] : [status, body])
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A protected sequence"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("A protected sequence", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("keeps consumers outside its audience out of its queue, and lets its members in", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand } = yield* Usher

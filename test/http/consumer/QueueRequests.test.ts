@@ -1,15 +1,14 @@
 /** What is asked of a queue that cannot be, or that is none of the caller's business. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { asConsumer, asServer, Usher } from "../usherFixture.ts"
 import * as Fixture from "../usherFixture.ts"
 import { inQueue } from "./queueFixture.ts"
 
 const anyId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A request about a queue"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("A request about a queue", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("finds none of another organization, of the other mode, or archived", () =>
       Effect.gen(function* () {
         const { consumer, admin, guest, queue, brand, stranger } = yield* Usher

@@ -4,7 +4,6 @@ import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose"
 import { ApiKeys } from "../../../src/auth/ApiKeys.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { asServer, Usher } from "../usherFixture.ts"
 import * as Fixture from "../usherFixture.ts"
 import { inQueue } from "./queueFixture.ts"
@@ -13,8 +12,8 @@ const isoUtc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 const soon = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A queue on the Consumer API"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("A queue on the Consumer API", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("lets consumers in at the end of the line, each once", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher

@@ -5,7 +5,6 @@ import { type Event, decider } from "../../../src/domain/TimedRelease.ts"
 import { Journal } from "../../../src/store/Journal.ts"
 import { Dice } from "../../e2e/Dice.ts"
 import { anotherEngine } from "../../engine/engineFixture.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { type Answer, type Guest, Usher } from "../usherFixture.ts"
 import * as Fixture from "../usherFixture.ts"
 import { aMechanism, inMechanism } from "./mechanismFixture.ts"
@@ -59,8 +58,8 @@ const replayed = Effect.fnUntraced(function* (releaseId: string) {
   return { state, most }
 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A race for a timed release"), () => {
-  layer(Fixture.layer, { timeout: "120 seconds", excludeTestServices: true })((it) => {
+describe("A race for a timed release", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("gives ten of a hundred one unit each, however they come, and after a rebuild they still have it", () =>
       Effect.gen(function* () {
         const { brand } = yield* Usher

@@ -3,10 +3,11 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose"
 import { randomUUID } from "node:crypto"
-import * as TestDatabase from "../../store/TestDatabase.ts"
+import type { Tenant } from "../../../src/domain/Ids.ts"
+import { aProduct, aVariant } from "../../store/catalogueFixture.ts"
 import { asServer, Usher } from "../usherFixture.ts"
 import * as Fixture from "../usherFixture.ts"
-import { aMechanism, inMechanism, isoUtc, soon } from "./mechanismFixture.ts"
+import { aMechanism, created, inMechanism, isoUtc, soon } from "./mechanismFixture.ts"
 
 const inRelease = Effect.fnUntraced(function* (settings: object = {}) {
   const id = yield* aMechanism("timed-releases", { ...settings })
@@ -23,10 +24,34 @@ const inRelease = Effect.fnUntraced(function* (settings: object = {}) {
   }
 })
 
+/** A product of the brand with so many variants: its id, and theirs. */
+const aProductOf = Effect.fnUntraced(function* (count: number) {
+  const { brand } = yield* Usher
+  const tenant: Tenant = { organizationId: brand.organizationId, mode: "live" }
+  const productId = yield* aProduct(tenant)
+  const variantIds = yield* Effect.forEach(Array.from({ length: count }), () => aVariant(tenant, productId))
+  return { productId, variantIds }
+})
+
+/** A timed release below an experience that offers these products. */
+const inReleaseOf = Effect.fnUntraced(function* (products: ReadonlyArray<object>, settings: object = {}) {
+  const { id: experienceId } = yield* created("/experiences", { name: "Drop", products })
+  const { id: sequenceId } = yield* created("/sequences", { experienceId, name: "General sale" })
+  return { experienceId, ...(yield* inRelease({ sequenceId, ...settings })) }
+})
+
+/** What the brand's server changes on the Admin API. */
+const changed = Effect.fnUntraced(function* (path: string, body: object) {
+  const { admin, brand } = yield* Usher
+  return yield* admin({ method: "PUT", path: `/api${path}`, headers: asServer(brand.secretKey), body })
+})
+
+const notFound = [404, { error: "Variant not found" }]
+
 const soldOut = { error: "Timed release is sold out", code: "SOLD_OUT" }
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A timed release on the Consumer API"), () => {
-  layer(Fixture.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+describe("A timed release on the Consumer API", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("grants at once to who enters, with a grant that can be checked offline", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand } = yield* Usher
@@ -84,6 +109,51 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A timed release
         assert.deepStrictEqual([done.status, done.selectedVariantId], ["COMPLETED", blue])
         const malformed = yield* enter(yield* guest(), { variantId: "red" })
         assert.deepStrictEqual([malformed.status, malformed.body.issues[0].type], [400, "uuid"])
+      })
+    )
+
+    it.effect("takes the variants that its experience offers, and no other", () =>
+      Effect.gen(function* () {
+        const { guest } = yield* Usher
+        const [whole, single, other] = [yield* aProductOf(2), yield* aProductOf(2), yield* aProductOf(1)]
+        const [offered, hidden] = single.variantIds as [string, string]
+        const products = [{ productId: whole.productId }, { productId: single.productId, productVariantId: offered }]
+        const { experienceId, enter, status, byAdmin } = yield* inReleaseOf(products)
+        const someone = yield* guest()
+        for (const variantId of [hidden, ...other.variantIds, randomUUID()]) {
+          const { status, body } = yield* enter(someone, { variantId })
+          assert.deepStrictEqual([status, body], notFound)
+        }
+        assert.deepStrictEqual((yield* status(someone)).body, { status: "NOT_ENTERED" })
+        for (const variantId of [...whole.variantIds, offered]) {
+          assert.strictEqual((yield* enter(someone, { variantId })).body.selectedVariantId, variantId)
+        }
+        // What is selected is kept, and nothing else is taken in its place.
+        assert.strictEqual((yield* enter(someone, { variantId: hidden })).status, 404)
+        assert.strictEqual((yield* status(someone)).body.selectedVariantId, offered)
+
+        const change = { products: [{ productId: other.productId }] }
+        assert.strictEqual((yield* changed(`/experiences/${experienceId}`, change)).status, 200)
+        const next = yield* guest()
+        assert.strictEqual((yield* enter(next, { variantId: offered })).status, 404)
+        const [variantId] = other.variantIds
+        assert.strictEqual((yield* enter(next, { variantId })).body.selectedVariantId, variantId)
+        yield* byAdmin("PUT", "", { variantIds: other.variantIds })
+        assert.strictEqual((yield* enter(yield* guest(), { variantId })).status, 200)
+      })
+    )
+
+    it.effect("takes no selection where its experience offers nothing, and entries without one", () =>
+      Effect.gen(function* () {
+        const { guest } = yield* Usher
+        const { variantIds } = yield* aProductOf(1)
+        const { enter } = yield* inReleaseOf([])
+        const someone = yield* guest()
+        for (const variantId of [...variantIds, randomUUID()]) {
+          const { status, body } = yield* enter(someone, { variantId })
+          assert.deepStrictEqual([status, body], notFound)
+        }
+        assert.strictEqual((yield* enter(someone)).body.status, "ENTERED")
       })
     )
 
@@ -195,13 +265,14 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A timed release
     it.effect("tells who follows it what the status says, until nothing will change any more", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
-        const { enter, leave, status, follow, byAdmin } = yield* inRelease()
+        const { productId, variantIds } = yield* aProductOf(1)
+        const { enter, leave, status, follow, byAdmin } = yield* inReleaseOf([{ productId }])
         const someone = yield* guest()
         const stream = yield* follow(someone)
         assert.deepStrictEqual((yield* stream.next).data, { status: "NOT_ENTERED" })
         yield* enter(someone)
         assert.deepStrictEqual((yield* stream.next).data, (yield* status(someone)).body)
-        yield* enter(someone, { variantId: randomUUID() })
+        yield* enter(someone, { variantId: variantIds[0] })
         const selected = (yield* stream.next).data
         assert.deepStrictEqual(selected, (yield* status(someone)).body)
         assert.isString(selected.admissionGrant)
@@ -215,7 +286,8 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A timed release
     it.effect("is entered by a server for its consumer, and left once", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand } = yield* Usher
-        const { id, status, leave } = yield* inRelease()
+        const { productId, variantIds } = yield* aProductOf(1)
+        const { id, status, leave } = yield* inReleaseOf([{ productId }])
         const someone = yield* guest()
         const nowhere = yield* leave(someone)
         assert.deepStrictEqual([nowhere.status, nowhere.body.code], [409, "INVALID_STATUS"])
@@ -223,7 +295,7 @@ describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("A timed release
           method: "POST",
           path: `/api/timed-releases/${id}/enter`,
           headers: asServer(brand.secretKey, someone.consumerId),
-          body: { variantId: randomUUID() }
+          body: { variantId: variantIds[0] }
         })
         assert.deepStrictEqual([entered.status, entered.body.status], [200, "ENTERED"])
         assert.deepStrictEqual((yield* status(someone)).body, entered.body)

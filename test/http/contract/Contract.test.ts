@@ -3,14 +3,13 @@
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestDatabase from "../../store/TestDatabase.ts"
 import { proofs, services } from "./contractProof.ts"
 
 const requests = 4
 const { figures, operations } = proofs({ requests, seed: 1 })
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Generated requests"), () => {
-  layer(services, { timeout: "120 seconds", excludeTestServices: true })((it) => {
+describe("Generated requests", () => {
+  layer(services, { excludeTestServices: true })((it) => {
     for (const { name, prove } of operations) {
       it.effect(`${name} answers what it declares, and refuses what it does not take`, () =>
         Effect.gen(function* () {

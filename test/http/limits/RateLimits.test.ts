@@ -184,6 +184,26 @@ describe("rate limits", () => {
     })
   )
 
+  it.effect("within an organization are told where they refuse: their number, and the end of their window", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start, { queueEntriesPerAddress: 7, queueEntriesPerConsumer: 5 })
+      const rateLimits: Numbers = { queueEntriesPerSecond: 6, queueEntriesPerMinute: 20 }
+      const from = { address: () => "192.0.2.1", rateLimits }
+      const refusal = (consumerId: string) =>
+        standings(limits, "consumer", "queueEntry", { ...from, consumerId }, 10)[9]!
+      const consumer = refusal("first")
+      assert.deepInclude(consumer, { limit: 5, remaining: 0, resetAtSeconds: minuteEnds })
+      assert.isAtLeast(consumer.retryAfterSeconds!, 50)
+      yield* TestClock.adjust("1 second")
+      const address = refusal("second")
+      assert.deepInclude(address, { limit: 7, remaining: 0, resetAtSeconds: minuteEnds })
+      assert.isAtLeast(address.retryAfterSeconds!, 49)
+      const burst = standings(limits, "consumer", "queueEntry", { rateLimits }, 7)[6]!
+      assert.deepInclude(burst, { limit: 6, remaining: 0, resetAtSeconds: start / 1_000 + 2 })
+      assert.include([1, 2], burst.retryAfterSeconds)
+    })
+  )
+
   it.effect("within an organization change nothing unless they are set", () =>
     Effect.gen(function* () {
       const limits = yield* limitsAt(start)

@@ -1,4 +1,4 @@
-/** Redis for tests: the server at `REDIS_URL` or of this machine, under a prefix of the test's own; or one to be harmed. */
+/** Redis for tests: a server of the test's own, where a `redis-server` is on the path. */
 import { Effect, Logger, Redacted, Schedule, type Scope } from "effect"
 import { Redis } from "ioredis"
 import { spawn, spawnSync } from "node:child_process"
@@ -11,13 +11,11 @@ import * as RedisLender from "../../../src/http/limits/RedisLender.ts"
 import { make } from "../../../src/http/limits/RateLimits.ts"
 import { Settings } from "../../../src/Settings.ts"
 
-/** A Redis that is there already. */
-export const sharedUrl = process.env["REDIS_URL"] || "redis://127.0.0.1:6379"
-
-export const serverAnswers: boolean = await answers(sharedUrl)
-
-/** Whether a server of one's own can be started. */
+/** Whether a server can be started. */
 export const canStart: boolean = spawnSync("redis-server", ["--version"]).status === 0
+
+/** A suite's name, which says why it is skipped where there is no server to start. */
+export const title = (name: string): string => (canStart ? name : `${name} [skipped: no redis-server on the path]`)
 
 async function answers(url: string): Promise<boolean> {
   const client = new Redis(url, { lazyConnect: true, connectTimeout: 1_000, retryStrategy: () => null })
@@ -32,19 +30,22 @@ async function answers(url: string): Promise<boolean> {
 
 export const newPrefix = (): string => `usher:test:${randomUUID()}:`
 
+/** How long a server that nothing is wrong with may take to answer on a busy machine. */
+export const patientMillis = 30_000
+
 /** One process's limits, sharing its counts over the Redis at this URL; ready once it is in reach. */
-export const node = Effect.fnUntraced(function* (url: string, prefix: string) {
-  const lender = yield* RedisLender.make(Redacted.make(url), prefix)
+export const node = Effect.fnUntraced(function* (url: string, options: RedisLender.Options) {
+  const lender = yield* RedisLender.make(Redacted.make(url), options)
   const limits = yield* make(lender).pipe(Effect.provide(Settings.layerTest()))
   yield* until(() => lender.isInReach())
   return { lender, limits }
 })
 
-/** Waits until the condition holds, at most ten seconds. */
+/** Waits until the condition holds, at most a minute. */
 export const until = (condition: () => boolean) =>
   Effect.sync(condition).pipe(
     Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("5 millis") }),
-    Effect.timeout("10 seconds")
+    Effect.timeout("1 minute")
   )
 
 /** A server that a test may kill, stop and start again. */
@@ -76,7 +77,7 @@ export const ownServer: Effect.Effect<OwnServer, never, Scope.Scope> = Effect.ge
     Effect.andThen(
       Effect.promise(() => answers(url)).pipe(
         Effect.repeat({ until: (isUp) => isUp, schedule: Schedule.spaced("20 millis") }),
-        Effect.timeout("10 seconds"),
+        Effect.timeout("1 minute"),
         Effect.orDie
       )
     ),

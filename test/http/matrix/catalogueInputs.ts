@@ -41,7 +41,8 @@ const operationsOn = (
     [`GET /api/${path}`]: (own) => Effect.map(made(own), (id) => ({ status: 200, secrets: [id] })),
     [`GET /api/${path}/:id`]: one(),
     [`PUT /api/${path}/:id`]: one(bodies.change),
-    [`DELETE /api/${path}/:id`]: one()
+    [`DELETE /api/${path}/:id`]: one(),
+    [`POST /api/${path}/:id/restore`]: one()
   }
 }
 

@@ -1,8 +1,9 @@
 /** What the operations on consumers take. */
 import { Effect } from "effect"
+import { decodeJwt } from "jose"
 import { randomUUID } from "node:crypto"
 import type { Input, MakeInput } from "./inputs.ts"
-import { byServer, type Side } from "./world.ts"
+import { byServer, guestOf, type Side } from "./world.ts"
 
 const email = () => `${randomUUID()}@example.com`
 
@@ -19,6 +20,28 @@ const onConsumer =
       return { ...input, params: { id }, names: [{ own: id, others, unknown: randomUUID() }] }
     })
 
+const sessionOf = ({ accessToken }: Pick<Side, "accessToken">) => decodeJwt(accessToken)["sessionId"] as string
+
+/** A session that one of the tenant's guests has, by the guest's id; the consumer's own is left alone. */
+const aSession: MakeInput = ({ publishableKey }, { sides }) =>
+  Effect.map(guestOf(publishableKey), (guest) => ({
+    params: { id: guest.consumerId, sessionId: sessionOf(guest) },
+    status: 200,
+    names: [
+      { own: guest.consumerId, others: [sides.test.consumerId, sides.foreign.consumerId], unknown: randomUUID() },
+      { own: sessionOf(guest), others: [sessionOf(sides.test), sessionOf(sides.foreign)], unknown: randomUUID() }
+    ]
+  }))
+
+/** The session of the consumer that asks. */
+const ownSession: MakeInput = (own, { sides }) =>
+  Effect.succeed({
+    params: { sessionId: sessionOf(own) },
+    status: 200,
+    guestStatus: 404,
+    names: [{ own: sessionOf(own), others: [sessionOf(sides.test), sessionOf(sides.foreign)], unknown: randomUUID() }]
+  })
+
 /** The inputs, by operation. */
 export const consumerInputs: { readonly [operation: string]: MakeInput } = {
   "POST /api/consumers": () => Effect.succeed({ body: { email: email() }, status: 201 }),
@@ -33,5 +56,15 @@ export const consumerInputs: { readonly [operation: string]: MakeInput } = {
   },
   "GET /api/consumers/:id": onConsumer({ status: 200 }),
   "PUT /api/consumers/:id": onConsumer({ status: 200, body: { fullName: "Ann" } }),
-  "DELETE /api/consumers/:id": onConsumer({ status: 200 })
+  "DELETE /api/consumers/:id": onConsumer({ status: 200 }),
+  "POST /api/consumers/:id/restore": onConsumer({ status: 200 }),
+  "GET /api/consumers/:id/sessions": onConsumer({ status: 200 }),
+  "DELETE /api/consumers/:id/sessions": onConsumer({ status: 200 }),
+  "DELETE /api/consumers/:id/sessions/:sessionId": aSession,
+  "PUT /api/consumers/me": ({ consumerId }) =>
+    Effect.succeed({ body: { name: "Ann" }, status: 200, guestStatus: 200, secrets: [consumerId] }),
+  "GET /api/consumers/me/sessions": (own) =>
+    Effect.succeed({ status: 200, guestStatus: 200, secrets: [sessionOf(own)] }),
+  "DELETE /api/consumers/me/sessions": () => Effect.succeed({ status: 200, guestStatus: 200 }),
+  "DELETE /api/consumers/me/sessions/:sessionId": ownSession
 }

@@ -1,7 +1,7 @@
 /** What the operations on experience pages take. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { sms } from "../../domain/creative/documents.ts"
+import { rich, sms } from "../../domain/creative/documents.ts"
 import type { MakeInput, Name } from "./inputs.ts"
 import { byServer, type Side, type World } from "./world.ts"
 
@@ -48,5 +48,19 @@ export const experiencePageInputs: { readonly [operation: string]: MakeInput } =
   "GET /api/experience-pages/:id": record(),
   "PUT /api/experience-pages/:id": record({ title: "Another" }),
   "DELETE /api/experience-pages/:id": record(),
-  "POST /api/experience-pages/:id/publish": record()
+  "POST /api/experience-pages/:id/restore": record(),
+  "POST /api/experience-pages/:id/publish": record(),
+  "POST /api/experience-pages/:id/unpublish": record(),
+  "GET /api/experiences/:experienceId/page": (own, world) =>
+    Effect.gen(function* () {
+      const page = { ...settings(), experienceId: own.experienceId, creativeDocument: rich(), status: "PUBLISHED" }
+      const { id, slug } = yield* byServer("admin", own, "/experience-pages", page)
+      return {
+        params: { experienceId: own.experienceId },
+        query: `slug=${slug}`,
+        names: [experienceNamed(own, world)],
+        secrets: [id],
+        status: 200
+      }
+    })
 }

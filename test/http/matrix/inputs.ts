@@ -213,6 +213,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/experiences/:id": record("id", "experienceId"),
   "PUT /api/experiences/:id": record("id", "experienceId", { name: "Another" }),
   "DELETE /api/experiences/:id": record("id", "experienceId"),
+  "POST /api/experiences/:id/restore": record("id", "experienceId"),
   "POST /api/experiences/:id/duplicate": just((own, world) => ({
     params: { id: own.experienceId },
     names: [named(world, "experienceId")],
@@ -232,12 +233,14 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/sequences/:id": record("id", "sequenceId"),
   "PUT /api/sequences/:id": record("id", "sequenceId", { name: "Another" }),
   "DELETE /api/sequences/:id": record("id", "sequenceId"),
+  "POST /api/sequences/:id/restore": record("id", "sequenceId"),
   "POST /api/audiences": just(() => ({ body: { name: "Friends" }, status: 201 })),
   "GET /api/audiences": (own) =>
     Effect.map(byServer("admin", own, "/audiences", { name: "Friends" }), ({ id }) => ({ status: 200, secrets: [id] })),
   "GET /api/audiences/:id": onAudience({ status: 200 }),
   "PUT /api/audiences/:id": onAudience({ status: 200, body: { name: "Family" } }),
   "DELETE /api/audiences/:id": onAudience({ status: 200 }),
+  "POST /api/audiences/:id/restore": onAudience({ status: 200 }),
   "GET /api/audiences/:id/members": onAudience({ status: 200 }),
   "POST /api/audiences/:id/members": onAudience({ status: 201 }, "named"),
   "DELETE /api/audiences/:id/members": onAudience({ status: 200 }, "named and in it"),

@@ -6,9 +6,17 @@ import { byServer, type Side, type World } from "./world.ts"
 
 /** The inputs of a kind: its path on both APIs, the path parameter of the Consumer API, and what creates one. */
 export const inputsOf = (group: string, param: string, settings: object) => {
-  const body = (side: Side) => ({ name: "Main", ...settings, sequenceId: side.sequenceId })
+  /** Each in a sequence of its own: a sequence has one waitlist. */
+  const body = (side: Side) =>
+    Effect.map(byServer("admin", side, "/sequences", { experienceId: side.experienceId, name: "Sale" }), ({ id }) => ({
+      name: "Main",
+      ...settings,
+      sequenceId: id as string
+    }))
 
-  const made = (side: Side) => Effect.map(byServer("admin", side, `/${group}`, body(side)), ({ id }) => id as string)
+  const made = Effect.fnUntraced(function* (side: Side) {
+    return (yield* byServer("admin", side, `/${group}`, yield* body(side))).id as string
+  })
 
   /** A mechanism of the own tenant, as it is named to all. */
   const named = Effect.fnUntraced(function* (own: Side, { sides }: World) {
@@ -65,7 +73,11 @@ export const inputsOf = (group: string, param: string, settings: object) => {
   /** The operations of the Admin API that every kind has. */
   const admin: { readonly [operation: string]: MakeInput } = {
     [`POST /api/${group}`]: (own, world) =>
-      Effect.succeed({ body: body(own), status: 201, names: [sequenceNamed(own, world)] }),
+      Effect.map(body(own), (created) => ({
+        body: created,
+        status: 201,
+        names: [{ ...sequenceNamed(own, world), own: created.sequenceId }]
+      })),
     [`GET /api/${group}`]: (own, world) =>
       Effect.succeed({
         query: `sequenceId=${own.sequenceId}`,

@@ -37,8 +37,11 @@ export const variantOptionInputs: { readonly [operation: string]: MakeInput } = 
   "GET /api/variant-options/:optionId": on("option", { status: 200 }),
   "PUT /api/variant-options/:optionId": on("option", { status: 200 }, () => ({ name: "Colour" })),
   "DELETE /api/variant-options/:optionId": on("option", { status: 200 }),
+  "POST /api/variant-options/:optionId/restore": on("option", { status: 200 }),
+  "GET /api/variant-options/:optionId/values": on("option", { status: 200 }),
   "POST /api/variant-options/:optionId/values": on("option", { status: 201 }, () => ({ value: "M" })),
   "PUT /api/variant-options/:optionId/values/reorder": on("option", { status: 200 }, (id) => ({ valueOrder: [id] })),
   "PUT /api/variant-options/:optionId/values/:valueId": on("value", { status: 200 }, () => ({ value: "XS" })),
-  "DELETE /api/variant-options/:optionId/values/:valueId": on("value", { status: 200 })
+  "DELETE /api/variant-options/:optionId/values/:valueId": on("value", { status: 200 }),
+  "POST /api/variant-options/:optionId/values/:valueId/restore": on("value", { status: 200 })
 }

@@ -15,7 +15,7 @@ const organizationId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
 const anyId = (last: number) => `0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b0${last}`
 
-describe.skipIf(!TestDatabase.serverAnswers)(TestDatabase.title("Step 0007"), () => {
+describe("Step 0007", () => {
   it.live("keeps older consumers and audiences; of those who share an external id the oldest keeps it", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.emptyDatabase

@@ -1,0 +1,74 @@
+import { assert, describe, it } from "@effect/vitest"
+import { at, byAdmin, complete, denied, deny, entered, given, type History, leave, left, remove } from "./history.ts"
+
+const names = ["ada", "bob", "eve", "joe", "kim"]
+
+/** Five entries, and the settings that the test is about. */
+const five = (settings: Parameters<typeof given>[0] = {}): History =>
+  given(
+    settings,
+    names.map((name, index) => entered(index, name))
+  )
+
+/** Their drawn order. */
+const order = (): ReadonlyArray<string> => {
+  const draw = five({ winnerCount: 5 })
+  draw.until(200)
+  return draw.winners
+}
+
+describe("the time of the drawing", () => {
+  it("is told to everybody, so that who may still win can tell it from a draw that is not drawn yet", () => {
+    const draw = five({ continueSelectingUntilCompleted: true })
+    const told = (seconds: number, name: string) => {
+      const { status, drawnAt } = draw.view(seconds, name)
+      return [status, drawnAt]
+    }
+    draw.when(50, leave(names[4]!))
+    draw.until(199)
+    for (const name of [...names, "nobody"]) assert.strictEqual(told(199, name)[1], undefined)
+    draw.until(200)
+    const [first] = draw.winners as [string]
+    const [second, third] = names.filter((name) => name !== first) as [string, string]
+    assert.deepStrictEqual(told(200, first), ["WON", at(200)])
+    assert.deepStrictEqual(told(200, second), ["ENTERED", at(200)])
+    assert.deepStrictEqual(told(200, names[4]!), ["NOT_ENTERED", at(200)])
+    assert.deepStrictEqual(told(200, "nobody"), ["NOT_ENTERED", at(200)])
+    draw.when(230, deny(third))
+    assert.deepStrictEqual(told(230, third), ["DENIED", at(200)])
+    draw.when(231, complete(first))
+    assert.deepStrictEqual(told(231, first), ["COMPLETED", at(200)])
+  })
+})
+
+describe("a consumer that is archived", () => {
+  it("withdraws, after the closing too, and then cannot win", () => {
+    const all = order()
+    const draw = five({ winnerCount: 2 })
+    draw.until(150)
+    assert.deepStrictEqual(draw.when(150, remove(all[0]!)), [byAdmin(left(150, all[0]!))])
+    assert.deepStrictEqual(draw.when(151, remove(all[0]!)), [])
+    assert.deepStrictEqual(draw.when(151, remove("nobody")), [])
+    draw.until(200)
+    assert.deepStrictEqual(draw.winners, [all[1]!, all[2]!])
+  })
+
+  it("loses its win, which goes to the next where the draw goes on", () => {
+    const draw = five({ continueSelectingUntilCompleted: true })
+    draw.until(200)
+    const [winner, next] = order() as [string, string]
+    assert.deepStrictEqual(draw.when(210, remove(winner)), [denied(210, winner, "ADMIN_ACTION")])
+    draw.until(210)
+    assert.deepStrictEqual(draw.winners, [winner, next])
+    assert.deepStrictEqual(draw.when(211, remove(winner)), [])
+  })
+
+  it("keeps what it has completed, or has lost before", () => {
+    const draw = five()
+    draw.until(200)
+    const [winner, other] = order() as [string, string]
+    draw.when(210, complete(winner))
+    assert.deepStrictEqual(draw.when(211, remove(winner)), [])
+    assert.deepStrictEqual(draw.when(211, remove(other)), [])
+  })
+})
