@@ -51,6 +51,7 @@ export async function makeFixture(workDirectory: string, database: DatabaseServe
     CONSUMER_PORT: String(consumerPort),
     ADMIN_PORT: String(adminPort)
   }
+  await run(process.execPath, [mainScript, "migrate"], environment)
   const create = ["organizations", "create", "--name", "Bench", "--plan", "enterprise", "--json"]
   const keys = JSON.parse(await run(process.execPath, [mainScript, ...create], environment)) as {
     readonly organizationId: string

@@ -14,6 +14,9 @@ import { serve } from "./Server.ts"
 const many = 10_000
 const ofEachKind = 2_000
 
+/** Archived records of each kind that can be archived: as many as there are others, and at most so many. */
+const archivedMax = 10_000
+
 /** What cases refer to. */
 export interface Made {
   readonly experienceId: string
@@ -23,6 +26,7 @@ export interface Made {
   readonly queueId: string
   readonly audienceId: string
   readonly dynamicAudienceId: string
+  readonly optionId: string
 }
 
 const later = "2099-01-01T00:00:00.000Z"
@@ -68,7 +72,6 @@ async function makeOneOfEach(url: string, organizationId: string, secretKey: str
       await post(`/${path}`, { name: "Model", sequenceId, ...more })
     await post("/media-assets", { name: "Model", url: "https://example.com/model.png", type: "image" })
     await post("/sync-sources", { syncSource: "Model", syncSourceId: "1" })
-    await post("/variant-options", { name: "Model", values: [{ value: "S" }] })
     const bigSpenders = { match: "all", rules: [{ field: "totalOrderValue", op: "gt", value: "1000" }] }
     return {
       experienceId,
@@ -77,7 +80,8 @@ async function makeOneOfEach(url: string, organizationId: string, secretKey: str
       consumerId: await one("consumers"),
       queueId: await post("/queues", { name: "Everybody", sequenceId, admitRate: 0 }),
       audienceId: await post("/audiences", { name: "Everybody" }),
-      dynamicAudienceId: await post("/audiences", { name: "Big spenders", rules: bigSpenders })
+      dynamicAudienceId: await post("/audiences", { name: "Big spenders", rules: bigSpenders }),
+      optionId: await post("/variant-options", { name: "Model", values: [{ value: "S" }] })
     }
   } finally {
     await server.stop()
@@ -107,8 +111,38 @@ const sequenceInTurns = `(select id from (${seeded}) as s where nr = n % total)`
 
 const named = "(array['Summer', 'Winter', 'Archive', 'Outlet', 'Zenith'])[1 + n * 5 / (1 + 10000)] || ' ' || n"
 
+const archivable = [
+  "audiences",
+  "consumers",
+  "experience_pages",
+  "experiences",
+  "mechanisms",
+  "media_assets",
+  "product_variants",
+  "products",
+  "sequences",
+  "sync_sources",
+  "variant_option_values",
+  "variant_options"
+]
+
+/** Copies of the first rows of a table that are archived; what is computed is left out. */
+const archivedCopies = (table: string): string => `
+  do $$
+  declare written text;
+  begin
+    select string_agg(quote_ident(column_name), ', ') into written from information_schema.columns
+    where table_schema = 'public' and table_name = '${table}' and is_generated = 'NEVER';
+    execute format('
+      insert into ${table} (%s) select %s from (
+        select (jsonb_populate_record(null::${table}, to_jsonb(m) ||
+          jsonb_build_object(''id'', gen_random_uuid(), ''archived'', true))).*
+        from ${table} m where mode = ''test'' and not archived order by id limit ${archivedMax}
+      ) as copies', written, written);
+  end $$`
+
 /** What there is to do, and how. */
-function statements({ queueId, audienceId }: Made): ReadonlyArray<readonly [what: string, text: string]> {
+function statements({ queueId, audienceId, optionId }: Made): ReadonlyArray<readonly [what: string, text: string]> {
   const consumers = `select id, row_number() over (order by created_at, id) as nr, count(*) over () as total
     from consumers where mode = 'test' and not archived`
   const at = "date_trunc('milliseconds', now() - (total - nr) * 2.5 * interval '1 second')"
@@ -118,6 +152,16 @@ function statements({ queueId, audienceId }: Made): ReadonlyArray<readonly [what
     [
       "audiences",
       multiplied("audiences", "name, type, last_refreshed_at", `${named}, 'STATIC', at`, "m.name = 'Everybody'")
+    ],
+    [
+      "values of a variant option",
+      multiplied(
+        "variant_option_values",
+        "option_id, value, is_centrally_managed, sort_order, record",
+        "m.option_id, 'V' || n, true, n, m.record",
+        `m.option_id = '${optionId}'`,
+        999
+      )
     ],
     [
       "sync sources",
@@ -194,6 +238,7 @@ function statements({ queueId, audienceId }: Made): ReadonlyArray<readonly [what
       `update mechanism_heads set sequence = (select max(sequence) from journal where mechanism_id = '${queueId}')
        where mechanism_id = '${queueId}'`
     ],
+    ...archivable.map((table) => [`archived ${table}`, archivedCopies(table)] as const),
     ["vacuum analyze", "vacuum analyze"]
   ]
 }

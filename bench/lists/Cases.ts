@@ -39,11 +39,12 @@ const ofConsumers = ["ada adeyemi", "example.com", "zoe", "partner", absent]
 /** What is known of each list. */
 export const knownOf = (made: Made): { readonly [path: string]: Known } => {
   const { experienceId, sequenceId, productId, consumerId } = made
-  const ofKind = { terms: ofMany, filters: { experienceId: [experienceId], sequenceId: [sequenceId] } }
+  const archived = ["true"]
+  const ofKind = { terms: ofMany, filters: { archived, experienceId: [experienceId], sequenceId: [sequenceId] } }
   return {
     "/api-keys": {},
-    "/experiences": { terms: ["drop", "velvet", "alpine cap", absent] },
-    "/sequences": { terms: ["general", ...ofMany], filters: { experienceId: [experienceId] } },
+    "/experiences": { terms: ["drop", "velvet", "alpine cap", absent], filters: { archived } },
+    "/sequences": { terms: ["general", ...ofMany], filters: { archived, experienceId: [experienceId] } },
     "/queues": ofKind,
     "/draws": ofKind,
     "/auctions": ofKind,
@@ -52,26 +53,29 @@ export const knownOf = (made: Made): { readonly [path: string]: Known } => {
     "/waitlists": ofKind,
     "/distributions": {
       terms: ofMany,
-      filters: { type: ["queue"], lifecycle: ["open", "closed", "settling"], experienceId: [experienceId] }
+      filters: { archived, type: ["queue"], lifecycle: ["open", "closed", "settling"], experienceId: [experienceId] }
     },
     "/distributions/{id}/consumers": {
       ids: [made.queueId],
       terms: [...ofConsumers, consumerId, consumerId.slice(0, 8)],
-      filters: { status: ["QUEUED", "GRANTED"] }
+      // No queue has bookings.
+      filters: { status: ["QUEUED", "GRANTED"], slotId: [sequenceId], confirmationCode: ["ABSENT"] }
     },
     "/distributions/{id}/history": { ids: [made.queueId], filters: { type: ["Entered", "Ended"] } },
-    "/audiences": { terms: ofMany },
+    "/audiences": { terms: ofMany, filters: { archived } },
     "/audiences/{id}/members": { ids: [made.audienceId, made.dynamicAudienceId], terms: ofConsumers },
-    "/variant-options": { terms: ofMany },
-    "/sync-sources": { terms: ofMany, filters: { syncStatus: ["PENDING", "FAILED"] } },
-    "/media-assets": { terms: ofMany },
-    "/products": { terms: ["alpine cap", "velvet", "sneaker", absent] },
-    "/variants": { terms: ["alpine-cap", "velvet", "sneaker", absent], filters: { productId: [productId] } },
+    "/variant-options": { terms: ofMany, filters: { archived } },
+    "/variant-options/{id}/values": { ids: [made.optionId], filters: { archived } },
+    "/sync-sources": { terms: ofMany, filters: { archived, syncStatus: ["PENDING", "FAILED"] } },
+    "/media-assets": { terms: ofMany, filters: { archived } },
+    "/products": { terms: ["alpine cap", "velvet", "sneaker", absent], filters: { archived } },
+    "/variants": { terms: ["alpine-cap", "velvet", "sneaker", absent], filters: { archived, productId: [productId] } },
     "/experience-pages": {
       terms: ["alpine cap: finale", "velvet", "sneaker", absent],
-      filters: { experienceId: [experienceId], status: ["DRAFT", "PUBLISHED"] }
+      filters: { archived, experienceId: [experienceId], status: ["DRAFT", "PUBLISHED"] }
     },
-    "/consumers": { terms: [...ofConsumers, consumerId], filters: { type: ["authenticated", "guest"] } },
+    "/consumers": { terms: [...ofConsumers, consumerId], filters: { archived, type: ["authenticated", "guest"] } },
+    "/consumers/{id}/sessions": { ids: [consumerId], filters: { type: ["authenticated", "guest"] } },
     "/orders": {
       terms: ["-a1b2", "-1-", "-0", absent],
       filters: {
@@ -84,7 +88,7 @@ export const knownOf = (made: Made): { readonly [path: string]: Known } => {
   }
 }
 
-const common = new Set(["first", "after", "last", "before", "sortBy", "sortDir", "search", "id"])
+const common = new Set(["first", "after", "last", "before", "sortBy", "sortDir", "search", "id", "optionId"])
 
 /** The lists of a description: each path that can be sorted, with its sort fields, its filters and whether it is searched. */
 export function listsOf({ paths }: Description) {
@@ -125,7 +129,9 @@ export function casesOf(description: Description, made: Made): ReadonlyArray<Cas
       const path = list.replace("{id}", id)
       const nameOf = (query: string) => `${list}${ids.length > 1 ? ` ${index + 1}` : ""} ${query}`
       const narrowings = Object.entries(filters).flatMap(([name, values]) => values.map((value) => `&${name}=${value}`))
-      const searches = terms.map((term) => `&search=${encodeURIComponent(term)}`)
+      const found = terms.map((term) => `&search=${encodeURIComponent(term)}`)
+      const searches =
+        filters["archived"] === undefined ? found : [...found, ...found.map((more) => `&archived=true${more}`)]
       // Whoever fits rules is listed by age alone.
       const own = index === 1 && list === "/audiences/{id}/members" ? sorts.slice(0, 1) : sorts
       return own.flatMap((sortBy) =>

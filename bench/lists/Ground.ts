@@ -39,6 +39,7 @@ export async function makeGround(url: string, consumers: number): Promise<Ground
     const [kept] = await query<{ ground: Omit<Ground, "url"> }>(url, "select ground from bench_lists")
     return { ...kept!.ground, url }
   }
+  await run(process.execPath, [mainScript, "migrate"], { DATABASE_URL: url })
   const create = ["organizations", "create", "--name", "Lists", "--plan", "enterprise", "--json"]
   const made = JSON.parse(await run(process.execPath, [mainScript, ...create], { DATABASE_URL: url })) as {
     readonly organizationId: string

@@ -17,6 +17,7 @@ import * as ConsumerRoutes from "../../src/http/consumer/Routes.ts"
 import * as Credentials from "../../src/http/Credentials.ts"
 import { Readiness } from "../../src/http/Readiness.ts"
 import * as Server from "../../src/http/Server.ts"
+import { Heartbeat } from "../../src/store/Heartbeat.ts"
 import * as JournalCodec from "../../src/store/JournalCodec.ts"
 import * as JournalSql from "../../src/store/JournalSql.ts"
 import * as OpenCredentials from "./openCredentials.ts"
@@ -76,7 +77,8 @@ const server = Server.layer({ consumer: ConsumerRoutes.layerWith(credentials), a
   Layer.provide(Layer.merge(Auth.layer, Delivery.layer)),
   Layer.provide(engine),
   Layer.provide(JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })),
-  Layer.provide(Environment.withDatabase)
+  Layer.provide(Heartbeat.layer({ name: "noop" })),
+  Layer.provide(Environment.withMigratedDatabase)
 )
 
 const run = Runtime.makeRunMain(({ fiber, teardown }) => {

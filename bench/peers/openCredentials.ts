@@ -24,7 +24,7 @@ import { admissions } from "../../src/http/RateLimit.ts"
 const id = "00000000-0000-7000-8000-000000000000"
 const tenant = { organizationId: id, mode: "live" } as const
 const holder = { keyId: id, tenant, kind: "publishable", rateLimits: {} } as const
-const consumer = { tenant, consumerId: id, isGuest: true }
+const consumer = { tenant, consumerId: id, isGuest: true, keyId: id }
 const current = { tenant, by: "noop" }
 const lasting = { hasEnded: () => false, areGood: () => Effect.succeed(true) }
 
