@@ -77,7 +77,10 @@ export class ConsumerRecords extends Context.Service<
 
       const one = (rows: ReadonlyArray<Row>) => (rows[0] === undefined ? notFound : Effect.succeed(rows[0]))
 
-      /** Consumers as they shall be, in one statement: whose id is there is changed, the others are created. */
+      /**
+       * Writes consumers in one statement: changes those whose id exists, creates the others. It writes them in the order of
+       * their keys, so batches that create the same consumers wait for each other in turn and never in a circle.
+       */
       const write = Effect.fnUntraced(function* (
         tenant: Tenant,
         by: string,
@@ -94,6 +97,7 @@ export class ConsumerRecords extends Context.Service<
           from jsonb_to_recordset(${given}) as given (
             id uuid, email text, phone text, full_name text, name text, external_id text, loyalty_balance numeric,
             attributes jsonb, metadata jsonb)
+          order by external_id, email, phone
           on conflict (id) do update set
             ${sql.literal(settable.map((column) => `${column} = excluded.${column}`).join(", "))},
             updated_at = excluded.updated_at, updated_by = excluded.updated_by

@@ -3,7 +3,7 @@ import { failpointProof } from "./FailpointProof.ts"
 
 describe("a crash between deciding, committing and answering", () => {
   it("is invisible: nothing uncommitted was seen, nothing acknowledged is lost", async () => {
-    const figures = await failpointProof({ each: 2, seed: 8, secondsMax: 180 })
+    const figures = await failpointProof({ each: 2, seed: 8, secondsMax: 540 })
     assert.deepStrictEqual(figures.violations.slice(0, 10), [])
     assert.strictEqual(figures.lost, 0)
     assert.deepStrictEqual(figures.fired, { decided: 2, committed: 2, answered: 2 })

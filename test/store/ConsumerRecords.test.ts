@@ -192,7 +192,7 @@ describe("Consumers in Postgres", () => {
         const consumers = yield* ConsumerRecords
         const tenant = yield* aTenant()
         const rows = Array.from({ length: 50 }, (_, n) => row({ externalId: `crm-${n}`, email: `n${n}@example.com` }))
-        const batches = Array.from({ length: 2 }, (_, n) => (n % 2 === 0 ? rows : rows.toReversed()))
+        const batches = Array.from({ length: 6 }, (_, n) => (n % 2 === 0 ? rows : rows.toReversed()))
         const written = yield* Effect.forEach(batches, (batch) => consumers.upsert(tenant, "x", batch), {
           concurrency: "unbounded"
         })

@@ -25,7 +25,7 @@ export interface TestServer {
 
 /** The server of this test run. Outside a test run: the one that `DATABASE_URL` names, or the default. */
 export const current: TestServer = {
-  url: process.env[serverVariable] ?? process.env["DATABASE_URL"] ?? defaultUrl,
+  url: process.env[serverVariable] ?? (process.env["DATABASE_URL"] || defaultUrl),
   template: process.env[templateVariable]
 }
 
@@ -47,7 +47,7 @@ export const refusal = (url: string): Promise<string | undefined> =>
 
 /** Finds or starts the server and makes the template. The returned function removes what was made. */
 export async function start(): Promise<() => Promise<void>> {
-  const named = process.env["DATABASE_URL"]
+  const named = process.env["DATABASE_URL"] || undefined
   const url = named ?? defaultUrl
   const problem = await refusal(url)
   if (problem !== undefined && named !== undefined) {
