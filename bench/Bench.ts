@@ -1,13 +1,13 @@
 /** What scenarios measure with: the programs, the generator, the tokens, and one measured run. */
 import type { Arguments } from "./Arguments.ts"
-import type { Figures } from "./Figures.ts"
-import { figures } from "./Figures.ts"
+import type { Figures } from "./report/Figures.ts"
+import { figures } from "./report/Figures.ts"
 import type { Job, Outcome, RequestTemplate, RequestTemplates } from "./load/Job.ts"
 import { readResidentBytes } from "./load/Processor.ts"
-import type { LoadGenerator } from "./LoadGenerator.ts"
-import * as Progress from "./Progress.ts"
+import type { LoadGenerator } from "./load/LoadGenerator.ts"
+import * as Progress from "./report/Progress.ts"
 import { type Ground, type Program, type Running, enterRequest, statusRequest } from "./programs/Program.ts"
-import type { Tokens } from "./Tokens.ts"
+import type { Tokens } from "./setup/Tokens.ts"
 
 export interface Bench {
   readonly arguments: Arguments

@@ -4,8 +4,8 @@ import { defineConfig } from "vitest/config"
 const processes = [
   "test/e2e/**/*.test.ts",
   "test/cli/{CommandLine,Serve,VerifyDraw}.test.ts",
-  "test/store/DatabaseEmbedded.test.ts",
-  "test/bench/{Inspector,LoadGenerator,Programs,Streams}.test.ts"
+  "test/store/postgres/embedded/DatabaseEmbedded.test.ts",
+  "test/bench/{load/LoadGenerator,load/Streams,programs/Programs,setup/Inspector}.test.ts"
 ]
 
 /** Tests that replace modules, and so must load modules of their own. */
@@ -14,7 +14,7 @@ const mocked = ["test/simulation/*.test.ts", "test/domain/draw/Slices.test.ts"]
 export default defineConfig({
   test: {
     root: ".",
-    globalSetup: ["test/globalSetup.ts"],
+    globalSetup: ["test/support/globalSetup.ts"],
     // Most of the time is spent waiting for databases and for processes that start.
     maxWorkers: 2,
     // A hung test is ended. A slow machine needs a fraction of this.

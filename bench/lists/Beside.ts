@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Progress from "../Progress.ts"
+import * as Progress from "../report/Progress.ts"
 import { query } from "./Query.ts"
 import { serve } from "./Server.ts"
 

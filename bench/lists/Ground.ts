@@ -4,9 +4,9 @@
  */
 import { randomBytes } from "node:crypto"
 import { spawn } from "node:child_process"
-import { run } from "../Processes.ts"
+import { run } from "../setup/Processes.ts"
 import { mainScript } from "../programs/Usher.ts"
-import * as Progress from "../Progress.ts"
+import * as Progress from "../report/Progress.ts"
 import { type Made, makeBeside } from "./Beside.ts"
 import { query } from "./Query.ts"
 

@@ -1,6 +1,6 @@
 /** The plans of the statements that a request costs. */
 import { Client } from "pg"
-import { type Parameter, since, type SqlTap } from "../SqlTap.ts"
+import { type Parameter, since, type SqlTap } from "../setup/SqlTap.ts"
 
 export interface Plan {
   readonly statement: string

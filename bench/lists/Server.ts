@@ -1,5 +1,5 @@
 /** A server on the measured database. */
-import { freePort, start, untilReady } from "../Processes.ts"
+import { freePort, start, untilReady } from "../setup/Processes.ts"
 import { mainScript, usherEnvironment } from "../programs/Usher.ts"
 
 export interface Server {

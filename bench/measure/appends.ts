@@ -7,12 +7,12 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createQueues } from "../CreateQueues.ts"
-import { openDatabaseServer } from "../Database.ts"
-import { figure } from "../Figures.ts"
-import { fill } from "../Fill.ts"
-import * as Progress from "../Progress.ts"
-import { makeFixture } from "../Setup.ts"
+import { createQueues } from "../setup/CreateQueues.ts"
+import { openDatabaseServer } from "../setup/Database.ts"
+import { figure } from "../report/Figures.ts"
+import { fill } from "../setup/Fill.ts"
+import * as Progress from "../report/Progress.ts"
+import { makeFixture } from "../setup/Setup.ts"
 
 const entries = 200_000
 const commit = 1_000

@@ -4,8 +4,8 @@
  */
 import { Effect } from "effect"
 import { type Caller, make } from "../../src/http/limits/RateLimits.ts"
-import { Settings } from "../../src/Settings.ts"
-import { median } from "../Figures.ts"
+import { Settings } from "../../src/settings/Settings.ts"
+import { median } from "../report/Figures.ts"
 
 const requests = 1_000_000
 const repetitions = 5

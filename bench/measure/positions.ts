@@ -2,9 +2,9 @@
  * What a position costs in the queue itself, without HTTP: fills a queue with each of the given numbers of consumers,
  * lets a tenth leave, and asks for views at random. Prints JSON.
  */
-import { deciders } from "../../src/domain/Mechanism.ts"
-import { median } from "../Figures.ts"
-import { consumerId } from "../Tokens.ts"
+import { deciders } from "../../src/domain/mechanism/Mechanism.ts"
+import { median } from "../report/Figures.ts"
+import { consumerId } from "../setup/Tokens.ts"
 
 const views = 200_000
 const repetitions = 5

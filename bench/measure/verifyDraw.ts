@@ -9,10 +9,10 @@ import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { algorithm, commitmentOf, entriesDigest, idLength, weightMin } from "../../src/domain/draw/Algorithm.ts"
-import type { Proof } from "../../src/domain/draw/Proof.ts"
-import { drawnOrder } from "../../src/domain/draw/Verification.ts"
-import { figure } from "../Figures.ts"
+import { algorithm, commitmentOf, entriesDigest, idLength, weightMin } from "../../src/domain/draw/proof/Algorithm.ts"
+import type { Proof } from "../../src/domain/draw/proof/Proof.ts"
+import { drawnOrder } from "../../src/domain/draw/proof/Verification.ts"
+import { figure } from "../report/Figures.ts"
 
 const entriesCount = Number(process.argv[2] ?? 100_000)
 const winnerCount = Math.ceil(entriesCount / 100)

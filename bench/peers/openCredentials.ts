@@ -17,9 +17,9 @@ import {
   SessionCreation,
   SessionEnd,
   SessionUpgrade
-} from "../../src/http/Credentials.ts"
+} from "../../src/http/credentials/Credentials.ts"
 import { RateLimits, type Standing } from "../../src/http/limits/RateLimits.ts"
-import { admissions } from "../../src/http/RateLimit.ts"
+import { admissions } from "../../src/http/limits/RateLimit.ts"
 
 const id = "00000000-0000-7000-8000-000000000000"
 const tenant = { organizationId: id, mode: "live" } as const

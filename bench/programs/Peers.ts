@@ -1,5 +1,5 @@
 /** What both Fastify peers are told by the bench. */
-import type { Fixture } from "../Fixture.ts"
+import type { Fixture } from "../setup/Fixture.ts"
 
 export function peerEnvironment(fixture: Fixture): { readonly [name: string]: string } {
   return {

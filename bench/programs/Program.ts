@@ -4,11 +4,11 @@
  */
 import { join } from "node:path"
 import type { RequestTemplate, Watched } from "../load/Job.ts"
-import type { DatabaseServer } from "../Database.ts"
-import type { RedisServer } from "../Redis.ts"
-import { freePort, type Started, start, untilReady } from "../Processes.ts"
+import type { DatabaseServer } from "../setup/Database.ts"
+import type { RedisServer } from "../setup/Redis.ts"
+import { freePort, type Started, start, untilReady } from "../setup/Processes.ts"
 import type { ProgramName } from "../Arguments.ts"
-import type { Fixture } from "../Fixture.ts"
+import type { Fixture } from "../setup/Fixture.ts"
 
 /** What programs need from the bench. */
 export interface Ground {

@@ -1,10 +1,10 @@
 /** Runs Usher: `src/main.ts serve` on a copy of the template database. */
 import { fileURLToPath } from "node:url"
-import { createDraw } from "../CreateDraw.ts"
-import { createQueues } from "../CreateQueues.ts"
-import { fill } from "../Fill.ts"
-import { heapBytes, type Held, watchEventLoop } from "../Inspector.ts"
-import { freePort, untilReady } from "../Processes.ts"
+import { createDraw } from "../setup/CreateDraw.ts"
+import { createQueues } from "../setup/CreateQueues.ts"
+import { fill } from "../setup/Fill.ts"
+import { heapBytes, type Held, watchEventLoop } from "../setup/Inspector.ts"
+import { freePort, untilReady } from "../setup/Processes.ts"
 import { answersWell, type Ground, type Program, type Running, startServer } from "./Program.ts"
 
 const database = "bench_usher"

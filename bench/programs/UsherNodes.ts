@@ -1,6 +1,6 @@
 /** Runs several nodes of Usher on one copy of a template database with many queues. */
 import type { Watched } from "../load/Job.ts"
-import { freePort, type Started, untilReady } from "../Processes.ts"
+import { freePort, type Started, untilReady } from "../setup/Processes.ts"
 import { answersWell, type Ground, startServer } from "./Program.ts"
 import { mainScript, templateFor, usherEnvironment } from "./Usher.ts"
 

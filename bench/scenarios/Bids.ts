@@ -1,8 +1,8 @@
 /** P7: bids a second on one english auction, each higher than the one before, against entries into a queue in turns. */
 import { type Bench, describe, type Measured, showTokens, withProgram } from "../Bench.ts"
-import { allMet, atLeast, figures as summarize, ratios, type ScenarioResult } from "../Figures.ts"
+import { allMet, atLeast, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
 import type { RequestTemplate } from "../load/Job.ts"
-import * as Progress from "../Progress.ts"
+import * as Progress from "../report/Progress.ts"
 import { bidRequest, enterRequest } from "../programs/Program.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"

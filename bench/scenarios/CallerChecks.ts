@@ -9,10 +9,10 @@ import {
   inverseRatios,
   ratios,
   type ScenarioResult
-} from "../Figures.ts"
-import * as Processes from "../Processes.ts"
+} from "../report/Figures.ts"
+import * as Processes from "../setup/Processes.ts"
 import { noopOpen } from "../programs/Noop.ts"
-import { number } from "../Report.ts"
+import { number } from "../report/Report.ts"
 import { connections } from "./DurableEntries.ts"
 
 export async function callerChecks(bench: Bench): Promise<ScenarioResult> {

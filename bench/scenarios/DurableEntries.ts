@@ -1,7 +1,7 @@
 /** P1: durable queue entries a second, fresh consumers, 256 connections, closed loop. */
 import { type Bench, describe, inTurns, measureEntries, notRun, withProgram } from "../Bench.ts"
-import { allMet, atLeast, inverseRatios, ratios, type ScenarioResult } from "../Figures.ts"
-import { overConnections, overWaiting } from "../Growth.ts"
+import { allMet, atLeast, inverseRatios, ratios, type ScenarioResult } from "../report/Figures.ts"
+import { overConnections, overWaiting } from "../report/Growth.ts"
 
 export const connections = 256
 

@@ -1,7 +1,7 @@
 /** P2: entries at half of Usher's capacity, open loop: how long a consumer waits for its answer. */
 import { type Bench, describe, inTurns, measureEntries, notRun, withProgram } from "../Bench.ts"
-import { allMet, atMost, inverseRatios, median, ratios, type ScenarioResult, type Target } from "../Figures.ts"
-import * as Progress from "../Progress.ts"
+import { allMet, atMost, inverseRatios, median, ratios, type ScenarioResult, type Target } from "../report/Figures.ts"
+import * as Progress from "../report/Progress.ts"
 import { connections } from "./DurableEntries.ts"
 
 export async function halfCapacity(bench: Bench): Promise<ScenarioResult> {

@@ -1,9 +1,9 @@
 /** P5: live streams: what one costs, and how soon each is told when the line moves. */
 import { type Bench, describe, type Measured, notRun, withProgram } from "../Bench.ts"
-import { allMet, atMost, figures as summarize, type ScenarioResult } from "../Figures.ts"
+import { allMet, atMost, figures as summarize, type ScenarioResult } from "../report/Figures.ts"
 import type { RequestTemplate, TokenRange } from "../load/Job.ts"
 import { readResidentBytes } from "../load/Processor.ts"
-import * as Progress from "../Progress.ts"
+import * as Progress from "../report/Progress.ts"
 import { enterRequest, eventsRequest, leaveRequest } from "../programs/Program.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
 

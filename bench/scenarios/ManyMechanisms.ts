@@ -1,8 +1,8 @@
 /** P8: 10,000 queues on one process: what they cost while nobody comes, and entries spread over all of them. */
 import { type Bench, describe, type Measured, measureEntries, withProgram } from "../Bench.ts"
-import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../Figures.ts"
+import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
 import { readProcessorSeconds } from "../load/Processor.ts"
-import * as Progress from "../Progress.ts"
+import * as Progress from "../report/Progress.ts"
 import { enterRequest } from "../programs/Program.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"

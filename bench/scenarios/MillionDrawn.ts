@@ -1,7 +1,7 @@
 /** P6: a draw of a million entries: how long it takes, and what everyone else notices of it. */
 import { type Bench, describe, type Measured, withProgram } from "../Bench.ts"
-import { allMet, atMost, figures as summarize, ratios, type ScenarioResult } from "../Figures.ts"
-import * as Progress from "../Progress.ts"
+import { allMet, atMost, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
+import * as Progress from "../report/Progress.ts"
 import { enterRequest, statusRequest } from "../programs/Program.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"

@@ -1,9 +1,9 @@
 /** P4: one queue of a million waiting: entries a second, heap, the cost of a position, restart. */
 import { fileURLToPath } from "node:url"
 import { type Bench, describe, type Measured, measureEntries, withProgram } from "../Bench.ts"
-import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../Figures.ts"
-import * as Processes from "../Processes.ts"
-import * as Progress from "../Progress.ts"
+import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
+import * as Processes from "../setup/Processes.ts"
+import * as Progress from "../report/Progress.ts"
 import { usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"
 

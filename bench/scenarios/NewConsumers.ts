@@ -1,7 +1,7 @@
 /** P10: the whole arrival of a new consumer: guest session, entry, status. */
 import { type Bench, describe, type Measured, notRun, withProgram } from "../Bench.ts"
-import { figures as summarize, type ScenarioResult } from "../Figures.ts"
-import * as Progress from "../Progress.ts"
+import { figures as summarize, type ScenarioResult } from "../report/Figures.ts"
+import * as Progress from "../report/Progress.ts"
 import { enterRequest, type Running, sessionRequest, statusRequest } from "../programs/Program.ts"
 import { usher } from "../programs/Usher.ts"
 

@@ -3,10 +3,10 @@
  * spread over many queues through all nodes, and what an entry costs whose queue lives on another node.
  */
 import type { Bench, Measured } from "../Bench.ts"
-import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../Figures.ts"
+import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
 import type { Outcome, RequestTemplates } from "../load/Job.ts"
-import { LoadGenerator } from "../LoadGenerator.ts"
-import * as Progress from "../Progress.ts"
+import { LoadGenerator } from "../load/LoadGenerator.ts"
+import * as Progress from "../report/Progress.ts"
 import { enterRequest, statusRequest } from "../programs/Program.ts"
 import { startNodes, type UsherNode, type UsherNodes } from "../programs/UsherNodes.ts"
 import { connections } from "./DurableEntries.ts"

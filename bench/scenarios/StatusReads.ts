@@ -1,11 +1,11 @@
 /** P3: status reads a second, as consumers that wait poll them, and the SQL statements they cost. */
 import { type Bench, describe, inTurns, type Measured, notRun, withProgram } from "../Bench.ts"
-import { allMet, atLeast, atMost, inverseRatios, ratios, type ScenarioResult } from "../Figures.ts"
-import { overConnections, overWaiting } from "../Growth.ts"
-import * as Progress from "../Progress.ts"
+import { allMet, atLeast, atMost, inverseRatios, ratios, type ScenarioResult } from "../report/Figures.ts"
+import { overConnections, overWaiting } from "../report/Growth.ts"
+import * as Progress from "../report/Progress.ts"
 import { enterRequest, type Running, statusRequest } from "../programs/Program.ts"
 import { usher } from "../programs/Usher.ts"
-import { beyondIdle, openSqlTap, since, total } from "../SqlTap.ts"
+import { beyondIdle, openSqlTap, since, total } from "../setup/SqlTap.ts"
 
 const connections = 256
 /** Consumers that poll, each in its turn. */

@@ -5,7 +5,7 @@
 import { type Cause, Context, Data, Effect, Layer, Result, Schedule, Schema } from "effect"
 import { HttpClient, type HttpClientError, HttpClientResponse } from "effect/http"
 import { Worker } from "node:worker_threads"
-import { Settings } from "../Settings.ts"
+import { Settings } from "../settings/Settings.ts"
 import { chainHash, type Round } from "./Network.ts"
 
 /** A relay may take so long, connecting included. */

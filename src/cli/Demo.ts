@@ -5,8 +5,8 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { DemoFailed } from "./demo/DemoFailed.ts"
-import * as Presentation from "./Presentation.ts"
-import { interruptible } from "./Signals.ts"
+import * as Presentation from "./runtime/Presentation.ts"
+import { interruptible } from "./runtime/Signals.ts"
 
 const consumersFlag = Flag.Int("consumers").pipe(
   Flag.withDescription("How many consumers come to the drop (20 to 20000)"),

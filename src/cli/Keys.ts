@@ -4,14 +4,14 @@
  */
 import { Console, Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
-import { ApiKeys, KeyKind } from "../auth/ApiKeys.ts"
-import { OrganizationKeys, type RotatedKey, type ShownKey } from "../auth/OrganizationKeys.ts"
-import { Mode } from "../domain/Ids.ts"
-import { toText } from "../domain/Time.ts"
-import { Invalidations } from "../store/Invalidations.ts"
-import { json, organization, refused } from "./Arguments.ts"
-import * as Environment from "./Environment.ts"
-import { interruptible } from "./Signals.ts"
+import { ApiKeys, KeyKind } from "../auth/keys/ApiKeys.ts"
+import { OrganizationKeys, type RotatedKey, type ShownKey } from "../auth/keys/OrganizationKeys.ts"
+import { Mode } from "../domain/values/Ids.ts"
+import { toText } from "../domain/values/Time.ts"
+import { Invalidations } from "../store/coordination/Invalidations.ts"
+import { json, organization, refused } from "./runtime/Arguments.ts"
+import * as Environment from "./runtime/Environment.ts"
+import { interruptible } from "./runtime/Signals.ts"
 
 const keys = OrganizationKeys.layer.pipe(
   Layer.provide(ApiKeys.layer),

@@ -3,13 +3,13 @@
  */
 import { Console, Effect, Layer } from "effect"
 import { Argument, Command } from "effect/cli"
-import { isUuid } from "../domain/Ids.ts"
-import { StartRefused } from "../Settings.ts"
-import { Invalidations } from "../store/Invalidations.ts"
-import { type ParkedMechanism, ParkedMechanisms } from "../store/ParkedMechanisms.ts"
-import { json, orDatabaseProblem } from "./Arguments.ts"
-import * as Environment from "./Environment.ts"
-import { interruptible } from "./Signals.ts"
+import { isUuid } from "../domain/values/Ids.ts"
+import { StartRefused } from "../settings/Settings.ts"
+import { Invalidations } from "../store/coordination/Invalidations.ts"
+import { type ParkedMechanism, ParkedMechanisms } from "../store/mechanism/ParkedMechanisms.ts"
+import { json, orDatabaseProblem } from "./runtime/Arguments.ts"
+import * as Environment from "./runtime/Environment.ts"
+import { interruptible } from "./runtime/Signals.ts"
 
 const mechanisms = ParkedMechanisms.layer.pipe(
   Layer.provide(Invalidations.layer),

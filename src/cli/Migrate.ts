@@ -4,10 +4,10 @@
  */
 import { Console, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
-import * as Database from "../store/Database.ts"
-import * as Migrations from "../store/Migrations.ts"
-import * as Environment from "./Environment.ts"
-import { interruptible } from "./Signals.ts"
+import * as Database from "../store/postgres/Database.ts"
+import * as Migrations from "../store/postgres/Migrations.ts"
+import * as Environment from "./runtime/Environment.ts"
+import { interruptible } from "./runtime/Signals.ts"
 
 const run = Effect.gen(function* () {
   const applied = yield* Migrations.run

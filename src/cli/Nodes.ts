@@ -3,10 +3,10 @@
  */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import * as Nodes from "../store/Nodes.ts"
-import { json, orDatabaseProblem } from "./Arguments.ts"
-import * as Environment from "./Environment.ts"
-import { interruptible } from "./Signals.ts"
+import * as Nodes from "../store/coordination/Nodes.ts"
+import { json, orDatabaseProblem } from "./runtime/Arguments.ts"
+import * as Environment from "./runtime/Environment.ts"
+import { interruptible } from "./runtime/Signals.ts"
 
 /** The command. */
 export const command = Command.make("nodes", { json }, ({ json }) =>

@@ -4,16 +4,16 @@
  */
 import { Console, Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
-import { ApiKeys } from "../auth/ApiKeys.ts"
-import { OrganizationChanges } from "../auth/OrganizationChanges.ts"
-import { type NewOrganization, Organizations } from "../auth/Organizations.ts"
-import { TokenLifetimes } from "../auth/TokenLifetimes.ts"
-import { Plan, RateLimits } from "../domain/Plan.ts"
-import { StartRefused } from "../Settings.ts"
-import { Invalidations } from "../store/Invalidations.ts"
-import { json, organization, refused } from "./Arguments.ts"
-import * as Environment from "./Environment.ts"
-import { interruptible } from "./Signals.ts"
+import { ApiKeys } from "../auth/keys/ApiKeys.ts"
+import { OrganizationChanges } from "../auth/keys/OrganizationChanges.ts"
+import { type NewOrganization, Organizations } from "../auth/keys/Organizations.ts"
+import { TokenLifetimes } from "../auth/tokens/TokenLifetimes.ts"
+import { Plan, RateLimits } from "../domain/organization/Plan.ts"
+import { StartRefused } from "../settings/Settings.ts"
+import { Invalidations } from "../store/coordination/Invalidations.ts"
+import { json, organization, refused } from "./runtime/Arguments.ts"
+import * as Environment from "./runtime/Environment.ts"
+import { interruptible } from "./runtime/Signals.ts"
 
 /** The keys for people, one on a line. */
 export const readable = (organization: NewOrganization): string =>

@@ -4,15 +4,15 @@
 import { Clock, Console, Effect, Layer, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { randomBytes } from "node:crypto"
-import { Organizations } from "../auth/Organizations.ts"
-import { defaultCurrencyCode } from "../domain/Locale.ts"
-import { seededRandom } from "../domain/SeededRandom.ts"
-import { StartRefused } from "../Settings.ts"
-import * as Samples from "../store/Samples.ts"
-import * as Environment from "./Environment.ts"
+import { Organizations } from "../auth/keys/Organizations.ts"
+import { defaultCurrencyCode } from "../domain/values/Locale.ts"
+import { seededRandom } from "../domain/values/SeededRandom.ts"
+import { StartRefused } from "../settings/Settings.ts"
+import * as Samples from "../store/postgres/Samples.ts"
+import * as Environment from "./runtime/Environment.ts"
 import { countsFor, makeRows, type Seller } from "./seed/Rows.ts"
 import { makeProgress } from "./seed/Progress.ts"
-import { interruptible } from "./Signals.ts"
+import { interruptible } from "./runtime/Signals.ts"
 
 /** Rows in one statement. */
 const chunkMax = 2_000

@@ -10,26 +10,26 @@ import { Command } from "effect/cli"
 import * as Auth from "../auth/Auth.ts"
 import { Beacon } from "../beacon/Beacon.ts"
 import { Delivery } from "../delivery/Delivery.ts"
-import { deciders } from "../domain/Mechanism.ts"
+import { deciders } from "../domain/mechanism/Mechanism.ts"
 import { Engine } from "../engine/Engine.ts"
 import * as AdminRoutes from "../http/admin/Routes.ts"
 import * as ConsumerRoutes from "../http/consumer/Routes.ts"
-import { Readiness } from "../http/Readiness.ts"
-import * as Server from "../http/Server.ts"
-import { Settings, StartRefused } from "../Settings.ts"
-import { Heartbeat } from "../store/Heartbeat.ts"
-import * as JournalCodec from "../store/JournalCodec.ts"
-import * as JournalSql from "../store/JournalSql.ts"
-import * as Migrations from "../store/Migrations.ts"
-import { serverSecret } from "../store/ServerSecrets.ts"
-import * as Environment from "./Environment.ts"
-import * as GrantMessages from "./GrantMessages.ts"
-import * as NodeReport from "./NodeReport.ts"
-import * as ParkedMechanisms from "./ParkedMechanisms.ts"
-import { stopRequested } from "./Signals.ts"
-import * as WaitingDraws from "./WaitingDraws.ts"
-import * as WaitlistNotices from "./WaitlistNotices.ts"
-import { welcome } from "./Welcome.ts"
+import { Readiness } from "../engine/lifecycle/Readiness.ts"
+import * as Server from "../http/server/Server.ts"
+import { Settings, StartRefused } from "../settings/Settings.ts"
+import { Heartbeat } from "../store/coordination/Heartbeat.ts"
+import * as JournalCodec from "../store/journal/JournalCodec.ts"
+import * as JournalSql from "../store/journal/JournalSql.ts"
+import * as Migrations from "../store/postgres/Migrations.ts"
+import { serverSecret } from "../store/coordination/ServerSecrets.ts"
+import * as Environment from "./runtime/Environment.ts"
+import * as GrantMessages from "../workers/GrantMessages.ts"
+import * as NodeReport from "../workers/NodeReport.ts"
+import * as ParkedMechanisms from "../workers/ParkedMechanisms.ts"
+import { stopRequested } from "./runtime/Signals.ts"
+import * as WaitingDraws from "../workers/DrawBeacons.ts"
+import * as WaitlistNotices from "../workers/WaitlistNotices.ts"
+import { welcome } from "./runtime/Welcome.ts"
 
 const journal = JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
 
@@ -38,7 +38,7 @@ const engine = Layer.unwrap(
   Effect.gen(function* () {
     const { cluster, nodeName, clusterHost, clusterPort, clusterLockSeconds } = yield* Settings
     if (!cluster) return Engine.layer({ node: nodeName })
-    const Cluster = yield* Effect.promise(() => import("../engine/Cluster.ts"))
+    const Cluster = yield* Effect.promise(() => import("../engine/cluster/Cluster.ts"))
     return Cluster.layer({
       node: nodeName,
       host: clusterHost,

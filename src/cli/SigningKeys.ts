@@ -3,13 +3,13 @@
  */
 import { Console, Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
-import { type AcceptedKey, SigningKeyRotation } from "../auth/SigningKeyRotation.ts"
-import { toText } from "../domain/Time.ts"
-import { StartRefused } from "../Settings.ts"
-import { Invalidations } from "../store/Invalidations.ts"
-import { json, orDatabaseProblem } from "./Arguments.ts"
-import * as Environment from "./Environment.ts"
-import { interruptible } from "./Signals.ts"
+import { type AcceptedKey, SigningKeyRotation } from "../auth/keys/SigningKeyRotation.ts"
+import { toText } from "../domain/values/Time.ts"
+import { StartRefused } from "../settings/Settings.ts"
+import { Invalidations } from "../store/coordination/Invalidations.ts"
+import { json, orDatabaseProblem } from "./runtime/Arguments.ts"
+import * as Environment from "./runtime/Environment.ts"
+import { interruptible } from "./runtime/Signals.ts"
 
 const rotation = SigningKeyRotation.layer.pipe(
   Layer.provide(Invalidations.layer),

@@ -5,8 +5,8 @@
 import { Console, Data, Effect, FileSystem, Option, Result, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
-import type { Proof } from "../domain/draw/Proof.ts"
-import { type Check, decodeProof, type Report, verify } from "../domain/draw/Verification.ts"
+import type { Proof } from "../domain/draw/proof/Proof.ts"
+import { type Check, decodeProof, type Report, verify } from "../domain/draw/proof/Verification.ts"
 
 /** The proof does not hold, or is none. */
 class ProofRefused extends Data.TaggedError("ProofRefused")<{ readonly message: string }> {

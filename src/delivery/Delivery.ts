@@ -6,8 +6,8 @@
  * A channel without a provider delivers to the outbox, and says so at start.
  */
 import { Context, Deferred, Duration, Effect, Layer, Option, Queue as Mailbox, Schedule } from "effect"
-import type { Tenant } from "../domain/Ids.ts"
-import { Settings } from "../Settings.ts"
+import type { Tenant } from "../domain/values/Ids.ts"
+import { Settings } from "../settings/Settings.ts"
 import * as Email from "./Email.ts"
 import { masked, type Message, type Outgoing } from "./Message.ts"
 import { type Kept, Outbox } from "./Outbox.ts"

@@ -2,11 +2,11 @@
  * The message about a grant: rendered from the organization's page for the channel if there is one, else in plain words. It
  * never contains the admission grant; the consumer gets that where it entered.
  */
-import { renderEmail, renderSms } from "../domain/creative/Rendering.ts"
-import { onOneLine, type Values } from "../domain/creative/rendering/Placeholders.ts"
-import { instantText } from "../domain/creative/rendering/Words.ts"
-import { toText } from "../domain/Time.ts"
-import type { Grant, Pages, Source } from "../store/GrantMessages.ts"
+import { renderEmail, renderSms } from "../domain/experience/creative/Rendering.ts"
+import { onOneLine, type Values } from "../domain/experience/creative/rendering/Placeholders.ts"
+import { instantText } from "../domain/experience/creative/rendering/Words.ts"
+import { toText } from "../domain/values/Time.ts"
+import type { Grant, Pages, Source } from "../store/mechanism/GrantMessages.ts"
 import type { Outgoing } from "./Message.ts"
 
 /** UTF-16 units of a name in plain words. */

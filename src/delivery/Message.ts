@@ -1,5 +1,5 @@
 /** What is sent to consumers, and the words of it. */
-import type { Tenant } from "../domain/Ids.ts"
+import type { Tenant } from "../domain/values/Ids.ts"
 
 /** One message to one person. */
 export interface Message {

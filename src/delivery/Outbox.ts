@@ -2,8 +2,8 @@
  * Where messages land while there is nobody to deliver them: in memory, the latest thousand, for an operator to read.
  */
 import { Clock, Effect } from "effect"
-import { sameTenant, type Tenant } from "../domain/Ids.ts"
-import type { Millis } from "../domain/Time.ts"
+import { sameTenant, type Tenant } from "../domain/values/Ids.ts"
+import type { Millis } from "../domain/values/Time.ts"
 import type { Outgoing } from "./Message.ts"
 
 /** Messages kept; the oldest is dropped first. */

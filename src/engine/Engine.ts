@@ -3,7 +3,7 @@
  * journal if it is not running, and hands commands and questions to it.
  */
 import { Clock, Context, Effect, Layer, Schema, Stream } from "effect"
-import type { Lifecycle, MechanismIdentity, StatusFields } from "../domain/Decider.ts"
+import type { Lifecycle, MechanismIdentity, StatusFields } from "../domain/mechanism/Decider.ts"
 import type {
   AdminCommand,
   ConfigurationOf,
@@ -14,13 +14,13 @@ import type {
   RefusalOf,
   StateOf,
   ViewOf
-} from "../domain/Mechanism.ts"
-import type { Millis } from "../domain/Time.ts"
-import type { Journal, Unavailable } from "../store/Journal.ts"
-import type * as Actor from "./Actor.ts"
-import type { Following } from "./LiveStreams.ts"
-import * as Registry from "./Registry.ts"
-import type { StandingStill } from "./Seat.ts"
+} from "../domain/mechanism/Mechanism.ts"
+import type { Millis } from "../domain/values/Time.ts"
+import type { Journal, Unavailable } from "../store/journal/Journal.ts"
+import type * as Actor from "./actor/Actor.ts"
+import type { Following } from "./streams/LiveStreams.ts"
+import * as Registry from "./registry/Registry.ts"
+import type { StandingStill } from "./registry/ActorSlot.ts"
 
 /** No mechanism of that kind and id, as far as this tenant is concerned: unknown, archived or another's. 404 */
 export class MechanismNotFound extends Schema.TaggedError<MechanismNotFound>()("MechanismNotFound", {

@@ -5,9 +5,9 @@ import { SecureRandom } from "effect/crypto"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import * as Auth from "../../src/auth/Auth.ts"
-import { Organizations } from "../../src/auth/Organizations.ts"
-import { Settings } from "../../src/Settings.ts"
-import * as TestDatabase from "../store/TestDatabase.ts"
+import { Organizations } from "../../src/auth/keys/Organizations.ts"
+import { Settings } from "../../src/settings/Settings.ts"
+import * as TestDatabase from "../store/support/TestDatabase.ts"
 
 const base = Layer.mergeAll(Settings.layerTest(), SecureRandom.layerWebCrypto)
 

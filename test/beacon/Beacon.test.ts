@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer } from "effect"
 import { Beacon } from "../../src/beacon/Beacon.ts"
 import { verifyBeacon } from "../../src/beacon/Quicknet.ts"
-import { Settings } from "../../src/Settings.ts"
+import { Settings } from "../../src/settings/Settings.ts"
 import { type Answering, honest, published, relay, respondWith } from "./relay.ts"
 
 const [one, thousand] = published as [(typeof published)[number], (typeof published)[number]]

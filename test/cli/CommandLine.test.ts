@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { existsSync } from "node:fs"
-import * as TestDatabase from "../store/TestDatabase.ts"
+import * as TestDatabase from "../store/support/TestDatabase.ts"
 import * as Usher from "./usherProcess.ts"
 
 const keyNames = ["organizationId", "publishableKey", "secretKey", "testPublishableKey", "testSecretKey"]

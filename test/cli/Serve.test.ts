@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { organization } from "./servingProcess.ts"
-import * as FreshDatabase from "../e2e/FreshDatabase.ts"
-import * as TestDatabase from "../store/TestDatabase.ts"
+import * as FreshDatabase from "../e2e/support/FreshDatabase.ts"
+import * as TestDatabase from "../store/support/TestDatabase.ts"
 import * as Usher from "./usherProcess.ts"
 
 /** What a terminal makes of Ctrl-C: an interrupt. */

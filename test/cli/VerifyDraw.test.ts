@@ -5,8 +5,8 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Proof } from "../../src/domain/draw/Proof.ts"
-import { vector } from "../domain/draw/vectors.ts"
+import type { Proof } from "../../src/domain/draw/proof/Proof.ts"
+import { vector } from "../domain/draw/proof/vectors.ts"
 import * as Usher from "./usherProcess.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "usher-verify-"))

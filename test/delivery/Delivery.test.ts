@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net"
 import { SMTPServer, type SMTPServerOptions } from "smtp-server"
 import { Delivery } from "../../src/delivery/Delivery.ts"
 import { masked, oneTimeCode, opening } from "../../src/delivery/Message.ts"
-import { Settings } from "../../src/Settings.ts"
+import { Settings } from "../../src/settings/Settings.ts"
 import { mailServer } from "./mailServer.ts"
 
 const tenant = { organizationId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", mode: "live" } as const

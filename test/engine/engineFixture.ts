@@ -2,11 +2,11 @@
  * An engine over the memory journal, with hands on the journal: appends can be held back, failed or counted.
  */
 import { Context, Deferred, Effect, Exit, Layer, References, Scope, Stream } from "effect"
-import * as Queue from "../../src/domain/Queue.ts"
+import * as Queue from "../../src/domain/queue/Queue.ts"
 import { Engine } from "../../src/engine/Engine.ts"
-import { recordOf } from "../../src/engine/Actor.ts"
-import { type Commit, Journal, Unavailable } from "../../src/store/Journal.ts"
-import * as JournalMemory from "../../src/store/JournalMemory.ts"
+import { recordOf } from "../../src/engine/actor/Actor.ts"
+import { type Commit, Journal, Unavailable } from "../../src/store/journal/Journal.ts"
+import * as JournalMemory from "../../src/store/journal/JournalMemory.ts"
 
 export const tenant = { organizationId: "00000000-0000-7000-8000-0000000000a1", mode: "live" } as const
 export const stranger = { organizationId: "00000000-0000-7000-8000-0000000000b2", mode: "live" } as const

@@ -3,7 +3,7 @@
  */
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
-import * as FreshDatabase from "../e2e/FreshDatabase.ts"
+import * as FreshDatabase from "../e2e/support/FreshDatabase.ts"
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => void FreshDatabase.disposeAll().then(() => process.exit(130)))

@@ -3,7 +3,7 @@
  *
  *     npm run prove:clock-jumps -- --rounds 3
  */
-import { type Figures, clockJumpsProof, mostInASecondMax } from "../e2e/ClockJumpsProof.ts"
+import { type Figures, clockJumpsProof, mostInASecondMax } from "../e2e/proofs/ClockJumpsProof.ts"
 import { conclude, options, spread } from "./Report.ts"
 
 const { rounds } = options({ rounds: 3 })

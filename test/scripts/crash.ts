@@ -3,9 +3,9 @@
  *
  *     npm run prove:crash -- --kills 200 --seed 1
  */
-import * as CrashProof from "../e2e/CrashProof.ts"
-import { grantFigures, recordFigures } from "../e2e/Ground.ts"
-import { pause } from "../e2e/Processes.ts"
+import * as CrashProof from "../e2e/proofs/CrashProof.ts"
+import { grantFigures, recordFigures } from "../e2e/load/Ground.ts"
+import { pause } from "../e2e/support/Processes.ts"
 import { conclude, options, spread } from "./Report.ts"
 
 const { kills, seed } = options({ kills: 200, seed: 1 })

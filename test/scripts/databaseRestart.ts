@@ -4,8 +4,8 @@
  *
  *     npm run prove:database-restart -- --restarts 10 --seed 1
  */
-import { recordFigures } from "../e2e/Ground.ts"
-import { databaseRestartProof } from "../e2e/DatabaseRestartProof.ts"
+import { recordFigures } from "../e2e/load/Ground.ts"
+import { databaseRestartProof } from "../e2e/proofs/DatabaseRestartProof.ts"
 import { conclude, median, options, spread } from "./Report.ts"
 
 const { restarts, seed } = options({ restarts: 10, seed: 1 })

@@ -4,8 +4,8 @@
  *
  *     npm run prove:nodes -- --seconds 180 --nodes 3 --seed 1
  */
-import { grantFigures, recordFigures } from "../e2e/Ground.ts"
-import { nodesProof } from "../e2e/NodesProof.ts"
+import { grantFigures, recordFigures } from "../e2e/load/Ground.ts"
+import { nodesProof } from "../e2e/proofs/NodesProof.ts"
 import { conclude, median, options, spread } from "./Report.ts"
 
 const { seconds, nodes, seed } = options({ seconds: 180, nodes: 3, seed: 1 })

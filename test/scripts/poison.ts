@@ -3,7 +3,7 @@
  *
  *     npm run prove:poison -- --seconds 20
  */
-import { poisonProof } from "../e2e/PoisonProof.ts"
+import { poisonProof } from "../e2e/proofs/PoisonProof.ts"
 import { conclude, options } from "./Report.ts"
 
 const { seconds } = options({ seconds: 20 })

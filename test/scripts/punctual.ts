@@ -6,7 +6,7 @@
  *
  * A round takes 3 to 4 minutes, because slots last a minute; with --slots 0 it leaves them out and takes half a minute.
  */
-import { type Lateness, punctualProof } from "../e2e/PunctualProof.ts"
+import { type Lateness, punctualProof } from "../e2e/proofs/PunctualProof.ts"
 import { conclude, median, options } from "./Report.ts"
 
 const { rounds, each, slots, seed } = options({ rounds: 1, each: 5, slots: 1, seed: 1 })

@@ -4,7 +4,7 @@
  *
  *     npm run prove:races -- --races 50 --seed 1
  */
-import { raceProof } from "../e2e/RaceProof.ts"
+import { raceProof } from "../e2e/proofs/RaceProof.ts"
 import { conclude, options } from "./Report.ts"
 
 const { races, seed } = options({ races: 50, seed: 1 })

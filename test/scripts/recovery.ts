@@ -6,10 +6,10 @@
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { Apis } from "../e2e/Apis.ts"
-import * as FreshDatabase from "../e2e/FreshDatabase.ts"
-import { pause } from "../e2e/Processes.ts"
-import { ServerUnderTest } from "../e2e/ServerUnderTest.ts"
+import { Apis } from "../e2e/support/Apis.ts"
+import * as FreshDatabase from "../e2e/support/FreshDatabase.ts"
+import { pause } from "../e2e/support/Processes.ts"
+import { ServerUnderTest } from "../e2e/support/ServerUnderTest.ts"
 import { conclude, median, options, spread } from "./Report.ts"
 
 const { mechanisms, waiting, most, runs } = options({ mechanisms: 1_000, waiting: 100_000, most: 1_000_000, runs: 3 })

@@ -4,7 +4,7 @@
  *     npm run prove:redis-loss -- --rounds 20 --seed 1
  */
 import { canStart } from "../http/limits/redisFixture.ts"
-import { entriesPerSecond, redisLossProof } from "../e2e/RedisLossProof.ts"
+import { entriesPerSecond, redisLossProof } from "../e2e/proofs/RedisLossProof.ts"
 import { conclude, options } from "./Report.ts"
 
 const { rounds, seed } = options({ rounds: 20, seed: 1 })

@@ -3,7 +3,7 @@
  *
  *     npm run prove:retries -- --cuts 10000 --seed 1
  */
-import { retryProof } from "../e2e/RetryProof.ts"
+import { retryProof } from "../e2e/proofs/RetryProof.ts"
 import { conclude, options } from "./Report.ts"
 
 const { cuts, seed } = options({ cuts: 10_000, seed: 1 })

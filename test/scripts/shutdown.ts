@@ -3,7 +3,7 @@
  *
  *     npm run prove:shutdown -- --rounds 20 --seed 1
  */
-import { shutdownProof } from "../e2e/ShutdownProof.ts"
+import { shutdownProof } from "../e2e/proofs/ShutdownProof.ts"
 import { conclude, options, spread } from "./Report.ts"
 
 const { rounds, seed } = options({ rounds: 20, seed: 1 })

@@ -4,8 +4,8 @@
  *
  *     npm run prove:stale-owner -- --rounds 10 --seed 1
  */
-import { recordFigures } from "../e2e/Ground.ts"
-import { staleOwnerProof } from "../e2e/StaleOwnerProof.ts"
+import { recordFigures } from "../e2e/load/Ground.ts"
+import { staleOwnerProof } from "../e2e/proofs/StaleOwnerProof.ts"
 import { conclude, options } from "./Report.ts"
 
 const { rounds, seed } = options({ rounds: 10, seed: 1 })

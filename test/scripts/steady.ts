@@ -3,7 +3,7 @@
  *
  *     npm run prove:steady -- --minutes 10 --seed 1
  */
-import { courseOf, growthShareMax, steadyProof } from "../e2e/SteadyProof.ts"
+import { courseOf, growthShareMax, steadyProof } from "../e2e/proofs/SteadyProof.ts"
 import { conclude, options } from "./Report.ts"
 
 const { minutes, seed } = options({ minutes: 10, seed: 1 })

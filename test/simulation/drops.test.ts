@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { vi } from "vitest"
-import { Dice } from "../e2e/Dice.ts"
+import { Dice } from "../e2e/support/Dice.ts"
 import { play } from "./Drop.ts"
 
 /** The engine's own dice, loaded with the seed of the drop that is played. */

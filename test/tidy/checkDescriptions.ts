@@ -2,7 +2,7 @@
 import { OpenApi } from "effect/http-api"
 import { AdminApi } from "../../src/http/admin/Api.ts"
 import { ConsumerApi } from "../../src/http/consumer/Api.ts"
-import { lint } from "./descriptions.ts"
+import { lint } from "./rules/descriptions.ts"
 
 const { isClean, problems } = lint({
   consumer: OpenApi.fromApi(ConsumerApi),

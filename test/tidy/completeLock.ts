@@ -8,8 +8,8 @@
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Lock, type LockedPackage, missingOptional } from "./dependencies.ts"
-import { root } from "./Tree.ts"
+import { type Lock, type LockedPackage, missingOptional } from "./rules/dependencies.ts"
+import { root } from "./rules/Tree.ts"
 
 const path = join(root, "package-lock.json")
 const lock: Lock = JSON.parse(readFileSync(path, "utf8"))

@@ -1,6 +1,6 @@
 /** That a description which breaks a rule is found; that ours break none is what `npm run check:api` says. */
 import { assert, describe, it } from "@effect/vitest"
-import { lint } from "./descriptions.ts"
+import { lint } from "./rules/descriptions.ts"
 
 const operation = {
   operationId: "find",

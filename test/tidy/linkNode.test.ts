@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
-import { root } from "./Tree.ts"
+import { root } from "./rules/Tree.ts"
 
 /** A folder as npm leaves it, with the named platforms' packages of Node installed. */
 function installation(...platforms: ReadonlyArray<string>): string {

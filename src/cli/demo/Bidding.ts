@@ -1,6 +1,6 @@
 /** The demo's two auctions: one in which the highest bids win, and one in which the price falls until someone takes it. */
 import { Clock, Effect, Random, Schema } from "effect"
-import { toText } from "../../domain/Time.ts"
+import { toText } from "../../domain/values/Time.ts"
 import type { Apis, Session } from "./Apis.ts"
 import type { Check } from "./Checks.ts"
 import { each, guests } from "./Guests.ts"

@@ -8,8 +8,8 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { folderAt } from "../../store/embedded/ServerFolder.ts"
-import { stop as stopEmbedded } from "../../store/embedded/ServerProcess.ts"
+import { folderAt } from "../../store/postgres/embedded/ServerFolder.ts"
+import { stop as stopEmbedded } from "../../store/postgres/embedded/ServerProcess.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
 /** An organization's credentials, as `organizations create --json` prints them. */

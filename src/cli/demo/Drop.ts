@@ -3,7 +3,7 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Clock, Console, Effect, Schedule } from "effect"
-import { toText } from "../../domain/Time.ts"
+import { toText } from "../../domain/values/Time.ts"
 import * as Apis from "./Apis.ts"
 import * as Bidding from "./Bidding.ts"
 import * as Board from "./Board.ts"

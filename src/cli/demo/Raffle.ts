@@ -3,9 +3,9 @@
  * the published proof.
  */
 import { Clock, Effect, Schedule, Schema } from "effect"
-import { Proof } from "../../domain/Draw.ts"
-import { verify } from "../../domain/draw/Verification.ts"
-import { toText } from "../../domain/Time.ts"
+import { Proof } from "../../domain/draw/Draw.ts"
+import { verify } from "../../domain/draw/proof/Verification.ts"
+import { toText } from "../../domain/values/Time.ts"
 import type { Apis } from "./Apis.ts"
 import type { Check } from "./Checks.ts"
 import { each, guests } from "./Guests.ts"

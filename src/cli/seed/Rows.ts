@@ -4,9 +4,9 @@
  * with them reaches a person.
  */
 import { randomUUID } from "node:crypto"
-import type { Tenant } from "../../domain/Ids.ts"
-import { below, type Random32 } from "../../domain/SeededRandom.ts"
-import type { SampleRow } from "../../store/Samples.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import { below, type Random32 } from "../../domain/values/SeededRandom.ts"
+import type { SampleRow } from "../../store/postgres/Samples.ts"
 import { firstNames, lastNames, occasions, styles, things } from "./Words.ts"
 
 const by = "seed"

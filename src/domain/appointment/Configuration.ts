@@ -2,10 +2,10 @@
  * What an admin sets on an appointment (interface document 2.8; completions 4, "appointment").
  */
 import { Schema } from "effect"
-import { ExperienceWindow } from "../ExperienceWindow.ts"
-import { Id } from "../Ids.ts"
-import { Timestamp } from "../Time.ts"
-import { dayMillis } from "../WallClock.ts"
+import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { Id } from "../values/Ids.ts"
+import { Timestamp } from "../values/Time.ts"
+import { dayMillis } from "../values/WallClock.ts"
 import { Hours, hoursProblem } from "./Hours.ts"
 
 /** Days from `slotsFrom` to `slotsUntil` at most: ten years. */

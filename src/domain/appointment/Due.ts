@@ -2,8 +2,8 @@
  * What time alone brings: the closing, the end of slots that are booked, and the teardown after the last of them. They
  * come in the order of the instants they are due at, and at one instant in the order written here.
  */
-import type { Moment } from "../Decider.ts"
-import type { Millis } from "../Time.ts"
+import type { Moment } from "../mechanism/Decider.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { State } from "./State.ts"
 

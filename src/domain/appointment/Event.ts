@@ -3,8 +3,8 @@
  * the union.
  */
 import { Schema } from "effect"
-import { by } from "../Author.ts"
-import { lifeEvents } from "../Life.ts"
+import { by } from "../mechanism/Author.ts"
+import { lifeEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 
 /** Milliseconds since the epoch; never less than the event's before it. */

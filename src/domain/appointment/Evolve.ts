@@ -3,9 +3,9 @@
  * passed over.
  */
 import { HashMap } from "effect"
-import { bounded } from "../ExperienceWindow.ts"
-import { live } from "../Life.ts"
-import type { Millis } from "../Time.ts"
+import { bounded } from "../experience/ExperienceWindow.ts"
+import { live } from "../mechanism/Lifecycle.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { Status } from "./Protocol.ts"
 import { Booking, placesTaken, type State } from "./State.ts"

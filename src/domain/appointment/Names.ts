@@ -2,7 +2,7 @@
  * How slots and bookings are named. Both names are UUIDs whose first 48 bits are an instant in milliseconds, as in a
  * UUIDv7, so they sort by it.
  */
-import type { Millis } from "../Time.ts"
+import type { Millis } from "../values/Time.ts"
 
 /**
  * The slot of an appointment that begins at an instant: a UUIDv8 of that instant and of what is random in the appointment's

@@ -13,7 +13,7 @@
  * Cancelling needs no open appointment, for it only gives back; a new slot can be had only while it is open.
  */
 import type { HashMap } from "effect"
-import type { ExperienceWindow } from "../ExperienceWindow.ts"
+import type { ExperienceWindow } from "../experience/ExperienceWindow.ts"
 import type {
   AlreadyBooked,
   Closed,
@@ -26,8 +26,8 @@ import type {
   UnknownLocation,
   UnknownSlot,
   WrongStatus
-} from "../Refusals.ts"
-import type { Millis } from "../Time.ts"
+} from "../mechanism/Refusals.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { BookingName } from "./Names.ts"
 import type { Slot, Timetable } from "./Timetable.ts"

@@ -2,9 +2,9 @@
  * Everything an appointment knows, and the questions about it that its rules share.
  */
 import { HashMap, Option } from "effect"
-import * as Life from "../Life.ts"
-import { type Chunk, Line, type Member } from "../Line.ts"
-import type { Millis } from "../Time.ts"
+import * as Life from "../mechanism/Lifecycle.ts"
+import { type Chunk, Line, type Member } from "../mechanism/IndexedList.ts"
+import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { BookingName } from "./Names.ts"
 import type { Status, TakenSlots } from "./Protocol.ts"

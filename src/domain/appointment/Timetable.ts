@@ -8,8 +8,8 @@
  *
  * Slots are never listed beforehand: whether one begins at an instant is worked out from that day and the next.
  */
-import type { Millis } from "../Time.ts"
-import { dayMillis, dayOf, firstAt, readingAt, type WallClock, wallClock } from "../WallClock.ts"
+import type { Millis } from "../values/Time.ts"
+import { dayMillis, dayOf, firstAt, readingAt, type WallClock, wallClock } from "../values/WallClock.ts"
 import { type Configuration, slotsDaysMax } from "./Configuration.ts"
 import { type OpenMinutes, weekOf } from "./Hours.ts"
 

@@ -1,8 +1,8 @@
 /**
  * What others see of an appointment: the consumer its booking, anyone what is left of the slots, an admin the whole.
  */
-import type { PlaceRow } from "../Decider.ts"
-import { type Millis, toText } from "../Time.ts"
+import type { PlaceRow } from "../mechanism/Decider.ts"
+import { type Millis, toText } from "../values/Time.ts"
 import type { Facts, View } from "./Protocol.ts"
 import { isClosed, placesTaken, type State, statusAsOf } from "./State.ts"
 import { type Slot, slotsBetween } from "./Timetable.ts"

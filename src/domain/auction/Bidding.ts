@@ -2,9 +2,9 @@
  * What a bid leads to. An english bid that is accepted leads at once, because it had to beat the lowest that led; a dutch one
  * has its unit at once.
  */
-import { isBelow, type Price } from "../Amount.ts"
-import { AmountMissing, BidTooLow, Closed, Full, NotOpen, SoldOut, WrongStatus } from "../Refusals.ts"
-import type { Millis } from "../Time.ts"
+import { isBelow, type Price } from "../values/Amount.ts"
+import { AmountMissing, BidTooLow, Closed, Full, NotOpen, SoldOut, WrongStatus } from "../mechanism/Refusals.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import { dutchPrice, minimumBid } from "./Prices.ts"
 import type { Refusal } from "./Protocol.ts"

@@ -2,10 +2,10 @@
  * What an admin sets on an auction (interface document 2.8; completions 3 and 4, "auction").
  */
 import { Schema } from "effect"
-import { isBelow, PositivePrice, Price } from "../Amount.ts"
-import { ExperienceWindow } from "../ExperienceWindow.ts"
-import { CurrencyCode } from "../Locale.ts"
-import { Timestamp } from "../Time.ts"
+import { isBelow, PositivePrice, Price } from "../values/Amount.ts"
+import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { CurrencyCode } from "../values/Locale.ts"
+import { Timestamp } from "../values/Time.ts"
 
 const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 

@@ -3,12 +3,12 @@
  * whether or not their events were applied yet.
  */
 import { Equal } from "effect"
-import { ofText } from "../Amount.ts"
-import type { Moment } from "../Decider.ts"
-import { closingNoEarlier, movedTo, withWindow } from "../ExperienceWindow.ts"
-import * as Life from "../Life.ts"
-import { Closed, ConfigurationFixed, WrongStatus } from "../Refusals.ts"
-import type { Millis } from "../Time.ts"
+import { ofText } from "../values/Amount.ts"
+import type { Moment } from "../mechanism/Decider.ts"
+import { closingNoEarlier, movedTo, withWindow } from "../experience/ExperienceWindow.ts"
+import * as Life from "../mechanism/Lifecycle.ts"
+import { Closed, ConfigurationFixed, WrongStatus } from "../mechanism/Refusals.ts"
+import type { Millis } from "../values/Time.ts"
 import { bid, full, shut } from "./Bidding.ts"
 import { type Configuration, isPrice, terms } from "./Configuration.ts"
 import type { Event } from "./Event.ts"

@@ -2,9 +2,9 @@
  * What time alone brings: the closing, the settlement, expiries and the end of it all. They come in the order of the
  * instants they are due at, and at one instant in the order written here.
  */
-import { isBelow } from "../Amount.ts"
-import type { Moment } from "../Decider.ts"
-import type { Millis } from "../Time.ts"
+import { isBelow } from "../values/Amount.ts"
+import type { Moment } from "../mechanism/Decider.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import { isCalledOff, type Place, settlesAt, type State } from "./State.ts"
 

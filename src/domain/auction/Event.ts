@@ -3,10 +3,10 @@
  * union.
  */
 import { Schema } from "effect"
-import { Price } from "../Amount.ts"
-import { by } from "../Author.ts"
-import { lifeEvents } from "../Life.ts"
-import { Timestamp } from "../Time.ts"
+import { Price } from "../values/Amount.ts"
+import { by } from "../mechanism/Author.ts"
+import { lifeEvents } from "../mechanism/Lifecycle.ts"
+import { Timestamp } from "../values/Time.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
 

@@ -2,11 +2,11 @@
  * How each event changes an auction. An event is a fact: nothing is checked here, and a consumer that is not known is
  * passed over.
  */
-import { ofText, type Price } from "../Amount.ts"
-import { sha256 } from "../Digest.ts"
-import { bounded, closingNoEarlier } from "../ExperienceWindow.ts"
-import { live } from "../Life.ts"
-import type { Millis } from "../Time.ts"
+import { ofText, type Price } from "../values/Amount.ts"
+import { sha256 } from "../values/Digest.ts"
+import { bounded, closingNoEarlier } from "../experience/ExperienceWindow.ts"
+import { live } from "../mechanism/Lifecycle.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import { type Bid, bidsShownMax, type DenialReason } from "./Protocol.ts"

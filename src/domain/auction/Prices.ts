@@ -2,8 +2,8 @@
  * What a bid has to be. The arithmetic is exact; time counts in whole intervals. A price that was set or bid stays as it was
  * written; one that is worked out has as many digits after the point as those it comes from.
  */
-import { digitsOf, isBelow, ofText, plus, type Price, toText } from "../Amount.ts"
-import type { Millis } from "../Time.ts"
+import { digitsOf, isBelow, ofText, plus, type Price, toText } from "../values/Amount.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Bid } from "./Protocol.ts"
 import { closedAsOf, type Place, type State } from "./State.ts"
 

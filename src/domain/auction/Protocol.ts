@@ -2,9 +2,9 @@
  * What an auction is asked and what it answers (completions 3, "Auction").
  */
 import { Schema } from "effect"
-import type { Price } from "../Amount.ts"
-import { AdminReason } from "../Denial.ts"
-import type { ExperienceWindow } from "../ExperienceWindow.ts"
+import type { Price } from "../values/Amount.ts"
+import { AdminReason } from "../mechanism/Denial.ts"
+import type { ExperienceWindow } from "../experience/ExperienceWindow.ts"
 import type {
   AmountMissing,
   BidTooLow,
@@ -14,8 +14,8 @@ import type {
   NotOpen,
   SoldOut,
   WrongStatus
-} from "../Refusals.ts"
-import type { Millis } from "../Time.ts"
+} from "../mechanism/Refusals.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
 /** Why a place ended as DENIED. `ORDER_LIMIT_EXCEEDED` is no reason any more, and stands in what was recorded before. */

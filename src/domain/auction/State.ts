@@ -1,10 +1,10 @@
 /**
  * Everything an auction knows, and the questions about it that its rules share.
  */
-import type { Amount } from "../Amount.ts"
-import * as Life from "../Life.ts"
-import { type Chunk, Line, type Member } from "../Line.ts"
-import type { Millis } from "../Time.ts"
+import type { Amount } from "../values/Amount.ts"
+import * as Life from "../mechanism/Lifecycle.ts"
+import { type Chunk, Line, type Member } from "../mechanism/IndexedList.ts"
+import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { Bid, DenialReason } from "./Protocol.ts"
 

@@ -1,8 +1,8 @@
 /**
  * What others see of an auction: the consumer its place, everyone its facts, an admin the whole.
  */
-import type { PlaceRow } from "../Decider.ts"
-import { type Millis, toText } from "../Time.ts"
+import type { PlaceRow } from "../mechanism/Decider.ts"
+import { type Millis, toText } from "../values/Time.ts"
 import { currentPrice } from "./Prices.ts"
 import { bidsShownMax, type Facts, type Participation, type View } from "./Protocol.ts"
 import { hasExpired, isCalledOff, isClosed, isPending, isSoldOut, type Place, type State } from "./State.ts"

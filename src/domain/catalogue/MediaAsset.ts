@@ -2,9 +2,9 @@
  * The media asset: a picture, a film or another file that products show (interface document 2.7).
  */
 import { Schema } from "effect"
-import { stampFields } from "../Experience.ts"
-import { Id } from "../Ids.ts"
-import { Name, text } from "../Text.ts"
+import { stampFields } from "../experience/Experience.ts"
+import { Id } from "../values/Ids.ts"
+import { Name, text } from "../values/Text.ts"
 
 const Url = text({ maxLength: 2_000 })
 

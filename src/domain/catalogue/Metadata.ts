@@ -2,7 +2,7 @@
  * Free JSON beside the fields of a catalogue record: short, because lists carry many of them.
  */
 import { Schema } from "effect"
-import { JsonObject } from "../Text.ts"
+import { JsonObject } from "../values/Text.ts"
 
 /** Characters of JSON that a product's or a variant's metadata has at most. */
 export const metadataLengthMax = 4_000

@@ -2,9 +2,9 @@
  * Where a product or a variant comes from, if it is kept in another system first (interface document 2.7).
  */
 import { Schema } from "effect"
-import { Id } from "../Ids.ts"
-import { text } from "../Text.ts"
-import { Timestamp } from "../Time.ts"
+import { Id } from "../values/Ids.ts"
+import { text } from "../values/Text.ts"
+import { Timestamp } from "../values/Time.ts"
 
 /** What an admin sets of it. */
 export const originSettings = {

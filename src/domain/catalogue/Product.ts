@@ -2,9 +2,9 @@
  * The product: what an experience releases, with its variants and media (interface document 2.7).
  */
 import { Schema } from "effect"
-import { stampFields } from "../Experience.ts"
-import { Id } from "../Ids.ts"
-import { JsonObject, Name, text } from "../Text.ts"
+import { stampFields } from "../experience/Experience.ts"
+import { Id } from "../values/Ids.ts"
+import { JsonObject, Name, text } from "../values/Text.ts"
 import { MediaAsset } from "./MediaAsset.ts"
 import { Metadata } from "./Metadata.ts"
 import { originFields, originSettings } from "./Origin.ts"

@@ -2,10 +2,10 @@
  * The sync source: where records of the catalogue are synchronized from (interface document 2.7).
  */
 import { Schema } from "effect"
-import { stampFields } from "../Experience.ts"
-import { Id } from "../Ids.ts"
-import { JsonObject, text } from "../Text.ts"
-import { Timestamp } from "../Time.ts"
+import { stampFields } from "../experience/Experience.ts"
+import { Id } from "../values/Ids.ts"
+import { JsonObject, text } from "../values/Text.ts"
+import { Timestamp } from "../values/Time.ts"
 import { SourceData } from "./Metadata.ts"
 
 /** How the last synchronization went, or that it is still to come. */

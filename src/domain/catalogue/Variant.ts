@@ -3,10 +3,10 @@
  * colour (interface document 2.7).
  */
 import { Schema } from "effect"
-import { Price } from "../Amount.ts"
-import { stampFields } from "../Experience.ts"
-import { Id } from "../Ids.ts"
-import { JsonObject, text } from "../Text.ts"
+import { Price } from "../values/Amount.ts"
+import { stampFields } from "../experience/Experience.ts"
+import { Id } from "../values/Ids.ts"
+import { JsonObject, text } from "../values/Text.ts"
 import { Metadata } from "./Metadata.ts"
 import { originFields, originSettings } from "./Origin.ts"
 

@@ -2,9 +2,9 @@
  * What an admin sets on a draw (interface document 2.8; completions 3, "Draw", and 4, "draw").
  */
 import { Schema } from "effect"
-import { ExperienceWindow } from "../ExperienceWindow.ts"
-import { Timestamp } from "../Time.ts"
-import { BeaconName } from "./Beacon.ts"
+import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { Timestamp } from "../values/Time.ts"
+import { BeaconName } from "./proof/Beacon.ts"
 
 /** Most consumers one draw ever knows, and so the longest list of entries a proof can have. */
 export const placesMax = 2_000_000

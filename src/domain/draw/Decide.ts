@@ -3,11 +3,11 @@
  * whether or not their events were applied yet.
  */
 import { Equal } from "effect"
-import { authored } from "../Author.ts"
-import type { Moment } from "../Decider.ts"
-import { sha256OfHex } from "../Digest.ts"
-import { movedTo, withWindow } from "../ExperienceWindow.ts"
-import * as Life from "../Life.ts"
+import { authored } from "../mechanism/Author.ts"
+import type { Moment } from "../mechanism/Decider.ts"
+import { sha256OfHex } from "../values/Digest.ts"
+import { movedTo, withWindow } from "../experience/ExperienceWindow.ts"
+import * as Life from "../mechanism/Lifecycle.ts"
 import {
   AlreadyGranted,
   Closed,
@@ -17,8 +17,8 @@ import {
   NotEntered,
   NotOpen,
   WrongStatus
-} from "../Refusals.ts"
-import type { Millis } from "../Time.ts"
+} from "../mechanism/Refusals.ts"
+import type { Millis } from "../values/Time.ts"
 import { placesMax } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"

@@ -5,9 +5,9 @@
  * A win is dated when it is made, not when it was due: its time to be used must not run out while the process was down,
  * or waited for the beacon, and nobody could know of it.
  */
-import type { Moment } from "../Decider.ts"
-import type { Millis } from "../Time.ts"
-import { roundAfter } from "./Beacon.ts"
+import type { Moment } from "../mechanism/Decider.ts"
+import type { Millis } from "../values/Time.ts"
+import { roundAfter } from "./proof/Beacon.ts"
 import type { Event } from "./Event.ts"
 import { listed, nextInOrder, nextStanding } from "./Selection.ts"
 import { awaitsBeacon, endReason, type State } from "./State.ts"

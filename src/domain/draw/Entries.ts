@@ -2,26 +2,15 @@
  * The list of entries as it stands when entry has closed. Its rows are kept in columns: a million entries take 46 MB, and
  * hardly any work of the garbage collector.
  */
-import { entriesDigest, idLength } from "./Algorithm.ts"
-import { sorted } from "./Sort.ts"
-import { entryIdOf, type Place, type State } from "./State.ts"
+import { entriesDigest, idLength } from "./proof/Algorithm.ts"
+import { sorted } from "./proof/Sort.ts"
+import { type Entries, entryIdOf, type Place, type State } from "./State.ts"
 
 /** Places that are looked at from one pause to the next. */
 const placesPerStep = 32
 
 /** Digits of an id that a double holds; they hardly ever leave two entries undecided. */
 const headLength = 13
-
-export interface Entries {
-  readonly size: number
-  /** SHA-256 of the list; see Algorithm. */
-  readonly digest: string
-  /** Whether there are different weights. */
-  readonly isWeighted: boolean
-  /** The place at a position of the list, from 0; the list is sorted by the entries' ids. */
-  readonly place: (position: number) => Place
-  readonly id: (position: number) => string
-}
 
 /** Lists the entries; pauses after each. */
 export function* listEntries(state: State): Generator<undefined, Entries> {

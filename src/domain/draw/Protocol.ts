@@ -2,8 +2,8 @@
  * What a draw is asked and what it answers (completions 3, "Draw").
  */
 import { Schema } from "effect"
-import { AdminReason } from "../Denial.ts"
-import type { ExperienceWindow } from "../ExperienceWindow.ts"
+import { AdminReason } from "../mechanism/Denial.ts"
+import type { ExperienceWindow } from "../experience/ExperienceWindow.ts"
 import type {
   AlreadyGranted,
   Closed,
@@ -13,8 +13,8 @@ import type {
   NotEntered,
   NotOpen,
   WrongStatus
-} from "../Refusals.ts"
-import type { Millis } from "../Time.ts"
+} from "../mechanism/Refusals.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
 /** Why a place ended as DENIED. `ORDER_LIMIT_EXCEEDED` is no reason any more, and stands in what was recorded before. */

@@ -2,11 +2,11 @@
  * Who is next in the drawn order. The order follows from what is recorded, and is worked out in slices when it is needed:
  * for the drawing, and after a restart for those who take the place of a winner.
  */
-import { scoring } from "./Algorithm.ts"
+import { scoring } from "./proof/Algorithm.ts"
 import { type Entries, listEntries } from "./Entries.ts"
-import { sorted } from "./Sort.ts"
+import { sorted } from "./proof/Sort.ts"
 import type { Place, State } from "./State.ts"
-import { stepsPerSlice, Task } from "./Task.ts"
+import { stepsPerSlice, Task } from "./CooperativeTask.ts"
 
 /** The list of entries at the closing; undefined while there is more to work out. */
 export const listed = (state: State): Entries | undefined =>

@@ -1,15 +1,14 @@
 /**
  * Everything a draw knows, and the questions about it that its rules share.
  */
-import { sha256 } from "../Digest.ts"
-import * as Life from "../Life.ts"
-import { type Chunk, Line, type Member } from "../Line.ts"
-import type { Millis } from "../Time.ts"
-import { idLength, weightMin } from "./Algorithm.ts"
+import { sha256 } from "../values/Digest.ts"
+import * as Life from "../mechanism/Lifecycle.ts"
+import { type Chunk, Line, type Member } from "../mechanism/IndexedList.ts"
+import type { Millis } from "../values/Time.ts"
+import { idLength, weightMin } from "./proof/Algorithm.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
-import type { Entries } from "./Entries.ts"
 import type { DenialReason } from "./Protocol.ts"
-import type { Task } from "./Task.ts"
+import type { Task } from "./CooperativeTask.ts"
 
 /** What a place can be in. Whoever LEFT counts as one who never entered, but for the record. */
 export type Status = "ENTERED" | "WON" | "COMPLETED" | "DENIED" | "LEFT"
@@ -58,6 +57,18 @@ export interface Memo {
   sweep: IterableIterator<Place> | undefined
   /** Whom the sweep has reached. */
   reached: Place | undefined
+}
+
+/** The list of entries as it stands when entry has closed. */
+export interface Entries {
+  readonly size: number
+  /** SHA-256 of the list; see Algorithm. */
+  readonly digest: string
+  /** Whether there are different weights. */
+  readonly isWeighted: boolean
+  /** The place at a position of the list, from 0; the list is sorted by the entries' ids. */
+  readonly place: (position: number) => Place
+  readonly id: (position: number) => string
 }
 
 export interface State extends Life.Life {

@@ -1,10 +1,10 @@
 /**
  * What others see of a draw: the consumer its place, an admin the whole.
  */
-import type { PlaceRow } from "../Decider.ts"
-import { type Millis, toText } from "../Time.ts"
-import { commitmentOf } from "./Algorithm.ts"
-import { type ProofText, proofText } from "./Proof.ts"
+import type { PlaceRow } from "../mechanism/Decider.ts"
+import { type Millis, toText } from "../values/Time.ts"
+import { commitmentOf } from "./proof/Algorithm.ts"
+import { type ProofText, proofText } from "./proof/Proof.ts"
 import type { Published, View } from "./Protocol.ts"
 import { endReason, entryIdOf, hasExpired, type Place, type State } from "./State.ts"
 

@@ -2,8 +2,8 @@
  * What an admin sets on a queue (interface document 2.8; completions 4, "queue").
  */
 import { Schema } from "effect"
-import { ExperienceWindow } from "../ExperienceWindow.ts"
-import { Timestamp } from "../Time.ts"
+import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { Timestamp } from "../values/Time.ts"
 
 /** Consumers admitted per minute at most: more than one process can admit durably. */
 export const admitRateMax = 1_000_000

@@ -3,12 +3,20 @@
  * whether or not their events were applied yet.
  */
 import { Equal } from "effect"
-import { authored } from "../Author.ts"
-import type { Moment } from "../Decider.ts"
-import { movedTo, withWindow } from "../ExperienceWindow.ts"
-import * as Life from "../Life.ts"
-import { AdmissionsUsedUp, Closed, ConfigurationFixed, Full, GuestsRefused, NotOpen, WrongStatus } from "../Refusals.ts"
-import type { Millis } from "../Time.ts"
+import { authored } from "../mechanism/Author.ts"
+import type { Moment } from "../mechanism/Decider.ts"
+import { movedTo, withWindow } from "../experience/ExperienceWindow.ts"
+import * as Life from "../mechanism/Lifecycle.ts"
+import {
+  AdmissionsUsedUp,
+  Closed,
+  ConfigurationFixed,
+  Full,
+  GuestsRefused,
+  NotOpen,
+  WrongStatus
+} from "../mechanism/Refusals.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
 import {

@@ -2,8 +2,8 @@
  * What time alone brings: the lobby's opening, admissions, expiries, the closing and what follows from it. They come in
  * the order of the instants they are due at, and at one instant in the order written here.
  */
-import type { Moment } from "../Decider.ts"
-import type { Millis } from "../Time.ts"
+import type { Moment } from "../mechanism/Decider.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import { admissionDueAsOf, admissionDueAt } from "./Pacing.ts"
 import { isInLobby, type State } from "./State.ts"

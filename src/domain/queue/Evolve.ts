@@ -2,10 +2,10 @@
  * How each event changes a queue. An event is a fact: nothing is checked here, and a consumer that is not known is
  * passed over.
  */
-import { bounded } from "../ExperienceWindow.ts"
-import { live } from "../Life.ts"
-import { seededRandom, shuffle } from "../SeededRandom.ts"
-import type { Millis } from "../Time.ts"
+import { bounded } from "../experience/ExperienceWindow.ts"
+import { live } from "../mechanism/Lifecycle.ts"
+import { seededRandom, shuffle } from "../values/SeededRandom.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import { changeSpacing, countAdmission, noteAdmissible } from "./Pacing.ts"

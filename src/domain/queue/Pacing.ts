@@ -4,7 +4,7 @@
  * So any span of t seconds holds at most `ceil(admitRate × t / 60) + 1` of them (above 60,000 a minute several share a
  * millisecond, and a span reaches to the end of its last one).
  */
-import type { Millis } from "../Time.ts"
+import type { Millis } from "../values/Time.ts"
 import { admissionsLeft, isInLobby, type State } from "./State.ts"
 
 /**

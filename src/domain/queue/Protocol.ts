@@ -2,8 +2,8 @@
  * What a queue is asked and what it answers (completions 3, "Queue").
  */
 import { Schema } from "effect"
-import * as Denial from "../Denial.ts"
-import type { ExperienceWindow } from "../ExperienceWindow.ts"
+import * as Denial from "../mechanism/Denial.ts"
+import type { ExperienceWindow } from "../experience/ExperienceWindow.ts"
 import type {
   AdmissionsUsedUp,
   Closed,
@@ -12,8 +12,8 @@ import type {
   GuestsRefused,
   NotOpen,
   WrongStatus
-} from "../Refusals.ts"
-import type { Millis } from "../Time.ts"
+} from "../mechanism/Refusals.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
 /** Why an organization's server denies a place. */

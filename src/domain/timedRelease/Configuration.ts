@@ -2,9 +2,9 @@
  * What an admin sets on a timed release (completions 3, "Timed release", and 4, "timed release").
  */
 import { Schema } from "effect"
-import { ExperienceWindow } from "../ExperienceWindow.ts"
-import { Id } from "../Ids.ts"
-import { Timestamp } from "../Time.ts"
+import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { Id } from "../values/Ids.ts"
+import { Timestamp } from "../values/Time.ts"
 
 /** Variants one timed release can offer. */
 export const variantsMax = 1_000

@@ -3,10 +3,10 @@
  * whether or not their events were applied yet.
  */
 import { Equal } from "effect"
-import { authored } from "../Author.ts"
-import type { Moment } from "../Decider.ts"
-import { movedTo, withWindow } from "../ExperienceWindow.ts"
-import * as Life from "../Life.ts"
+import { authored } from "../mechanism/Author.ts"
+import type { Moment } from "../mechanism/Decider.ts"
+import { movedTo, withWindow } from "../experience/ExperienceWindow.ts"
+import * as Life from "../mechanism/Lifecycle.ts"
 import {
   Closed,
   ConfigurationFixed,
@@ -15,8 +15,8 @@ import {
   SoldOut,
   UnknownVariant,
   WrongStatus
-} from "../Refusals.ts"
-import type { Millis } from "../Time.ts"
+} from "../mechanism/Refusals.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
 import { hasExpired, isClosed, type Place, placesMax, type State, statusAsOf, unitsLeft } from "./State.ts"

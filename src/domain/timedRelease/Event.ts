@@ -3,8 +3,8 @@
  * in the union. Keys that hold their default are left out.
  */
 import { Schema } from "effect"
-import { by } from "../Author.ts"
-import { lifeEvents } from "../Life.ts"
+import { by } from "../mechanism/Author.ts"
+import { lifeEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
 

@@ -2,8 +2,8 @@
  * What a timed release is asked and what it answers (interface document 2.9; completions 3, "Timed release").
  */
 import { Schema } from "effect"
-import { AdminReason } from "../Denial.ts"
-import type { ExperienceWindow } from "../ExperienceWindow.ts"
+import { AdminReason } from "../mechanism/Denial.ts"
+import type { ExperienceWindow } from "../experience/ExperienceWindow.ts"
 import type {
   Closed,
   ConfigurationFixed,
@@ -12,8 +12,8 @@ import type {
   SoldOut,
   UnknownVariant,
   WrongStatus
-} from "../Refusals.ts"
-import type { Millis } from "../Time.ts"
+} from "../mechanism/Refusals.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
 /** Why a grant ended as DENIED. `ORDER_LIMIT_EXCEEDED` is no reason any more, and stands in what was recorded before. */

@@ -1,8 +1,8 @@
 /**
  * What others see of a timed release: the consumer its place, an admin the whole.
  */
-import type { PlaceRow } from "../Decider.ts"
-import { type Millis, toText } from "../Time.ts"
+import type { PlaceRow } from "../mechanism/Decider.ts"
+import { type Millis, toText } from "../values/Time.ts"
 import type { View } from "./Protocol.ts"
 import { type Place, type State, statusAsOf } from "./State.ts"
 

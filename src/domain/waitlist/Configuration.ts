@@ -2,8 +2,8 @@
  * What an admin sets on a waitlist (interface document 2.8; completions 4, "waitlist").
  */
 import { Schema } from "effect"
-import { ExperienceWindow } from "../ExperienceWindow.ts"
-import { Timestamp } from "../Time.ts"
+import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { Timestamp } from "../values/Time.ts"
 
 /** What an admin sets. Absent keys mean what completions 3 and 4 ("waitlist") say they mean. */
 export const Configuration = Schema.Struct({

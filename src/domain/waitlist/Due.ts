@@ -2,8 +2,8 @@
  * What time alone brings: the closing, the notice, the denials after an end, and the teardown. They come in the order of
  * the instants they are due at, and at one instant in the order written here.
  */
-import type { Moment } from "../Decider.ts"
-import type { Millis } from "../Time.ts"
+import type { Moment } from "../mechanism/Decider.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import { isEnded, type State } from "./State.ts"
 

@@ -3,9 +3,9 @@
  * union. Keys that hold their default are left out.
  */
 import { Schema } from "effect"
-import { by } from "../Author.ts"
-import { lifeEvents } from "../Life.ts"
-import { Timestamp } from "../Time.ts"
+import { by } from "../mechanism/Author.ts"
+import { lifeEvents } from "../mechanism/Lifecycle.ts"
+import { Timestamp } from "../values/Time.ts"
 import { Configuration } from "./Configuration.ts"
 import { Channel } from "./Protocol.ts"
 

@@ -2,9 +2,9 @@
  * What a waitlist is asked and what it answers (completions 3, "Waitlist").
  */
 import { Schema } from "effect"
-import type { ExperienceWindow } from "../ExperienceWindow.ts"
-import type { Closed, ConfigurationFixed, Full, NotOpen, WrongStatus } from "../Refusals.ts"
-import type { Millis } from "../Time.ts"
+import type { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import type { Closed, ConfigurationFixed, Full, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
+import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
 /** How a member was told. */

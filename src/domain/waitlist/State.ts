@@ -4,9 +4,9 @@
  * A member stands in two lines: among all members, which gives its position, and among those that are still to be
  * notified, with a {@link Wait} of its own.
  */
-import * as Life from "../Life.ts"
-import { type Chunk, Line, type Member } from "../Line.ts"
-import type { Millis } from "../Time.ts"
+import * as Life from "../mechanism/Lifecycle.ts"
+import { type Chunk, Line, type Member } from "../mechanism/IndexedList.ts"
+import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { Channel } from "./Protocol.ts"
 

@@ -1,8 +1,8 @@
 /**
  * What others see of a waitlist: the consumer its place, an admin the whole.
  */
-import type { PlaceRow } from "../Decider.ts"
-import { toText } from "../Time.ts"
+import type { PlaceRow } from "../mechanism/Decider.ts"
+import { toText } from "../values/Time.ts"
 import { denialReason, type View } from "./Protocol.ts"
 import { type Place, type State, statusOf } from "./State.ts"
 

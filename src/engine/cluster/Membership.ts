@@ -5,9 +5,9 @@
 import { Clock, Effect, Result } from "effect"
 import { RunnerAddress } from "effect/cluster"
 import { isIP } from "node:net"
-import { StartRefused } from "../../Settings.ts"
-import { Heartbeat } from "../../store/Heartbeat.ts"
-import * as Nodes from "../../store/Nodes.ts"
+import { StartRefused } from "../../settings/Settings.ts"
+import { Heartbeat } from "../../store/coordination/Heartbeat.ts"
+import * as Nodes from "../../store/coordination/Nodes.ts"
 import * as Transport from "./Transport.ts"
 
 /** Between two looks at whether a process at an address is still heard, or can be reached. */

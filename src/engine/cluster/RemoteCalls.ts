@@ -4,8 +4,8 @@
  * one each. Answers come back as they are there, so nobody waits for a mechanism that is slow.
  */
 import { Effect, Exit, Fiber, type Scope, Stream } from "effect"
-import { Unavailable } from "../../store/Journal.ts"
-import { hasStopped, mailboxCapacity, Overloaded } from "../Actor.ts"
+import { Unavailable } from "../../store/journal/Journal.ts"
+import { hasStopped, mailboxCapacity, Overloaded } from "../actor/Actor.ts"
 import { answerFromWire, type Asked, encode, type Question, type Refused, type WireAnswers } from "./Wire.ts"
 
 /** Questions in one message. */

@@ -5,9 +5,9 @@
 import { Layer, Option } from "effect"
 import { MessageStorage, RunnerAddress, RunnerHealth, RunnerServer, Sharding, ShardingConfig } from "effect/cluster"
 import { RpcServer } from "effect/rpc"
-import type * as Nodes from "../../store/Nodes.ts"
+import type * as Nodes from "../../store/coordination/Nodes.ts"
 import * as Membership from "./Membership.ts"
-import * as Owners from "./Owners.ts"
+import * as Owners from "./OwnerDirectory.ts"
 import * as ShardLocks from "./ShardLocks.ts"
 import * as Transport from "./Transport.ts"
 

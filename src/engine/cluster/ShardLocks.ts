@@ -11,7 +11,7 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { RunnerStorage, ShardId, type ShardingConfig, SqlRunnerStorage } from "effect/cluster"
 import type { SqlClient, SqlError } from "effect/sql"
-import { laterOf, millisAtMost, type Moment, momentOf } from "../../store/Elapsed.ts"
+import { laterOf, millisAtMost, type Moment, momentOf } from "../../store/coordination/LeaseClock.ts"
 
 /** Shards in all: enough that a dozen nodes get about as many each, and few, as each is given away in a transaction of its own. */
 export const shardsMax = 64

@@ -14,7 +14,7 @@ import { RpcClient, RpcSerialization } from "effect/rpc"
 import { Socket, SocketServer } from "effect/socket"
 import { createHmac } from "node:crypto"
 import { connect as connectTls, type PSKCallbackNegotation, type TlsOptions } from "node:tls"
-import { StartRefused } from "../../Settings.ts"
+import { StartRefused } from "../../settings/Settings.ts"
 
 /** A node that does not take a connection, or does not say anything on one, for so long is gone. */
 const connectMillis = 1_000

@@ -5,13 +5,13 @@
  */
 import { HashMap, Result } from "effect"
 import { deserialize, serialize } from "node:v8"
-import type { Facts } from "../../domain/Appointment.ts"
-import type { AdminCommand, ConsumerCommand, LiveKind, MechanismRef } from "../../domain/Mechanism.ts"
-import * as Refusals from "../../domain/Refusals.ts"
-import { Unavailable } from "../../store/Journal.ts"
-import { Overloaded } from "../Actor.ts"
+import type { Facts } from "../../domain/appointment/Appointment.ts"
+import type { AdminCommand, ConsumerCommand, LiveKind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import * as Refusals from "../../domain/mechanism/Refusals.ts"
+import { Unavailable } from "../../store/journal/Journal.ts"
+import { Overloaded } from "../actor/Actor.ts"
 import { type EngineError, MechanismNotFound } from "../Engine.ts"
-import { Parked } from "../Registry.ts"
+import { Parked } from "../registry/Registry.ts"
 
 /** One question about a mechanism; what is asked for a tenant names it, what nodes ask for themselves does not. */
 export type Question =

@@ -3,14 +3,14 @@
  */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { AdminKey } from "../Credentials.ts"
-import { Idempotency } from "../Idempotency.ts"
-import { EventStreams } from "../EventStreams.ts"
-import * as System from "../System.ts"
-import { Validation } from "../Validation.ts"
+import { AdminKey } from "../credentials/Credentials.ts"
+import { Idempotency } from "../idempotency/Idempotency.ts"
+import { EventStreams } from "../streams/EventStreams.ts"
+import * as System from "../server/System.ts"
+import { Validation } from "../errors/Validation.ts"
 import { AdminApi } from "./Api.ts"
-import * as Handlers from "./Handlers.ts"
-import { LastingKey } from "./LastingKey.ts"
+import * as Handlers from "./records/Handlers.ts"
+import { LastingKey } from "./organization/LastingKey.ts"
 
 /** Live streams of the Admin API that one process has open: there are few admins, and nobody may use up all its memory. */
 const adminStreamsMax = 1_000

@@ -3,17 +3,17 @@
  * completions 2 and 3). Routes, decoding, credentials and the OpenAPI description are made from it.
  */
 import { HttpApi } from "effect/http-api"
-import { describe } from "../OpenApi.ts"
-import { Validation } from "../Validation.ts"
-import { AppointmentsGroup } from "./AppointmentApi.ts"
-import { AuctionsGroup } from "./AuctionApi.ts"
-import { AuthGroup } from "./AuthApi.ts"
-import { ExperiencesGroup } from "./ExperienceApi.ts"
-import { ProfilesGroup } from "./ProfileApi.ts"
-import { DrawsGroup } from "./DrawApi.ts"
-import { QueuesGroup } from "./QueueApi.ts"
-import { TimedReleasesGroup } from "./TimedReleaseApi.ts"
-import { WaitlistsGroup } from "./WaitlistApi.ts"
+import { describe } from "../server/OpenApi.ts"
+import { Validation } from "../errors/Validation.ts"
+import { AppointmentsGroup } from "./appointment/AppointmentApi.ts"
+import { AuctionsGroup } from "./auction/AuctionApi.ts"
+import { AuthGroup } from "./consumer/AuthApi.ts"
+import { ExperiencesGroup } from "./experience/ExperienceApi.ts"
+import { ProfilesGroup } from "./consumer/ProfileApi.ts"
+import { DrawsGroup } from "./draw/DrawApi.ts"
+import { QueuesGroup } from "./queue/QueueApi.ts"
+import { TimedReleasesGroup } from "./timedRelease/TimedReleaseApi.ts"
+import { WaitlistsGroup } from "./waitlist/WaitlistApi.ts"
 
 export const ConsumerApi = describe(
   HttpApi.make("consumer")

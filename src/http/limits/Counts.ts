@@ -5,7 +5,7 @@
  *
  * Nothing outlives its minute: every window divides it, so that all counts are dropped together when the next begins.
  */
-import type { Millis } from "../../domain/Time.ts"
+import type { Millis } from "../../domain/values/Time.ts"
 import type { Limit } from "./Limit.ts"
 
 const minuteMillis = 60_000

@@ -3,8 +3,8 @@
  * one, and the general one of its API. The category is declared on the endpoint; what declares none is general.
  */
 import { Context } from "effect"
-import { defaultRateLimits, type RateLimits } from "../../domain/Plan.ts"
-import type { Settings } from "../../Settings.ts"
+import { defaultRateLimits, type RateLimits } from "../../domain/organization/Plan.ts"
+import type { Settings } from "../../settings/Settings.ts"
 
 /** Which of the two APIs. */
 export type Api = "consumer" | "admin"

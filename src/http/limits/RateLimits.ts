@@ -4,16 +4,16 @@
  * used up, and then counts in all of them; a refused one counts in none.
  *
  * One process counts in memory, without waiting for anything. With `REDIS_URL` the processes share their counts, as
- * `Lender.ts` says; only a request that finds nothing lent to spend waits for a loan.
+ * `QuotaLease.ts` says; only a request that finds nothing lent to spend waits for a loan.
  */
 import { Clock, Context, Effect, Layer, Option, Random, type Scope } from "effect"
-import type { RateLimits as Numbers } from "../../domain/Plan.ts"
-import type { Millis } from "../../domain/Time.ts"
-import { Settings } from "../../Settings.ts"
-import { Readiness } from "../Readiness.ts"
-import * as Borrowing from "./Borrowing.ts"
+import type { RateLimits as Numbers } from "../../domain/organization/Plan.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import { Settings } from "../../settings/Settings.ts"
+import { Readiness } from "../../engine/lifecycle/Readiness.ts"
+import * as Borrowing from "./LeaseClient.ts"
 import { Accounts, type Count } from "./Counts.ts"
-import type { Lender } from "./Lender.ts"
+import type { Lender } from "./QuotaLease.ts"
 import { type Api, type Category, type Limit, limitOfUnknown, type Rules, rulesFor, subLimitsOf } from "./Limit.ts"
 
 /** Organizations with requests in one minute; more than there are. */
@@ -76,7 +76,7 @@ export class RateLimits extends Context.Service<
       const readiness = yield* Readiness
       if (Option.isNone(settings.redisUrl)) return yield* make()
       // Loaded only where it is used, as starts are quicker without.
-      const RedisLender = yield* Effect.promise(() => import("./RedisLender.ts"))
+      const RedisLender = yield* Effect.promise(() => import("./RedisQuotaLease.ts"))
       const lender = yield* RedisLender.make(settings.redisUrl.value)
       yield* readiness.remark(
         "redis",

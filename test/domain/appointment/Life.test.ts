@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decider } from "../../../src/domain/Appointment.ts"
-import { assertRefused, isEvents } from "../History.ts"
+import { decider } from "../../../src/domain/appointment/Appointment.ts"
+import { assertRefused, isEvents } from "../mechanism/History.ts"
 import {
   archive,
   archived,

@@ -3,7 +3,7 @@
  * down what it shows. Shares nothing with the timetable but the shape of its settings; only zones whose clocks are a whole
  * number of minutes ahead of UTC, which all have been since 1972.
  */
-import type { Configuration } from "../../../src/domain/Appointment.ts"
+import type { Configuration } from "../../../src/domain/appointment/Appointment.ts"
 
 const minuteMillis = 60_000
 const dayMillis = 86_400_000

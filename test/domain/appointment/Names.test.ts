@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
-import { slotId, slotStart } from "../../../src/domain/Appointment.ts"
+import { slotId, slotStart } from "../../../src/domain/appointment/Appointment.ts"
 import { bookingName } from "../../../src/domain/appointment/Names.ts"
-import { Id } from "../../../src/domain/Ids.ts"
+import { Id } from "../../../src/domain/values/Ids.ts"
 import { entropy } from "./history.ts"
 
 const appointment = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"

@@ -3,8 +3,8 @@
  * answered by going through all of them. Only for appointments in UTC. It shares nothing with the appointment but its types.
  */
 import { isDeepStrictEqual } from "node:util"
-import type { Command, Configuration, Event, View } from "../../../src/domain/Appointment.ts"
-import { afterWindow, held, keepingWindow } from "../window.ts"
+import type { Command, Configuration, Event, View } from "../../../src/domain/appointment/Appointment.ts"
+import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
 
 type Status = Exclude<View["status"], "NOT_BOOKED">
 

@@ -12,9 +12,9 @@ import {
   offeredSlots,
   type Refusal,
   type View
-} from "../../../src/domain/Appointment.ts"
+} from "../../../src/domain/appointment/Appointment.ts"
 import type { State } from "../../../src/domain/appointment/State.ts"
-import { History as Told } from "../History.ts"
+import { History as Told } from "../mechanism/History.ts"
 
 export const start = Date.parse("2026-11-23T08:00:00.000Z")
 

@@ -1,5 +1,5 @@
 /** Compares the timetable with {@link MinuteByMinute} on the days around a change of a clock. */
-import type { Configuration } from "../../../src/domain/Appointment.ts"
+import type { Configuration } from "../../../src/domain/appointment/Appointment.ts"
 import { slotAt, slotsBetween, timetableOf } from "../../../src/domain/appointment/Timetable.ts"
 import { MinuteByMinute } from "./MinuteByMinute.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Bid, decider } from "../../../src/domain/Auction.ts"
-import { accepted, assertRefused } from "../History.ts"
+import { type Bid, decider } from "../../../src/domain/auction/Auction.ts"
+import { accepted, assertRefused } from "../mechanism/History.ts"
 import { at, bid, denied, english, enter, entered, given, History, won } from "./history.ts"
 
 describe("what everyone sees of an auction", () => {

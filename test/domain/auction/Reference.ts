@@ -2,8 +2,8 @@
  * The auction once more, told as plainly as possible: lists of bids, and every question answered by going through all of
  * them and sorting. It shares nothing with the auction but its types.
  */
-import type { Command, Configuration, Facts, View } from "../../../src/domain/Auction.ts"
-import type { ExperienceWindow } from "../../../src/domain/ExperienceWindow.ts"
+import type { Command, Configuration, Facts, View } from "../../../src/domain/auction/Auction.ts"
+import type { ExperienceWindow } from "../../../src/domain/experience/ExperienceWindow.ts"
 
 type PriceSetting = "startPrice" | "reservePrice" | "minBidIncrement" | "floorPrice" | "priceDropAmount"
 

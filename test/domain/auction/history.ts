@@ -13,10 +13,10 @@ import {
   type Facts,
   type Refusal,
   type View
-} from "../../../src/domain/Auction.ts"
+} from "../../../src/domain/auction/Auction.ts"
 import type { State } from "../../../src/domain/auction/State.ts"
-import { AdminReason } from "../../../src/domain/Denial.ts"
-import { accepted, History as Told } from "../History.ts"
+import { AdminReason } from "../../../src/domain/mechanism/Denial.ts"
+import { accepted, History as Told } from "../mechanism/History.ts"
 
 const isAdminReason = Schema.is(AdminReason)
 

@@ -5,7 +5,7 @@ import { Metadata, metadataLengthMax, SourceData, sourceDataLengthMax } from "..
 import * as Product from "../../../src/domain/catalogue/Product.ts"
 import * as SyncSource from "../../../src/domain/catalogue/SyncSource.ts"
 import * as Variant from "../../../src/domain/catalogue/Variant.ts"
-import { jsonDepthMax } from "../../../src/domain/Text.ts"
+import { jsonDepthMax } from "../../../src/domain/values/Text.ts"
 
 const accepts = (schema: Schema.Codec<unknown, unknown>, value: unknown): boolean =>
   Result.isSuccess(Schema.decodeUnknownResult(schema, { errors: "all" })(value))

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
-import { awaitsBeacon, type Command, decider } from "../../../src/domain/Draw.ts"
-import { roundAfter, timeOfRound } from "../../../src/domain/draw/Beacon.ts"
-import { assertRefused } from "../History.ts"
+import { awaitsBeacon, type Command, decider } from "../../../src/domain/draw/Draw.ts"
+import { roundAfter, timeOfRound } from "../../../src/domain/draw/proof/Beacon.ts"
+import { assertRefused } from "../mechanism/History.ts"
 import {
   at,
   closed,

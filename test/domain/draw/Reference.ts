@@ -3,10 +3,10 @@
  * shares nothing with the draw but its types; the drawn order is that of the naive algorithm.
  */
 import { createHash } from "node:crypto"
-import type { Command, Configuration, Event, View } from "../../../src/domain/Draw.ts"
-import { roundAfter } from "../../../src/domain/draw/Beacon.ts"
-import * as Naive from "./naive.ts"
-import { afterWindow, held, keepingWindow } from "../window.ts"
+import type { Command, Configuration, Event, View } from "../../../src/domain/draw/Draw.ts"
+import { roundAfter } from "../../../src/domain/draw/proof/Beacon.ts"
+import * as Naive from "./proof/naive.ts"
+import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
 
 interface Standing {
   readonly consumerId: string

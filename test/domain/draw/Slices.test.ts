@@ -5,15 +5,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { vi } from "vitest"
-import { decider, type Event } from "../../../src/domain/Draw.ts"
-import { stepsPerSlice } from "../../../src/domain/draw/Task.ts"
-import { decodeProof, verify } from "../../../src/domain/draw/Verification.ts"
+import { decider, type Event } from "../../../src/domain/draw/Draw.ts"
+import { stepsPerSlice } from "../../../src/domain/draw/CooperativeTask.ts"
+import { decodeProof, verify } from "../../../src/domain/draw/proof/Verification.ts"
 import { at, configuration, dice, seed } from "./history.ts"
-import * as Naive from "./naive.ts"
+import * as Naive from "./proof/naive.ts"
 
 const digests = vi.hoisted(() => ({ made: 0 }))
-vi.mock("../../../src/domain/Digest.ts", async (original) => {
-  const digest = await original<typeof import("../../../src/domain/Digest.ts")>()
+vi.mock("../../../src/domain/values/Digest.ts", async (original) => {
+  const digest = await original<typeof import("../../../src/domain/values/Digest.ts")>()
   return {
     ...digest,
     sha256: (text: string) => {

@@ -11,10 +11,10 @@ import {
   type Event,
   type Refusal,
   type View
-} from "../../../src/domain/Draw.ts"
-import { AdminReason } from "../../../src/domain/Denial.ts"
+} from "../../../src/domain/draw/Draw.ts"
+import { AdminReason } from "../../../src/domain/mechanism/Denial.ts"
 import { entryIdOf, type State } from "../../../src/domain/draw/State.ts"
-import { History as Told, isEvents } from "../History.ts"
+import { History as Told, isEvents } from "../mechanism/History.ts"
 
 const isAdminReason = Schema.is(AdminReason)
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
-import { decider, type Event } from "../../../src/domain/Queue.ts"
+import { decider, type Event } from "../../../src/domain/queue/Queue.ts"
 import { admit, at, enter, entered, given, granted, type History, leave, left, seed } from "./history.ts"
 
 const consumers = Array.from({ length: 100 }, (_, index) => `c${index}`)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decider } from "../../../src/domain/Queue.ts"
+import { decider } from "../../../src/domain/queue/Queue.ts"
 import {
   admissions,
   admit,

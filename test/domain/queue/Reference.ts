@@ -2,9 +2,9 @@
  * The queue once more, told as plainly as possible: arrays, and every question answered by going through all of them.
  * It shares nothing with the queue but its types, and the shuffle, which has tests of its own.
  */
-import type { Command, Configuration, Event, View } from "../../../src/domain/Queue.ts"
-import { seededRandom, shuffle } from "../../../src/domain/SeededRandom.ts"
-import { afterWindow, held, keepingWindow } from "../window.ts"
+import type { Command, Configuration, Event, View } from "../../../src/domain/queue/Queue.ts"
+import { seededRandom, shuffle } from "../../../src/domain/values/SeededRandom.ts"
+import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
 
 interface Standing {
   consumerId: string

@@ -10,9 +10,9 @@ import {
   type Event,
   type Refusal,
   type View
-} from "../../../src/domain/Queue.ts"
+} from "../../../src/domain/queue/Queue.ts"
 import type { State } from "../../../src/domain/queue/State.ts"
-import { History as Told, isEvents } from "../History.ts"
+import { History as Told, isEvents } from "../mechanism/History.ts"
 
 export const start = Date.parse("2026-11-21T18:00:00.000Z")
 

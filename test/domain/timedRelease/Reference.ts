@@ -2,8 +2,8 @@
  * The timed release once more, told as plainly as possible: it keeps nothing but its events, and answers every question by
  * going through all of them.
  */
-import type { Command, Configuration, Event, View } from "../../../src/domain/TimedRelease.ts"
-import { afterWindow, held, keepingWindow } from "../window.ts"
+import type { Command, Configuration, Event, View } from "../../../src/domain/timedRelease/TimedRelease.ts"
+import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
 
 type Draft = { readonly _tag: Event["_tag"]; readonly [name: string]: unknown }
 

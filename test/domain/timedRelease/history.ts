@@ -8,10 +8,10 @@ import {
   type Event,
   type Refusal,
   type View
-} from "../../../src/domain/TimedRelease.ts"
-import type { AdminReason } from "../../../src/domain/Denial.ts"
+} from "../../../src/domain/timedRelease/TimedRelease.ts"
+import type { AdminReason } from "../../../src/domain/mechanism/Denial.ts"
 import type { State } from "../../../src/domain/timedRelease/State.ts"
-import { History as Told, noEntropy } from "../History.ts"
+import { History as Told, noEntropy } from "../mechanism/History.ts"
 
 export const start = Date.parse("2026-11-21T18:00:00.000Z")
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { awaitingNotice } from "../../../src/domain/Waitlist.ts"
+import { awaitingNotice } from "../../../src/domain/waitlist/Waitlist.ts"
 import {
   archive,
   at,

@@ -1,6 +1,6 @@
 /** The invariants are only worth something if they notice; each is shown a history that breaks it. */
 import { assert, describe, it } from "@effect/vitest"
-import { type Kind, projectionErrors, read } from "../Invariants.ts"
+import { type Kind, projectionErrors, read } from "./Invariants.ts"
 import type { Recorded } from "./Reader.ts"
 
 type Line = readonly [type: string, at: number, consumerId?: string | undefined, data?: Recorded["data"]]

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { hasStopped } from "../../../src/engine/Actor.ts"
+import { hasStopped } from "../../../src/engine/actor/Actor.ts"
 import * as RemoteCalls from "../../../src/engine/cluster/RemoteCalls.ts"
 import {
   type Answer,
@@ -11,7 +11,7 @@ import {
   type Question,
   type WireAnswers
 } from "../../../src/engine/cluster/Wire.ts"
-import { Unavailable } from "../../../src/store/Journal.ts"
+import { Unavailable } from "../../../src/store/journal/Journal.ts"
 import { consumer, queue, queueId } from "../engineFixture.ts"
 
 const view = (n: number): Question => ({ ask: "view", mechanism: queue(), consumerId: consumer(n) })

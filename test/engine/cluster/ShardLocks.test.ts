@@ -3,8 +3,8 @@ import { Effect, Exit, Layer, Option } from "effect"
 import { RunnerAddress, RunnerStorage, ShardingConfig } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import * as ShardLocks from "../../../src/engine/cluster/ShardLocks.ts"
-import { movableClock } from "../../movableClock.ts"
-import * as TestDatabase from "../../store/TestDatabase.ts"
+import { movableClock } from "../../support/movableClock.ts"
+import * as TestDatabase from "../../store/support/TestDatabase.ts"
 
 const expirationMillis = 3_000
 const own = RunnerAddress.make("127.0.0.1", 1)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { RunnerAddress } from "effect/cluster"
 import * as Transport from "../../../src/engine/cluster/Transport.ts"
-import { freePort } from "../../e2e/Processes.ts"
+import { freePort } from "../../e2e/support/Processes.ts"
 
 const identity = { secret: new Uint8Array(32).fill(7), schemaStep: 13 }
 

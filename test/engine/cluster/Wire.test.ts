@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Equal, Result } from "effect"
-import { decider as appointments, offeredSlots } from "../../../src/domain/Appointment.ts"
-import { decider as auctions } from "../../../src/domain/Auction.ts"
-import { decider as draws } from "../../../src/domain/Draw.ts"
-import type { LiveKind } from "../../../src/domain/Mechanism.ts"
-import * as Refusals from "../../../src/domain/Refusals.ts"
-import { Overloaded } from "../../../src/engine/Actor.ts"
+import { decider as appointments, offeredSlots } from "../../../src/domain/appointment/Appointment.ts"
+import { decider as auctions } from "../../../src/domain/auction/Auction.ts"
+import { decider as draws } from "../../../src/domain/draw/Draw.ts"
+import type { LiveKind } from "../../../src/domain/mechanism/Mechanism.ts"
+import * as Refusals from "../../../src/domain/mechanism/Refusals.ts"
+import { Overloaded } from "../../../src/engine/actor/Actor.ts"
 import {
   type Answer,
   answerFromWire,
@@ -16,8 +16,8 @@ import {
   type WireAnswer
 } from "../../../src/engine/cluster/Wire.ts"
 import { MechanismNotFound } from "../../../src/engine/Engine.ts"
-import { Parked } from "../../../src/engine/Registry.ts"
-import { Unavailable } from "../../../src/store/Journal.ts"
+import { Parked } from "../../../src/engine/registry/Registry.ts"
+import { Unavailable } from "../../../src/store/journal/Journal.ts"
 import * as Appointment from "../../domain/appointment/history.ts"
 import * as Auction from "../../domain/auction/history.ts"
 import * as Draw from "../../domain/draw/history.ts"

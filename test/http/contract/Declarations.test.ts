@@ -1,6 +1,6 @@
 /** What the suite of generated requests goes by can tell right from wrong: answers, requests, and what it sends. */
 import { assert, describe, it } from "@effect/vitest"
-import { Dice } from "../../e2e/Dice.ts"
+import { Dice } from "../../e2e/support/Dice.ts"
 import { breaksOf } from "./breaks.ts"
 import { declarations } from "./description.ts"
 import { mutated } from "./mutations.ts"

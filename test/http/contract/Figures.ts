@@ -1,5 +1,5 @@
 /** What a run has seen: how many requests of each sort, what they were answered, and what was not as declared. */
-import type { Answer } from "../usherFixture.ts"
+import type { Answer } from "../support/usherFixture.ts"
 import type { Wire } from "./wire.ts"
 
 /** Right as declared; wrong in one way; damaged. */

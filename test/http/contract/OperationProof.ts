@@ -4,10 +4,10 @@
  */
 import { Effect } from "effect"
 import type { Agent } from "node:http"
-import { Dice } from "../../e2e/Dice.ts"
+import { Dice } from "../../e2e/support/Dice.ts"
 import { inputs, type Input } from "../matrix/inputs.ts"
 import { makeWorld, type World } from "../matrix/world.ts"
-import { type Answer, Usher } from "../usherFixture.ts"
+import { type Answer, Usher } from "../support/usherFixture.ts"
 import { breaksOf, type Broken } from "./breaks.ts"
 import type { Declared } from "./description.ts"
 import { type Exchange, Figures, type Sort } from "./Figures.ts"

@@ -3,7 +3,7 @@
  * out, so that what remains must be refused.
  */
 import { randomUUID } from "node:crypto"
-import type { Dice } from "../../e2e/Dice.ts"
+import type { Dice } from "../../e2e/support/Dice.ts"
 import type { Declared, Parameter, Schema } from "./description.ts"
 import type { Draft } from "./requests.ts"
 import { written } from "./requests.ts"

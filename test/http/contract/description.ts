@@ -8,7 +8,7 @@ import { OpenApi } from "effect/http-api"
 import { AdminApi } from "../../../src/http/admin/Api.ts"
 import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
 import { type Operation, operations } from "../matrix/operations.ts"
-import type { Answer } from "../usherFixture.ts"
+import type { Answer } from "../support/usherFixture.ts"
 
 /** A JSON Schema. */
 export interface Schema {

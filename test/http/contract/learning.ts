@@ -1,6 +1,6 @@
 /** Identifiers and cursors of a world, kept by the name of the field that would name them: chained requests need them. */
 import type { World } from "../matrix/world.ts"
-import type { Answer } from "../usherFixture.ts"
+import type { Answer } from "../support/usherFixture.ts"
 import { type Known, learn } from "./values.ts"
 
 /** What a world begins with. */

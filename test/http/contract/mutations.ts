@@ -1,5 +1,5 @@
 /** Requests that were right and are damaged on the way, as no client library would send them. */
-import type { Dice } from "../../e2e/Dice.ts"
+import type { Dice } from "../../e2e/support/Dice.ts"
 import type { Declared } from "./description.ts"
 import type { Draft } from "./requests.ts"
 import { written } from "./requests.ts"

@@ -1,6 +1,6 @@
 /** Values that a schema allows, by dice. Whoever takes one holds it against the schema once more. */
 import { randomUUID } from "node:crypto"
-import type { Dice } from "../../e2e/Dice.ts"
+import type { Dice } from "../../e2e/support/Dice.ts"
 import type { Schema } from "./description.ts"
 
 /** What is needed to make a value: chance, where schemas are found, and identifiers that somebody has. */

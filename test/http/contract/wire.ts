@@ -1,7 +1,7 @@
 /** Requests as they go over the wire: the path and the body's bytes as they are, right or wrong. */
 import { Effect } from "effect"
 import { Agent, type IncomingMessage, request } from "node:http"
-import type { Answer } from "../usherFixture.ts"
+import type { Answer } from "../support/usherFixture.ts"
 
 export interface Wire {
   readonly method: string

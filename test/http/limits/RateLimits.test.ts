@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Random } from "effect"
 import { TestClock } from "effect/testing"
-import { defaultRateLimits, rateLimitsOf, type RateLimits as Numbers } from "../../../src/domain/Plan.ts"
+import { defaultRateLimits, rateLimitsOf, type RateLimits as Numbers } from "../../../src/domain/organization/Plan.ts"
 import type { Api, Category } from "../../../src/http/limits/Limit.ts"
 import { make, type Caller, type RateLimits, type Standing } from "../../../src/http/limits/RateLimits.ts"
-import { Settings } from "../../../src/Settings.ts"
+import { Settings } from "../../../src/settings/Settings.ts"
 
 type Limits = RateLimits["Service"]
 

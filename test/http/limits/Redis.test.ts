@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Option, Random, Redacted, Schedule } from "effect"
-import { rateLimitsOf, type RateLimits as Numbers } from "../../../src/domain/Plan.ts"
+import { rateLimitsOf, type RateLimits as Numbers } from "../../../src/domain/organization/Plan.ts"
 import type { Category } from "../../../src/http/limits/Limit.ts"
 import { RateLimits, type Standing } from "../../../src/http/limits/RateLimits.ts"
-import { Readiness } from "../../../src/http/Readiness.ts"
-import { Settings } from "../../../src/Settings.ts"
+import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
+import { Settings } from "../../../src/settings/Settings.ts"
 import * as Redis from "./redisFixture.ts"
 
 type Limits = RateLimits["Service"]

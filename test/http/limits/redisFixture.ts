@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as RedisLender from "../../../src/http/limits/RedisLender.ts"
+import * as RedisLender from "../../../src/http/limits/RedisQuotaLease.ts"
 import { make } from "../../../src/http/limits/RateLimits.ts"
-import { Settings } from "../../../src/Settings.ts"
+import { Settings } from "../../../src/settings/Settings.ts"
 
 /** Whether a server can be started. */
 export const canStart: boolean = spawnSync("redis-server", ["--version"]).status === 0

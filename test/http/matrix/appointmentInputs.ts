@@ -1,7 +1,7 @@
 /** What the operations on appointments take. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { always } from "../consumer/appointmentFixture.ts"
+import { always } from "../consumer/appointment/appointmentFixture.ts"
 import type { Input, MakeInput, Name } from "./inputs.ts"
 import { byServer, type Side, type World } from "./world.ts"
 

@@ -1,7 +1,7 @@
 /** Every credential there is, and what the declaration of an operation says becomes of it. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { asConsumer, asServer, type Call } from "../usherFixture.ts"
+import { asConsumer, asServer, type Call } from "../support/usherFixture.ts"
 import type { Operation, Scheme } from "./operations.ts"
 import { brokenKeys, brokenTokens, rotated, type Side, type Tenancy, type World } from "./world.ts"
 

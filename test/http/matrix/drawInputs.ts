@@ -1,7 +1,7 @@
 /** What the operations on draws take. */
 import { Effect, Schedule } from "effect"
 import { randomUUID } from "node:crypto"
-import { asServer } from "../usherFixture.ts"
+import { asServer } from "../support/usherFixture.ts"
 import type { Input, MakeInput, Name } from "./inputs.ts"
 import { byServer, call, type Side, type World } from "./world.ts"
 

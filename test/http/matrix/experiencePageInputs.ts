@@ -1,7 +1,7 @@
 /** What the operations on experience pages take. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { rich, sms } from "../../domain/creative/documents.ts"
+import { rich, sms } from "../../domain/experience/creative/documents.ts"
 import type { MakeInput, Name } from "./inputs.ts"
 import { byServer, type Side, type World } from "./world.ts"
 

@@ -2,11 +2,11 @@
 import { Effect } from "effect"
 import { generateKeyPair, SignJWT } from "jose"
 import { randomBytes } from "node:crypto"
-import * as ApiKeys from "../../../src/auth/ApiKeys.ts"
-import { Organizations } from "../../../src/auth/Organizations.ts"
-import { SigningKeys } from "../../../src/auth/SigningKeys.ts"
-import { sign } from "../../../src/auth/Tokens.ts"
-import { type Answer, asServer, type Call, Usher } from "../usherFixture.ts"
+import * as ApiKeys from "../../../src/auth/keys/ApiKeys.ts"
+import { Organizations } from "../../../src/auth/keys/Organizations.ts"
+import { SigningKeys } from "../../../src/auth/keys/SigningKeys.ts"
+import { sign } from "../../../src/auth/tokens/Tokens.ts"
+import { type Answer, asServer, type Call, Usher } from "../support/usherFixture.ts"
 
 export type Tenancy = "own" | "test" | "foreign"
 

@@ -1,0 +1,74 @@
+/** The load generator as the bench sees it: a process that takes jobs, one at a time. */
+import { type ChildProcess, fork } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import type { Job, Outcome } from "./Job.ts"
+
+/** Beyond the job's own span: opening connections, building requests, the last answers. */
+const overheadSecondsMax = 60
+
+export class LoadGenerator {
+  private child: ChildProcess | undefined
+
+  /**
+   * Runs the job; fails if an answer had a status other than `expectedStatus`, or a connection broke. A job that holds its
+   * connections open at its end does so until `whileHeld` is done.
+   */
+  async run(
+    job: Job,
+    expectedStatuses: ReadonlyArray<number> = [200],
+    whileHeld: () => Promise<void> = () => Promise.resolve()
+  ): Promise<Outcome> {
+    const outcome = await this.send(job, whileHeld)
+    const unexpected = Object.entries(outcome.statuses).filter(([status]) => !expectedStatuses.includes(Number(status)))
+    if (unexpected.length > 0) {
+      const list = unexpected.map(([status, count]) => `${count} × ${status}`).join(", ")
+      throw new Error(`Unexpected answers (${list}), for example ${outcome.samples[0] ?? "no body kept"}`)
+    }
+    if (outcome.connectionErrors > 0) throw new Error(`${outcome.connectionErrors} connections broke during the run`)
+    if (job.mode !== "open" && outcome.unanswered > 0) throw new Error(`${outcome.unanswered} requests had no answer`)
+    if (outcome.requests === 0) throw new Error("Nothing was answered in the measured span")
+    return outcome
+  }
+
+  stop(): void {
+    this.child?.disconnect()
+    this.child = undefined
+  }
+
+  private send(job: Job, whileHeld: () => Promise<void>): Promise<Outcome> {
+    const child = (this.child ??= fork(fileURLToPath(new URL("generator.ts", import.meta.url)), {
+      serialization: "advanced",
+      execArgv: ["--max-semi-space-size=16"]
+    }))
+    return new Promise((resolve, reject) => {
+      const settle = (act: () => void) => {
+        clearTimeout(timer)
+        child.off("message", onMessage)
+        child.off("exit", onExit)
+        act()
+      }
+      const onMessage = (message: { readonly outcome?: Outcome; readonly error?: string; readonly held?: true }) => {
+        if (message.held === true) return void whileHeld().then(() => child.send("go on"), onFailure)
+        settle(() => (message.outcome === undefined ? reject(new Error(message.error)) : resolve(message.outcome)))
+      }
+      const onFailure = (error: unknown) => {
+        child.kill("SIGKILL")
+        settle(() => reject(error instanceof Error ? error : new Error(String(error))))
+      }
+      const onExit = () => {
+        this.child = undefined
+        settle(() => reject(new Error("The load generator ended")))
+      }
+      const timer = setTimeout(
+        () => {
+          child.kill("SIGKILL")
+          settle(() => reject(new Error("The load generator did not finish in time")))
+        },
+        (job.warmupSeconds + job.seconds + overheadSecondsMax) * 1000
+      )
+      child.on("message", onMessage)
+      child.on("exit", onExit)
+      child.send(job)
+    })
+  }
+}

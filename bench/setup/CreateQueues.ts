@@ -1,0 +1,36 @@
+/** Many queues like one that is there, as the Admin API would have created them: through Usher's own journal. */
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import type { Configuration } from "../../src/domain/queue/Queue.ts"
+import { creationOf } from "../../src/engine/lifecycle/Creation.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
+import { withJournal } from "./UsherStore.ts"
+
+const block = 500
+
+const configuration: Configuration = {
+  name: "Bench",
+  timeZone: "UTC",
+  supportsGuest: true,
+  admitRate: 0,
+  recycleExpiredAdmissions: false,
+  loyaltyBiasEnabled: false,
+  loyaltyHeadStartSeconds: 0
+}
+
+/** Creates `count` open queues beside the queue `besideId`, in the database at `url`; answers their ids. */
+export function createQueues(url: string, besideId: string, count: number): Promise<ReadonlyArray<string>> {
+  const ids = Array.from({ length: count }, () => randomUUID())
+  const create = Effect.gen(function* () {
+    const journal = yield* Journal
+    const head = yield* journal.head(besideId)
+    if (head === undefined) return yield* Effect.die(new Error(`No queue ${besideId}`))
+    const now = Date.now()
+    for (let from = 0; from < count; from += block) {
+      const some = ids.slice(from, from + block)
+      yield* journal.create(some.map((id) => creationOf({ ...head.identity, id }, configuration, "bench", now)))
+    }
+    return ids
+  })
+  return withJournal(url, create)
+}

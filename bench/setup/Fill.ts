@@ -1,0 +1,45 @@
+/**
+ * Fills a mechanism with consumers, quickly but truly: through Usher's own journal, in commits of ten thousand, so that
+ * what is in the database is what entries over HTTP would have left there.
+ */
+import { Effect } from "effect"
+import { Journal } from "../../src/store/journal/Journal.ts"
+import { consumerId } from "./Tokens.ts"
+import * as Progress from "../report/Progress.ts"
+import { withJournal } from "./UsherStore.ts"
+
+/** Entries in one commit, unless told otherwise. */
+const blockDefault = 10_000
+
+/** What an entry makes of its consumer. */
+const statuses = { queue: "QUEUED", draw: "ENTERED" } as const
+
+/** Lets `count` consumers enter a mechanism of the database at `url`, in which nobody is yet. */
+export function fill(
+  url: string,
+  kind: keyof typeof statuses,
+  mechanismId: string,
+  count: number,
+  block = blockDefault
+): Promise<void> {
+  const status = statuses[kind]
+  const entries = Effect.gen(function* () {
+    const journal = yield* Journal
+    const head = yield* journal.head(mechanismId)
+    if (head === undefined) return yield* Effect.die(new Error(`No ${kind} ${mechanismId}`))
+    for (let entered = 0; entered < count; entered += block) {
+      Progress.show(`filling a ${kind}: ${entered} of ${count}`)
+      const at = Date.now()
+      const consumers = Array.from({ length: Math.min(block, count - entered) }, consumerId)
+      yield* journal.append({
+        mechanismId,
+        kind,
+        expectedSequence: head.sequence + entered,
+        events: consumers.map((id) => ({ _tag: "Entered", at, consumerId: id })),
+        places: consumers.map((id) => ({ consumerId: id, status, enteredAt: at, updatedAt: at, fields: {} })),
+        wakeAt: head.wakeAt
+      })
+    }
+  })
+  return withJournal(url, entries)
+}

@@ -1,0 +1,126 @@
+/**
+ * Changes to an organization: by itself, to what it sets, and by the operator, to its plan (completions 4, "Organization",
+ * and 5). What processes remember of an organization is remembered with its keys (`ApiKeys`) and with how long its tokens
+ * live (`TokenLifetimes`): a change tells every process as it commits, and is answered when they have heard it, or after
+ * two seconds.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import { sendsGrantMessages, Settings } from "../../domain/organization/Organization.ts"
+import type { Plan, RateLimits } from "../../domain/organization/Plan.ts"
+import { restate } from "../../store/consumer/ConsumerTotals.ts"
+import { beginWithNext } from "../../store/mechanism/GrantMessages.ts"
+import { Invalidations } from "../../store/coordination/Invalidations.ts"
+import type { Unavailable } from "../../store/journal/Journal.ts"
+import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import { ApiKeys } from "./ApiKeys.ts"
+import { OrganizationNotFound } from "./OrganizationKeys.ts"
+import { type KeptSettings, type Organization, Row, toOrganization } from "./Organizations.ts"
+import { TokenLifetimes } from "../tokens/TokenLifetimes.ts"
+
+type Changed = Pick<Organization, "name" | "plan" | "settings">
+
+export class OrganizationChanges extends Context.Service<
+  OrganizationChanges,
+  {
+    /** Replaces what the organization sets by what `revise` makes of it, unless it refuses; nobody else changes it meanwhile. */
+    change<E>(
+      id: string,
+      by: string,
+      revise: (settings: Settings) => Result.Result<Settings, E>
+    ): Effect.Effect<Organization, E | OrganizationNotFound | Unavailable>
+    /** Puts it on a plan. Limits of its own stay as they are unless others are given; they hold on `enterprise` alone. */
+    setPlan(
+      id: string,
+      by: string,
+      plan: Plan,
+      rateLimits?: RateLimits
+    ): Effect.Effect<Organization, OrganizationNotFound | Unavailable>
+  }
+>()("usher/auth/keys/OrganizationChanges") {
+  static readonly layer = Layer.effect(
+    OrganizationChanges,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const invalidations = yield* Invalidations
+      const keys = yield* ApiKeys
+      const lifetimes = yield* TokenLifetimes
+
+      const decoded = (rows: ReadonlyArray<unknown>) =>
+        rows[0] === undefined
+          ? Effect.fail(new OrganizationNotFound())
+          : Effect.map(Effect.catchTag(decodeRow(rows[0]), "SchemaError", Effect.die), toOrganization)
+
+      /** Writes the change and tells it; answers what the organization's keys are remembered by, too. */
+      const write = Effect.fnUntraced(function* <E>(
+        id: string,
+        by: string,
+        next: (organization: Organization) => Result.Result<Changed, E>
+      ) {
+        // Changes of one organization, and rotations of its keys, go one after the other.
+        const present = yield* decoded(yield* sql`select * from organizations where id = ${id} for no key update`)
+        const { name, plan, settings } = yield* Effect.fromResult(next(present))
+        const now = new Date(yield* Clock.currentTimeMillis)
+        const organization = yield* decoded(
+          yield* sql`
+            update organizations
+            set name = ${name}, plan = ${plan}, settings = ${sql.json(settings)}, updated_at = ${now}, updated_by = ${by}
+            where id = ${id} returning *`
+        )
+        if (settings.currencyCode !== present.settings.currencyCode) yield* restate(sql, id, settings.currencyCode)
+        if (sendsGrantMessages(settings) !== sendsGrantMessages(present.settings)) yield* beginWithNext(sql, id)
+        const known = yield* sql<{ readonly hash: Uint8Array }>`
+          select hash from api_keys where organization_id = ${id} and revoked_at is null`
+        const digests = known.map(({ hash }) => Buffer.from(hash).toString("base64url"))
+        for (const digest of digests) yield* invalidations.publish("api_key", digest)
+        yield* invalidations.publish("settings", id)
+        return { organization, digests }
+      }, sql.withTransaction)
+
+      const changed = Effect.fn("OrganizationChanges.changed")(function* <E>(
+        id: string,
+        by: string,
+        next: (organization: Organization) => Result.Result<Changed, E>
+      ) {
+        const { organization, digests } = yield* write(id, by, next)
+        for (const digest of digests) yield* keys.forget(digest)
+        yield* lifetimes.forget(id)
+        yield* invalidations.settled
+        return organization
+      }, orUnavailable)
+
+      return {
+        change: (id, by, revise) =>
+          changed(id, by, ({ name, plan, settings: kept }) =>
+            Result.map(revise({ name, ...ownOf(kept) }), ({ name, ...own }) => ({
+              name,
+              plan,
+              settings: { ...own, ...operatorsOf(kept), ...longestOf(kept, own) }
+            }))
+          ),
+        setPlan: (id, by, plan, rateLimits) =>
+          changed(id, by, ({ name, settings }) =>
+            Result.succeed({ name, plan, settings: { ...settings, ...(rateLimits && { rateLimits }) } })
+          )
+      }
+    })
+  )
+}
+
+const decodeRow = Schema.decodeUnknownEffect(Row)
+
+/** What the organization sets itself. */
+const ownOf = ({ rateLimits: _, longestTokenTtlSeconds: __, ...own }: KeptSettings): Omit<Settings, "name"> => own
+
+/** What it does not. */
+const operatorsOf = ({ rateLimits }: KeptSettings): KeptSettings => (rateLimits === undefined ? {} : { rateLimits })
+
+/** Tokens that were made before a change live on. */
+const longestOf = (kept: KeptSettings, own: Omit<Settings, "name">): KeptSettings => {
+  const seconds = Math.max(
+    kept.longestTokenTtlSeconds ?? 0,
+    own.accessTokenTtlSeconds ?? 0,
+    own.refreshTokenTtlSeconds ?? 0
+  )
+  return seconds === 0 ? {} : { longestTokenTtlSeconds: seconds }
+}

@@ -1,0 +1,147 @@
+/**
+ * The current API keys of organizations, to list and to replace (interface document 5.1; completions 2 and 4).
+ *
+ * What holds of a rotation: once it is answered, no request that begins with the old key is let in, by any process. The
+ * old key ends and the new one begins in one transaction, which tells every process as it commits; this process forgets
+ * the old key before it answers, and the answer waits until every other process has forgotten it too, or has been silent
+ * for so long (`Invalidations`) that it asks the database for every key.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Mode, Tenant } from "../../domain/values/Ids.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import { Invalidations } from "../../store/coordination/Invalidations.ts"
+import type { Unavailable } from "../../store/journal/Journal.ts"
+import {
+  keyset,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused
+} from "../../store/records/Pagination.ts"
+import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import * as ApiKeys from "./ApiKeys.ts"
+
+/** A key as it may be shown at any time. */
+export interface ShownKey {
+  readonly kind: ApiKeys.KeyKind
+  readonly mode: Mode
+  /** First characters, `…`, last four. */
+  readonly display: string
+  readonly createdAt: Millis
+}
+
+/** A key that has just been made: `key` is its whole text, shown this once. */
+export interface RotatedKey extends ShownKey {
+  readonly key: string
+}
+
+/** No such organization. */
+export class OrganizationNotFound extends Schema.TaggedError<OrganizationNotFound>()("OrganizationNotFound", {}) {}
+
+/** The list of keys. */
+export const shape = {
+  name: "api-keys",
+  sorts: { createdAt: { expression: "k.created_at", type: "timestamptz" } },
+  id: { expression: "k.id", type: "uuid" }
+} satisfies ListShape<"createdAt">
+
+export class OrganizationKeys extends Context.Service<
+  OrganizationKeys,
+  {
+    /** The tenant's current keys, a page of them. */
+    list(tenant: Tenant, query: PageQuery<"createdAt">): Effect.Effect<Page<ShownKey>, PageRefused | Unavailable>
+    /** An organization's current keys in both modes. */
+    ofOrganization(organizationId: string): Effect.Effect<ReadonlyArray<ShownKey>, OrganizationNotFound | Unavailable>
+    /** Replaces the tenant's key of a kind. */
+    rotate(tenant: Tenant, kind: ApiKeys.KeyKind): Effect.Effect<RotatedKey, OrganizationNotFound | Unavailable>
+  }
+>()("usher/auth/keys/OrganizationKeys") {
+  static readonly layer = Layer.effect(
+    OrganizationKeys,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
+      const random = yield* SecureRandom.SecureRandom
+      const keys = yield* ApiKeys.ApiKeys
+      const invalidations = yield* Invalidations
+
+      const list = Effect.fn("OrganizationKeys.list")(function* (tenant: Tenant, query: PageQuery<"createdAt">) {
+        const planned = yield* plan(shape, query, { tenant, filter: {} })
+        const { columns, condition, order } = keyset(sql, planned)
+        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
+          select k.kind, k.mode, k.display, k.created_at, ${columns} from api_keys k
+          where k.organization_id = ${tenant.organizationId} and k.mode = ${tenant.mode} and k.revoked_at is null
+            and ${condition} ${order}`
+        return page(planned, rows, toShown)
+      }, orUnavailable)
+
+      const ofOrganization = Effect.fn("OrganizationKeys.ofOrganization")(function* (organizationId: string) {
+        const organizations = yield* sql`select id from organizations where id = ${organizationId}`
+        if (organizations.length === 0) return yield* new OrganizationNotFound()
+        const rows = yield* sql<Row>`
+          select kind, mode, display, created_at from api_keys
+          where organization_id = ${organizationId} and revoked_at is null order by mode, kind`
+        return rows.map(toShown)
+      }, orUnavailable)
+
+      /** Ends the old key and begins the new one; answers what the old one was remembered by. */
+      const replace = Effect.fnUntraced(function* (
+        tenant: Tenant,
+        kind: ApiKeys.KeyKind,
+        key: ApiKeys.NewKey,
+        now: Date
+      ) {
+        const { organizationId, mode } = tenant
+        // Rotations of one organization go one after the other.
+        const organizations = yield* sql`
+          select id from organizations where id = ${organizationId} for no key update`
+        if (organizations.length === 0) return yield* new OrganizationNotFound()
+        const ended = yield* sql<{ readonly hash: Uint8Array }>`
+          update api_keys set revoked_at = ${now}
+          where organization_id = ${organizationId} and mode = ${mode} and kind = ${kind} and revoked_at is null
+          returning hash`
+        yield* sql`insert into api_keys ${sql.insert({
+          id: yield* random.uuidV7(),
+          organization_id: organizationId,
+          mode,
+          kind,
+          hash: key.hash,
+          display: key.display,
+          created_at: now
+        })}`
+        const digests = ended.map(({ hash }) => Buffer.from(hash).toString("base64url"))
+        for (const digest of digests) yield* invalidations.publish("api_key", digest)
+        return digests
+      }, sql.withTransaction)
+
+      const rotate = Effect.fn("OrganizationKeys.rotate")(function* (tenant: Tenant, kind: ApiKeys.KeyKind) {
+        const key = ApiKeys.make(kind, tenant.mode)
+        const createdAt = yield* Clock.currentTimeMillis
+        const digests = yield* replace(tenant, kind, key, new Date(createdAt))
+        for (const digest of digests) yield* keys.forget(digest)
+        yield* invalidations.settledForCertain
+        return { kind, mode: tenant.mode, display: key.display, createdAt, key: key.text }
+      }, orUnavailable)
+
+      return { list, ofOrganization, rotate }
+    })
+  )
+}
+
+interface Row {
+  readonly kind: ApiKeys.KeyKind
+  readonly mode: Mode
+  readonly display: string
+  readonly created_at: Date
+}
+
+const toShown = ({ kind, mode, display, created_at }: Row): ShownKey => ({
+  kind,
+  mode,
+  display,
+  createdAt: created_at.getTime()
+})

@@ -1,0 +1,151 @@
+/** Organizations (interface document 5.1): the tenants, each with a live and a test pair of API keys. */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlSchema } from "effect/sql"
+import { Id, type Mode } from "../../domain/values/Ids.ts"
+import { Theme } from "../../domain/experience/Experience.ts"
+import { GrantMessages } from "../../domain/organization/Organization.ts"
+import { Plan, RateLimits } from "../../domain/organization/Plan.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import type { Unavailable } from "../../store/journal/Journal.ts"
+import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import * as ApiKeys from "./ApiKeys.ts"
+
+/**
+ * What is kept of an organization's settings beside its name, as it was checked when it was set (`domain/organization/Organization.ts`);
+ * and what the operator has set. Absent keys mean the documented defaults.
+ */
+export const KeptSettings = Schema.Struct({
+  allowedOrigins: Schema.optionalKey(Schema.Array(Schema.String)),
+  timeZone: Schema.optionalKey(Schema.String),
+  currencyCode: Schema.optionalKey(Schema.String),
+  accessTokenTtlSeconds: Schema.optionalKey(Schema.Int),
+  refreshTokenTtlSeconds: Schema.optionalKey(Schema.Int),
+  loyaltyFullScoreBalance: Schema.optionalKey(Schema.Finite),
+  grantMessages: Schema.optionalKey(GrantMessages),
+  theme: Schema.optionalKey(Theme),
+  /** The limits agreed with an `enterprise` organization; on other plans they have no effect. */
+  rateLimits: Schema.optionalKey(RateLimits),
+  /** The longest its tokens were ever let live: some may be alive still. */
+  longestTokenTtlSeconds: Schema.optionalKey(Schema.Int)
+})
+export type KeptSettings = typeof KeptSettings.Type
+
+export interface Organization {
+  readonly id: string
+  readonly name: string
+  readonly plan: Plan
+  readonly settings: KeptSettings
+  readonly createdAt: Millis
+  /** Null if it was never changed. */
+  readonly updatedAt: Millis | null
+  readonly updatedBy: string | null
+}
+
+/** A new organization and its four keys, which are shown this once. */
+export interface NewOrganization {
+  readonly organizationId: string
+  readonly publishableKey: string
+  readonly secretKey: string
+  readonly testPublishableKey: string
+  readonly testSecretKey: string
+}
+
+export class Organizations extends Context.Service<
+  Organizations,
+  {
+    /** Creates an organization with its keys, all or nothing. */
+    create(options: { readonly name: string; readonly plan: Plan }): Effect.Effect<NewOrganization, Unavailable>
+    readonly count: Effect.Effect<number, Unavailable>
+    /** All of them, oldest first. */
+    readonly all: Effect.Effect<ReadonlyArray<Pick<Organization, "id" | "name" | "plan">>, Unavailable>
+    find(id: string): Effect.Effect<Option.Option<Organization>, Unavailable>
+  }
+>()("usher/auth/keys/Organizations") {
+  static readonly layer = Layer.effect(
+    Organizations,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const random = yield* SecureRandom.SecureRandom
+
+      const insertKey = Effect.fnUntraced(function* (
+        organizationId: string,
+        kind: ApiKeys.KeyKind,
+        mode: Mode,
+        createdAt: Date
+      ) {
+        const key = ApiKeys.make(kind, mode)
+        yield* sql`insert into api_keys ${sql.insert({
+          id: yield* random.uuidV7(),
+          organization_id: organizationId,
+          mode,
+          kind,
+          hash: key.hash,
+          display: key.display,
+          created_at: createdAt
+        })}`
+        return key.text
+      })
+
+      const create = Effect.fn("Organizations.create")(function* (options: {
+        readonly name: string
+        readonly plan: Plan
+      }) {
+        const id = yield* random.uuidV7()
+        const createdAt = new Date(yield* Clock.currentTimeMillis)
+        yield* sql`insert into organizations ${sql.insert({ id, ...options, created_at: createdAt })}`
+        return {
+          organizationId: id,
+          publishableKey: yield* insertKey(id, "publishable", "live", createdAt),
+          secretKey: yield* insertKey(id, "secret", "live", createdAt),
+          testPublishableKey: yield* insertKey(id, "publishable", "test", createdAt),
+          testSecretKey: yield* insertKey(id, "secret", "test", createdAt)
+        }
+      })
+
+      const select = SqlSchema.findOneOption({
+        Request: Id,
+        Result: Row,
+        execute: (id) => sql`select * from organizations where id = ${id}`
+      })
+
+      return {
+        create: (options) => orUnavailable(sql.withTransaction(create(options))),
+        count: orUnavailable(
+          Effect.map(sql<{ count: number }>`select count(*)::int as count from organizations`, (rows) => rows[0]!.count)
+        ),
+        all: orUnavailable(
+          sql<
+            Pick<Organization, "id" | "name" | "plan">
+          >`select id, name, plan from organizations order by created_at, id`
+        ),
+        find: (id) =>
+          select(id).pipe(
+            Effect.map(Option.map(toOrganization)),
+            Effect.catchTag("SchemaError", Effect.die),
+            orUnavailable
+          )
+      }
+    })
+  )
+}
+
+/** A row of `organizations`. */
+export const Row = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  plan: Plan,
+  settings: KeptSettings,
+  created_at: Schema.Date,
+  updated_at: Schema.NullOr(Schema.Date),
+  updated_by: Schema.NullOr(Schema.String)
+})
+
+/** The organization of a row. */
+export const toOrganization = ({ created_at, updated_at, updated_by, ...row }: typeof Row.Type): Organization => ({
+  ...row,
+  createdAt: created_at.getTime(),
+  updatedAt: updated_at?.getTime() ?? null,
+  updatedBy: updated_by
+})

@@ -1,0 +1,155 @@
+/**
+ * The sessions of one consumer: listed, and ended at once in every process, refresh tokens included. A session is listed
+ * while one of its tokens may be good.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer } from "effect"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import type { Unavailable } from "../../store/journal/Journal.ts"
+import {
+  keyset,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused,
+  type RowKey
+} from "../../store/records/Pagination.ts"
+import { RecordNotFound } from "../../store/records/RecordNotFound.ts"
+import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import { type EndedSession, endSessions, Revocations } from "./Revocations.ts"
+import type { SessionType } from "../tokens/Tokens.ts"
+
+/** Sessions that a consumer sees of itself, the present one and those that started last. */
+const shownSessionsMax = 100
+
+/** A session as its consumer and its organization see it. */
+export interface ListedSession {
+  readonly id: string
+  readonly type: SessionType
+  readonly createdAt: Millis
+  /** Null if it was never refreshed. */
+  readonly lastRefreshedAt: Millis | null
+  /** When its last token expires, unless it is refreshed. */
+  readonly expiresAt: Millis
+}
+
+/** The list of a consumer's sessions, in the order in which they started. */
+export const shape = {
+  name: "consumer sessions",
+  sorts: { createdAt: { expression: "s.created_at", type: "timestamptz" } },
+  id: { expression: "s.id", type: "uuid" }
+} as const satisfies ListShape<"createdAt">
+
+export class ConsumerSessions extends Context.Service<
+  ConsumerSessions,
+  {
+    /** Those that a consumer sees of itself, the one with the id `currentId` first, then those that started last. */
+    shown(
+      tenant: Tenant,
+      consumerId: string,
+      currentId: string | undefined
+    ): Effect.Effect<ReadonlyArray<ListedSession>, Unavailable>
+    /** A page of all of them. */
+    list(
+      tenant: Tenant,
+      consumerId: string,
+      query: PageQuery<keyof typeof shape.sorts> & { readonly type?: SessionType | undefined }
+    ): Effect.Effect<Page<ListedSession>, PageRefused | RecordNotFound | Unavailable>
+    /** Ends one; answers it. Durable, and so in every process, when it returns. */
+    end(
+      tenant: Tenant,
+      consumerId: string,
+      sessionId: string
+    ): Effect.Effect<ListedSession, RecordNotFound | Unavailable>
+    /** Ends all of them; answers how many. Durable, and so in every process, when it returns. */
+    endAll(tenant: Tenant, consumerId: string): Effect.Effect<number, RecordNotFound | Unavailable>
+  }
+>()("usher/auth/sessions/ConsumerSessions") {
+  static readonly layer = Layer.effect(
+    ConsumerSessions,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
+      const revocations = yield* Revocations
+
+      /** Sessions `s` of the consumer that have not ended. */
+      const alive = ({ organizationId, mode }: Tenant, consumerId: string, now: Date) => sql`
+        s.consumer_id = ${consumerId} and s.organization_id = ${organizationId} and s.mode = ${mode}
+        and s.revoked_at is null and greatest(s.expires_at, s.access_expires_at) > ${now}`
+
+      /** Fails unless the tenant has the consumer. */
+      const known = Effect.fnUntraced(function* ({ organizationId, mode }: Tenant, consumerId: string) {
+        const rows = yield* sql`
+          select from consumers
+          where id = ${consumerId} and organization_id = ${organizationId} and mode = ${mode} and not archived`
+        if (rows.length === 0) return yield* new RecordNotFound({ record: "Consumer" })
+      })
+
+      const currentDate = Effect.map(Clock.currentTimeMillis, (now) => new Date(now))
+
+      const shown = Effect.fn("ConsumerSessions.shown")(function* (
+        tenant: Tenant,
+        consumerId: string,
+        currentId: string | undefined
+      ) {
+        const rows = yield* sql<Row>`
+          select s.* from sessions s where ${alive(tenant, consumerId, yield* currentDate)}
+          order by s.id is not distinct from ${currentId ?? null}::uuid desc, s.created_at desc, s.id desc
+          limit ${shownSessionsMax}`
+        return rows.map(toSession)
+      }, orUnavailable)
+
+      const list = Effect.fn("ConsumerSessions.list")(function* (
+        tenant: Tenant,
+        consumerId: string,
+        { type, ...query }: PageQuery<keyof typeof shape.sorts> & { readonly type?: SessionType | undefined }
+      ) {
+        yield* known(tenant, consumerId)
+        const planned = yield* plan(shape, query, { tenant, filter: { consumerId, type } })
+        const { columns, condition, order } = keyset(sql, planned)
+        const isOfType = type === undefined ? sql`true` : sql`s.type = ${type}`
+        const rows = yield* sql<Row & RowKey>`
+          select s.*, ${columns} from sessions s
+          where ${alive(tenant, consumerId, yield* currentDate)} and ${isOfType} and ${condition} ${order}`
+        return page(planned, rows, toSession)
+      }, orUnavailable)
+
+      const end = Effect.fn("ConsumerSessions.end")(function* (tenant: Tenant, consumerId: string, sessionId: string) {
+        yield* known(tenant, consumerId)
+        const now = yield* currentDate
+        const rows = yield* endSessions<Row>(sql, sql`s.id = ${sessionId} and ${alive(tenant, consumerId, now)}`, now)
+        if (rows[0] === undefined) return yield* new RecordNotFound({ record: "Session" })
+        yield* revocations.ended(rows)
+        return toSession(rows[0])
+      }, orUnavailable)
+
+      const endAll = Effect.fn("ConsumerSessions.endAll")(function* (tenant: Tenant, consumerId: string) {
+        yield* known(tenant, consumerId)
+        const now = yield* currentDate
+        const rows = yield* endSessions(sql, alive(tenant, consumerId, now), now)
+        yield* revocations.ended(rows)
+        return rows.length
+      }, orUnavailable)
+
+      return { shown, list, end, endAll }
+    })
+  )
+}
+
+interface Row extends EndedSession {
+  readonly type: SessionType
+  readonly created_at: Date
+  readonly refreshed_at: Date | null
+  readonly expires_at: Date
+}
+
+const toSession = (row: Row): ListedSession => ({
+  id: row.id,
+  type: row.type,
+  createdAt: row.created_at.getTime(),
+  lastRefreshedAt: row.refreshed_at?.getTime() ?? null,
+  expiresAt: Math.max(row.expires_at.getTime(), row.access_expires_at.getTime())
+})

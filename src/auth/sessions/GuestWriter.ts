@@ -1,0 +1,44 @@
+/** Writes guests and their sessions, those who arrive at once many in a statement. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Millis } from "../../domain/values/Time.ts"
+import * as WriteTogether from "../../store/postgres/BatchWriter.ts"
+import type { TokenSubject } from "../tokens/Tokens.ts"
+
+/** A new guest with its session. */
+export interface GuestRow {
+  readonly subject: TokenSubject
+  readonly refreshHash: Uint8Array
+  readonly createdAt: Millis
+  readonly expiresAt: Millis
+  readonly accessExpiresAt: Millis
+}
+
+/** What writes one guest, many in a statement; returns once it is committed. */
+export const makeInsert = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  const write = (rows: ReadonlyArray<GuestRow>) =>
+    sql`
+    with arrived as (
+      select * from unnest(
+        ${rows.map((row) => row.subject.consumerId)}::uuid[],
+        ${rows.map((row) => row.subject.tenant.organizationId)}::uuid[],
+        ${rows.map((row) => row.subject.tenant.mode)}::text[],
+        ${rows.map((row) => row.subject.sessionId)}::uuid[],
+        ${rows.map((row) => row.refreshHash)}::bytea[],
+        ${rows.map((row) => new Date(row.createdAt))}::timestamptz[],
+        ${rows.map((row) => new Date(row.expiresAt))}::timestamptz[],
+        ${rows.map((row) => new Date(row.accessExpiresAt))}::timestamptz[]
+      ) as a (consumer_id, organization_id, mode, session_id, refresh_hash, created_at, expires_at, access_expires_at)
+    ), consumer as (
+      insert into consumers (id, organization_id, mode, type, created_at)
+      select consumer_id, organization_id, mode, 'guest', created_at from arrived
+    )
+    insert into sessions
+      (id, consumer_id, organization_id, mode, type, refresh_hash, created_at, expires_at, access_expires_at)
+    select session_id, consumer_id, organization_id, mode, 'guest', refresh_hash, created_at, expires_at, access_expires_at
+    from arrived`.pipe(Effect.as(rows))
+
+  return yield* WriteTogether.make("guests", write)
+})

@@ -1,0 +1,174 @@
+/**
+ * Which sessions have ended before their access tokens did, and which consumers were archived. A token says of itself that
+ * it is good; this is what says no. It is in memory, told by the database to every process (`Invalidations`), so that a request with a known token
+ * costs no SQL; and where memory may have missed something, the database is asked.
+ *
+ * An entry is kept until the last access token of its session has expired; of a consumer, for as long as access tokens
+ * live, or until it is restored.
+ */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
+import { Id } from "../../domain/values/Ids.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import { heldOffNoMore } from "../../store/consumer/ConsumerRecords.ts"
+import { Invalidations, notification } from "../../store/coordination/Invalidations.ts"
+import type { Unavailable } from "../../store/journal/Journal.ts"
+import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import { longestAccess } from "../tokens/TokenLifetimes.ts"
+
+/** Ended sessions and archived consumers known at most; beyond it the database is asked for every token, until there are fewer. */
+const revokedMax = 200_000
+
+const sweepSeconds = 30
+
+/** A session by its id, and whose it is. */
+export interface SessionOfConsumer {
+  readonly sessionId: string
+  readonly consumerId: string
+}
+
+/** A session that has ended, and when its last access token expires. */
+export interface EndedSession {
+  readonly id: string
+  readonly access_expires_at: Date
+}
+
+export class Revocations extends Context.Service<
+  Revocations,
+  {
+    /** True if memory is all there is to know; otherwise `check` must be asked. */
+    readonly isComplete: () => boolean
+    /** True if the session is known to have ended, or its consumer to be archived. */
+    readonly isRevoked: (session: SessionOfConsumer) => boolean
+    /** Asks the database whether the session has ended, or was never there, or its consumer is archived. */
+    check(sessionId: string): Effect.Effect<boolean, Unavailable>
+    /** Ends a session in this process, or all of a consumer, by its id; the last access token expires at `until`. */
+    readonly add: (id: string, until: Millis) => void
+    /** Ends sessions that are stored as ended: in this process at once. Returns when every process acts on it. */
+    ended(sessions: ReadonlyArray<EndedSession>): Effect.Effect<void>
+    /** Lets a consumer that was restored be, in this process. */
+    readonly remove: (consumerId: string) => void
+  }
+>()("usher/auth/sessions/Revocations") {
+  static readonly layer = Layer.effect(
+    Revocations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const invalidations = yield* Invalidations
+      const longestAccessSeconds = yield* longestAccess
+      /** Of sessions and consumers alike: their ids are all different. */
+      const revoked = new Map<string, Millis>()
+      let overflowed = false
+
+      const add = (id: string, until: Millis) => {
+        if (revoked.size < revokedMax || revoked.has(id)) revoked.set(id, until)
+        else overflowed = true
+      }
+
+      const select = SqlSchema.findAll({
+        Request: Schema.Date,
+        Result: Schema.Struct({ id: Schema.String, access_expires_at: Schema.Date }),
+        execute: (now) => {
+          const lifetime = sql`${longestAccessSeconds}::int * interval '1 second'`
+          return sql`
+            (select id, access_expires_at from sessions where revoked_at is not null and access_expires_at > ${now})
+            union all
+            (select id, updated_at + ${lifetime} from consumers
+              where archived and updated_at > ${now}::timestamptz - ${lifetime})
+            limit ${revokedMax + 1}`
+        }
+      })
+
+      const refresh = Effect.gen(function* () {
+        const before = new Map(revoked)
+        const rows = yield* select(new Date(yield* Clock.currentTimeMillis))
+        overflowed = false
+        // What was known before and is so no more: consumers that were restored. What is told meanwhile stays.
+        if (rows.length <= revokedMax) {
+          const found = new Set(rows.map(({ id }) => id))
+          for (const [id, until] of before) if (!found.has(id) && revoked.get(id) === until) revoked.delete(id)
+        }
+        for (const row of rows) add(row.id, row.access_expires_at.getTime())
+      }).pipe(Effect.catchTag("SchemaError", Effect.die), orUnavailable)
+
+      const sweep = Effect.gen(function* () {
+        yield* Effect.sleep(sweepSeconds * 1000)
+        const now = yield* Clock.currentTimeMillis
+        for (const [id, until] of revoked) if (until <= now) revoked.delete(id)
+        if (overflowed) yield* Effect.ignore(refresh)
+      })
+
+      yield* invalidations.subscribe("session", {
+        handle: (payload) =>
+          Effect.sync(() => {
+            const [id, until] = payload.split(" ") as [string, string]
+            if (Number(until) === heldOffNoMore) revoked.delete(id)
+            else add(id, Number(until))
+          }),
+        refresh
+      })
+      yield* Effect.forkScoped(Effect.forever(sweep))
+
+      const selectLive = SqlSchema.findAll({
+        Request: Id,
+        Result: Schema.Struct({ id: Schema.String }),
+        execute: (id) => sql`
+          select s.id from sessions s
+          where s.id = ${id} and s.revoked_at is null
+            and not exists (select from consumers c where c.id = s.consumer_id and c.archived)`
+      })
+
+      return {
+        isComplete: () => !overflowed && invalidations.isCurrent(),
+        isRevoked: ({ sessionId, consumerId }) => revoked.has(sessionId) || revoked.has(consumerId),
+        check: (sessionId) =>
+          selectLive(sessionId).pipe(
+            Effect.map((rows) => rows.length === 0),
+            // An id that is none names no session.
+            Effect.catchTag("SchemaError", () => Effect.succeed(true)),
+            orUnavailable
+          ),
+        add,
+        ended: (sessions) =>
+          Effect.suspend(() => {
+            for (const session of sessions) add(session.id, session.access_expires_at.getTime())
+            return sessions.length === 0 ? Effect.void : invalidations.settled
+          }),
+        remove: (consumerId) => void revoked.delete(consumerId)
+      }
+    })
+  )
+
+  /** Sessions that end nowhere but here: for what runs without a database. */
+  static readonly layerMemory = Layer.sync(Revocations, () => {
+    const revoked = new Set<string>()
+    return {
+      isComplete: () => true,
+      isRevoked: ({ sessionId, consumerId }) => revoked.has(sessionId) || revoked.has(consumerId),
+      check: (sessionId) => Effect.sync(() => revoked.has(sessionId)),
+      add: (id) => void revoked.add(id),
+      ended: (sessions) => Effect.sync(() => sessions.forEach(({ id }) => revoked.add(id))),
+      remove: (consumerId) => void revoked.delete(consumerId)
+    }
+  })
+}
+
+/**
+ * Ends the sessions `s` that fit the condition and have not ended, and tells every process; answers their rows.
+ * `Revocations.ended` is to be called after the commit.
+ */
+export const endSessions = <Row extends EndedSession = EndedSession>(
+  sql: SqlClient.SqlClient,
+  condition: Fragment,
+  now: Date
+) =>
+  sql<Row>`
+    with ended as (
+      update sessions s set revoked_at = ${now} where ${condition} and s.revoked_at is null returning s.*
+    )
+    select ended.*, ${notification(sql, "session", endOfSession(sql, sql`ended`))} as told from ended`
+
+/** What is told of a session that has ended, made from its row. */
+export const endOfSession = (sql: SqlClient.SqlClient, row: Fragment): Fragment =>
+  sql`${row}.id || ' ' || ceil(extract(epoch from ${row}.access_expires_at) * 1000)::bigint`

@@ -1,0 +1,40 @@
+/** What several commands take, and what they say where it names nothing, or the database cannot be asked. */
+import { Effect } from "effect"
+import { Flag } from "effect/cli"
+import { isUuid } from "../../domain/values/Ids.ts"
+import { StartRefused } from "../../settings/Settings.ts"
+import type { Unavailable } from "../../store/journal/Journal.ts"
+
+/** The organization's id. */
+export const organization = Flag.String("organization").pipe(
+  Flag.withDescription("The organization's id, as `usher organizations list` shows it"),
+  Flag.filter(isUuid, () => "the id of an organization, such as 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"),
+  Flag.map((id) => id.toLowerCase())
+)
+
+/** Whether the answer is for a script. */
+export const json = Flag.Boolean("json").pipe(
+  Flag.withDescription("Print one line of JSON and nothing else on standard output"),
+  Flag.withDefault(false)
+)
+
+/** Says what was wrong with the arguments, or with the database. */
+export function refused(organizationId: string) {
+  return <A, E, R>(effect: Effect.Effect<A, E | { readonly _tag: "OrganizationNotFound" } | Unavailable, R>) =>
+    Effect.catchTags(effect as Effect.Effect<A, { readonly _tag: "OrganizationNotFound" } | Unavailable, R>, {
+      OrganizationNotFound: () =>
+        Effect.fail(
+          new StartRefused({
+            message: `--organization: there is no organization ${organizationId}. Run \`usher organizations list\` to see which there are.`
+          })
+        ),
+      Unavailable: ({ cause }) =>
+        Effect.fail(new StartRefused({ message: `The database could not be asked: ${String(cause)}. Try again.` }))
+    })
+}
+
+/** Says what was wrong with the database. */
+export const orDatabaseProblem = <A, E, R>(effect: Effect.Effect<A, E | Unavailable, R>) =>
+  Effect.catchTag(effect as Effect.Effect<A, Unavailable, R>, "Unavailable", ({ cause }) =>
+    Effect.fail(new StartRefused({ message: `The database could not be asked: ${String(cause)}. Try again.` }))
+  ) as Effect.Effect<A, Exclude<E, Unavailable> | StartRefused, R>

@@ -1,0 +1,70 @@
+/**
+ * What `usher serve` says to the person who started it: always where the APIs are, and on the very first start the keys of an
+ * organization to begin with. Keys go to a terminal alone: what is not one is mostly kept as a log.
+ */
+import { Console, Effect, Option, Stdio } from "effect"
+import { SqlClient } from "effect/sql"
+import { type NewOrganization, Organizations } from "../../auth/keys/Organizations.ts"
+import { Listeners } from "../../http/server/Server.ts"
+import { readable } from "../Organizations.ts"
+
+/** Names the lock under which processes that start at once make one organization between them. */
+const firstOrganizationLock = 0x75_73_68_65_74n
+
+/** An organization called "default" if the database has none; of several processes that start at once one makes it. */
+const firstOrganization = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const organizations = yield* Organizations
+  return yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`select pg_advisory_xact_lock(${firstOrganizationLock}::bigint)`
+      if ((yield* organizations.count) > 0) return Option.none<NewOrganization>()
+      return Option.some(yield* organizations.create({ name: "default", plan: "growth" }))
+    })
+  )
+})
+
+/** Says in the log how to make the first organization, if there is none. */
+const hint = Effect.gen(function* () {
+  const organizations = yield* Organizations
+  if ((yield* organizations.count) > 0) return
+  yield* Effect.logInfo(
+    "There is no organization yet. Create one in a terminal, which shows its keys once: usher organizations create --name NAME"
+  )
+})
+
+/**
+ * Says that the process serves, where, and what to try first. Not interrupted in between: keys that were made and not
+ * shown would be lost.
+ */
+export const welcome = Effect.gen(function* () {
+  const { adminUrl, consumerUrl } = yield* Listeners
+  const { stdoutIsTerminal } = yield* Stdio.Stdio
+  const isTerminal = yield* stdoutIsTerminal
+  if (!isTerminal) yield* hint
+  const first = isTerminal ? yield* firstOrganization : Option.none()
+  const lines = [
+    "",
+    "Usher is running.",
+    "",
+    `  Consumer API  ${consumerUrl}/api   described at ${consumerUrl}/docs`,
+    `  Admin API     ${adminUrl}/api   described at ${adminUrl}/docs`,
+    ""
+  ]
+  if (Option.isSome(first)) lines.push(...firstSteps(first.value, consumerUrl, adminUrl))
+  yield* Console.log(lines.join("\n"))
+}).pipe(Effect.uninterruptible)
+
+const firstSteps = (organization: NewOrganization, consumerUrl: string, adminUrl: string) => [
+  "The database was empty, so there is now an organization to begin with:",
+  "",
+  readable(organization),
+  "",
+  "Create an experience, and a session for a consumer:",
+  "",
+  `  curl ${adminUrl}/api/experiences -H "Authorization: Bearer ${organization.secretKey}" \\`,
+  `    -H "Content-Type: application/json" -d '{"name": "First drop"}'`,
+  "",
+  `  curl -X POST ${consumerUrl}/api/auth/guest -H "X-Publishable-Key: ${organization.publishableKey}"`,
+  ""
+]

@@ -1,0 +1,91 @@
+/**
+ * The variant option: in what the variants of a product differ, such as size or colour, with the values there are
+ * (interface document 2.5; completions 4, "Catalogue" and "Reorder of values").
+ */
+import { Schema } from "effect"
+import { stampFields } from "../experience/Experience.ts"
+import { Id } from "../values/Ids.ts"
+import { Name, text } from "../values/Text.ts"
+
+/** Values one option has at most, those that are archived not counted. */
+export const valuesMax = 1_000
+
+/** What an admin sets of an option. */
+export const Settings = Schema.Struct({ name: Name })
+export type Settings = typeof Settings.Type
+
+const colorPattern = /^#([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/
+
+/** A colour as CSS writes it in hexadecimal digits, with or without its opacity; kept as it was written. */
+export const ColorHex = Schema.String.check(
+  Schema.makeFilter((text: string) => colorPattern.test(text), {
+    expected: "# and 3, 4, 6 or 8 hexadecimal digits",
+    representation: { id: "usher/string", payload: null },
+    toJsonSchema: () => ({ pattern: colorPattern.source })
+  })
+).annotate({ examples: ["#1A2B3C"] })
+
+const ValueText = text({ minLength: 1, maxLength: 200 })
+
+/** What an admin sets of a value. Its place among the others is set by reordering them. */
+export const ValueSettings = Schema.Struct({
+  value: ValueText,
+  displayValue: Schema.optionalKey(ValueText),
+  colorHex: Schema.optionalKey(ColorHex),
+  isCentrallyManaged: Schema.Boolean
+})
+export type ValueSettings = typeof ValueSettings.Type
+
+/** One value of an option as it goes out; what is not set is null. */
+export const VariantOptionValue = Schema.Struct({
+  id: Id,
+  optionId: Id,
+  organizationId: Id,
+  value: Schema.String,
+  displayValue: Schema.NullOr(Schema.String),
+  colorHex: Schema.NullOr(Schema.String),
+  isCentrallyManaged: Schema.Boolean,
+  sortOrder: Schema.Int,
+  ...stampFields
+}).annotate({ identifier: "VariantOptionValue" })
+export type VariantOptionValue = typeof VariantOptionValue.Type
+
+/** The option as it goes out in a list. */
+export const VariantOption = Schema.Struct({
+  id: Id,
+  organizationId: Id,
+  name: Schema.String,
+  ...stampFields
+}).annotate({ identifier: "VariantOption" })
+export type VariantOption = typeof VariantOption.Type
+
+/** The option with its values, those that are not archived, in order. */
+export const VariantOptionWithValues = Schema.Struct({
+  ...VariantOption.fields,
+  values: Schema.Array(VariantOptionValue)
+}).annotate({ identifier: "VariantOptionWithValues" })
+export type VariantOptionWithValues = typeof VariantOptionWithValues.Type
+
+/** An identifier that keeps an order of values from being one; `index` is where it stands, if it does. */
+export interface OrderProblem {
+  readonly problem: "duplicate" | "unknown" | "omitted"
+  readonly id: string
+  readonly index?: number
+}
+
+/** What keeps `valueOrder` from naming each of the values `ids` once: one problem for each identifier it is about. */
+export const orderProblems = (
+  ids: ReadonlyArray<string>,
+  valueOrder: ReadonlyArray<string>
+): ReadonlyArray<OrderProblem> => {
+  const known = new Set(ids)
+  const seen = new Set<string>()
+  const problems = new Map<string, OrderProblem>()
+  for (const [index, id] of valueOrder.entries()) {
+    const problem = !known.has(id) ? "unknown" : seen.has(id) ? "duplicate" : undefined
+    if (problem !== undefined && !problems.has(id)) problems.set(id, { problem, id, index })
+    seen.add(id)
+  }
+  const omitted = ids.filter((id) => !seen.has(id)).map((id) => ({ problem: "omitted", id }) as const)
+  return [...problems.values(), ...omitted]
+}

@@ -1,0 +1,81 @@
+/**
+ * The consumer as an organization keeps it (completions 4, "Consumers"). Guests are consumers too.
+ */
+import { Schema } from "effect"
+import { Amount } from "../values/Amount.ts"
+import { stampFields } from "../experience/Experience.ts"
+import { Id } from "../values/Ids.ts"
+import { JsonObject, text } from "../values/Text.ts"
+import { Timestamp } from "../values/Time.ts"
+
+/** Consumers that can be created and changed at once. */
+export const consumersAtOnceMax = 500
+
+/** Characters of JSON in a consumer's attributes, and in its metadata. */
+export const jsonLengthMax = 10_000
+
+/** A guest has not shown who it is. */
+export const ConsumerType = Schema.Literals(["guest", "authenticated"])
+export type ConsumerType = typeof ConsumerType.Type
+
+const isJsonObject = Schema.is(JsonObject)
+
+/** What is nested too deep is refused already, and must not be written out to see how long it is. */
+const ShortJson = JsonObject.check(
+  Schema.makeFilter(
+    (value: { readonly [key: string]: unknown }) =>
+      !isJsonObject(value) || JSON.stringify(value).length <= jsonLengthMax,
+    {
+      expected: `<=${jsonLengthMax}`,
+      representation: { id: "usher/max_length", payload: null },
+      toJsonSchema: () => ({})
+    }
+  )
+)
+
+/** The name of a person, in full or as it likes to be called. */
+export const PersonName = text({ minLength: 1, maxLength: 200 })
+
+/** What an admin sets. The email is in lower case and the phone number in E.164. */
+export const Settings = Schema.Struct({
+  email: Schema.optionalKey(text({ minLength: 1, maxLength: 320 })),
+  phone: Schema.optionalKey(text({ minLength: 1, maxLength: 64 })),
+  fullName: Schema.optionalKey(PersonName),
+  name: Schema.optionalKey(PersonName),
+  externalId: Schema.optionalKey(text({ minLength: 1, maxLength: 200 })),
+  loyaltyBalance: Amount,
+  attributes: Schema.optionalKey(ShortJson),
+  metadata: Schema.optionalKey(ShortJson)
+})
+export type Settings = typeof Settings.Type
+
+/** What a consumer has where nothing is said. */
+export const defaults = { loyaltyBalance: 0n } satisfies Partial<Settings>
+
+/** The consumer as it goes out; what is not known is null. Its orders are counted, never set. */
+export const Consumer = Schema.Struct({
+  id: Id,
+  organizationId: Id,
+  type: ConsumerType,
+  email: Schema.NullOr(Schema.String),
+  phone: Schema.NullOr(Schema.String),
+  fullName: Schema.NullOr(Schema.String),
+  name: Schema.NullOr(Schema.String),
+  externalId: Schema.NullOr(Schema.String),
+  loyaltyBalance: Amount,
+  attributes: Schema.NullOr(JsonObject),
+  metadata: Schema.NullOr(JsonObject),
+  orderCount: Schema.Int,
+  totalOrderValue: Schema.String.annotate({
+    description:
+      "What its orders in the organization's currency add up to: decimal text, which may be beyond what one amount can be. It follows a change of that currency."
+  }),
+  totalOrderValues: Schema.Record(Schema.String, Schema.String).annotate({
+    description:
+      "What its orders add up to in each currency, by its code; amounts of different currencies are never added up.",
+    examples: [{ EUR: "39.80", USD: "120" }]
+  }),
+  lastOrderAt: Schema.NullOr(Timestamp),
+  ...stampFields
+}).annotate({ identifier: "Consumer" })
+export type Consumer = typeof Consumer.Type

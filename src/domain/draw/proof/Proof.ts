@@ -1,0 +1,105 @@
+/**
+ * The proof of a draw: all that is needed to find its winners again, as JSON (completions 3, "Draw"). It has some 55 bytes
+ * for each entry, so it is made in pieces.
+ */
+import { Schema } from "effect"
+import { toText } from "../../values/Time.ts"
+import { algorithm, commitmentOf } from "./Algorithm.ts"
+import { beaconNetwork } from "./Beacon.ts"
+import { listed } from "../Selection.ts"
+import { entryIdOf, type State } from "../State.ts"
+
+/** What is proven by nothing in the proof itself. */
+const neverProven = [
+  "That seedCommitment was published before the first entry, and entriesDigest before the drawing: compare both with what the draw's record showed then.",
+  "That each entry is a consumer of its own, and that no entry was left out: whoever entered holds a signed receipt and can look for its entry in the list.",
+  "That those who are named as withdrawn withdrew by themselves, or were denied for a reason."
+]
+
+const notProvenWithoutBeacon =
+  "That nobody who knew the seed tried out last entries until the result was to his liking: for this the draw would have had to name a public randomness beacon."
+
+/** What a proof leaves open, in sentences. */
+export const notProven = (hasBeacon: boolean): ReadonlyArray<string> =>
+  hasBeacon ? neverProven : [notProvenWithoutBeacon, ...neverProven]
+
+const Hex = (digits: number) => Schema.String.check(Schema.isPattern(new RegExp(`^[0-9a-f]{${digits}}$`)))
+
+/** An entry's id, the name of the entry in everything that is published. */
+const EntryId = Hex(26)
+
+/** One entry; the weight in millionths. */
+const Entry = Schema.Struct({
+  id: EntryId,
+  weight: Schema.Int.check(Schema.isBetween({ minimum: 1_000_000, maximum: 1_001_000_000 }))
+})
+
+export const Proof = Schema.Struct({
+  drawId: Schema.String,
+  algorithm: Schema.Struct({ name: Schema.String, version: Schema.String }),
+  drawAt: Schema.String,
+  drawnAt: Schema.String,
+  seed: Hex(64),
+  seedCommitment: Hex(64),
+  entriesDigest: Hex(64),
+  /** The randomness of the beacon's round; empty if the draw names no beacon. */
+  beacon: Schema.Union([Schema.Literal(""), Hex(64)]),
+  beaconNetwork: Schema.NullOr(Schema.String),
+  beaconRound: Schema.NullOr(Schema.Int),
+  beaconSignature: Schema.NullOr(Hex(96)),
+  notProven: Schema.Array(Schema.String),
+  winnerCount: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
+  /** In the drawn order. */
+  winners: Schema.Array(EntryId),
+  /** Entries that left or were denied between the closing and the drawing. */
+  withdrawn: Schema.Array(EntryId),
+  /** Sorted by id. */
+  entries: Schema.Array(Entry)
+}).annotate({ identifier: "DrawProof" })
+export type Proof = typeof Proof.Type
+
+/** The proof's text in pieces, to be put one after the other; each is the work of a millisecond or so, and may be empty. */
+export type ProofText = Generator<string, void>
+
+/** Entries in one piece. */
+const entriesPerPiece = 1_000
+
+/** The proof of a draw that has been drawn. What is drawn does not change any more, so it is the same whenever it is read. */
+export function* proofText(state: State, drawId: string): ProofText {
+  const { configuration, beacon, beaconRound, winners, withdrawn } = state
+  const head: Omit<Proof, "winners" | "withdrawn" | "entries"> = {
+    drawId,
+    algorithm,
+    drawAt: toText(configuration.drawAt),
+    drawnAt: toText(state.drawnAt),
+    seed: state.seed,
+    seedCommitment: commitmentOf(state.seed),
+    entriesDigest: state.entriesDigest!,
+    beacon: beacon?.randomness ?? "",
+    beaconNetwork: beacon === undefined ? null : beaconNetwork,
+    beaconRound: beaconRound ?? null,
+    beaconSignature: beacon?.signature ?? null,
+    notProven: notProven(beacon !== undefined),
+    winnerCount: configuration.winnerCount
+  }
+  yield JSON.stringify(head).slice(0, -1)
+  const idOf = (entry: number): string => `"${entryIdOf(state, entry)}"`
+  yield* list("winners", winners.length, (index) => idOf(winners[index]!))
+  yield* list("withdrawn", withdrawn.length, (index) => idOf(withdrawn[index]!))
+  let entries = listed(state)
+  for (; entries === undefined; entries = listed(state)) yield ""
+  const { id, place } = entries
+  yield* list("entries", entries.size, (index) => `{"id":"${id(index)}","weight":${place(index).weight}}`)
+  yield "}"
+}
+
+function* list(name: string, size: number, item: (index: number) => string): ProofText {
+  yield `,"${name}":[`
+  for (let start = 0; start < size; start += entriesPerPiece) {
+    let piece = ""
+    const end = Math.min(start + entriesPerPiece, size)
+    for (let index = start; index < end; index++) piece += index === 0 ? item(index) : `,${item(index)}`
+    yield piece
+  }
+  yield "]"
+}

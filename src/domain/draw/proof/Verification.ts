@@ -1,0 +1,106 @@
+/**
+ * Checks a draw from its proof alone: nothing here knows anything of the draw but what the proof says. The steps are
+ * those at the head of Algorithm.
+ */
+import { Option, Schema } from "effect"
+import { sha256OfHex } from "../../values/Digest.ts"
+import { algorithm, commitmentOf, entriesDigest, scoring } from "./Algorithm.ts"
+import { beaconNetwork, roundAfter } from "./Beacon.ts"
+import { notProven, Proof } from "./Proof.ts"
+
+/** One thing that was looked at. */
+export interface Check {
+  readonly what: string
+  readonly holds: boolean
+}
+
+export interface Report {
+  /** True if every check holds. */
+  readonly isValid: boolean
+  readonly checks: ReadonlyArray<Check>
+  /** What the proof leaves open, in sentences. */
+  readonly notProven: ReadonlyArray<string>
+  /** The drawn order of all entries, by their ids. */
+  readonly order: ReadonlyArray<string>
+}
+
+/** Tells whether the beacon's network signed this round; without it the signature is taken as it is. */
+export type CheckSignature = (round: {
+  readonly round: number
+  readonly randomness: string
+  readonly signature: string
+}) => boolean
+
+/** The proof that a JSON value is, or what is wrong with its shape. */
+export const decodeProof = Schema.decodeUnknownResult(Proof)
+
+/** Works the draw out again and compares. */
+export const verify = (proof: Proof, checkSignature: Option.Option<CheckSignature> = Option.none()): Report => {
+  const checks: Array<Check> = []
+  const check = (what: string, holds: boolean): void => void checks.push({ what, holds })
+
+  check(
+    `the algorithm is ${algorithm.name}, version ${algorithm.version}`,
+    proof.algorithm.name === algorithm.name && proof.algorithm.version === algorithm.version
+  )
+  check("the seed is the one that seedCommitment promised", commitmentOf(proof.seed) === proof.seedCommitment)
+  check("the entries are sorted by their ids, each named once", isSorted(proof))
+  check("entriesDigest is the digest of the list of entries", digestOf(proof) === proof.entriesDigest)
+  checkBeacon(proof, checkSignature, check)
+  const listed = new Set(proof.entries.map(({ id }) => id))
+  const withdrawn = new Set(proof.withdrawn)
+  check(
+    "those who withdrew are entries of the list, each named once",
+    withdrawn.size === proof.withdrawn.length && proof.withdrawn.every((id) => listed.has(id))
+  )
+  const order = drawnOrder(proof)
+  const winners = order.filter((id) => !withdrawn.has(id)).slice(0, proof.winnerCount)
+  check(
+    `the winners are the first ${winners.length} of the drawn order who did not withdraw`,
+    winners.length === proof.winners.length && winners.every((id, index) => id === proof.winners[index])
+  )
+  return { isValid: checks.every(({ holds }) => holds), checks, notProven: openPoints(proof, checkSignature), order }
+}
+
+/** All entries, best score first. */
+export const drawnOrder = (proof: Proof): ReadonlyArray<string> => {
+  const isWeighted = proof.entries.some(({ weight }) => weight !== proof.entries[0]!.weight)
+  const scoreOf = scoring(proof, isWeighted)
+  return proof.entries
+    .map(({ id, weight }) => ({ id, score: scoreOf(id, weight) }))
+    .toSorted((a, b) => a.score - b.score || (a.id < b.id ? -1 : 1))
+    .map(({ id }) => id)
+}
+
+const isSorted = ({ entries }: Proof): boolean =>
+  entries.every(({ id }, index) => index === 0 || entries[index - 1]!.id < id)
+
+const digestOf = ({ entries }: Proof): string => {
+  const list = entriesDigest()
+  for (const { id, weight } of entries) list.add(id, weight)
+  return list.digest()
+}
+
+const checkBeacon = (
+  { beacon, beaconNetwork: network, beaconRound, beaconSignature, drawAt }: Proof,
+  checkSignature: Option.Option<CheckSignature>,
+  check: (what: string, holds: boolean) => void
+): void => {
+  if (beacon === "") {
+    check("no beacon is named", network === null && beaconRound === null && beaconSignature === null)
+    return
+  }
+  const round = beaconRound ?? 0
+  const signature = beaconSignature ?? ""
+  check(`the beacon is of drand's network ${beaconNetwork}`, network === beaconNetwork)
+  check("its round is the first after drawAt", round === roundAfter(Date.parse(drawAt)))
+  check("beacon is the SHA-256 of beaconSignature", sha256OfHex(signature) === beacon)
+  if (Option.isSome(checkSignature)) {
+    check("the network signed this round", checkSignature.value({ round, randomness: beacon, signature }))
+  }
+}
+
+const openPoints = ({ beacon }: Proof, checkSignature: Option.Option<CheckSignature>): ReadonlyArray<string> =>
+  beacon === "" || Option.isSome(checkSignature)
+    ? notProven(beacon !== "")
+    : ["That the beacon's network signed beaconSignature: check it with the network's public key.", ...notProven(true)]

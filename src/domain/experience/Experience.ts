@@ -1,0 +1,80 @@
+/**
+ * The experience: a release of products to consumers, through its sequences (interface document 2.6; completions 4).
+ */
+import { Schema } from "effect"
+import { Id } from "../values/Ids.ts"
+import { CurrencyCode, TimeZone } from "../values/Locale.ts"
+import { JsonObject, Name, text } from "../values/Text.ts"
+import { type Millis, Timestamp } from "../values/Time.ts"
+
+const ThemeText = text({ maxLength: 500 })
+
+const Uri = text({ maxLength: 2_000 }).check(
+  Schema.makeFilter((value: string) => URL.canParse(value), {
+    expected: "an absolute URI",
+    representation: { id: "usher/string", payload: null },
+    toJsonSchema: () => ({ format: "uri" })
+  })
+)
+
+/** How an experience looks (interface document 2.3). */
+export const Theme = Schema.Struct({
+  background: Schema.optionalKey(ThemeText),
+  danger: Schema.optionalKey(ThemeText),
+  fontFamily: Schema.optionalKey(ThemeText),
+  fontHeading: Schema.optionalKey(ThemeText),
+  muted: Schema.optionalKey(ThemeText),
+  primary: Schema.optionalKey(ThemeText),
+  secondary: Schema.optionalKey(ThemeText),
+  success: Schema.optionalKey(ThemeText),
+  surface: Schema.optionalKey(ThemeText),
+  text: Schema.optionalKey(ThemeText),
+  warning: Schema.optionalKey(ThemeText),
+  headerImageUrl: Schema.optionalKey(Uri),
+  logoUrl: Schema.optionalKey(Uri),
+  variant: Schema.optionalKey(Schema.Literals(["default", "retro", "rounded", "clean"]))
+}).annotate({ identifier: "Theme" })
+
+/** What an admin sets. An absent `openAt` or `closeAt` is shown as that of the experience's mechanisms; one that is set bounds them. */
+export const Settings = Schema.Struct({
+  name: Name,
+  openAt: Schema.optionalKey(Timestamp),
+  closeAt: Schema.optionalKey(Timestamp),
+  timeZone: TimeZone,
+  currencyCode: CurrencyCode,
+  theme: Schema.optionalKey(Theme),
+  i18n: Schema.optionalKey(JsonObject)
+})
+export type Settings = typeof Settings.Type
+
+/** Who made a record and when, who changed it last, and whether it still counts. */
+export const stampFields = {
+  createdAt: Timestamp,
+  createdBy: Schema.String,
+  updatedAt: Timestamp,
+  updatedBy: Schema.String,
+  archived: Schema.Boolean
+}
+
+/** The experience as it goes out; what is not set is null. */
+export const Experience = Schema.Struct({
+  id: Id,
+  organizationId: Id,
+  name: Schema.String,
+  openAt: Schema.NullOr(Timestamp),
+  closeAt: Schema.NullOr(Timestamp),
+  timeZone: Schema.String,
+  currencyCode: Schema.String,
+  theme: Schema.NullOr(Theme),
+  i18n: Schema.NullOr(JsonObject),
+  hasAccessCode: Schema.Boolean,
+  ...stampFields
+}).annotate({ identifier: "Experience" })
+export type Experience = typeof Experience.Type
+
+/** True if the window is empty: it would close before or as it opens. */
+export const isWindowEmpty = (window: {
+  readonly openAt?: Millis | null | undefined
+  readonly closeAt?: Millis | null | undefined
+}): boolean =>
+  typeof window.openAt === "number" && typeof window.closeAt === "number" && window.closeAt <= window.openAt

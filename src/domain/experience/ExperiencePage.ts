@@ -1,0 +1,59 @@
+/**
+ * The experience page: a creative document of an experience, with the address it is found under (interface document 2.1;
+ * completions 4).
+ */
+import { Schema } from "effect"
+import { ReceivedDocument, SentDocument, SentRichContent } from "./creative/Document.ts"
+import { stampFields } from "./Experience.ts"
+import { Id } from "../values/Ids.ts"
+import { JsonObject, text } from "../values/Text.ts"
+import { SentTimestamp, Timestamp } from "../values/Time.ts"
+
+/** Whether consumers see it. */
+export const PageStatus = Schema.Literals(["DRAFT", "PUBLISHED"])
+export type PageStatus = typeof PageStatus.Type
+
+/** How a page is found within its experience. */
+export const Slug = text({ minLength: 1, maxLength: 200 })
+
+/** What an admin sets. */
+export const Settings = Schema.Struct({
+  slug: Slug,
+  title: text({ minLength: 1, maxLength: 500 }),
+  creativeDocument: ReceivedDocument,
+  creativeDesignId: Schema.optionalKey(Id),
+  creativeTemplateKey: Schema.optionalKey(text({ maxLength: 200 })),
+  metadata: Schema.optionalKey(JsonObject)
+})
+export type Settings = typeof Settings.Type
+
+/** The page as consumers see it. */
+export const PublicExperiencePage = Schema.Struct({
+  id: Id,
+  experienceId: Id,
+  slug: Schema.String,
+  title: Schema.String,
+  creativeDocument: SentRichContent,
+  publishedAt: SentTimestamp,
+  lastPublishedAt: SentTimestamp,
+  updatedAt: SentTimestamp
+}).annotate({ identifier: "PublicExperiencePage" })
+export type PublicExperiencePage = typeof PublicExperiencePage.Type
+
+/** The page as it goes out; what is not set is null. */
+export const ExperiencePage = Schema.Struct({
+  id: Id,
+  organizationId: Id,
+  experienceId: Id,
+  slug: Schema.String,
+  title: Schema.String,
+  creativeDocument: SentDocument,
+  status: PageStatus,
+  creativeDesignId: Schema.NullOr(Id),
+  creativeTemplateKey: Schema.NullOr(Schema.String),
+  metadata: Schema.NullOr(JsonObject),
+  publishedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was published first." }),
+  lastPublishedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was published last." }),
+  ...stampFields
+}).annotate({ identifier: "ExperiencePage" })
+export type ExperiencePage = typeof ExperiencePage.Type

@@ -1,0 +1,97 @@
+/**
+ * How the life of a mechanism goes, whatever its kind (interface document 2.8; completions 3, "Shared"): it closes at
+ * its time, or an admin ends it at once; when nothing is outstanding any more it is torn down, and its work is over.
+ * A mechanism's state extends {@link Life}; its events contain {@link lifeEvents}.
+ */
+import { Schema } from "effect"
+import type { Lifecycle, StatusFields } from "./Decider.ts"
+import type { Millis } from "../values/Time.ts"
+
+export interface Life {
+  /** When the mechanism closed, at its time or by an admin; Infinity: it has not. */
+  closedAt: Millis
+  endedBy: string | undefined
+  endedAt: Millis
+  tornDown: boolean
+  archived: boolean
+}
+
+export const newLife = (): Life => ({
+  closedAt: Infinity,
+  endedBy: undefined,
+  endedAt: Infinity,
+  tornDown: false,
+  archived: false
+})
+
+/** Milliseconds since the epoch; never less than the event's before it. */
+const at = Schema.Finite
+
+export const lifeEvents = {
+  /** Closed for good by an admin. */
+  Ended: { at, by: Schema.String },
+  Archived: { at, by: Schema.String },
+  /** The mechanism's time to close has passed. */
+  Closed: { at },
+  /** Nothing is outstanding any more: the mechanism's work is over. */
+  TornDown: { at }
+}
+
+export type LifeEvent =
+  | { readonly _tag: "Ended"; readonly at: Millis; readonly by: string }
+  | { readonly _tag: "Archived"; readonly at: Millis; readonly by: string }
+  | { readonly _tag: "Closed"; readonly at: Millis }
+  | { readonly _tag: "TornDown"; readonly at: Millis }
+
+/** What such an event changes; a closing that came before stays the closing. */
+export const live = (life: Life, event: LifeEvent): void => {
+  switch (event._tag) {
+    case "Ended":
+      life.endedAt = event.at
+      life.endedBy = event.by
+      life.closedAt = Math.min(life.closedAt, event.at)
+      return
+    case "Closed":
+      life.closedAt = Math.min(life.closedAt, event.at)
+      return
+    case "Archived":
+      life.archived = true
+      return
+    case "TornDown":
+      life.tornDown = true
+  }
+}
+
+/**
+ * The closing as it stands at `now`, whether or not its event was applied yet; Infinity if the mechanism is not closed.
+ * `closeAt` is when it closes by itself, undefined if never.
+ */
+export const closedAsOf = ({ closedAt }: Life, closeAt: Millis | undefined, now: Millis): Millis =>
+  closedAt !== Infinity ? closedAt : closeAt !== undefined && closeAt <= now ? closeAt : Infinity
+
+/** Ending by an admin; ending what has closed changes nothing. */
+export const end = (isClosed: boolean, by: string, at: Millis): ReadonlyArray<LifeEvent> =>
+  isClosed ? [] : [{ _tag: "Ended", at, by }]
+
+/** Archiving; what is still open is ended with it. */
+export const archive = (life: Life, isClosed: boolean, by: string, at: Millis): ReadonlyArray<LifeEvent> =>
+  life.archived ? [] : [...end(isClosed, by, at), { _tag: "Archived", at, by }]
+
+/** The status fields of a mechanism's record. */
+export const statusFields = ({ endedAt, endedBy, closedAt, tornDown, archived }: Life): StatusFields => ({
+  statusOverride: endedBy === undefined ? null : "ended",
+  statusOverrideAt: endedBy === undefined ? null : endedAt,
+  statusOverrideBy: endedBy ?? null,
+  teardownStatus: tornDown ? "completed" : closedAt === Infinity ? null : "pending",
+  archived
+})
+
+/** Where a mechanism with this window stands at `now`. */
+export const lifecycle = (
+  life: Life,
+  { openAt, closeAt }: { readonly openAt?: Millis | undefined; readonly closeAt?: Millis | undefined },
+  now: Millis
+): Lifecycle => {
+  if (closedAsOf(life, closeAt, now) !== Infinity) return life.tornDown ? "closed" : "settling"
+  return (openAt ?? 0) > now ? "scheduled" : "open"
+}

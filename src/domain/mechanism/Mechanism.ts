@@ -1,0 +1,93 @@
+/**
+ * The closed union of the mechanisms: kind → what it takes, answers and refuses. Adding a mechanism is one domain file
+ * and one line in each of the two tables here.
+ */
+import * as Appointment from "../appointment/Appointment.ts"
+import * as Auction from "../auction/Auction.ts"
+import type { Kind } from "./Decider.ts"
+import * as Draw from "../draw/Draw.ts"
+import type { Tenant } from "../values/Ids.ts"
+import * as Queue from "../queue/Queue.ts"
+import * as TimedRelease from "../timedRelease/TimedRelease.ts"
+import * as Waitlist from "../waitlist/Waitlist.ts"
+
+/** The types of each kind; `Facts` where it has some. */
+export interface Mechanisms {
+  readonly queue: {
+    readonly Configuration: Queue.Configuration
+    readonly Command: Queue.Command
+    readonly Refusal: Queue.Refusal
+    readonly View: Queue.View
+  }
+  readonly draw: {
+    readonly Configuration: Draw.Configuration
+    readonly Command: Draw.Command
+    readonly Refusal: Draw.Refusal
+    readonly View: Draw.View
+    readonly Facts: Draw.Facts
+  }
+  readonly auction: {
+    readonly Configuration: Auction.Configuration
+    readonly Command: Auction.Command
+    readonly Refusal: Auction.Refusal
+    readonly View: Auction.View
+    readonly Facts: Auction.Facts
+  }
+  readonly appointment: {
+    readonly Configuration: Appointment.Configuration
+    readonly Command: Appointment.Command
+    readonly Refusal: Appointment.Refusal
+    readonly View: Appointment.View
+    readonly Facts: Appointment.Facts
+  }
+  readonly timed_release: {
+    readonly Configuration: TimedRelease.Configuration
+    readonly Command: TimedRelease.Command
+    readonly Refusal: TimedRelease.Refusal
+    readonly View: TimedRelease.View
+  }
+  readonly waitlist: {
+    readonly Configuration: Waitlist.Configuration
+    readonly Command: Waitlist.Command
+    readonly Refusal: Waitlist.Refusal
+    readonly View: Waitlist.View
+  }
+}
+
+/** The rules of each kind. */
+export const deciders = {
+  queue: Queue.decider,
+  draw: Draw.decider,
+  auction: Auction.decider,
+  appointment: Appointment.decider,
+  timed_release: TimedRelease.decider,
+  waitlist: Waitlist.decider
+} as const
+
+/** The kinds that have a decider. */
+export type LiveKind = keyof Mechanisms & Kind
+
+/** True if mechanisms of this kind can live here. */
+export const isLiveKind = (kind: Kind): kind is LiveKind => Object.hasOwn(deciders, kind)
+
+/** Names one mechanism, for one tenant: a mechanism of another tenant is not found. */
+export interface MechanismRef<K extends LiveKind> {
+  readonly kind: K
+  readonly id: string
+  readonly tenant: Tenant
+  /** Also finds the mechanism while it is archived and not torn down; absent: an archived one is not found. */
+  readonly includesArchived?: true
+}
+
+export type ConfigurationOf<K extends LiveKind> = Mechanisms[K]["Configuration"]
+export type StateOf<K extends LiveKind> = ReturnType<(typeof deciders)[K]["initial"]>
+export type CommandOf<K extends LiveKind> = Mechanisms[K]["Command"]
+export type RefusalOf<K extends LiveKind> = Mechanisms[K]["Refusal"]
+export type ViewOf<K extends LiveKind> = Mechanisms[K]["View"]
+export type FactsOf<K extends LiveKind> = Mechanisms[K] extends { readonly Facts: infer Facts } ? Facts : undefined
+
+/** A command that concerns one consumer's place. */
+export type ConsumerCommand<K extends LiveKind> = Extract<CommandOf<K>, { readonly consumerId: string }>
+
+/** A command that concerns the mechanism itself. */
+export type AdminCommand<K extends LiveKind> = Exclude<CommandOf<K>, { readonly consumerId: string }>

@@ -1,0 +1,312 @@
+/**
+ * The live holder of one mechanism: one fiber that owns its state in memory and turns commands into recorded events.
+ * One loop serves every kind of mechanism. It promises:
+ *
+ * 1. Nobody is answered before the append has returned.
+ * 2. What a reader sees is committed: a read that meets a write under way waits for it.
+ * 3. A failed append answers everyone in the batch `Unavailable` and stops the actor, which is rebuilt from the journal.
+ *    Hence the batch may work ahead on the state, in place; nothing in the loop copies it.
+ * 4. One writer: each append carries the sequence it expects, and the database refuses a stale owner.
+ * 5. Replaying the journal gives the state again; the places written with each commit are a projection of it.
+ * 6. Time and dice come in with the batch. Time never runs backwards: it is the later of the clock and the last event.
+ * 7. Timed transitions happen with nobody calling: after each batch a timer is set for the next, and its time is stored.
+ * 8. Every wait has a bound: the mailbox, the batch, the append, the waiting readers. At the bound: `Overloaded`.
+ * 9. A mechanism that keeps failing is parked by its supervisor (see Engine.ts), and disturbs no other.
+ */
+import { Cause, Clock, Effect, Exit, Queue as Mailbox, Schema, type Scope } from "effect"
+import type { Command, Event, MechanismIdentity, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
+import { sameTenant } from "../../domain/values/Ids.ts"
+import { deciders, type LiveKind, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import {
+  type Commit,
+  Journal,
+  type JournalConflict,
+  type MechanismRecord,
+  Unavailable
+} from "../../store/journal/Journal.ts"
+import * as Alarm from "./Timer.ts"
+import { type AnyDecider, type Batch, runBatch } from "./Batch.ts"
+import { Failpoint } from "./Failpoint.ts"
+import { RateMeter } from "./RateMeter.ts"
+import { Readers } from "./ReadBarrier.ts"
+import type { Change } from "./Change.ts"
+
+/** The mechanism's mailbox, or its line of waiting readers, is full. 503 with `Retry-After` */
+export class Overloaded extends Schema.TaggedError<Overloaded>()("Overloaded", {}) {}
+
+/** Commands that may wait for one mechanism: two seconds of the fastest drop; beyond it callers are better told. */
+export const mailboxCapacity = 32_768
+
+/** Commands in one commit: large enough to fill a statement, small enough that the event loop is not held up. */
+export const batchSizeMax = 1_000
+
+/** What an actor starts from: its identity and the state its journal leads to. */
+export interface Recovered {
+  readonly identity: MechanismIdentity & { readonly kind: LiveKind }
+  readonly state: unknown
+  /** Of the last event. */
+  readonly sequence: number
+  /** Under which it was taken over. */
+  readonly reign: number
+  /** Of the last event; 0 before the first. */
+  readonly lastAt: Millis
+}
+
+/** An actor's answers; each is final: what it says is on disk. */
+export interface Actor {
+  readonly identity: MechanismIdentity
+  /** True if the mechanism exists for this caller: same kind, same tenant, and not archived unless that is included. */
+  readonly isFor: (mechanism: MechanismRef<LiveKind>) => boolean
+  /** True if it is archived; what is outstanding in it goes on. */
+  readonly isArchived: () => boolean
+  /** True if it is archived and torn down: nobody can reach it any more, and time brings nothing. */
+  readonly isOver: () => boolean
+  /**
+   * Runs a command. Answers the consumer's view of its place; for a command about the mechanism itself the ids of the
+   * consumers whose places it changed.
+   */
+  readonly send: (command: Command) => Effect.Effect<unknown, Refusal | Unavailable | Overloaded>
+  /** Lets it look whether anything is due, should its timer not know: the clock may have been put forward. */
+  readonly wake: () => void
+  /** The configuration as last committed; answers at once, also while a write is under way. */
+  readonly configuration: () => unknown
+  readonly view: (consumerId: string) => Effect.Effect<unknown, Unavailable | Overloaded>
+  /** The mechanism's facts; undefined where its kind has none. */
+  readonly facts: Effect.Effect<unknown, Unavailable | Overloaded>
+  readonly inspect: Effect.Effect<Snapshot, Unavailable | Overloaded>
+  /** How several consumers stand, all at one moment. */
+  readonly survey: (consumerIds: ReadonlyArray<string>) => Effect.Effect<Survey, Unavailable | Overloaded>
+  /** What the question makes of the committed state, at once; undefined while a write is under way. */
+  readonly ask: <A>(question: (state: never) => A) => A | undefined
+  /** The loop. Ends only by failure or interruption, and has then answered everyone. */
+  readonly run: Effect.Effect<never, JournalConflict | Unavailable>
+}
+
+/** The mechanism as the actor holds it. */
+export interface Snapshot {
+  readonly configuration: unknown
+  readonly status: ReturnType<AnyDecider["statusFields"]>
+  readonly lifecycle: ReturnType<AnyDecider["lifecycle"]>
+  readonly counts: { readonly [status: string]: number }
+  readonly entriesPerMinute: number
+  readonly grantsPerMinute: number
+  readonly lastSequence: number
+}
+
+/** How several consumers stand. */
+export interface Survey {
+  readonly sequence: number
+  /** Each consumer's view of its place, in the order they were asked for. */
+  readonly views: ReadonlyArray<unknown>
+  /** True if nothing will change any more: the mechanism is torn down or archived. */
+  readonly isOver: boolean
+}
+
+type Answer = (answer: Effect.Effect<unknown, Refusal | Unavailable | Overloaded>) => void
+
+/** A command and whoever waits for it; without a command it is a wake-up. */
+interface Message {
+  readonly command?: Command
+  readonly answer: Answer
+}
+
+const wakeUp: Message = { answer: () => {} }
+
+/** The cause of an `Unavailable` that says: nothing was tried. Who knows where the mechanism lives now may ask there. */
+export const hasStopped = "the mechanism's actor has stopped"
+
+const stopped = Effect.fail(new Unavailable({ cause: hasStopped }))
+
+/** What an actor needs of whoever runs it. */
+export interface Surroundings {
+  /** 16 fresh random bytes as hex. */
+  readonly entropy: () => string
+  /** Called after each commit with what it changed; must return at once. */
+  readonly onCommit: (change: Change) => void
+  /** Called when the loop has ended and before anyone is told, so that whoever asks again reaches a new actor. */
+  readonly onStop: () => void
+}
+
+/** An actor over the recovered state; its loop is `run`. */
+export const make = Effect.fnUntraced(function* (
+  recovered: Recovered,
+  { entropy, onCommit, onStop }: Surroundings
+): Effect.fn.Return<Actor, never, Journal | Scope.Scope> {
+  const journal = yield* Journal
+  const clock = yield* Clock.Clock
+  const failpoint = yield* Failpoint
+  const mailbox = yield* Mailbox.dropping<Message>(mailboxCapacity)
+  const alarm = yield* Alarm.make(() => Mailbox.offerUnsafe(mailbox, wakeUp))
+
+  const { identity, state } = recovered
+  const decider: AnyDecider = deciders[identity.kind]
+  const entries = new RateMeter()
+  const grants = new RateMeter()
+  const readers = new Readers()
+
+  let sequence = recovered.sequence
+  let lastAt = recovered.lastAt
+  let isWriting = false
+  let isStopped = false
+  let current: ReadonlyArray<Message> = []
+  let status = decider.statusFields(state)
+  let configuration: unknown = decider.configurationOf(state)
+
+  const isOver = (): boolean => status.archived && status.teardownStatus === "completed"
+
+  const now = (): Millis => Math.max(clock.currentTimeMillisUnsafe(), lastAt)
+
+  const commitOf = (batch: Batch, moment: Moment): Commit => ({
+    mechanismId: identity.id,
+    kind: identity.kind,
+    expectedSequence: sequence,
+    reign: recovered.reign,
+    events: batch.events,
+    places: Array.from(batch.consumerIds, (consumerId) => ({ consumerId, ...decider.place(state, consumerId)! })),
+    wakeAt: decider.wakeAt(state) ?? null,
+    ...(batch.recordChanged ? { record: recordOf(decider, state, batch.events, moment.now) } : {})
+  })
+
+  const committed = (batch: Batch): void => {
+    sequence += batch.events.length
+    lastAt = batch.events[batch.events.length - 1]!.at
+    if (batch.recordChanged) {
+      status = decider.statusFields(state)
+      configuration = decider.configurationOf(state)
+    }
+    for (const { _tag, at } of batch.events) {
+      if (decider.rated.entries.includes(_tag)) entries.add(at)
+      if (decider.rated.grants.includes(_tag)) grants.add(at)
+    }
+  }
+
+  const answerAll = (messages: ReadonlyArray<Message>, batch: Batch): void => {
+    let index = 0
+    for (const { command, answer } of messages) {
+      if (command === undefined) continue
+      const outcome = batch.outcomes[index++]!
+      answer("view" in outcome ? Effect.succeed(outcome.view) : Effect.fail(outcome.refusal))
+    }
+  }
+
+  const step = Effect.fnUntraced(function* (messages: ReadonlyArray<Message>) {
+    current = messages
+    const moment: Moment = { now: now(), entropy }
+    const batch = runBatch(decider, state, commandsOf(messages), moment)
+    if (batch.events.length > 0) {
+      isWriting = true
+      if (failpoint !== undefined) yield* failpoint("decided")
+      yield* journal.append(commitOf(batch, moment))
+      if (failpoint !== undefined) yield* failpoint("committed")
+      isWriting = false
+      committed(batch)
+      onCommit(batch)
+    }
+    current = []
+    answerAll(messages, batch)
+    readers.answerAll(moment.now)
+    if (failpoint !== undefined) yield* failpoint("answered")
+    yield* alarm.set(decider.wakeAt(state), now())
+  })
+
+  const stop = (exit: Exit.Exit<never, JournalConflict | Unavailable>): void => {
+    isStopped = true
+    onStop()
+    const unavailable = Effect.fail(new Unavailable({ cause: Exit.isFailure(exit) ? Cause.squash(exit.cause) : exit }))
+    for (const message of current) message.answer(unavailable)
+    readers.refuseAll(unavailable)
+    for (let next = Mailbox.takeUnsafe(mailbox); next !== undefined; next = Mailbox.takeUnsafe(mailbox)) {
+      if (Exit.isFailure(next)) break
+      next.value.answer(stopped)
+    }
+  }
+
+  /** Reads committed state: at once, or when the write under way is on disk. */
+  const read = <A>(question: (now: Millis) => A): Effect.Effect<A, Unavailable | Overloaded> =>
+    Effect.suspend((): Effect.Effect<A, Unavailable | Overloaded> => {
+      if (isStopped) return stopped
+      if (!isWriting) return Effect.succeed(question(now()))
+      return readers.size < mailboxCapacity ? readers.wait(question) : Effect.fail(new Overloaded())
+    })
+
+  return {
+    identity,
+    isFor: (mechanism) =>
+      mechanism.kind === identity.kind &&
+      sameTenant(mechanism.tenant, identity) &&
+      !(mechanism.includesArchived === true ? isOver() : status.archived),
+    isArchived: () => status.archived,
+    isOver: () => isOver() && !isWriting,
+    send: (command) =>
+      Effect.callback<unknown, Refusal | Unavailable | Overloaded>((resume) => {
+        if (isStopped) resume(stopped)
+        else if (!Mailbox.offerUnsafe(mailbox, { command, answer: resume })) resume(Effect.fail(new Overloaded()))
+      }),
+    wake: () => void Mailbox.offerUnsafe(mailbox, wakeUp),
+    configuration: () => configuration,
+    view: (consumerId) => read((at) => decider.view(state, consumerId, at)),
+    facts: read((at) => decider.facts?.(state, at)),
+    inspect: read((at) => ({
+      configuration: decider.configurationOf(state),
+      status: decider.statusFields(state),
+      lifecycle: decider.lifecycle(state, at),
+      counts: { ...decider.counts(state) },
+      entriesPerMinute: entries.perMinute(at),
+      grantsPerMinute: grants.perMinute(at),
+      lastSequence: sequence
+    })),
+    survey: (consumerIds) =>
+      read((at) => {
+        const { archived, teardownStatus } = decider.statusFields(state)
+        const views = consumerIds.map((consumerId) => decider.view(state, consumerId, at))
+        return { sequence, views, isOver: archived || teardownStatus === "completed" }
+      }),
+    ask: (question) => (isWriting || isStopped ? undefined : question(state as never)),
+    run: Effect.suspend(() => alarm.set(decider.wakeAt(state), now())).pipe(
+      Effect.andThen(
+        Effect.forever(
+          Effect.flatMap(Mailbox.takeBetween(mailbox, 1, batchSizeMax), (messages) =>
+            Effect.uninterruptible(step(messages))
+          )
+        )
+      ),
+      Effect.onExit((exit) => Effect.sync(() => stop(exit)))
+    )
+  }
+})
+
+/** The record as it is kept beside the journal, after events that may have changed it. */
+export function recordOf(
+  decider: AnyDecider,
+  state: unknown,
+  events: ReadonlyArray<Event>,
+  now: Millis
+): MechanismRecord {
+  const { archived, ...status } = decider.statusFields(state)
+  return {
+    configuration: {
+      ...(Schema.encodeSync(decider.configuration)(decider.configurationOf(state)) as object),
+      ...decider.published?.(state)
+    },
+    status,
+    archived,
+    updatedAt: now,
+    updatedBy: authorOf(events)
+  }
+}
+
+/** Who caused the latest change to the record; the system itself, if time did. */
+function authorOf(events: ReadonlyArray<Event>): string {
+  for (let index = events.length - 1; index >= 0; index--) {
+    const event = events[index]!
+    if ("by" in event && event.consumerId === undefined) return String(event.by)
+  }
+  return "system"
+}
+
+function commandsOf(messages: ReadonlyArray<Message>): ReadonlyArray<Command> {
+  const commands: Array<Command> = []
+  for (const { command } of messages) if (command !== undefined) commands.push(command)
+  return commands
+}

@@ -1,0 +1,69 @@
+/**
+ * One batch of commands against one mechanism's state: what time brought, then each command in order, then what that
+ * made due. Everything here is synchronous and works ahead on the actor's own state; nothing of it may be seen before
+ * the batch is on disk.
+ */
+import type { Command, Decider, Event, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
+
+/** A decider whose own types are nobody's business here. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the state's type is known only to its own decider
+export type AnyDecider = Decider<any, any, any, any, Refusal, any, unknown>
+
+/** What became of one command: its caller's answer, or a refusal. */
+export type Outcome = { readonly view: unknown } | { readonly refusal: Refusal }
+
+/** What a batch led to. */
+export interface Batch {
+  /** In order; to be appended as one commit. */
+  readonly events: ReadonlyArray<Event>
+  /** The consumers whose places changed. */
+  readonly consumerIds: ReadonlySet<string>
+  /** True if an event concerned the mechanism itself, so that its record may have changed. */
+  readonly recordChanged: boolean
+  /** One for each command, in order. */
+  readonly outcomes: ReadonlyArray<Outcome>
+}
+
+/** Most due events in one batch; the rest follow in the next, so that a million denials do not hold up the others. */
+export const dueEventsMax = 1_000
+
+/** What someone is answered whose command names no consumer: those whose places it changed. */
+const consumersOf = (events: ReadonlyArray<Event>): ReadonlyArray<string> =>
+  events.flatMap(({ consumerId }) => consumerId ?? [])
+
+/** Runs the commands, in order, on the state, in place. */
+export function runBatch(decider: AnyDecider, state: unknown, commands: ReadonlyArray<Command>, moment: Moment): Batch {
+  const events: Array<Event> = []
+  const consumerIds = new Set<string>()
+  let recordChanged = false
+
+  const apply = (event: Event): void => {
+    decider.evolve(state, event)
+    events.push(event)
+    if (event.consumerId !== undefined) consumerIds.add(event.consumerId)
+    else if (!decider.besideRecord?.includes(event._tag)) recordChanged = true
+  }
+
+  let dueEventsLeft = dueEventsMax
+  const settle = (): void => {
+    while (dueEventsLeft > 0) {
+      const event = decider.due(state, moment)
+      if (event === undefined) return
+      apply(event)
+      dueEventsLeft -= 1
+    }
+  }
+
+  const run = (command: Command): Outcome => {
+    const decision = decider.decide(state, command, moment)
+    if (!Array.isArray(decision)) return { refusal: decision as Refusal }
+    for (const event of decision) apply(event)
+    const { consumerId } = command
+    return { view: consumerId === undefined ? consumersOf(decision) : decider.view(state, consumerId, moment.now) }
+  }
+
+  settle()
+  const outcomes = commands.map(run)
+  settle()
+  return { events, consumerIds, recordChanged, outcomes }
+}

@@ -1,0 +1,41 @@
+/**
+ * Those who ask while a write is under way. They wait for it, so that what they see is committed, and are all answered
+ * at that moment, before the next batch works ahead on the state.
+ */
+import { Effect } from "effect"
+import type { Millis } from "../../domain/values/Time.ts"
+import type { Unavailable } from "../../store/journal/Journal.ts"
+
+interface Reader {
+  readonly answer: (now: Millis) => void
+  readonly refuse: (reason: Effect.Effect<never, Unavailable>) => void
+}
+
+export class Readers {
+  private waiting: Array<Reader> = []
+
+  get size(): number {
+    return this.waiting.length
+  }
+
+  /** Waits for {@link answerAll}, and asks then. */
+  wait<A>(question: (now: Millis) => A): Effect.Effect<A, Unavailable> {
+    return Effect.callback((resume) => {
+      this.waiting.push({ answer: (now) => resume(Effect.succeed(question(now))), refuse: resume })
+    })
+  }
+
+  answerAll(now: Millis): void {
+    for (const reader of this.taken()) reader.answer(now)
+  }
+
+  refuseAll(reason: Effect.Effect<never, Unavailable>): void {
+    for (const reader of this.taken()) reader.refuse(reason)
+  }
+
+  private taken(): ReadonlyArray<Reader> {
+    const waiting = this.waiting
+    this.waiting = []
+    return waiting
+  }
+}

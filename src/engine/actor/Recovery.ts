@@ -1,0 +1,30 @@
+/**
+ * Rebuilds a mechanism's state by replaying its journal.
+ */
+import { Effect, Stream } from "effect"
+import { deciders, isLiveKind } from "../../domain/mechanism/Mechanism.ts"
+import { type Head, Journal, type Unavailable } from "../../store/journal/Journal.ts"
+import type { Recovered } from "./Actor.ts"
+import type { AnyDecider } from "./Batch.ts"
+
+/** The state the journal leads to. An event that cannot be read is a defect. */
+export const recover = Effect.fnUntraced(function* (head: Head): Effect.fn.Return<Recovered, Unavailable, Journal> {
+  const journal = yield* Journal
+  const { identity } = head
+  if (!isLiveKind(identity.kind)) return yield* Effect.die(new Error(`no rules for a ${identity.kind}`))
+
+  const decider: AnyDecider = deciders[identity.kind]
+  const state = decider.initial()
+  let sequence = 0
+  let lastAt = 0
+  yield* Stream.runForEach(journal.read(head, 0), (page) =>
+    Effect.sync(() => {
+      for (const recorded of page) {
+        decider.evolve(state, recorded.event)
+        sequence = recorded.sequence
+        lastAt = recorded.event.at
+      }
+    })
+  )
+  return { identity: { ...identity, kind: identity.kind }, state, sequence, reign: head.reign, lastAt }
+})

@@ -1,0 +1,48 @@
+/**
+ * What is known about a mechanism's failures, and what follows from it: try again after a pause, or park it.
+ *
+ * Only defects count towards parking: a rule that throws, an event that cannot be read. A database that is away or a
+ * writer that was there first says nothing about the mechanism itself.
+ */
+import type { Millis } from "../../domain/values/Time.ts"
+
+/** A mechanism that fails this often … */
+export const failuresMax = 5
+
+/** … within this time stands still until an operator looks at it. */
+export const failureWindowMillis = 60_000
+
+const firstPauseMillis = 100
+const longestPauseMillis = 5_000
+
+export class FailureRecord {
+  /** Instants of the defects inside the window. */
+  private defects: ReadonlyArray<Millis> = []
+  /** Failures of any kind since the actor last ran well. */
+  private consecutive = 0
+  /** How often the actor was rebuilt after a failure. */
+  restarts = 0
+  parked = false
+
+  /** Notes a failure; answers the pause before the next attempt, or undefined if the mechanism is parked. */
+  note(failure: { readonly isDefect: boolean; readonly at: Millis }): number | undefined {
+    if (failure.isDefect) {
+      this.defects = [...this.defects.filter((at) => at > failure.at - failureWindowMillis), failure.at]
+      if (this.defects.length >= failuresMax) this.parked = true
+    }
+    this.consecutive += 1
+    this.restarts += 1
+    if (this.parked) return undefined
+    return Math.min(firstPauseMillis * 2 ** (this.consecutive - 1), longestPauseMillis)
+  }
+
+  /** The actor runs again. */
+  recovered(): void {
+    this.consecutive = 0
+  }
+
+  unpark(): void {
+    this.defects = []
+    this.parked = false
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * How a mechanism comes into being: its rules judge its first configuration, what that leads to is its first commit,
+ * and only then is it live. All kinds are created here.
+ */
+import { randomBytes } from "node:crypto"
+import { Clock, Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Command, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import { type ExperienceWindow, withWindow } from "../../domain/experience/ExperienceWindow.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import { type ConfigurationOf, deciders, type LiveKind } from "../../domain/mechanism/Mechanism.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import type { Parents, WaitlistExists } from "../../store/experience/BelowSequence.ts"
+import { type Creation as JournalCreation, Journal, type Unavailable } from "../../store/journal/Journal.ts"
+import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
+import { Sequences } from "../../store/experience/Sequences.ts"
+import { recordOf } from "../actor/Actor.ts"
+import { type AnyDecider, runBatch } from "../actor/Batch.ts"
+import { Engine } from "../Engine.ts"
+import { NoticeSchedule } from "./NoticeSchedule.ts"
+
+/** A mechanism that someone wants. */
+export interface Wanted<K extends LiveKind, E> {
+  readonly kind: K
+  readonly sequenceId: string
+  /** The configuration, completed from what the mechanism is created below; or a refusal. */
+  readonly configure: (parents: Parents) => Effect.Effect<ConfigurationOf<K>, E>
+}
+
+/** A mechanism that is to come into being below a sequence. */
+export interface Configured<K extends LiveKind = LiveKind> {
+  readonly kind: K
+  readonly experienceId: string
+  readonly sequenceId: string
+  readonly configuration: ConfigurationOf<K>
+  /** The window of its experience at that moment. */
+  readonly experienceWindow: ExperienceWindow | undefined
+}
+
+/** Brings mechanisms into being, all or none, in the transaction it is called in; answers their ids. */
+export type Bring = (mechanisms: ReadonlyArray<Configured>) => Effect.Effect<ReadonlyArray<string>, Unavailable>
+
+/** Mechanisms that are started at the same time. */
+const startsAtOnce = 8
+
+export class Creation extends Context.Service<
+  Creation,
+  {
+    /** Brings a mechanism into being below a sequence and starts it; answers its id. Durable when it returns. */
+    create<K extends LiveKind, E>(
+      tenant: Tenant,
+      by: string,
+      wanted: Wanted<K, E>
+    ): Effect.Effect<string, E | RecordNotFound | WaitlistExists | Unavailable>
+    /**
+     * Runs `make`, which brings mechanisms into being in a transaction of its own; when it returns they are durable, and
+     * are started.
+     */
+    together<A, E, R>(
+      tenant: Tenant,
+      by: string,
+      make: (bring: Bring) => Effect.Effect<A, E, R>
+    ): Effect.Effect<A, E, R>
+  }
+>()("usher/engine/lifecycle/Creation") {
+  static readonly layer = Layer.effect(
+    Creation,
+    Effect.gen(function* () {
+      const engine = yield* Engine
+      const journal = yield* Journal
+      const sequences = yield* Sequences
+      const notices = yield* NoticeSchedule
+      const random = yield* SecureRandom.SecureRandom
+
+      const together = Effect.fn("Creation.together")(function* <A, E, R>(
+        tenant: Tenant,
+        by: string,
+        make: (bring: Bring) => Effect.Effect<A, E, R>
+      ) {
+        const brought: Array<MechanismIdentity> = []
+        const bring: Bring = Effect.fnUntraced(function* (mechanisms) {
+          const now = yield* Clock.currentTimeMillis
+          const creations: Array<JournalCreation> = []
+          for (const { kind, experienceId, sequenceId, configuration, experienceWindow } of mechanisms) {
+            const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
+            creations.push(creationOf(identity, withWindow(configuration, experienceWindow), by, now))
+          }
+          yield* journal.create(creations)
+          const identities = creations.map(({ identity }) => identity)
+          brought.push(...identities)
+          return identities.map(({ id }) => id)
+        })
+        const made = yield* make(bring)
+        yield* Effect.forEach(brought, ({ id }) => engine.start(id), { concurrency: startsAtOnce, discard: true })
+        const opened = new Map(brought.map((identity) => [identity.sequenceId, identity]))
+        yield* Effect.forEach(opened.values(), notices.reschedule, { discard: true })
+        return made
+      })
+
+      const create = Effect.fn("Creation.create")(function* <K extends LiveKind, E>(
+        tenant: Tenant,
+        by: string,
+        { kind, sequenceId, configure }: Wanted<K, E>
+      ) {
+        const [id] = yield* together(tenant, by, (bring) =>
+          sequences.below(
+            tenant,
+            sequenceId,
+            kind,
+            Effect.fnUntraced(function* (parents: Parents) {
+              const { experienceId, experienceWindow } = parents
+              const configuration = yield* configure(parents)
+              return yield* bring([{ kind, experienceId, sequenceId, configuration, experienceWindow }])
+            })
+          )
+        )
+        return id!
+      })
+
+      return { create, together }
+    })
+  )
+}
+
+/** What the rules make of the first configuration. */
+export function creationOf<K extends LiveKind>(
+  identity: MechanismIdentity,
+  configuration: ConfigurationOf<K>,
+  by: string,
+  now: Millis
+): JournalCreation {
+  const decider: AnyDecider = deciders[identity.kind as LiveKind]
+  const state: unknown = decider.initial()
+  const configure = { _tag: "Configure", configuration, by } as Command
+  const { events } = runBatch(decider, state, [configure], { now, entropy: () => randomBytes(16).toString("hex") })
+  return {
+    identity,
+    createdBy: by,
+    commit: {
+      mechanismId: identity.id,
+      kind: identity.kind,
+      expectedSequence: 0,
+      events,
+      places: [],
+      wakeAt: decider.wakeAt(state) ?? null,
+      record: recordOf(decider, state, events, now)
+    }
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Whether this process should be sent requests: every condition holds, and it is not on its way out. Load balancers ask
+ * at `/ready`; what is under way is answered either way.
+ */
+import { Cache, Clock, Context, Deferred, Duration, Effect, Exit, Layer, type Scope } from "effect"
+import { Engine } from "../Engine.ts"
+import { Heartbeat } from "../../store/coordination/Heartbeat.ts"
+
+/** How long one answer serves, so that whoever asks often does not load the database; a bad one is soon out of date. */
+const readyMillis = 1_000
+const unreadyMillis = 50
+
+/** A condition that does not answer in this time does not hold. */
+const conditionSeconds = 3
+
+/** A wake-up that has led to nothing for so long says that something is out of order, not merely slow. */
+const overdueSeconds = 10
+
+/** What `/ready` says. */
+export interface Report {
+  readonly isReady: boolean
+  /** By condition: why it does not hold. */
+  readonly reasons: { readonly [condition: string]: string }
+  /** What is not as it should be, but keeps nobody from being answered. */
+  readonly remarks: { readonly [subject: string]: string }
+  /** What the process has to say about itself, ready or not. */
+  readonly facts: { readonly [subject: string]: unknown }
+}
+
+/** The reason why a condition does not hold, or undefined if it does. A defect counts as not holding. */
+export type Condition = Effect.Effect<string | undefined>
+
+export class Readiness extends Context.Service<
+  Readiness,
+  {
+    /** Adds a condition, for as long as the scope lives. */
+    require(name: string, condition: Condition): Effect.Effect<void, never, Scope.Scope>
+    /** Adds something to say that does not make the process unready, for as long as the scope lives. */
+    remark(subject: string, condition: Condition): Effect.Effect<void, never, Scope.Scope>
+    /** Adds something to be shown, for as long as the scope lives; left out where it cannot be told. */
+    show(subject: string, fact: Effect.Effect<unknown, unknown>): Effect.Effect<void, never, Scope.Scope>
+    readonly report: Effect.Effect<Report>
+    /** From here on not ready, and each answer closes its connection. */
+    readonly drain: Effect.Effect<void>
+    readonly isDraining: () => boolean
+    /** Returns when draining begins; streams end themselves on it. */
+    readonly awaitDraining: Effect.Effect<void>
+  }
+>()("usher/engine/lifecycle/Readiness") {
+  static readonly layer = Layer.effect(
+    Readiness,
+    Effect.gen(function* () {
+      const conditions = new Map<string, Condition>()
+      const remarks = new Map<string, Condition>()
+      const facts = new Map<string, Effect.Effect<unknown, unknown>>()
+      const draining = yield* Deferred.make<void>()
+      let isDraining = false
+
+      const reports = yield* Cache.makeWith(
+        (_: "report") =>
+          Effect.map(
+            Effect.all([reasonsOf(conditions), reasonsOf(remarks), told(facts)], { concurrency: "unbounded" }),
+            ([reasons, remarks, facts]): Report => ({
+              isReady: Object.keys(reasons).length === 0,
+              reasons,
+              remarks,
+              facts
+            })
+          ),
+        {
+          capacity: 1,
+          timeToLive: (exit) =>
+            Duration.millis(Exit.isSuccess(exit) && exit.value.isReady ? readyMillis : unreadyMillis)
+        }
+      )
+
+      return {
+        require: (name, condition) => held(conditions, name, condition),
+        remark: (subject, condition) => held(remarks, subject, condition),
+        show: (subject, fact) => held(facts, subject, fact),
+        report: Effect.suspend(() =>
+          isDraining
+            ? Effect.succeed({ isReady: false, reasons: { process: "draining" }, remarks: {}, facts: {} })
+            : Cache.get(reports, "report")
+        ),
+        drain: Effect.suspend(() => {
+          isDraining = true
+          return Deferred.succeed(draining, undefined)
+        }),
+        isDraining: () => isDraining,
+        awaitDraining: Deferred.await(draining)
+      }
+    })
+  )
+
+  /** The conditions of a whole process: the database takes writes, its schema is this version's, mechanisms are restored. */
+  static readonly layerConditions = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const readiness = yield* Readiness
+      const heartbeat = yield* Heartbeat
+      const engine = yield* Engine
+      yield* readiness.require("database", Effect.sync(heartbeat.problem))
+      yield* readiness.require(
+        "mechanisms",
+        Effect.map(engine.isRestored, (isRestored) => (isRestored ? undefined : "being restored"))
+      )
+      yield* readiness.remark("wake-ups", overdueRemark(engine))
+      yield* readiness.remark("parked mechanisms", parkedRemark(engine))
+    })
+  )
+}
+
+/** An entry of the map for as long as the scope lives. */
+const held = <A>(map: Map<string, A>, name: string, value: A) =>
+  Effect.acquireRelease(
+    Effect.sync(() => void map.set(name, value)),
+    () => Effect.sync(() => map.delete(name))
+  )
+
+/** The facts that can be told in time. */
+const told = (facts: ReadonlyMap<string, Effect.Effect<unknown, unknown>>) =>
+  Effect.map(
+    Effect.forEach(
+      facts,
+      ([subject, fact]) =>
+        fact.pipe(
+          Effect.timeout(Duration.seconds(conditionSeconds)),
+          Effect.map((value) => [[subject, value] as const]),
+          Effect.catchCause(() => Effect.succeed([]))
+        ),
+      { concurrency: "unbounded" }
+    ),
+    (found) => Object.fromEntries(found.flat())
+  )
+
+/** The reasons of the conditions that do not hold, by name. */
+const reasonsOf = (conditions: ReadonlyMap<string, Condition>) =>
+  Effect.map(Effect.forEach(conditions, examine, { concurrency: "unbounded" }), (found) =>
+    Object.fromEntries(found.flatMap(([name, reason]) => (reason === undefined ? [] : [[name, reason] as const])))
+  )
+
+const examine = ([name, condition]: readonly [string, Condition]) =>
+  condition.pipe(
+    Effect.timeoutOrElse({ duration: Duration.seconds(conditionSeconds), orElse: () => Effect.succeed("no answer") }),
+    Effect.catchCause(() => Effect.succeed("failed")),
+    Effect.map((reason) => [name, reason] as const)
+  )
+
+/**
+ * A transition that should have happened long ago. It concerns its mechanism alone: a balancer that took the process away for it
+ * would take all others away too.
+ */
+const overdueRemark = (engine: Engine["Service"]): Condition =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const wakeAt = yield* engine.overdue(now - overdueSeconds * 1_000)
+    return wakeAt === undefined ? undefined : `overdue for ${Math.floor((now - wakeAt) / 1_000)} s`
+  }).pipe(Effect.orElseSucceed(() => "not known"))
+
+/** A mechanism that stands still is an operator's matter; it keeps nobody from the others. */
+const parkedRemark = (engine: Engine["Service"]): Condition =>
+  Effect.map(engine.parked, ({ length }) => (length === 0 ? undefined : `${length}: see \`usher mechanisms parked\``))

@@ -1,0 +1,98 @@
+/**
+ * What a process keeps of a mechanism beside its actor: while it runs, starts, fails, is parked, or is followed from here.
+ */
+import { Cause, Deferred, Effect, Fiber } from "effect"
+import type { Millis } from "../../domain/values/Time.ts"
+import type { Unavailable } from "../../store/journal/Journal.ts"
+import type { Actor } from "../actor/Actor.ts"
+import type { Audience } from "../streams/LiveStreams.ts"
+import { FailureRecord } from "../actor/RestartPolicy.ts"
+import type { Change } from "../actor/Change.ts"
+
+/** A mechanism that stands still in this process. */
+export interface StandingStill {
+  readonly mechanismId: string
+  readonly restarts: number
+  /** What it failed of at last, in words. */
+  readonly cause: string
+}
+
+export class Seat {
+  readonly id: string
+  readonly failures = new FailureRecord()
+  /** What it failed of at last. */
+  lastFailure: Cause.Cause<unknown> | undefined
+  /** After a defect, callers do not start it again before this instant: traffic must not wear its attempts out. */
+  restsUntil: Millis = 0
+  actor: Actor | undefined
+  /** The actor's loop; interrupting it lets what is being written be written. */
+  loop: Fiber.Fiber<unknown> | undefined
+  starting: Deferred.Deferred<Actor | undefined, Unavailable> | undefined
+  /** Those who follow their places; undefined until somebody does. */
+  audience: Audience | undefined
+  /** Those who watch the mechanism as a whole. */
+  private readonly watchers = new Set<() => void>()
+  /** Other processes, which are told every change. */
+  private readonly relays = new Set<(change: Change) => void>()
+
+  constructor(id: string) {
+    this.id = id
+  }
+
+  /** True while somebody follows the mechanism from here, or another process does. */
+  get isFollowed(): boolean {
+    return this.audience?.isEmpty === false || this.watchers.size > 0 || this.relays.size > 0
+  }
+
+  /** A seat that holds nothing is given up, so that made-up ids leave no trace. */
+  get isIdle(): boolean {
+    return this.actor === undefined && this.failures.restarts === 0 && !this.isFollowed
+  }
+
+  /** True if nothing speaks against starting it. */
+  get isVacant(): boolean {
+    return this.actor === undefined && this.starting === undefined && !this.failures.parked
+  }
+
+  /** Ends the actor, which may just be starting. */
+  readonly vacate: Effect.Effect<void> = Effect.suspend(() =>
+    this.starting === undefined ? Effect.void : Effect.exit(Deferred.await(this.starting))
+  ).pipe(Effect.andThen(Effect.suspend(() => (this.loop === undefined ? Effect.void : Fiber.interrupt(this.loop)))))
+
+  get standingStill(): StandingStill | undefined {
+    const { parked, restarts } = this.failures
+    if (!parked) return undefined
+    return {
+      mechanismId: this.id,
+      restarts,
+      cause: this.lastFailure === undefined ? "" : Cause.pretty(this.lastFailure)
+    }
+  }
+
+  watch(onChange: () => void): () => void {
+    this.watchers.add(onChange)
+    return () => void this.watchers.delete(onChange)
+  }
+
+  relay(onChange: (change: Change) => void): () => void {
+    this.relays.add(onChange)
+    return () => void this.relays.delete(onChange)
+  }
+
+  /** A commit has changed this. */
+  readonly changed = (change: Change): void => {
+    this.audience?.changed(change.consumerIds)
+    if (change.recordChanged) this.tellWatchers()
+    for (const onChange of this.relays) onChange(change)
+  }
+
+  /** The mechanism is there again, as it was stored. */
+  rebuilt(): void {
+    this.audience?.rebuilt()
+    this.tellWatchers()
+  }
+
+  private tellWatchers(): void {
+    for (const onChange of this.watchers) onChange()
+  }
+}

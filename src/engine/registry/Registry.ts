@@ -1,0 +1,238 @@
+/**
+ * The mechanisms that live in this process: starts an actor from its journal at first touch, restores all unfinished
+ * ones at start, wakes what is due, rebuilds what fails, parks what keeps failing, and lets go of what is archived and over.
+ * It does so within its territory, and gives away what it no longer holds.
+ */
+import { randomBytes } from "node:crypto"
+import { Cause, Clock, Deferred, Effect, Exit, Schema, Scope } from "effect"
+import type { LiveKind } from "../../domain/mechanism/Mechanism.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import { type Head, Journal, Unavailable } from "../../store/journal/Journal.ts"
+import * as Actor from "../actor/Actor.ts"
+import { Archived } from "./ArchivedEvictor.ts"
+import * as Followers from "../streams/ChangeSubscriptions.ts"
+import type { Audience } from "../streams/LiveStreams.ts"
+import { recover } from "../actor/Recovery.ts"
+import { Seat, type StandingStill } from "./ActorSlot.ts"
+import { everything, type Territory } from "./ShardOwnership.ts"
+import type { Change } from "../actor/Change.ts"
+import * as Upkeep from "./WakeupScheduler.ts"
+
+/** The mechanism failed too often and stands still until an operator looks at it. 503 */
+export class Parked extends Schema.TaggedError<Parked>()("Parked", {
+  mechanismId: Schema.String,
+  restarts: Schema.Int
+}) {}
+
+export interface Registry {
+  /** The actor if it runs; costs a map look-up. */
+  readonly running: (mechanismId: string) => Actor.Actor | undefined
+  /** The actors of a kind that run. */
+  readonly actorsOf: (kind: LiveKind) => ReadonlySet<Actor.Actor>
+  /** The actor, started if need be; undefined if there is no such mechanism. Many callers share one start. */
+  readonly acquire: (mechanismId: string) => Effect.Effect<Actor.Actor | undefined, Unavailable | Parked>
+  /** Those who follow a mechanism that has been started. */
+  readonly audience: (mechanismId: string) => Audience
+  /** Calls `onChange` when the mechanism itself has changed, or was rebuilt, until the answer is called. */
+  readonly watch: (mechanismId: string, onChange: () => void) => () => void
+  /** Calls `onChange` after each commit of a mechanism that lives here, until the answer is called. */
+  readonly relay: (mechanismId: string, onChange: (change: Change) => void) => () => void
+  /** Starts whatever is unfinished, held and not running. */
+  readonly settle: Effect.Effect<void>
+  /** Stops what runs here and is no longer to: what is being written is written, and nobody is answered after that. */
+  readonly release: (isLost: (mechanismId: string) => boolean) => Effect.Effect<void>
+  readonly restarts: (mechanismId: string) => number
+  readonly unpark: (mechanismId: string) => Effect.Effect<void>
+  /** How many run here. */
+  readonly size: () => number
+  /** Those that stand still until an operator looks at them. */
+  readonly parked: () => ReadonlyArray<StandingStill>
+  /** The earliest wake-up before an instant that has not led to anything, of mechanisms that should run here. */
+  readonly overdue: (before: Millis) => Effect.Effect<Millis | undefined, Unavailable>
+  /** True once every unfinished mechanism has been started, or has failed to. */
+  readonly isRestored: () => boolean
+}
+
+const notHeld = Effect.fail(new Unavailable({ cause: Actor.hasStopped }))
+
+const entropy = (): string => randomBytes(16).toString("hex")
+
+/** The seats that are taken, by mechanism. */
+class Seats extends Map<string, Seat> {
+  of(id: string): Seat {
+    let seat = this.get(id)
+    if (seat === undefined) this.set(id, (seat = new Seat(id)))
+    return seat
+  }
+}
+
+/** The actors that run. */
+class ActorsByKind {
+  private readonly running = new Map<LiveKind, Set<Actor.Actor>>()
+
+  of(kind: LiveKind): Set<Actor.Actor> {
+    let actors = this.running.get(kind)
+    if (actors === undefined) this.running.set(kind, (actors = new Set()))
+    return actors
+  }
+
+  get size(): number {
+    return Array.from(this.running.values()).reduce((size, actors) => size + actors.size, 0)
+  }
+}
+
+/** A registry whose actors live in the surrounding scope; it begins to restore at once. */
+export const make = Effect.fnUntraced(function* (
+  territory: Territory = everything
+): Effect.fn.Return<Registry, never, Journal | Scope.Scope> {
+  const journal = yield* Journal
+  const clock = yield* Clock.Clock
+  const scope = yield* Effect.scope
+  const seats = new Seats()
+  const actors = new ActorsByKind()
+  const archived = new Archived()
+  let isRestored = false
+
+  const followers = yield* Followers.make(territory)
+
+  /** Builds the actor and lets it run until it fails or the registry closes. */
+  const boot = Effect.fnUntraced(function* (seat: Seat, head: Head) {
+    const actorScope = yield* Scope.fork(scope)
+    const onStop = () => {
+      if (seat.actor !== undefined) actors.of(seat.actor.identity.kind).delete(seat.actor)
+      seat.actor = undefined
+      seat.loop = undefined
+    }
+    const onCommit = (change: Change) => {
+      seat.changed(change)
+      if (change.recordChanged) archived.note(seat, clock.currentTimeMillisUnsafe())
+    }
+    const actor = yield* recover(head).pipe(
+      Effect.flatMap((recovered) => Actor.make(recovered, { entropy, onCommit, onStop })),
+      Scope.provide(actorScope),
+      Effect.provideService(Journal, journal),
+      Effect.onError(() => Scope.close(actorScope, Exit.void))
+    )
+    seat.actor = actor
+    actors.of(actor.identity.kind).add(actor)
+    seat.failures.recovered()
+    seat.rebuilt()
+    archived.note(seat, clock.currentTimeMillisUnsafe())
+    seat.loop = yield* actor.run.pipe(
+      Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(seat, exit))),
+      Effect.exit,
+      // An interruption that comes before it has begun would leave an actor that never runs, and never says so.
+      Effect.forkIn(scope, { startImmediately: true })
+    )
+    return actor
+  })
+
+  /** The head of a mechanism that is taken over, undefined if there is no such mechanism. */
+  const taken = (id: string): Effect.Effect<Head | undefined, Unavailable> =>
+    Effect.flatMap(journal.head(id), (head) =>
+      head === undefined
+        ? Effect.undefined
+        : Effect.flatMap(territory.takeOver([head]), ([own]) => (own === undefined ? notHeld : Effect.succeed(own)))
+    )
+
+  /** Starts the actor from its head, which is taken over unless a moment ago it was. What is over is not started again. */
+  const start = (seat: Seat, known: Head | undefined): Effect.Effect<Actor.Actor | undefined, Unavailable> =>
+    (known === undefined ? taken(seat.id) : Effect.succeed(known)).pipe(
+      Effect.flatMap((head) => {
+        if (head === undefined || head.isOver) return Effect.undefined
+        return boot(seat, head).pipe(Effect.onExit((exit) => afterFailure(seat, exit)))
+      }),
+      Effect.onExit(() => Effect.sync(() => forgetIfIdle(seat))),
+      Effect.catchDefect((cause) => new Unavailable({ cause }))
+    )
+
+  const forgetIfIdle = (seat: Seat): void => {
+    seat.starting = undefined
+    if (seat.isIdle) seats.delete(seat.id)
+  }
+
+  const acquire = (id: string, head?: Head): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> =>
+    Effect.suspend((): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> => {
+      // A closed scope runs nothing any more, and nobody would be answered.
+      if (scope.state._tag === "Closed" || !territory.holds(id)) return notHeld
+      const seat = seats.of(id)
+      if (seat.actor !== undefined) return Effect.succeed(seat.actor)
+      if (seat.failures.parked) {
+        return Effect.fail(new Parked({ mechanismId: id, restarts: seat.failures.restarts }))
+      }
+      if (seat.starting !== undefined) return Deferred.await(seat.starting)
+      if (clock.currentTimeMillisUnsafe() < seat.restsUntil) {
+        return Effect.fail(new Unavailable({ cause: "the mechanism failed a moment ago" }))
+      }
+      const starting = Deferred.makeUnsafe<Actor.Actor | undefined, Unavailable>()
+      seat.starting = starting
+      return start(seat, head).pipe(
+        Effect.onExit((exit) => Deferred.done(starting, exit)),
+        Effect.exit,
+        Effect.forkIn(scope, { startImmediately: true }),
+        Effect.andThen(Deferred.await(starting))
+      )
+    })
+
+  /** Notes a failure and tries again after a pause; a parked mechanism is left alone. */
+  const afterFailure = (seat: Seat, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
+    if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return Effect.void
+    const isDefect = Cause.hasDies(exit.cause)
+    seat.lastFailure = exit.cause
+    const now = clock.currentTimeMillisUnsafe()
+    const pauseMillis = seat.failures.note({ isDefect, at: now })
+    if (isDefect) seat.restsUntil = now + (pauseMillis ?? 0)
+    const annotations = { mechanismId: seat.id, restarts: seat.failures.restarts }
+    if (pauseMillis === undefined) {
+      return Effect.logError("mechanism parked: it failed too often", exit.cause).pipe(Effect.annotateLogs(annotations))
+    }
+    return Effect.logWarning(`mechanism failed; next attempt in ${pauseMillis} ms`, exit.cause).pipe(
+      Effect.annotateLogs(annotations),
+      Effect.andThen(Effect.forkIn(Effect.andThen(Effect.sleep(pauseMillis), Effect.exit(acquire(seat.id))), scope)),
+      Effect.asVoid
+    )
+  }
+
+  const upkeep = Upkeep.make({
+    journal,
+    territory,
+    seat: (id) => seats.get(id),
+    start: (head) => Effect.exit(acquire(head.identity.id, head)),
+    beforeSweep: Effect.suspend(() => archived.letGo(clock.currentTimeMillisUnsafe(), forgetIfIdle))
+  })
+
+  yield* upkeep.settle.pipe(
+    Effect.andThen(Effect.sync(() => (isRestored = true))),
+    Effect.andThen(upkeep.sweeps),
+    Effect.forkIn(scope)
+  )
+
+  return {
+    running: (id) => seats.get(id)?.actor,
+    actorsOf: (kind) => actors.of(kind),
+    acquire,
+    audience: (id) => followers.audience(seats.of(id)),
+    watch: (id, onChange) => followers.watch(seats.of(id), onChange),
+    relay: (id, onChange) => seats.of(id).relay(onChange),
+    settle: upkeep.settle,
+    release: (isLost) =>
+      Effect.suspend(() => {
+        const lost = [...seats.values()].filter(({ id }) => isLost(id))
+        return Effect.forEach(lost, (seat) => seat.vacate, { concurrency: "unbounded", discard: true })
+      }),
+    restarts: (id) => seats.get(id)?.failures.restarts ?? 0,
+    unpark: (id) =>
+      Effect.suspend(() => {
+        const seat = seats.get(id)
+        if (seat === undefined || !seat.failures.parked) return Effect.void
+        seat.failures.unpark()
+        seat.restsUntil = 0
+        return Effect.asVoid(Effect.exit(acquire(id)))
+      }),
+    size: () => actors.size,
+    parked: () =>
+      [...seats.values()].flatMap(({ standingStill }) => (standingStill === undefined ? [] : [standingStill])),
+    overdue: upkeep.overdue,
+    isRestored: () => isRestored
+  }
+})

@@ -1,0 +1,62 @@
+/**
+ * Which mechanisms a process has to start by itself: all that are unfinished, when it begins or comes to hold more, and
+ * those whose time has come, whatever the reason that they do not run.
+ */
+import { Clock, Effect, Schedule } from "effect"
+import type { Millis } from "../../domain/values/Time.ts"
+import type { Head, Journal, Unavailable } from "../../store/journal/Journal.ts"
+import type { Seat } from "./ActorSlot.ts"
+import type { Territory } from "./ShardOwnership.ts"
+
+/** Mechanisms that start at the same time: enough to keep the database's connections busy. */
+const startConcurrency = 8
+
+/** How often stored wake-ups are compared with the clock, for mechanisms that do not run here, or do not know the time. */
+const sweepIntervalMillis = 1_000
+
+export const make = (options: {
+  readonly journal: Journal["Service"]
+  readonly territory: Territory
+  readonly seat: (mechanismId: string) => Seat | undefined
+  readonly start: (head: Head) => Effect.Effect<unknown>
+  readonly beforeSweep: Effect.Effect<void>
+}) => {
+  const { journal, territory, seat, start, beforeSweep } = options
+
+  /** Takes over and starts those of them that should run here, and do not. */
+  const startAll = (heads: ReadonlyArray<Head>): Effect.Effect<void, Unavailable> => {
+    const absent = heads.filter(({ identity: { id } }) => (seat(id)?.isVacant ?? true) && territory.holds(id))
+    return Effect.flatMap(territory.takeOver(absent), (own) =>
+      Effect.forEach(own, start, { concurrency: startConcurrency, discard: true })
+    )
+  }
+
+  return {
+    /** Starts whatever is unfinished; waits for the database if need be. */
+    settle: journal.unfinished.pipe(
+      Effect.flatMap(startAll),
+      Effect.tapError((cause) => Effect.logWarning("cannot restore yet: the database is out of reach", cause)),
+      Effect.retry(Schedule.spaced("1 second")),
+      Effect.ignore
+    ),
+
+    /**
+     * Wakes mechanisms that are due: those that do not run here, made by another process or not yet rebuilt, and those
+     * whose timers do not know, because the clock was put forward.
+     */
+    sweeps: Effect.andThen(beforeSweep, Clock.currentTimeMillis).pipe(
+      Effect.flatMap(journal.due),
+      Effect.tap((heads) => Effect.sync(() => heads.forEach(({ identity: { id } }) => seat(id)?.actor?.wake()))),
+      Effect.flatMap(startAll),
+      Effect.ignore,
+      Effect.repeat(Schedule.spaced(sweepIntervalMillis))
+    ),
+
+    /** The earliest wake-up before an instant that has led to nothing, of mechanisms that should run here. */
+    overdue: (before: Millis): Effect.Effect<Millis | undefined, Unavailable> =>
+      Effect.map(journal.due(before), (heads) => {
+        const due = heads.filter(({ identity: { id } }) => territory.holds(id) && seat(id)?.failures.parked !== true)
+        return due.length === 0 ? undefined : Math.min(...due.map(({ wakeAt }) => wakeAt ?? before))
+      })
+  }
+}

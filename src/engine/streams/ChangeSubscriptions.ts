@@ -1,0 +1,63 @@
+/**
+ * Those who follow mechanisms from this process, wherever these live: what changes here is told by the actor itself, what
+ * changes in another process is relayed by it for as long as somebody here follows.
+ */
+import { Effect, Fiber, type Scope, Stream } from "effect"
+import { Unavailable } from "../../store/journal/Journal.ts"
+import { Audience } from "./LiveStreams.ts"
+import type { Seat } from "../registry/ActorSlot.ts"
+import type { Territory } from "../registry/ShardOwnership.ts"
+
+/** Between looks at whether a followed mechanism still lives where it did, and before following it again. */
+const whereaboutsMillis = 250
+
+const notRunning = Effect.fail(new Unavailable({ cause: "the mechanism does not run" }))
+
+/** Ways to follow, whose fibers live in the surrounding scope. */
+export const make = Effect.fnUntraced(function* ({ holds, elsewhere }: Territory) {
+  const scope: Scope.Scope = yield* Effect.scope
+  const forkWithServices = Effect.runForkWith(yield* Effect.context<never>())
+  const fork = (loop: Effect.Effect<void>): Fiber.Fiber<void> => Fiber.runIn(forkWithServices(loop), scope)
+
+  /** Tells the seat what changes while the mechanism lives elsewhere; whoever follows anew is first told how it stands. */
+  const relayed = (seat: Seat): Effect.Effect<never> => {
+    if (elsewhere === undefined) return Effect.never
+    const told = Effect.suspend(() => {
+      let isFirst = true
+      const whileElsewhere = Stream.takeWhile(elsewhere.follow(seat.id), () => !holds(seat.id))
+      return Stream.runForEach(whileElsewhere, (change) =>
+        Effect.sync(() => {
+          if (isFirst) seat.rebuilt()
+          isFirst = false
+          seat.changed(change)
+        })
+      )
+    })
+    const look = Effect.suspend(() => (holds(seat.id) ? Effect.void : Effect.exit(told)))
+    return Effect.forever(Effect.andThen(look, Effect.sleep(whereaboutsMillis)))
+  }
+
+  return {
+    /** Those who follow their places in a mechanism. */
+    audience: (seat: Seat): Audience =>
+      (seat.audience ??= new Audience({
+        survey: (consumerIds) =>
+          Effect.suspend(() =>
+            elsewhere === undefined || holds(seat.id)
+              ? (seat.actor?.survey(consumerIds) ?? notRunning)
+              : elsewhere.survey(seat.id, consumerIds)
+          ),
+        fork: (loop) => void fork(Effect.raceFirst(loop, relayed(seat)))
+      })),
+
+    /** Calls `onChange` when the mechanism itself has changed, or was rebuilt, until the answer is called. */
+    watch: (seat: Seat, onChange: () => void): (() => void) => {
+      const unwatch = seat.watch(onChange)
+      const relaying = elsewhere === undefined ? undefined : fork(relayed(seat))
+      return () => {
+        unwatch()
+        relaying?.interruptUnsafe()
+      }
+    }
+  }
+})

@@ -1,0 +1,50 @@
+/** Appointments on the Admin API: what is special about them. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Configuration, configurationProblems, defaultHours } from "../../../domain/appointment/Appointment.ts"
+import { Engine } from "../../../engine/Engine.ts"
+import { bookingState } from "../../fields/Bookings.ts"
+import * as ServerActions from "../../server/ServerActions.ts"
+import { AdminApi } from "../Api.ts"
+import { appointmentSchemas } from "./AppointmentApi.ts"
+import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
+import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
+
+/** Completions 4, "appointment". */
+export const appointments: KindOfMechanism<"appointment"> = {
+  kind: "appointment",
+  Configuration,
+  settings: appointmentSchemas.settings,
+  defaults: () => ({ bufferMinutes: 0, maxCapacityPerSlot: 1, hours: defaultHours }),
+  problems: configurationProblems
+}
+
+export const AppointmentHandlers = HttpApiBuilder.group(
+  AdminApi,
+  "appointments",
+  Effect.fnUntraced(function* (handlers) {
+    const engine = yield* Engine
+    const { onPlace } = yield* ServerActions.make("appointment")
+    const shared = yield* makeHandlers<"appointment", typeof appointmentSchemas.Record.Type>(appointments)
+
+    /** What becomes of a consumer's booking. */
+    const settle =
+      (_tag: "CheckIn" | "Complete" | "Miss") =>
+      ({ params: { id }, payload: { consumerId } }: OfConsumer) =>
+        onPlace({ mechanismId: id, consumerId }, (appointment, by) =>
+          Effect.map(engine.send(appointment, { _tag, consumerId, by }), (view) => bookingState(id, consumerId, view))
+        )
+
+    return handlers.handleAll({
+      ...shared,
+      checkIn: settle("CheckIn"),
+      complete: settle("Complete"),
+      noShow: settle("Miss")
+    })
+  })
+)
+
+interface OfConsumer {
+  readonly params: { readonly id: string }
+  readonly payload: { readonly consumerId: string }
+}

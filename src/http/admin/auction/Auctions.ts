@@ -1,0 +1,34 @@
+/** Auctions on the Admin API: what is special about them. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { smallestOf, toText } from "../../../domain/values/Amount.ts"
+import { Configuration, configurationProblems } from "../../../domain/auction/Auction.ts"
+import { fractionDigitsOf } from "../../../domain/values/Locale.ts"
+import { AdminApi } from "../Api.ts"
+import { auctionSchemas } from "./AuctionApi.ts"
+import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
+import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
+
+/** Completions 4, "auction". */
+export const auctions: KindOfMechanism<"auction"> = {
+  kind: "auction",
+  Configuration,
+  settings: auctionSchemas.settings,
+  defaults: ({ settleAt, auctionType = "english", currencyCode }, around) => ({
+    auctionType,
+    currencyCode: around.currencyCode,
+    quantity: 1,
+    autoExtendSeconds: 0,
+    ...(settleAt !== undefined && { closeAt: settleAt }),
+    ...(auctionType === "english" && {
+      minBidIncrement: toText(smallestOf(fractionDigitsOf(currencyCode ?? around.currencyCode)))
+    })
+  }),
+  problems: configurationProblems
+}
+
+export const AuctionHandlers = HttpApiBuilder.group(AdminApi, "auctions", (handlers) =>
+  Effect.map(makeHandlers<"auction", typeof auctionSchemas.Record.Type>(auctions), (shared) =>
+    handlers.handleAll(shared)
+  )
+)

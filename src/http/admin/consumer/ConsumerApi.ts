@@ -1,0 +1,152 @@
+/**
+ * Consumers on the Admin API: the contract (interface document 4.4 and 8.3; completions 4, "Consumers").
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import * as ConsumerSessions from "../../../auth/sessions/ConsumerSessions.ts"
+import { SessionType } from "../../../auth/tokens/Tokens.ts"
+import { Consumer, consumersAtOnceMax, ConsumerType, Settings } from "../../../domain/consumer/Consumer.ts"
+import { Id } from "../../../domain/values/Ids.ts"
+import * as ConsumerList from "../../../store/consumer/ConsumerList.ts"
+import { Country, EmailText, PhoneText } from "../../fields/AddressFields.ts"
+import { Conflict, NotFound } from "../../errors/Errors.ts"
+import { EndedSessions, sessionFields } from "../../fields/SessionFields.ts"
+import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
+import { createFields } from "../records/Payloads.ts"
+import { archivedQuery, restores } from "../records/Restoring.ts"
+
+/** What is known of a consumer, to create or to change it. */
+export const ConsumerSettings = Schema.Struct({
+  ...createFields(Settings.fields, []),
+  email: Schema.optionalKey(Schema.NullOr(EmailText)),
+  phone: Schema.optionalKey(Schema.NullOr(PhoneText)),
+  defaultCountry: Schema.optionalKey(Schema.NullOr(Country))
+}).annotate({ identifier: "ConsumerSettings" })
+
+/** The body of `POST /consumers/batch`. */
+export const ConsumerBatch = Schema.Struct({
+  consumers: Schema.Array(ConsumerSettings).check(Schema.isMinLength(1), Schema.isMaxLength(consumersAtOnceMax))
+}).annotate({ identifier: "ConsumerBatch" })
+
+/** A session that has not ended. */
+export const Session = Schema.Struct(sessionFields).annotate({ identifier: "Session" })
+
+const params = { id: Id }
+
+const taken =
+  "An email, phone number or external id of another consumer is refused (409 `EMAIL_TAKEN`, `PHONE_TAKEN`, `EXTERNAL_ID_TAKEN`)."
+
+export class ConsumersApi extends HttpApiGroup.make("consumers")
+  .add(
+    HttpApiEndpoint.post("createConsumer", "/consumers", {
+      payload: ConsumerSettings,
+      success: Consumer.pipe(HttpApiSchema.status(201)),
+      error: Conflict
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Create a consumer",
+        description: `An authenticated one, who can sign in with its email or phone number. ${taken}`
+      })
+    ),
+    HttpApiEndpoint.get("listConsumers", "/consumers", {
+      query: {
+        ...listQuery(ConsumerList.shape),
+        ...searchQuery("email, phone and full name; or a whole id or external id"),
+        ...archivedQuery,
+        type: Schema.optionalKey(ConsumerType)
+      },
+      success: pageOf(Consumer).annotate({ identifier: "ConsumerPage" })
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List consumers",
+        description:
+          "All that are not archived, guests too, or with `archived=true` those that are. Those without a value of the sort field come first. `totalOrderValue` sorts by what was ordered in the organization's currency; what was ordered in others is in `totalOrderValues`."
+      })
+    ),
+    HttpApiEndpoint.post("upsertConsumers", "/consumers/batch", {
+      payload: ConsumerBatch,
+      success: Schema.Struct({ data: Schema.Array(Consumer) }).annotate({ identifier: "Consumers" })
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Create and change many consumers",
+        description:
+          "All or none, answered in the order of the rows. A row changes the consumer that has its external id, else its email, else its phone number, by the fields it has; if there is none it creates one. Rows that mean the same consumer, or one whose fields point at different consumers, are a 400 that names them."
+      })
+    ),
+    HttpApiEndpoint.get("getConsumer", "/consumers/:id", { params, success: Consumer, error: NotFound }).annotateMerge(
+      OpenApi.annotations({ summary: "Get a consumer" })
+    ),
+    HttpApiEndpoint.put("changeConsumer", "/consumers/:id", {
+      params,
+      payload: ConsumerSettings,
+      success: Consumer,
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Change a consumer",
+        description: `Send the fields to change: one that is absent keeps its value, null takes it away. ${taken}`
+      })
+    ),
+    HttpApiEndpoint.delete("archiveConsumer", "/consumers/:id", {
+      params,
+      success: Consumer,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Archive a consumer",
+        description:
+          "Answers the archived record. Its tokens work no more, anywhere. It loses its places: where it waits it has `LEFT`, its grants, its wins and its bids are `DENIED` with `ADMIN_ACTION`, a booking is `CANCELLED`; in an auction the next best bid leads in place of its own. A request that fails with a 503 may be sent again, and goes on. Its email, phone number and external id are free for another."
+      })
+    ),
+    HttpApiEndpoint.get("listConsumerSessions", "/consumers/:id/sessions", {
+      params,
+      query: { ...listQuery(ConsumerSessions.shape), type: Schema.optionalKey(SessionType) },
+      success: pageOf(Session).annotate({ identifier: "SessionPage" }),
+      error: NotFound
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List a consumer's sessions",
+        description: "Those that have not ended, a guest's too."
+      })
+    ),
+    HttpApiEndpoint.delete("endConsumerSessions", "/consumers/:id/sessions", {
+      params,
+      success: EndedSessions,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "End all of a consumer's sessions",
+        description:
+          "At once and everywhere, their refresh tokens included. The consumer may sign in again, and its places stay. A guest cannot come back to its places."
+      })
+    ),
+    HttpApiEndpoint.delete("endConsumerSession", "/consumers/:id/sessions/:sessionId", {
+      params: { ...params, sessionId: Id },
+      success: Session,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "End a session of a consumer",
+        description: "At once and everywhere, its refresh token included. Answers the session."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("restoreConsumer", "/consumers/:id/restore", {
+      params,
+      success: Consumer,
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      restores({
+        aNoun: "a consumer",
+        description: `It can sign in again; its sessions from before have ended, but for those of a guest, which has no other way in. What another consumer has by now is refused (409 \`EMAIL_TAKEN\`, \`PHONE_TAKEN\`, \`EXTERNAL_ID_TAKEN\`).`
+      })
+    )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Consumers",
+      description:
+        "Everyone the organization knows, guests included: who they are, how loyal, and what they have ordered."
+    })
+  ) {}

@@ -1,0 +1,37 @@
+/** Experiences and sequences as the Admin API shows them: with what they offer, and with everything below them. */
+import { Schema } from "effect"
+import type { LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
+import type { WholeExperience as Stored } from "../../../store/experience/ExperienceAggregates.ts"
+import type { WholeSequence as StoredSequence } from "../../../store/experience/SequenceAggregates.ts"
+import { kinds } from "../mechanism/Kinds.ts"
+import { mechanismRecord } from "../mechanism/MechanismRecord.ts"
+import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
+import type { WholeExperience } from "./ExperienceAggregateApi.ts"
+import { kindOfField, type SequenceWithMechanisms } from "./SequenceAggregateApi.ts"
+
+type Sequence = typeof SequenceWithMechanisms.Type
+
+/** The experience's record with everything below it. */
+export const wholeRecord = ({ experience, products, sequences }: Stored): typeof WholeExperience.Type => ({
+  ...experience,
+  products,
+  sequences: sequences.map(wholeSequence)
+})
+
+/** The sequence's record with its mechanisms. */
+export const wholeSequence = ({ sequence, mechanisms }: StoredSequence): Sequence => {
+  const byKind = Map.groupBy(mechanisms, ({ identity }) => identity.kind)
+  const held = Object.entries(kindOfField).map(([field, kind]) => {
+    const records = (byKind.get(kind) ?? []).map((mechanism) => recordOf(mechanism, kind))
+    return [field, field === "waitlist" ? (records[0] ?? null) : records]
+  })
+  return { ...sequence, ...(Object.fromEntries(held) as Omit<Sequence, keyof typeof sequence>) }
+}
+
+/** The configuration a mechanism has, as its record tells. */
+export const configurationOf = ({ configuration }: StoredMechanism, kind: LiveKind) =>
+  Schema.decodeUnknownSync((kinds[kind] as KindOfMechanism<LiveKind>).Configuration)(configuration)
+
+const recordOf = (mechanism: StoredMechanism, kind: LiveKind) =>
+  mechanismRecord(mechanism, configurationOf(mechanism, kind), mechanism.status, kinds[kind])

@@ -1,0 +1,60 @@
+/**
+ * An experience with everything below it, in one body: what creates it, and what it is shown as (interface document 2.6 to
+ * 2.8; completions 4, "Create").
+ */
+import { Schema } from "effect"
+import { Experience, Settings } from "../../../domain/experience/Experience.ts"
+import {
+  ExperienceProduct,
+  ExperienceProductRef,
+  OfferedProduct,
+  productsMax
+} from "../../../domain/experience/ExperienceProduct.ts"
+import { AccessCode } from "../../../domain/experience/Sequence.ts"
+import { createFields } from "../records/Payloads.ts"
+import { CreateSequenceWithin, heldTogether, SequenceWithMechanisms } from "./SequenceAggregateApi.ts"
+
+/** Sequences that can be created with an experience. */
+export const sequencesMax = 50
+
+const SequencesWithin = Schema.Array(CreateSequenceWithin).check(Schema.isMaxLength(sequencesMax), heldTogether)
+
+/** What an experience offers, as a body names it. */
+export const offeredProducts = Schema.optionalKey(
+  Schema.NullOr(
+    Schema.Array(OfferedProduct)
+      .check(Schema.isMaxLength(productsMax))
+      .annotate({ description: "Each product once; or once for each of its variants that is offered." })
+  )
+)
+
+/** The body's access code of an experience. */
+export const experienceAccessCode = Schema.optionalKey(
+  Schema.NullOr(
+    AccessCode.annotate({
+      description:
+        "Opens the experience, and all of its sequences, to consumers who show it when they enter the experience. A sequence that has one of its own asks for both. Never shown again. How often one may be tried, the rate limits alone say: choose one that cannot be guessed."
+    })
+  )
+)
+
+/** The body of `POST /experiences`. */
+export const CreateExperience = Schema.Struct({
+  ...createFields(Settings.fields, ["name"]),
+  accessCode: experienceAccessCode,
+  products: offeredProducts,
+  sequences: Schema.optionalKey(Schema.NullOr(SequencesWithin))
+}).annotate({ identifier: "CreateExperience" })
+
+/** An experience in a list, with what it offers by name alone. */
+export const ListedExperience = Schema.Struct({
+  ...Experience.fields,
+  products: Schema.Array(ExperienceProductRef)
+}).annotate({ identifier: "ListedExperience" })
+
+/** An experience with what it offers and its sequences, higher priority first. */
+export const WholeExperience = Schema.Struct({
+  ...Experience.fields,
+  products: Schema.Array(ExperienceProduct),
+  sequences: Schema.Array(SequenceWithMechanisms)
+}).annotate({ identifier: "WholeExperience" })

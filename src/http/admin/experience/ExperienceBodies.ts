@@ -1,0 +1,131 @@
+/**
+ * What the bodies that create and change experiences come to: all that is wrong with one, each by its path, or what is to
+ * be made of it.
+ */
+import { Result, Schema } from "effect"
+import { isWindowEmpty, Settings } from "../../../domain/experience/Experience.ts"
+import { type Offer, offersOf } from "../../../domain/experience/ExperienceProduct.ts"
+import type { Surroundings } from "../../../domain/values/Locale.ts"
+import {
+  type Known as KnownProducts,
+  type Named as NamedProducts,
+  notOffered
+} from "../../../store/experience/ExperienceProducts.ts"
+import type { Change, Known, Named, NewExperience } from "../../../store/experience/ExperienceAggregates.ts"
+import type { Issue, ValidationError } from "../../errors/Errors.ts"
+import { issueAt, issuesMax } from "../../errors/Issues.ts"
+import { invalidInput } from "../../errors/Validation.ts"
+import { problemIssues } from "../records/Answers.ts"
+import { ChangeExperience } from "./ExperienceApi.ts"
+import { withChanges } from "../records/Payloads.ts"
+import { namedIn as namedInSequence, type NewSequence, sequenceIn } from "./SequenceBodies.ts"
+import { CreateExperience } from "./ExperienceAggregateApi.ts"
+
+type CreateBody = typeof CreateExperience.Type
+type ChangeBody = typeof ChangeExperience.Type
+
+/** An experience that is to come into being with everything below it. */
+export interface NewWhole extends NewExperience {
+  readonly sequences: ReadonlyArray<NewSequence>
+}
+
+/** What a body that creates an experience names. */
+export const namedIn = (body: CreateBody): Named => {
+  const sequences = body.sequences ?? []
+  const named = [namedProducts(body), ...sequences.map(namedInSequence)]
+  return {
+    productIds: [...new Set(named.flatMap(({ productIds }) => productIds))],
+    variantIds: [...new Set(named.flatMap(({ variantIds }) => variantIds))],
+    audienceIds: [...new Set(sequences.flatMap(({ audienceId }) => audienceId ?? []))]
+  }
+}
+
+/** What a body names of the catalogue as the experience's products. */
+export const namedProducts = ({ products }: Pick<CreateBody, "products">): NamedProducts => ({
+  productIds: [...new Set((products ?? []).map(({ productId }) => productId))],
+  variantIds: [...new Set((products ?? []).flatMap(({ productVariantId }) => productVariantId ?? []))]
+})
+
+/** What is to be made of a body that creates an experience, given what there is of what it names. */
+export const newWhole = (
+  body: CreateBody,
+  defaults: Surroundings,
+  known: Known
+): Result.Result<NewWhole, ValidationError> => {
+  const { settings, issues } = revised(defaults, body, defaults)
+  const input = () => encodeCreation(body)
+  const offers = offersOf(body.products ?? [])
+  issues.push(...productIssues(offers, known, input))
+  const around = {
+    surroundings: settings,
+    products: known.products,
+    // Where nothing is offered by name, anything may be selected.
+    notOffered: (variantIds: ReadonlyArray<string>) =>
+      offers.length === 0 ? new Set<string>() : notOffered(offers, variantIds, known.variants)
+  }
+  const sequences = (body.sequences ?? []).map((sequence, index) => {
+    const at = ["sequences", index]
+    if (typeof sequence.audienceId === "string" && !known.audiences.has(sequence.audienceId)) {
+      issues.push(issueAt(input(), [...at, "audienceId"], { ...unknown, expected: "an audience" }))
+    }
+    const made = sequenceIn(sequence, { input, at }, around)
+    issues.push(...made.issues)
+    return made.sequence
+  })
+  return issues.length > 0
+    ? Result.fail(invalidInput(issues.slice(0, issuesMax)))
+    : Result.succeed({ settings, accessCode: body.accessCode ?? null, offers, sequences })
+}
+
+/** What an experience is changed to by a body. */
+export const changed = (
+  before: Settings,
+  body: ChangeBody,
+  defaults: Surroundings,
+  known: KnownProducts
+): Result.Result<Change, ValidationError> => {
+  const { settings, issues } = revised(before, body, defaults)
+  const offers = body.products === undefined ? undefined : offersOf(body.products ?? [])
+  issues.push(...productIssues(offers ?? [], known, () => encodeChange(body)))
+  return issues.length > 0
+    ? Result.fail(invalidInput(issues.slice(0, issuesMax)))
+    : Result.succeed({ settings, offers })
+}
+
+/** The settings with the changes made, and what makes no sense in them. */
+const revised = (settings: Partial<Settings>, changes: CreateBody | ChangeBody, defaults: Surroundings) => {
+  // Every required setting is in the payload of a creation, in the defaults, or in what is there already.
+  const next = withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
+  const problems = isWindowEmpty(next) ? [{ field: "closeAt", message: "closeAt must be after openAt" }] : []
+  return { settings: next, issues: [...problemIssues(problems, next)] }
+}
+
+const unknown = { kind: "validation", type: "picklist" } as const
+
+/** What is offered that the tenant does not have, or twice. */
+const productIssues = (
+  offers: ReadonlyArray<Offer>,
+  known: KnownProducts,
+  input: () => Input
+): ReadonlyArray<Issue> => {
+  const seen = new Set<string>()
+  return offers.flatMap(({ productId, productVariantId }, index) => {
+    const problem = (field: string, expected: string) => [
+      issueAt(input(), ["products", index, field], { ...unknown, expected })
+    ]
+    if (!known.products.has(productId)) return problem("productId", "a product")
+    if (productVariantId !== null && known.variants.get(productVariantId) !== productId) {
+      return problem("productVariantId", "a variant of the product")
+    }
+    const offer = `${productId} ${productVariantId}`
+    if (seen.has(offer)) return problem("productId", "a product that is not named twice")
+    seen.add(offer)
+    return []
+  })
+}
+
+type Input = { readonly [name: string]: unknown }
+
+/** The bodies as they were sent, but for fields that nobody knows. */
+const encodeCreation = Schema.encodeSync(CreateExperience) as (body: CreateBody) => Input
+const encodeChange: (body: ChangeBody) => Input = Schema.encodeSync(ChangeExperience)

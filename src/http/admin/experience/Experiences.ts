@@ -1,0 +1,156 @@
+/**
+ * Experiences on the Admin API: what each operation does.
+ */
+import { Clock, Effect, type Result } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Protection } from "../../../auth/sessions/Protection.ts"
+import { windowOf } from "../../../domain/experience/ExperienceWindow.ts"
+import type { Tenant } from "../../../domain/values/Ids.ts"
+import { archiveWithMechanisms } from "../../../engine/lifecycle/Archiving.ts"
+import { Creation } from "../../../engine/lifecycle/Creation.ts"
+import { Engine } from "../../../engine/Engine.ts"
+import { NoticeSchedule } from "../../../engine/lifecycle/NoticeSchedule.ts"
+import { tellMechanisms } from "../../../engine/lifecycle/WindowChanges.ts"
+import { ExperienceProducts } from "../../../store/experience/ExperienceProducts.ts"
+import { Experiences } from "../../../store/experience/Experiences.ts"
+import { ExperienceWindows } from "../../../store/experience/ExperienceWindows.ts"
+import { Invalidations } from "../../../store/coordination/Invalidations.ts"
+import { type Known, type Named, WholeExperiences } from "../../../store/experience/ExperienceAggregates.ts"
+import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { Conflict, type ValidationError } from "../../errors/Errors.ts"
+import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
+import { orBusy } from "../records/Answers.ts"
+import { AdminApi } from "../Api.ts"
+import { copyOf, isTooLarge, namedBy } from "../mechanism/Duplication.ts"
+import { changed, namedIn, namedProducts, newWhole, type NewWhole } from "./ExperienceBodies.ts"
+import { orInvalidPage } from "../records/Lists.ts"
+import { wholeRecord } from "./AggregateRecords.ts"
+
+export const ExperienceHandlers = HttpApiBuilder.group(
+  AdminApi,
+  "experiences",
+  Effect.fnUntraced(function* (handlers) {
+    const experiences = yield* Experiences
+    const wholes = yield* WholeExperiences
+    const products = yield* ExperienceProducts
+    const creation = yield* Creation
+    const protection = yield* Protection
+    const engine = yield* Engine
+    const invalidations = yield* Invalidations
+    const telling = yield* Effect.context<Engine | ExperienceWindows | NoticeSchedule>()
+
+    /** Makes an experience with everything below it, and answers it. */
+    const make = Effect.fnUntraced(function* (
+      tenant: Tenant,
+      by: string,
+      named: Named,
+      judge: (known: Known) => Result.Result<NewWhole, ValidationError>
+    ) {
+      const { experienceId, sequenceIds } = yield* creation.together(tenant, by, (bring) =>
+        wholes.create(tenant, by, named, judge, ({ settings, sequences }, made) =>
+          bring(
+            sequences.flatMap(({ mechanisms }, index) =>
+              mechanisms.map((mechanism) => ({
+                ...mechanism,
+                experienceId: made.experienceId,
+                sequenceId: made.sequenceIds[index]!,
+                experienceWindow: windowOf(settings, 0)
+              }))
+            )
+          )
+        )
+      )
+      yield* protection.changed(...sequenceIds)
+      return wholeRecord(yield* wholes.find(tenant, experienceId))
+    })
+
+    return handlers.handleAll({
+      createExperience: Effect.fnUntraced(
+        function* ({ payload }) {
+          const { tenant, by } = yield* CurrentTenant
+          const defaults = yield* experiences.defaults(tenant)
+          return yield* make(tenant, by, namedIn(payload), (known) => newWhole(payload, defaults, known))
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      listExperiences: Effect.fnUntraced(function* ({ query }) {
+        const { tenant } = yield* CurrentTenant
+        const { data, pageInfo } = yield* experiences.list(tenant, query).pipe(orInvalidPage(query))
+        const named = yield* products.named(data.map(({ id }) => id))
+        const offers = Map.groupBy(named, ({ experienceId }) => experienceId)
+        return { data: data.map((one) => ({ ...one, products: offers.get(one.id) ?? [] })), pageInfo }
+      }, orServiceUnavailable),
+
+      getExperience: Effect.fnUntraced(
+        function* ({ params }) {
+          const { tenant } = yield* CurrentTenant
+          return wholeRecord(yield* wholes.find(tenant, params.id))
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      changeExperience: Effect.fnUntraced(
+        function* ({ params: { id }, payload }) {
+          const { tenant, by } = yield* CurrentTenant
+          const defaults = yield* experiences.defaults(tenant)
+          yield* wholes.change(
+            tenant,
+            id,
+            by,
+            namedProducts(payload),
+            (before, known) => changed(before, payload, defaults, known),
+            payload.accessCode
+          )
+          if (payload.accessCode !== undefined) yield* protection.changed(...(yield* wholes.sequenceIds(tenant, id)))
+          // Consumers may select what is offered from now on, and nothing else.
+          if (payload.products !== undefined) yield* invalidations.settled
+          yield* tellMechanisms(tenant, by, id)
+          return wholeRecord(yield* wholes.find(tenant, id))
+        },
+        orNotFound,
+        orBusy,
+        Effect.provideContext(telling)
+      ),
+
+      duplicateExperience: Effect.fnUntraced(
+        function* ({ params: { id }, payload }) {
+          const { tenant, by } = yield* CurrentTenant
+          const original = yield* wholes.find(tenant, id)
+          if (isTooLarge(original)) return yield* tooLarge
+          const own = yield* experiences.settings(tenant, id)
+          const now = yield* Clock.currentTimeMillis
+          return yield* make(tenant, by, namedBy(original), (known) => copyOf(original, own, payload ?? {}, now, known))
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      archiveExperience: Effect.fnUntraced(
+        function* ({ params: { id } }) {
+          const { tenant, by } = yield* CurrentTenant
+          const before = yield* wholes.find(tenant, id)
+          const archived = yield* archiveWithMechanisms(tenant, by, experiences.archive(tenant, id, by))
+          return wholeRecord(yield* wholes.archived(tenant, archived, before))
+        },
+        orNotFound,
+        orBusy,
+        Effect.provideService(Engine, engine)
+      ),
+
+      restoreExperience: Effect.fnUntraced(
+        function* ({ params: { id } }) {
+          const { tenant, by } = yield* CurrentTenant
+          yield* experiences.restore(tenant, id, by)
+          return wholeRecord(yield* wholes.find(tenant, id))
+        },
+        orNotFound,
+        orServiceUnavailable
+      )
+    })
+  })
+)
+
+const tooLarge = new Conflict({ error: "Experience is too large to be duplicated", code: "TOO_LARGE" })

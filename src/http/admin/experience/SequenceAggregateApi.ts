@@ -1,0 +1,89 @@
+/**
+ * A sequence with its mechanisms, in one body: what creates it, by itself or within an experience, and what it is shown as
+ * (interface document 2.8; completions 4, "Create").
+ */
+import { Schema } from "effect"
+import { Id } from "../../../domain/values/Ids.ts"
+import type { LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import { AccessCode, Sequence, Settings } from "../../../domain/experience/Sequence.ts"
+import { appointmentSchemas } from "../appointment/AppointmentApi.ts"
+import { auctionSchemas } from "../auction/AuctionApi.ts"
+import { drawSchemas } from "../draw/DrawApi.ts"
+import { createFields } from "../records/Payloads.ts"
+import { queueSchemas } from "../queue/QueueApi.ts"
+import { timedReleaseSchemas } from "../timedRelease/TimedReleaseApi.ts"
+import { waitlistSchemas } from "../waitlist/WaitlistApi.ts"
+
+/** Mechanisms that can be created in one body, in all of its sequences. */
+export const mechanismsMax = 200
+
+/** The fields of a sequence that hold its mechanisms; a waitlist stands alone, the others in lists. */
+export const kindOfField = {
+  queues: "queue",
+  draws: "draw",
+  auctions: "auction",
+  appointments: "appointment",
+  timedReleases: "timed_release",
+  waitlist: "waitlist"
+} as const satisfies { readonly [field: string]: LiveKind }
+export type MechanismField = keyof typeof kindOfField
+
+/** The body's access code of a sequence. */
+export const sequenceAccessCode = Schema.optionalKey(
+  Schema.NullOr(
+    AccessCode.annotate({
+      description:
+        "Opens the sequence to consumers who show it when they enter the experience. Never shown again. How often one may be tried, the rate limits alone say: choose one that cannot be guessed."
+    })
+  )
+)
+
+const some = <S extends Schema.Constraint>(item: S) =>
+  Schema.optionalKey(Schema.NullOr(Schema.Array(item).check(Schema.isMaxLength(mechanismsMax))))
+
+/** A sequence that is created with its experience, and the mechanisms that are created with it. */
+export const CreateSequenceWithin = Schema.Struct({
+  ...createFields(Settings.fields, ["name"]),
+  accessCode: sequenceAccessCode,
+  queues: some(queueSchemas.CreateWithin),
+  draws: some(drawSchemas.CreateWithin),
+  auctions: some(auctionSchemas.CreateWithin),
+  appointments: some(appointmentSchemas.CreateWithin),
+  timedReleases: some(timedReleaseSchemas.CreateWithin),
+  waitlist: Schema.optionalKey(Schema.NullOr(waitlistSchemas.CreateWithin))
+}).annotate({ identifier: "CreateSequenceWithin" })
+
+type Holder = { readonly [F in MechanismField]?: unknown }
+
+/** True if the sequences hold no more mechanisms than can be created in one body. */
+const isWithinMax = (sequences: ReadonlyArray<Holder>): boolean => {
+  const held = sequences.flatMap((sequence) =>
+    Object.keys(kindOfField).map((field) => sequence[field as MechanismField])
+  )
+  return held.flatMap((value) => value ?? []).length <= mechanismsMax
+}
+
+const tooMany = {
+  expected: `at most ${mechanismsMax} mechanisms in all`,
+  representation: { id: "usher/max_length", payload: null },
+  toJsonSchema: () => ({})
+}
+
+/** Sequences that hold no more mechanisms together than can be created in one body. */
+export const heldTogether = Schema.makeFilter(isWithinMax, tooMany)
+
+/** The body of `POST /sequences`. */
+export const CreateSequence = Schema.Struct({ experienceId: Id, ...CreateSequenceWithin.fields })
+  .check(Schema.makeFilter((sequence: Holder) => isWithinMax([sequence]), tooMany))
+  .annotate({ identifier: "CreateSequence" })
+
+/** A sequence with its mechanisms, each kind in the order of creation. */
+export const SequenceWithMechanisms = Schema.Struct({
+  ...Sequence.fields,
+  queues: Schema.Array(queueSchemas.Record),
+  draws: Schema.Array(drawSchemas.Record),
+  auctions: Schema.Array(auctionSchemas.Record),
+  appointments: Schema.Array(appointmentSchemas.Record),
+  timedReleases: Schema.Array(timedReleaseSchemas.Record),
+  waitlist: Schema.NullOr(waitlistSchemas.Record).annotate({ description: "Its waitlist; null if it has none." })
+}).annotate({ identifier: "SequenceWithMechanisms" })

@@ -1,0 +1,212 @@
+/**
+ * What happens in a mechanism, for an admin to watch: the contract (completions 4, "Live state"). "Distribution" is the
+ * Admin API's word for a mechanism of any kind.
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Id } from "../../../domain/values/Ids.ts"
+import { deciders, type LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import { text } from "../../../domain/values/Text.ts"
+import { Timestamp } from "../../../domain/values/Time.ts"
+import * as History from "../../../store/journal/History.ts"
+import * as Mechanisms from "../../../store/mechanism/Mechanisms.ts"
+import * as Places from "../../../store/mechanism/Places.ts"
+import { NotFound } from "../../errors/Errors.ts"
+import { appointmentSchemas } from "../appointment/AppointmentApi.ts"
+import { auctionSchemas } from "../auction/AuctionApi.ts"
+import { drawSchemas } from "../draw/DrawApi.ts"
+import { LastingKey } from "../organization/LastingKey.ts"
+import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
+import { statusFields } from "./MechanismRecord.ts"
+import { queueSchemas } from "../queue/QueueApi.ts"
+import { archivedQuery } from "../records/Restoring.ts"
+import { timedReleaseSchemas } from "../timedRelease/TimedReleaseApi.ts"
+import { waitlistSchemas } from "../waitlist/WaitlistApi.ts"
+import { LifeChange, watchOf } from "./WatchApi.ts"
+
+const count = Schema.Int
+
+/** What a mechanism's actor holds at this moment. */
+export const Live = Schema.Struct({
+  counts: Schema.Record(Schema.String, count).annotate({ description: "Places by status." }),
+  entriesPerMinute: count.annotate({ description: "Over the last 60 seconds." }),
+  grantsPerMinute: count.annotate({ description: "Over the last 60 seconds." }),
+  lastSequence: count.annotate({ description: "Of the last recorded event." }),
+  node: Schema.NullOr(Schema.String).annotate({ description: "The process it runs in; null while it is parked." }),
+  restarts: count.annotate({ description: "How often it was rebuilt after a failure." }),
+  parked: Schema.Boolean.annotate({ description: "True if it failed too often and stands still." })
+}).annotate({ identifier: "Live" })
+
+const Lifecycle = Schema.Literals(["scheduled", "open", "settling", "closed"])
+
+const distributionOf = <const K extends LiveKind, F extends Schema.Struct.Fields>(
+  kind: K,
+  name: string,
+  record: Schema.Struct<F>
+) =>
+  Schema.Struct({
+    ...record.fields,
+    type: Schema.Literal(kind),
+    lifecycle: Lifecycle,
+    live: Schema.NullOr(Live).annotate({ description: "Null only in lists, of what does not run in this process." })
+  }).annotate({ identifier: `${name}Distribution` })
+
+/** A mechanism with what happens in it. */
+export const Distribution = Schema.Union([
+  distributionOf("queue", "Queue", queueSchemas.Record),
+  distributionOf("draw", "Draw", drawSchemas.Record),
+  distributionOf("auction", "Auction", auctionSchemas.Record),
+  distributionOf("appointment", "Appointment", appointmentSchemas.Record),
+  distributionOf("timed_release", "TimedRelease", timedReleaseSchemas.Record),
+  distributionOf("waitlist", "Waitlist", waitlistSchemas.Record)
+]).annotate({
+  identifier: "Distribution"
+})
+
+/** What has happened in a mechanism's life, and where it stands since. */
+export const LifecycleEvent = Schema.Struct({
+  change: LifeChange,
+  lifecycle: Lifecycle,
+  ...statusFields,
+  updatedAt: Timestamp,
+  updatedBy: Schema.String
+}).annotate({ identifier: "LifecycleEvent" })
+
+/** One consumer's standing; further fields are the status's own. */
+export const DistributionConsumer = Schema.StructWithRest(
+  Schema.Struct({
+    consumerId: Id,
+    email: Schema.NullOr(Schema.String),
+    phone: Schema.NullOr(Schema.String),
+    fullName: Schema.NullOr(Schema.String),
+    status: Schema.String,
+    enteredAt: Timestamp,
+    updatedAt: Timestamp
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+).annotate({ identifier: "DistributionConsumer" })
+
+/** One recorded event. */
+export const HistoryEntry = Schema.Struct({
+  sequence: Schema.Int,
+  type: Schema.String,
+  at: Timestamp,
+  consumerId: Schema.NullOr(Id),
+  data: Schema.Record(Schema.String, Schema.Unknown)
+}).annotate({ identifier: "HistoryEntry" })
+
+/** The statuses a place can have, of all kinds of mechanism. */
+const PlaceStatus = Schema.Literals([
+  "QUEUED",
+  "GRANTED",
+  "COMPLETED",
+  "DENIED",
+  "LEFT",
+  "ENTERED",
+  "EXPIRED",
+  "NOTIFIED",
+  "BIDDING",
+  "WINNING",
+  "OUTBID",
+  "WON",
+  "LOST",
+  "BOOKED",
+  "CHECKED_IN",
+  "CANCELLED",
+  "NO_SHOW"
+])
+
+export class DistributionApi extends HttpApiGroup.make("distributions")
+  .add(
+    HttpApiEndpoint.get("listDistributions", "/distributions", {
+      query: {
+        ...listQuery(Mechanisms.distributionShape),
+        ...searchQuery("the name"),
+        ...archivedQuery,
+        type: Schema.optionalKey(
+          Schema.Literals(Object.keys(deciders) as Array<LiveKind>).annotate({
+            description: "Only those of this kind."
+          })
+        ),
+        lifecycle: Schema.optionalKey(Lifecycle.annotate({ description: "Only those that stand there." })),
+        experienceId: Schema.optionalKey(Id.annotate({ description: "Only those of this experience." }))
+      },
+      success: pageOf(Distribution).annotate({ identifier: "DistributionPage" })
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List the mechanisms of all kinds",
+        description:
+          "All that are not archived, or with `archived=true` those that are, with where they stand and, for those that run in this process, what happens in them. Sorted by `openAt`, those without one come first."
+      })
+    ),
+    HttpApiEndpoint.get("getDistribution", "/distributions/:id", {
+      params: { id: Id },
+      success: Distribution,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Watch a mechanism",
+        description:
+          "Its record, where it stands, and live counters out of its actor's memory: nothing is counted for it."
+      })
+    ),
+    HttpApiEndpoint.get("watchDistribution", "/distributions/:id/events", {
+      params: { id: Id },
+      headers: { "last-event-id": Schema.optionalKey(Schema.String) },
+      success: watchOf({ distribution: Distribution, live: Live, lifecycle: LifecycleEvent }),
+      error: NotFound
+    })
+      .middleware(LastingKey)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Follow a mechanism",
+          description: "A stream of what `GET /distributions/{id}` answers, as it changes."
+        })
+      ),
+    HttpApiEndpoint.get("listDistributionConsumers", "/distributions/:id/consumers", {
+      params: { id: Id },
+      query: {
+        ...listQuery(Places.shape),
+        ...searchQuery("email and phone, or at the beginning of the consumer's id"),
+        status: Schema.optionalKey(PlaceStatus.annotate({ description: "Only places in this status." })),
+        slotId: Schema.optionalKey(
+          Id.annotate({ description: "Of an appointment alone: only bookings of this slot, whatever their status." })
+        ),
+        confirmationCode: Schema.optionalKey(
+          text({ minLength: 1, maxLength: 100 }).annotate({
+            description: "Of an appointment alone: only the booking with this code, exactly as it was given out."
+          })
+        )
+      },
+      success: pageOf(DistributionConsumer).annotate({ identifier: "DistributionConsumerPage" }),
+      error: NotFound
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List a mechanism's consumers",
+        description: "As last recorded. Beside its common fields each item has those of its status."
+      })
+    ),
+    HttpApiEndpoint.get("listDistributionHistory", "/distributions/:id/history", {
+      params: { id: Id },
+      query: {
+        ...listQuery(History.shape),
+        type: Schema.optionalKey(
+          text({ minLength: 1, maxLength: 100 }).annotate({ description: "Only events of this type." })
+        )
+      },
+      success: pageOf(HistoryEntry).annotate({ identifier: "HistoryPage" }),
+      error: NotFound
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List a mechanism's recorded events",
+        description:
+          "In their order; `data` holds the event's own fields, as they were stored, without what is secret as yet."
+      })
+    )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Distributions",
+      description: "Mechanisms of every kind together: their live state, the consumers in them and what has happened."
+    })
+  ) {}

@@ -1,0 +1,112 @@
+/**
+ * What happens in a mechanism, for an admin to watch: what each operation does.
+ */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { slotId } from "../../../domain/appointment/Appointment.ts"
+import type { Tenant } from "../../../domain/values/Ids.ts"
+import { History, type HistoryEntry } from "../../../store/journal/History.ts"
+import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
+import { type ConsumerPlace, Places } from "../../../store/mechanism/Places.ts"
+import { CurrentTenant, LastingCredentials } from "../../credentials/Credentials.ts"
+import { NotFound } from "../../errors/Errors.ts"
+import { EventStreams } from "../../streams/EventStreams.ts"
+import { issueAt } from "../../errors/Issues.ts"
+import { invalidInput } from "../../errors/Validation.ts"
+import { orBusy } from "../records/Answers.ts"
+import { AdminApi } from "../Api.ts"
+import { orInvalidPage } from "../records/Lists.ts"
+import { kinds } from "./Kinds.ts"
+import * as Standings from "./Standings.ts"
+import { WatchedDistributions } from "./WatchedDistributions.ts"
+
+/** Mechanisms of a list that are asked at the same time. */
+const inspectionsAtOnce = 8
+
+export const DistributionHandlers = HttpApiBuilder.group(
+  AdminApi,
+  "distributions",
+  Effect.fnUntraced(function* (handlers) {
+    const mechanisms = yield* Mechanisms
+    const places = yield* Places
+    const history = yield* History
+    const streams = yield* EventStreams
+    const watched = yield* WatchedDistributions
+    const { asked, listed, parked } = yield* Standings.make
+
+    const current = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
+      const found = yield* mechanisms.find(tenant, id)
+      return found === undefined || found.status.archived ? yield* notFound : found
+    })
+
+    return handlers.handleAll({
+      listDistributions: Effect.fnUntraced(function* ({ query }) {
+        const { tenant } = yield* CurrentTenant
+        const { data, pageInfo } = yield* mechanisms.listDistributions(tenant, query, query).pipe(orInvalidPage(query))
+        return { data: yield* Effect.forEach(data, listed, { concurrency: inspectionsAtOnce }), pageInfo }
+      }, orBusy),
+
+      getDistribution: Effect.fnUntraced(function* ({ params: { id } }) {
+        const { tenant } = yield* CurrentTenant
+        const mechanism = yield* current(tenant, id)
+        return yield* asked(mechanism).pipe(
+          Effect.catchTag("Parked", ({ restarts }) => parked(mechanism, restarts)),
+          // Archived in this moment.
+          Effect.catchTag("MechanismNotFound", () => notFound)
+        )
+      }, orBusy),
+
+      watchDistribution: Effect.fnUntraced(function* ({ params: { id }, headers }) {
+        const { tenant } = yield* CurrentTenant
+        yield* current(tenant, id)
+        const watcher = watched.watcher({ tenant, id, lastEventId: headers["last-event-id"] })
+        return yield* streams.open(yield* LastingCredentials, watcher)
+      }, orBusy),
+
+      listDistributionConsumers: Effect.fnUntraced(function* ({ params: { id }, query }) {
+        const { tenant } = yield* CurrentTenant
+        const { kind } = (yield* current(tenant, id)).identity
+        const misplaced = kind === "appointment" ? [] : bookingFilters.filter((name) => query[name] !== undefined)
+        if (misplaced.length > 0) return yield* onlyOfAppointments(query, misplaced)
+        const { data, pageInfo } = yield* places.list(tenant, id, query, query).pipe(orInvalidPage(query))
+        const shown = kind === "appointment" ? (place: ConsumerPlace) => withSlot(id, place) : consumerOf
+        return { data: data.map(shown), pageInfo }
+      }, orBusy),
+
+      listDistributionHistory: Effect.fnUntraced(function* ({ params: { id }, query }) {
+        const { tenant } = yield* CurrentTenant
+        const mechanism = yield* current(tenant, id)
+        const { data, pageInfo } = yield* history.list(tenant, id, query, query).pipe(orInvalidPage(query))
+        const secrets = kinds[Standings.liveKindOf(mechanism)].secrets?.(mechanism.configuration) ?? []
+        return { data: secrets.length === 0 ? data : data.map((entry) => withoutSecrets(entry, secrets)), pageInfo }
+      }, orBusy)
+    })
+  })
+)
+
+const notFound = NotFound.of("Distribution")
+
+const withoutSecrets = (entry: HistoryEntry, secrets: ReadonlyArray<string>): HistoryEntry => ({
+  ...entry,
+  data: Object.fromEntries(Object.entries(entry.data).filter(([name]) => !secrets.includes(name)))
+})
+
+/** The status's own fields beside the common ones. */
+const consumerOf = ({ fields, ...common }: ConsumerPlace) => ({ ...fields, ...common })
+
+/** The same of a booking, with its slot's name. */
+const withSlot = (appointmentId: string, place: ConsumerPlace) => ({
+  slotId: slotId(appointmentId, Date.parse(place.fields["startTime"] as string)),
+  ...consumerOf(place)
+})
+
+/** What bookings alone can be narrowed to. */
+const bookingFilters = ["slotId", "confirmationCode"] as const
+
+const onlyOfAppointments = (
+  query: { readonly [name: string]: unknown },
+  misplaced: ReadonlyArray<(typeof bookingFilters)[number]>
+) => {
+  const expected = "to be left out, as only an appointment has bookings"
+  return invalidInput(misplaced.map((name) => issueAt(query, name, { kind: "validation", type: "picklist", expected })))
+}

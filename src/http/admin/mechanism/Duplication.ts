@@ -1,0 +1,120 @@
+/**
+ * What a copy of an experience is made of: everything that was set, at times of its own, and nothing of what happened.
+ */
+import { Result } from "effect"
+import { randomBytes } from "node:crypto"
+import type { Settings } from "../../../domain/experience/Experience.ts"
+import { withWindow } from "../../../domain/experience/ExperienceWindow.ts"
+import { isLiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import { type Sequence, Settings as SequenceSettings } from "../../../domain/experience/Sequence.ts"
+import type { Millis } from "../../../domain/values/Time.ts"
+import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
+import type { Known, Named, WholeExperience } from "../../../store/experience/ExperienceAggregates.ts"
+import type { ValidationError } from "../../errors/Errors.ts"
+import { issueAt } from "../../errors/Issues.ts"
+import { invalidInput } from "../../errors/Validation.ts"
+import type { DuplicateExperience } from "../experience/ExperienceApi.ts"
+import type { NewWhole } from "../experience/ExperienceBodies.ts"
+import { withChanges } from "../records/Payloads.ts"
+import { productsNamed } from "../experience/SequenceBodies.ts"
+import { sequencesMax } from "../experience/ExperienceAggregateApi.ts"
+import { mechanismsMax } from "../experience/SequenceAggregateApi.ts"
+import { configurationOf } from "../experience/AggregateRecords.ts"
+
+/** Whatever can be set that is an instant, of an experience and of mechanisms of all kinds. */
+const instants: ReadonlySet<string> = new Set([
+  "openAt",
+  "closeAt",
+  "lobbyOpenAt",
+  "drawAt",
+  "settleAt",
+  "slotsFrom",
+  "slotsUntil"
+])
+
+/** The last instant there is text for. */
+const latest: Millis = 253_402_300_799_999
+
+/** True if the copy could not be created in one body. */
+export const isTooLarge = ({ sequences }: WholeExperience): boolean =>
+  sequences.length > sequencesMax ||
+  sequences.reduce((count, { mechanisms }) => count + mechanisms.length, 0) > mechanismsMax
+
+/** What of the catalogue and of audiences the original names. */
+export const namedBy = ({ products, sequences }: WholeExperience): Named => ({
+  productIds: [
+    ...new Set([
+      ...products.map(({ productId }) => productId),
+      ...sequences.flatMap(({ sequence }) => productsNamed(sequence))
+    ])
+  ],
+  variantIds: [...new Set(products.flatMap(({ productVariantId }) => productVariantId ?? []))],
+  audienceIds: [...new Set(sequences.flatMap(({ sequence }) => sequence.audienceId ?? []))]
+})
+
+/** The copy, if every time in it lies in the future. */
+export const copyOf = (
+  original: WholeExperience,
+  own: Settings,
+  { name, shiftSeconds }: Partial<typeof DuplicateExperience.Type>,
+  now: Millis,
+  known: Known
+): Result.Result<NewWhole, ValidationError> => {
+  const shift = (shiftSeconds ?? 0) * 1000
+  const times: Array<Millis> = []
+  const shifted = <A extends object>(settings: A): A =>
+    Object.fromEntries(
+      Object.entries(settings).map(([field, value]) => {
+        if (!instants.has(field)) return [field, value]
+        times.push(value)
+        return [field, value + shift]
+      })
+    ) as A
+  const whole: NewWhole = {
+    settings: { ...shifted(own), name: name ?? copied(own.name) },
+    accessCode: lost(original.experience.hasAccessCode),
+    offers: original.products.filter(
+      ({ productId, productVariantId }) =>
+        known.products.has(productId) && (productVariantId === null || known.variants.has(productVariantId))
+    ),
+    sequences: original.sequences.map(({ sequence, mechanisms }) => ({
+      settings: withChanges<SequenceSettings>(
+        {},
+        withoutArchived(sequence, known),
+        SequenceSettings.fields,
+        {}
+      ) as SequenceSettings,
+      accessCode: lost(sequence.hasAccessCode),
+      mechanisms: withOneWaitlist(mechanisms).flatMap((mechanism) => {
+        const { kind } = mechanism.identity
+        if (!isLiveKind(kind)) return []
+        return [{ kind, configuration: shifted(withWindow(configurationOf(mechanism, kind), undefined)) }]
+      })
+    }))
+  }
+  const least = Math.floor((now - Math.min(...times)) / 1000) + 1
+  const most = Math.floor((latest - Math.max(...times)) / 1000)
+  const sent = shiftSeconds ?? 0
+  const refused = (type: string, expected: string) =>
+    Result.fail(invalidInput([issueAt({ shiftSeconds: sent }, "shiftSeconds", { kind: "validation", type, expected })]))
+  if (sent < least) return refused("min_value", `>=${least}, or a time of the copy would have passed`)
+  return sent > most ? refused("max_value", `<=${most}`) : Result.succeed(whole)
+}
+
+/** The mechanisms with the oldest of the waitlists alone: former versions let a sequence have several. */
+const withOneWaitlist = (mechanisms: ReadonlyArray<StoredMechanism>): ReadonlyArray<StoredMechanism> => {
+  const waitlist = mechanisms.find(({ identity }) => identity.kind === "waitlist")
+  return mechanisms.filter((mechanism) => mechanism.identity.kind !== "waitlist" || mechanism === waitlist)
+}
+
+/** The sequence with those of its products that are not archived. */
+const withoutArchived = (sequence: Sequence, { products }: Known): Sequence => ({
+  ...sequence,
+  sequenceProducts: sequence.sequenceProducts.filter(({ productId }) => products.has(productId))
+})
+
+/** The name of a copy that is given none. */
+const copied = (name: string): string => `${name.slice(0, 193).replace(/[\uD800-\uDBFF]$/, "")} (copy)`
+
+/** An access code that nobody knows, in place of one that only its hash is known of. */
+const lost = (hasAccessCode: boolean): string | null => (hasAccessCode ? randomBytes(32).toString("hex") : null)

@@ -1,0 +1,142 @@
+/**
+ * What the Admin API can do with mechanisms of any kind: the contract of the six operations that all of them share
+ * (interface document 2.8; completions 4, "Mechanisms").
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Id } from "../../../domain/values/Ids.ts"
+import * as Mechanisms from "../../../store/mechanism/Mechanisms.ts"
+import { Conflict, NotFound } from "../../errors/Errors.ts"
+import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
+import { mechanismFields, settingsOf } from "./MechanismRecord.ts"
+import { changeFields, createFields } from "../records/Payloads.ts"
+import { archivedQuery } from "../records/Restoring.ts"
+
+/** How a kind is called, and what the description says of it. */
+export interface Words<Group extends string> {
+  /** The group, and the path: `queues`, `timed-releases`. */
+  readonly group: Group
+  /** In a sentence: `queue`, `timed release`. */
+  readonly noun: string
+  /** With its article: `a queue`, `an auction`. */
+  readonly aNoun: string
+  /** In the names of schemas and operations: `Queue`, `TimedRelease`. */
+  readonly name: string
+  /** What a creation needs to know: units and defaults. */
+  readonly creating: string
+  /** What cannot be changed, and when. */
+  readonly changing: string
+  /** What ending does to those who are in it. */
+  readonly ending: string
+}
+
+/** The schemas of a kind: what can be set, its record, and the bodies that create it, by itself or within a sequence, and change it. */
+export const schemasOf = <
+  F extends Schema.Struct.Fields,
+  const Required extends Exclude<keyof F, "experienceWindow"> & string
+>(
+  name: string,
+  configurationFields: F & { readonly name: Schema.Constraint; readonly timeZone: Schema.Constraint },
+  required: ReadonlyArray<Required>
+) => {
+  const settings = settingsOf(configurationFields as F)
+  return {
+    settings,
+    Record: Schema.Struct(mechanismFields(settings)).annotate({ identifier: name }),
+    Create: Schema.Struct({ sequenceId: Id, ...createFields(settings, ["name", ...required]) }).annotate({
+      identifier: `Create${name}`
+    }),
+    CreateWithin: Schema.Struct(createFields(settings, ["name", ...required])).annotate({
+      identifier: `Create${name}Within`
+    }),
+    Change: Schema.Struct(changeFields(settings, ["name", ...required])).annotate({ identifier: `Change${name}` })
+  }
+}
+
+/** The group of a kind, with the operations `create`, `list`, `get`, `change`, `archive` and `end`. */
+export const mechanismGroup = <
+  const Group extends string,
+  Record extends Schema.Top,
+  Create extends Schema.Top,
+  Change extends Schema.Top
+>(
+  { group, noun, aNoun, name, creating, changing, ending }: Words<Group>,
+  schemas: { readonly Record: Record; readonly Create: Create; readonly Change: Change }
+) => {
+  const path = `/${group}` as const
+  const one = `/${group}/:id` as const
+  const plural = `${name}s`
+  return HttpApiGroup.make(group).add(
+    HttpApiEndpoint.post("create", path, {
+      payload: schemas.Create,
+      success: schemas.Record.pipe(HttpApiSchema.status(201)),
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({ identifier: `create${name}`, summary: `Create ${aNoun}`, description: creating })
+    ),
+    HttpApiEndpoint.get("list", path, {
+      query: {
+        ...listQuery(Mechanisms.shape),
+        ...searchQuery("the name"),
+        ...archivedQuery,
+        experienceId: Schema.optionalKey(Id.annotate({ description: "Only those of this experience." })),
+        sequenceId: Schema.optionalKey(Id.annotate({ description: "Only those of this sequence." }))
+      },
+      success: pageOf(schemas.Record).annotate({ identifier: `${name}Page` })
+    }).annotateMerge(
+      listAnnotations({
+        identifier: `list${plural}`,
+        summary: `List ${noun}s`,
+        description:
+          "All that are not archived, or with `archived=true` those that are. Sorted by `openAt`, those without one come first."
+      })
+    ),
+    HttpApiEndpoint.get("get", one, { params: { id: Id }, success: schemas.Record, error: NotFound }).annotateMerge(
+      OpenApi.annotations({
+        identifier: `get${name}`,
+        summary: `Get ${aNoun}`,
+        description:
+          "The record, with the times it was given. Where its experience has an `openAt` or a `closeAt`, the later opening " +
+          "and the earlier closing hold; of a waitlist and a lobby only the closing is bounded, as they come before the " +
+          "opening. `GET /distributions/{id}` adds what happens in it at this moment."
+      })
+    ),
+    HttpApiEndpoint.put("change", one, {
+      params: { id: Id },
+      payload: schemas.Change,
+      success: schemas.Record,
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      OpenApi.annotations({
+        identifier: `change${name}`,
+        summary: `Change ${aNoun}`,
+        description:
+          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its " +
+          `default. What has closed cannot be changed (409 \`CLOSED\`). ${changing}`
+      })
+    ),
+    HttpApiEndpoint.delete("archive", one, {
+      params: { id: Id },
+      success: schemas.Record,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        identifier: `archive${name}`,
+        summary: `Archive ${aNoun}`,
+        description:
+          "Ends it, if it has not ended, and answers the archived record. It is not found any more afterwards, on either API; lists show it with `archived=true`. Grants made before stay valid until they end, and a server can still validate, complete and deny them. It cannot be restored: what has ended does not open again."
+      })
+    ),
+    HttpApiEndpoint.post("end", `${one}/end`, {
+      params: { id: Id },
+      success: schemas.Record,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        identifier: `end${name}`,
+        summary: `End ${aNoun}`,
+        description: `Closes it at once: ${ending} Ending what has ended changes nothing.`
+      })
+    )
+  )
+}

@@ -1,0 +1,88 @@
+/**
+ * A mechanism as an admin sees it: its record, where it stands, and what its actor holds in memory. The counters are kept
+ * while events are applied, so that to look costs the same for ten places and for a million.
+ */
+import { Clock, Effect, Schema } from "effect"
+import { isLiveKind, type LiveKind, type MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import { Engine, type Inspection } from "../../../engine/Engine.ts"
+import { lifecycleOf, Mechanisms, type StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
+import type { Distribution, Live } from "./DistributionApi.ts"
+import { kinds } from "./Kinds.ts"
+import { mechanismRecord } from "./MechanismRecord.ts"
+
+type Shown = typeof Distribution.Type
+
+/** What can be known of a mechanism beside its stored record. */
+interface Known extends Pick<Inspection<LiveKind>, "configuration" | "status" | "lifecycle"> {
+  readonly live: typeof Live.Type | null
+}
+
+export const make = Effect.gen(function* () {
+  const engine = yield* Engine
+  const mechanisms = yield* Mechanisms
+
+  /** What the record alone tells. */
+  const recorded = (mechanism: StoredMechanism): Effect.Effect<Shown> =>
+    Effect.map(Clock.currentTimeMillis, (now) =>
+      distributionOf(mechanism, {
+        configuration: configurationOf(mechanism),
+        status: mechanism.status,
+        lifecycle: lifecycleOf(mechanism, now),
+        live: null
+      })
+    )
+
+  return {
+    recorded,
+
+    /** The mechanism as it stands, started if need be. */
+    asked: (mechanism: StoredMechanism) =>
+      Effect.map(engine.inspect(refOf(mechanism)), (inspection) => distributionOf(mechanism, inspection)),
+
+    /** One of many: what does not run here is not started to be asked, and what cannot answer does not spoil the list. */
+    listed: (mechanism: StoredMechanism): Effect.Effect<Shown> =>
+      engine.glance(refOf(mechanism)).pipe(
+        Effect.flatMap((inspection) =>
+          inspection === undefined ? recorded(mechanism) : Effect.succeed(distributionOf(mechanism, inspection))
+        ),
+        Effect.catch(() => recorded(mechanism))
+      ),
+
+    /** What can be said of a mechanism whose actor stands still: there, and there alone, the database has to count. */
+    parked: Effect.fnUntraced(function* (mechanism: StoredMechanism, restarts: number) {
+      const { counts, lastSequence } = yield* mechanisms.tally(mechanism.identity, mechanism.identity.id)
+      const live = { ...standingStill(restarts), counts, lastSequence }
+      return { ...(yield* recorded(mechanism)), live }
+    })
+  }
+})
+
+/** The counters of an actor that stands still, but for what it had counted. */
+export const standingStill = (restarts: number) => ({
+  entriesPerMinute: 0,
+  grantsPerMinute: 0,
+  node: null,
+  restarts,
+  parked: true
+})
+
+/** Every mechanism was created as a kind that has rules. */
+export const liveKindOf = ({ identity }: StoredMechanism): LiveKind => {
+  if (isLiveKind(identity.kind)) return identity.kind
+  throw new Error(`no rules for a ${identity.kind}`)
+}
+
+const refOf = (mechanism: StoredMechanism): MechanismRef<LiveKind> => ({
+  kind: liveKindOf(mechanism),
+  id: mechanism.identity.id,
+  tenant: mechanism.identity
+})
+
+const configurationOf = (mechanism: StoredMechanism) =>
+  Schema.decodeUnknownSync(kinds[liveKindOf(mechanism)].Configuration)(mechanism.configuration)
+
+const distributionOf = (mechanism: StoredMechanism, { configuration, status, lifecycle, live }: Known): Shown => {
+  const kind = liveKindOf(mechanism)
+  const record = mechanismRecord(mechanism, configuration, status, kinds[kind])
+  return { ...record, type: kind, lifecycle, live } as Shown
+}

@@ -1,0 +1,96 @@
+/**
+ * What has changed between two looks at a mechanism, as the events of a stream (see WatchApi.ts).
+ */
+import { sha256 } from "../../../domain/values/Digest.ts"
+import type { Lifecycle } from "../../../domain/mechanism/Decider.ts"
+import type { LifeChange } from "./WatchApi.ts"
+
+/** A distribution as it travels. */
+interface Wire {
+  readonly lifecycle: Lifecycle
+  readonly statusOverride: "ended" | null
+  readonly statusOverrideAt: string | null
+  readonly statusOverrideBy: string | null
+  readonly teardownStatus: "pending" | "completed" | null
+  readonly updatedAt: string
+  readonly updatedBy: string
+  readonly live: { readonly lastSequence: number } | null
+  readonly [field: string]: unknown
+}
+
+/** What everybody was told, and the event that tells it to those who come. */
+export interface Told {
+  readonly wire: Wire
+  readonly isArchived: boolean
+  readonly id: string
+  readonly event: string
+}
+
+/** The events that lead from what was told to what is told now. */
+export interface News {
+  readonly events: string
+  readonly told: Told
+}
+
+/** What is to be told of a mechanism that is found so. */
+export const told = (wire: Wire, isArchived: boolean): Told => {
+  const json = JSON.stringify(wire)
+  const id = `${wire.live?.lastSequence ?? 0}-${sha256(json).slice(0, 12)}`
+  return { wire, isArchived, id, event: event("state", json, id) }
+}
+
+/** What is new; undefined if nothing is, or nothing but counters that are not due yet. */
+export const newsBetween = (before: Told, found: Told, areCountersDue: boolean): News | undefined => {
+  const changes = lifeChangesBetween(before, found)
+  const isReconfigured = recordOf(before.wire, changes) !== recordOf(found.wire, changes)
+  const hasNewCounters = JSON.stringify(before.wire.live) !== JSON.stringify(found.wire.live)
+  const areCountersTold = hasNewCounters && areCountersDue && !found.isArchived
+  const events = changes.map((change) => ["lifecycle", { change, ...standingOf(found.wire) }] as const)
+  const present = areCountersTold ? found : told({ ...found.wire, live: before.wire.live }, found.isArchived)
+  const all: ReadonlyArray<readonly [string, unknown]> = [
+    ...events,
+    ...(isReconfigured && !found.isArchived ? [["state", present.wire] as const] : []),
+    ...(areCountersTold && !isReconfigured ? [["counters", found.wire.live] as const] : [])
+  ]
+  if (all.length === 0) return undefined
+  // Only the last one says what has been told: a stream that is cut off between them is told everything again.
+  const texts = all.map(([name, data], index) =>
+    event(name, JSON.stringify(data), index === all.length - 1 ? present.id : undefined)
+  )
+  return { events: texts.join(""), told: present }
+}
+
+/** In the order in which they happen. */
+function lifeChangesBetween(before: Told, found: Told): ReadonlyArray<LifeChange> {
+  const [from, to] = [before.wire, found.wire]
+  const wasClosing = from.lifecycle === "settling" || from.lifecycle === "closed"
+  const isClosing = to.lifecycle === "settling" || to.lifecycle === "closed"
+  const isEnded = from.statusOverride === null && to.statusOverride === "ended"
+  const changes: Array<LifeChange> = []
+  if (from.lifecycle === "scheduled" && to.lifecycle !== "scheduled" && !isEnded) changes.push("opened")
+  if (isEnded) changes.push("ended")
+  else if (!wasClosing && isClosing) changes.push("closing")
+  if (from.lifecycle !== "closed" && to.lifecycle === "closed") changes.push("settled")
+  if (!before.isArchived && found.isArchived) changes.push("archived")
+  return changes
+}
+
+const standingOf = ({
+  lifecycle,
+  statusOverride,
+  statusOverrideAt,
+  statusOverrideBy,
+  teardownStatus,
+  updatedAt,
+  updatedBy
+}: Wire) => ({ lifecycle, statusOverride, statusOverrideAt, statusOverrideBy, teardownStatus, updatedAt, updatedBy })
+
+/** What a `state` would be told for: all but the counters and what the changes of its life tell already. */
+function recordOf(wire: Wire, changes: ReadonlyArray<LifeChange>): string {
+  const record: { [field: string]: unknown } = { ...wire, live: null }
+  if (changes.length > 0) for (const told of Object.keys(standingOf(wire))) delete record[told]
+  return JSON.stringify(record)
+}
+
+const event = (name: string, json: string, id?: string): string =>
+  `${id === undefined ? "" : `id: ${id}\n`}event: ${name}\ndata: ${json}\n\n`

@@ -1,0 +1,114 @@
+/**
+ * Analytics on the Admin API: what a query does.
+ */
+import { Clock, Effect, Result } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import {
+  bucketsOf,
+  currencyProblem,
+  type Measure,
+  measureProblems,
+  type Problem,
+  rangeOf,
+  sources,
+  tooManyBuckets
+} from "../../../domain/organization/Analytics.ts"
+import type { Millis } from "../../../domain/values/Time.ts"
+import { Analytics, type Tally, type Wanted } from "../../../store/organization/Analytics.ts"
+import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { issueAt } from "../../errors/Issues.ts"
+import { orServiceUnavailable } from "../../errors/Refusals.ts"
+import { invalidInput } from "../../errors/Validation.ts"
+import type { AnalyticsQuery } from "./AnalyticsApi.ts"
+import { AdminApi } from "../Api.ts"
+
+export const AnalyticsHandlers = HttpApiBuilder.group(
+  AdminApi,
+  "analytics",
+  Effect.fnUntraced(function* (handlers) {
+    const analytics = yield* Analytics
+
+    return handlers.handleAll({
+      queryAnalytics: Effect.fnUntraced(function* ({ payload }) {
+        const { tenant } = yield* CurrentTenant
+        const { interval, measures, where } = payload
+        const range = rangeOf(payload.timeRange, yield* Clock.currentTimeMillis)
+        const problems = [...rangeProblems(range, payload), ...measureProblems(measures)]
+        if (Result.isFailure(range) || problems.length > 0) return yield* refused(payload, problems)
+        const { from, to } = range.success
+        const wanted = measures.map(wantedBy)
+        const question = { wanted: distinct(wanted), range: range.success, interval, where: where ?? {} }
+        const tallies = yield* analytics
+          .tallies(tenant, question)
+          .pipe(Effect.catchTag("QueryTooLong", ({ seconds }) => refused(payload, [tooLong(seconds)])))
+        const mixed = wanted.flatMap((one) => currencyProblem(currenciesOf(tallies, one)) ?? [])
+        if (mixed.length > 0) return yield* refused(payload, mixed.slice(0, 1))
+        const found = new Map(tallies.map((tally) => [keyOf(tally, tally.bucket), tally]))
+        const buckets = bucketsOf(range.success, interval)
+        return {
+          data: buckets.map((bucket) => ({
+            time_bucket: bucket,
+            series: Object.fromEntries(
+              measures.map(({ name, op }, index) => [name, valueOf(op, found.get(keyOf(wanted[index]!, bucket)))])
+            )
+          })),
+          meta: {
+            interval,
+            from,
+            to,
+            timeZone: "UTC" as const,
+            buckets: buckets.length,
+            measures: measures.map((measure) => ({ ...measure, field: measure.field ?? null }))
+          }
+        }
+      }, orServiceUnavailable)
+    })
+  })
+)
+
+const rangeProblems = (
+  range: ReturnType<typeof rangeOf>,
+  { interval }: typeof AnalyticsQuery.Type
+): ReadonlyArray<Problem> => {
+  if (Result.isFailure(range)) return [range.failure]
+  const problem = tooManyBuckets(range.success, interval)
+  return problem === undefined ? [] : [problem]
+}
+
+const tooLong = (seconds: number): Problem => ({
+  path: ["timeRange"],
+  kind: "validation",
+  type: "max_value",
+  expected: `a range that can be looked through within ${seconds} seconds`
+})
+
+const refused = (payload: typeof AnalyticsQuery.Type, problems: ReadonlyArray<Problem>) =>
+  invalidInput(problems.map(({ path, ...found }) => issueAt(payload, path, found)))
+
+/** What a measure asks of the store; a count adds nothing up. */
+const wantedBy = ({ event, op, field }: Measure): Wanted => {
+  const { kind, type } = sources.get(event)!
+  return { kind, type, field: op === "count" ? null : (field ?? null) }
+}
+
+const keyOf = ({ kind, type, field }: Wanted, bucket?: Millis): string => [kind, type, field, bucket].join(" ")
+
+/** Two measures may want the same. */
+const distinct = (wanted: ReadonlyArray<Wanted>): ReadonlyArray<Wanted> => [
+  ...new Map(wanted.map((one) => [keyOf(one), one])).values()
+]
+
+/** In which currencies the money was that is wanted. */
+const currenciesOf = (tallies: ReadonlyArray<Tally>, wanted: Wanted): ReadonlySet<string> => {
+  const key = keyOf(wanted)
+  return new Set(
+    tallies.flatMap(({ currencyCode, ...tally }) =>
+      currencyCode !== null && keyOf(tally) === key ? [currencyCode] : []
+    )
+  )
+}
+
+const valueOf = (op: Measure["op"], tally: Tally | undefined): number => {
+  if (tally === undefined) return 0
+  return op === "count" ? tally.count : op === "sum" ? tally.sum : tally.average
+}

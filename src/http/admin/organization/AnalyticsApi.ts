@@ -1,0 +1,92 @@
+/**
+ * Analytics on the Admin API: the contract (completions 4, "Analytics").
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import {
+  bucketsMax,
+  Interval,
+  Measure,
+  measuresMax,
+  Operation,
+  rangeDaysMax,
+  sources
+} from "../../../domain/organization/Analytics.ts"
+import { Id } from "../../../domain/values/Ids.ts"
+import { CurrencyCode } from "../../../domain/values/Locale.ts"
+import { deciders, type LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import { text } from "../../../domain/values/Text.ts"
+import { Timestamp } from "../../../domain/values/Time.ts"
+import { RateCategory } from "../../limits/Limit.ts"
+import { closed } from "../records/Payloads.ts"
+
+const narrowed = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+/** The body of `POST /analytics/query`. */
+export const AnalyticsQuery = Schema.Struct({
+  interval: Interval,
+  timeRange: text({ minLength: 2, maxLength: 100 }).annotate({
+    description: "`<n>m`, `<n>h` or `<n>d` back from now, or `start/end`, the end excluded, as ISO 8601 date-times.",
+    examples: ["24h", "2026-11-21T18:00:00Z/2026-11-22T00:00:00Z"]
+  }),
+  measures: Schema.Array(Measure).check(Schema.isMinLength(1), Schema.isMaxLength(measuresMax)),
+  where: narrowed(
+    closed({
+      distributionId: narrowed(Id),
+      experienceId: narrowed(Id),
+      sequenceId: narrowed(Id),
+      distributionType: narrowed(Schema.Literals(Object.keys(deciders) as Array<LiveKind>)),
+      currencyCode: narrowed(CurrencyCode)
+    })
+  )
+}).annotate({ identifier: "AnalyticsQuery" })
+
+/** The answer: each bucket of the range with a number for each measure. */
+export const AnalyticsAnswer = Schema.Struct({
+  data: Schema.Array(Schema.Struct({ time_bucket: Timestamp, series: Schema.Record(Schema.String, Schema.Finite) })),
+  meta: Schema.Struct({
+    interval: Interval,
+    from: Timestamp,
+    to: Timestamp,
+    timeZone: Schema.Literal("UTC"),
+    buckets: Schema.Int,
+    measures: Schema.Array(
+      Schema.Struct({
+        name: Schema.String,
+        event: Schema.String,
+        op: Operation,
+        unit: Schema.String,
+        field: Schema.NullOr(Schema.String)
+      })
+    )
+  })
+}).annotate({ identifier: "AnalyticsAnswer" })
+
+/** The events with what of them can be added up. */
+const events = Array.from(sources, ([name, { fields }]) =>
+  fields.length === 0 ? `\`${name}\`` : `\`${name}\` (${fields.map((field) => `\`${field}\``).join(", ")})`
+).join(", ")
+
+export class AnalyticsApi extends HttpApiGroup.make("analytics")
+  .add(
+    HttpApiEndpoint.post("queryAnalytics", "/analytics/query", {
+      payload: AnalyticsQuery,
+      success: AnalyticsAnswer
+    })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Measure what happened",
+          description:
+            `Over the recorded events of all mechanisms, archived ones too, and orders. At most ${measuresMax} measures, ${bucketsMax.toLocaleString("en")} buckets and ${rangeDaysMax} days. ` +
+            "Every bucket of the range is answered, with 0 where nothing happened. Buckets lie on the UTC clock; the first and the last hold what of them lies within the range. " +
+            "`count` counts events; `sum` and `avg` need a `field`. They are worked out in exact decimals and answered as the nearest number. Amounts of different currencies are never added up: where the orders or bids of a `sum` or `avg` are in several, the query is a 400 at `where.currencyCode` that names them, and has to be narrowed to one. `unit` labels the result and changes nothing. " +
+            "`where` narrows all measures: `currencyCode` to orders and auctions in that currency, as nothing else has one. A field that it does not have is a 400 that names those it has. " +
+            "A query that takes longer than 10 seconds is a 400 that asks for a smaller range. An order counts as created, paid, fulfilled and cancelled when the API is told so. " +
+            `The events, with what of them can be added up: ${events}.`
+        })
+      )
+      .annotate(RateCategory, "analyticsQuery")
+  )
+  .annotateMerge(
+    OpenApi.annotations({ title: "Analytics", description: "What happened, counted and added up over time." })
+  ) {}

@@ -1,0 +1,61 @@
+/**
+ * API keys on the Admin API: the contract (interface document 5.1; completions 2 and 4).
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { KeyKind } from "../../../auth/keys/ApiKeys.ts"
+import * as OrganizationKeys from "../../../auth/keys/OrganizationKeys.ts"
+import { Mode } from "../../../domain/values/Ids.ts"
+import { SentTimestamp } from "../../../domain/values/Time.ts"
+import { AnswerHoldsSecret } from "../../idempotency/Idempotency.ts"
+import { listAnnotations, listQuery, pageOf } from "../records/Lists.ts"
+
+const shown = {
+  kind: KeyKind,
+  mode: Mode,
+  display: Schema.String.annotate({ description: "The key's first characters, `…`, and its last four." }),
+  createdAt: SentTimestamp
+}
+
+/** A key, of which only its ends are known. */
+export const ApiKey = Schema.Struct(shown).annotate({ identifier: "ApiKey" })
+
+/** A key that was just made, with its whole text. */
+export const RotatedApiKey = Schema.Struct({
+  ...shown,
+  key: Schema.String.annotate({ description: "The key itself. Shown in this answer alone." })
+}).annotate({ identifier: "RotatedApiKey" })
+
+export class ApiKeyApi extends HttpApiGroup.make("apiKeys")
+  .add(
+    HttpApiEndpoint.get("listApiKeys", "/api-keys", {
+      query: listQuery(OrganizationKeys.shape),
+      success: pageOf(ApiKey).annotate({ identifier: "ApiKeyPage" })
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List the API keys",
+        description: "The current keys of the caller's mode: a live key sees the live pair, a test key the test pair."
+      })
+    ),
+    HttpApiEndpoint.post("rotateApiKey", "/api-keys/:kind/rotate", {
+      params: { kind: KeyKind },
+      success: RotatedApiKey
+    })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Replace an API key",
+          description:
+            "Answers a new key of the caller's mode, this once. The old one has stopped working everywhere by then; requests " +
+            "under way are finished. Takes up to 6 seconds where a process of this installation does not answer. Should the " +
+            "answer be lost, `usher keys rotate` makes another key: the new key is kept nowhere, so that the request repeated " +
+            "with its `Idempotency-Key` is a 409 `IDEMPOTENCY_ANSWER_NOT_KEPT`."
+        })
+      )
+      .annotate(AnswerHoldsSecret, true)
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "API keys",
+      description: "The keys of the organization in the mode of the key that asks."
+    })
+  ) {}

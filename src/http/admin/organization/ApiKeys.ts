@@ -1,0 +1,33 @@
+/** The handlers of API keys. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { OrganizationKeys } from "../../../auth/keys/OrganizationKeys.ts"
+import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { orServiceUnavailable } from "../../errors/Refusals.ts"
+import { AdminApi } from "../Api.ts"
+import { orInvalidPage } from "../records/Lists.ts"
+
+export const ApiKeyHandlers = HttpApiBuilder.group(
+  AdminApi,
+  "apiKeys",
+  Effect.fnUntraced(function* (handlers) {
+    const keys = yield* OrganizationKeys
+
+    return handlers.handleAll({
+      listApiKeys: Effect.fnUntraced(function* ({ query }) {
+        const { tenant } = yield* CurrentTenant
+        return yield* keys.list(tenant, query).pipe(orInvalidPage(query))
+      }, orServiceUnavailable),
+
+      rotateApiKey: Effect.fnUntraced(
+        function* ({ params: { kind } }) {
+          const { tenant } = yield* CurrentTenant
+          return yield* keys.rotate(tenant, kind)
+        },
+        // Organizations are never removed.
+        Effect.catchTag("OrganizationNotFound", Effect.die),
+        orServiceUnavailable
+      )
+    })
+  })
+)

@@ -1,0 +1,35 @@
+/** The nodes on the Admin API: what there is to see of them. */
+import { Clock, Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Engine } from "../../../engine/Engine.ts"
+import { Operations } from "../../../store/mechanism/Operations.ts"
+import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { orServiceUnavailable } from "../../errors/Refusals.ts"
+import { AdminApi } from "../Api.ts"
+
+export const NodeHandlers = HttpApiBuilder.group(
+  AdminApi,
+  "nodes",
+  Effect.fnUntraced(function* (handlers) {
+    const engine = yield* Engine
+    const operations = yield* Operations
+
+    return handlers.handleAll({
+      listNodes: Effect.fnUntraced(function* () {
+        const { tenant } = yield* CurrentTenant
+        const now = yield* Clock.currentTimeMillis
+        const parked = yield* operations.parked(tenant)
+        const overdue = yield* operations.overdue(tenant, now)
+        return {
+          data: yield* engine.nodes(yield* operations.unfinished(tenant)),
+          parkedMechanisms: parked.map(({ mechanismId, kind, ...rest }) => ({
+            distributionId: mechanismId,
+            type: kind,
+            ...rest
+          })),
+          oldestOverdueWakeUpAt: overdue ?? null
+        }
+      }, orServiceUnavailable)
+    })
+  })
+)

@@ -1,0 +1,96 @@
+/**
+ * The caller's organization on the Admin API: what each operation does.
+ */
+import { Effect, Option, Result } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { OrganizationChanges } from "../../../auth/keys/OrganizationChanges.ts"
+import { type Organization, Organizations } from "../../../auth/keys/Organizations.ts"
+import * as Domain from "../../../domain/organization/Organization.ts"
+import { RateLimits, rateLimitsOf } from "../../../domain/organization/Plan.ts"
+import { Settings } from "../../../settings/Settings.ts"
+import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { Forbidden, type ValidationError } from "../../errors/Errors.ts"
+import { issueAt } from "../../errors/Issues.ts"
+import { orServiceUnavailable } from "../../errors/Refusals.ts"
+import { invalidInput } from "../../errors/Validation.ts"
+import { AdminApi } from "../Api.ts"
+import type { ChangeOrganization, Organization as ShownOrganization } from "./OrganizationApi.ts"
+import { withChanges, withNulls } from "../records/Payloads.ts"
+
+export const OrganizationHandlers = HttpApiBuilder.group(
+  AdminApi,
+  "organizations",
+  Effect.fnUntraced(function* (handlers) {
+    const organizations = yield* Organizations
+    const changes = yield* OrganizationChanges
+    const { accessTokenLifetimeSeconds, refreshTokenLifetimeSeconds } = yield* Settings
+    const installation = { access: accessTokenLifetimeSeconds, refresh: refreshTokenLifetimeSeconds }
+
+    return handlers.handleAll({
+      getOrganization: Effect.fnUntraced(function* () {
+        const { tenant } = yield* CurrentTenant
+        // Organizations are never removed.
+        return shown(Option.getOrThrow(yield* organizations.find(tenant.organizationId)))
+      }, orServiceUnavailable),
+
+      changeOrganization: Effect.fnUntraced(
+        function* ({ payload }) {
+          const { tenant, by } = yield* CurrentTenant
+          if (tenant.mode !== "live") return yield* liveKeyRequired
+          const revise = (settings: Domain.Settings) => revised(settings, payload, installation)
+          return shown(yield* changes.change(tenant.organizationId, by, revise))
+        },
+        Effect.catchTag("OrganizationNotFound", Effect.die),
+        orServiceUnavailable
+      )
+    })
+  })
+)
+
+/** What a test key does is seen in test mode alone, and this would not be. */
+const liveKeyRequired = new Forbidden({ error: "Live secret key required" })
+
+const shown = ({ id, name, plan, settings, ...stamps }: Organization): typeof ShownOrganization.Type =>
+  ({
+    id,
+    name,
+    plan,
+    rateLimits: withNulls(rateLimitsOf(plan, settings.rateLimits), RateLimits.fields),
+    ...withNulls({ name, ...settings }, Domain.Settings.fields),
+    ...stamps
+  }) as typeof ShownOrganization.Type
+
+/** The settings with the changes made, if the tokens' lifetimes make sense. */
+const revised = (
+  settings: Domain.Settings,
+  changes: typeof ChangeOrganization.Type,
+  installation: { readonly access: number; readonly refresh: number }
+): Result.Result<Domain.Settings, ValidationError> => {
+  const { allowedOrigins, ...next } = withChanges<Domain.Settings>(
+    settings,
+    changes,
+    Domain.Settings.fields,
+    {}
+  ) as Domain.Settings
+  const access = next.accessTokenTtlSeconds ?? installation.access
+  const refresh = next.refreshTokenTtlSeconds ?? installation.refresh
+  const isAboutTokens = changes.accessTokenTtlSeconds !== undefined || changes.refreshTokenTtlSeconds !== undefined
+  if (isAboutTokens && refresh < access) return Result.fail(sessionTooShort(changes, access, refresh))
+  return Result.succeed(allowedOrigins?.length ? { ...next, allowedOrigins } : next)
+}
+
+/** A session ends with its refresh token; an access token must not outlive it. */
+const sessionTooShort = (changes: typeof ChangeOrganization.Type, access: number, refresh: number): ValidationError =>
+  invalidInput([
+    changes.refreshTokenTtlSeconds === undefined
+      ? issueAt(changes, "accessTokenTtlSeconds", {
+          kind: "validation",
+          type: "max_value",
+          expected: `<=${refresh}, the lifetime of refresh tokens`
+        })
+      : issueAt(changes, "refreshTokenTtlSeconds", {
+          kind: "validation",
+          type: "min_value",
+          expected: `>=${access}, the lifetime of access tokens`
+        })
+  ])

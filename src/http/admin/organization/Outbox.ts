@@ -1,0 +1,26 @@
+/** The handler of the outbox. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { parseEmail, parsePhone } from "../../../auth/codes/Addresses.ts"
+import { Delivery } from "../../../delivery/Delivery.ts"
+import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { NotFound } from "../../errors/Errors.ts"
+import { AdminApi } from "../Api.ts"
+
+export const OutboxHandlers = HttpApiBuilder.group(
+  AdminApi,
+  "outbox",
+  Effect.fnUntraced(function* (handlers) {
+    const { outbox } = yield* Delivery
+    return handlers.handle("readOutbox", ({ query: { to } }) =>
+      Effect.flatMap(CurrentTenant, ({ tenant }) =>
+        outbox === undefined
+          ? Effect.fail(new NotFound({ error: "Not found" }))
+          : Effect.succeed({ data: outbox(tenant, to === undefined ? undefined : normalized(to)) })
+      )
+    )
+  })
+)
+
+/** As messages are addressed. A `+` that was not escaped in the URL has become a space. */
+const normalized = (to: string): string => (parseEmail(to) ?? parsePhone(to.replace(/^ /, "+")))?.value ?? to

@@ -1,0 +1,47 @@
+/**
+ * Messages that were not sent because no provider is set: the contract (completions 2). For development; where every
+ * channel has a provider there is no such path.
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { text } from "../../../domain/values/Text.ts"
+import { SentTimestamp } from "../../../domain/values/Time.ts"
+import { NotFound } from "../../errors/Errors.ts"
+
+/** A message as it would have been sent. */
+export const OutboxMessage = Schema.Struct({
+  channel: Schema.Literals(["email", "phone"]),
+  to: Schema.String,
+  subject: Schema.String.annotate({ description: "Email only; of no use for SMS." }),
+  text: Schema.String,
+  html: Schema.optionalKey(Schema.String).annotate({ description: "Of an email that has that form too." }),
+  sentAt: SentTimestamp
+}).annotate({ identifier: "OutboxMessage" })
+
+export class OutboxApi extends HttpApiGroup.make("outbox")
+  .add(
+    HttpApiEndpoint.get("readOutbox", "/outbox", {
+      query: {
+        to: Schema.optionalKey(
+          text({ minLength: 1, maxLength: 320 }).annotate({
+            description: "Only messages to this email address or phone number."
+          })
+        )
+      },
+      success: Schema.Struct({ data: Schema.Array(OutboxMessage) }).annotate({ identifier: "Outbox" }),
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read what was not sent",
+        description:
+          "The latest messages to consumers, newest first, of this process. Only while `SMTP_URL` or `SMS_PROVIDER_URL` is not " +
+          "set; a 404 otherwise."
+      })
+    )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Outbox",
+      description: "Messages that were not sent because the server runs in development."
+    })
+  ) {}

@@ -1,0 +1,22 @@
+/** Queues on the Admin API: the contract (interface document 2.8; completions 4, "queue"). */
+import { OpenApi } from "effect/http-api"
+import { Configuration } from "../../../domain/queue/Queue.ts"
+import { mechanismGroup, schemasOf } from "../mechanism/MechanismApi.ts"
+
+export const queueSchemas = schemasOf("Queue", Configuration.fields, ["admitRate"])
+
+export class QueueApi extends mechanismGroup(
+  {
+    group: "queues",
+    noun: "queue",
+    aNoun: "a queue",
+    name: "Queue",
+    creating:
+      "`admitRate` is consumers per minute; 0 admits by hand only. Without `openAt` it is open at once, without `closeAt` until it is ended. `timeZone` defaults to the experience's, `supportsGuest` to true, `recycleExpiredAdmissions` and `loyaltyBiasEnabled` to false, `loyaltyHeadStartSeconds` to 60.",
+    changing: "`openAt` and `lobbyOpenAt` cannot be changed once it has opened (409 `CONFIGURATION_FIXED`).",
+    ending: "who waits is denied with `QUEUE_CLOSED`, admissions already granted stay valid until they expire."
+  },
+  queueSchemas
+).annotateMerge(
+  OpenApi.annotations({ title: "Queues", description: "First come, first served, as fast as `admitRate` admits." })
+) {}

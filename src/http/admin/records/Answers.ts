@@ -1,0 +1,46 @@
+/**
+ * What the store's noes are as HTTP answers on the Admin API.
+ */
+import { Effect } from "effect"
+import { toText } from "../../../domain/values/Time.ts"
+import type { EngineError } from "../../../engine/Engine.ts"
+import { type Issue, ServiceUnavailable } from "../../errors/Errors.ts"
+import { issueAt } from "../../errors/Issues.ts"
+
+/** A setting that makes no sense beside another one. */
+export interface Problem {
+  readonly field: string
+  readonly message: string
+}
+
+/** Why the engine or the store may not be able to answer for now. */
+type Busy = Exclude<EngineError, { readonly _tag: "MechanismNotFound" }>
+
+/** Turns an engine or a store that cannot answer for now into a 503. */
+export const orBusy = <A, E, R>(
+  effect: Effect.Effect<A, E | Busy, R>
+): Effect.Effect<A, Exclude<E, Busy> | ServiceUnavailable, R> =>
+  Effect.catchTag(effect as Effect.Effect<A, Busy, R>, ["Unavailable", "Overloaded", "Parked"], ({ _tag }) =>
+    Effect.fail(new ServiceUnavailable({ retryAfterSeconds: _tag === "Parked" ? 30 : 1 }))
+  ) as Effect.Effect<A, Exclude<E, Busy> | ServiceUnavailable, R>
+
+/** The issues of settings that are each in range but make no sense together. */
+export const problemIssues = (problems: ReadonlyArray<Problem>, settings: object): ReadonlyArray<Issue> =>
+  problems.map(({ field, message }) => {
+    const value = (settings as { readonly [name: string]: unknown })[field]
+    const type = typeOf(field, value)
+    const shown = shownAs(value, type)
+    return { ...issueAt({ [field]: shown }, field, { kind: "validation", type, expected: message }), message }
+  })
+
+/** A setting's type, as its name tells, or its value: it need not have one. */
+const typeOf = (field: string, value: unknown): string => {
+  if (/(At|Until)$/.test(field)) return "date_time"
+  if (/(Price|Amount|Increment)$/.test(field)) return "amount"
+  if (/(Seconds|Minutes)$/.test(field)) return "integer"
+  return typeof value === "object" ? "object" : "picklist"
+}
+
+/** The value as it was sent. */
+const shownAs = (value: unknown, type: string): unknown =>
+  typeof value === "number" && type === "date_time" ? toText(value) : value

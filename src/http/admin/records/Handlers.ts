@@ -1,0 +1,90 @@
+/**
+ * Everything the Admin API does, for the server to put behind its contract.
+ */
+import { Layer } from "effect"
+import { Creation } from "../../../engine/lifecycle/Creation.ts"
+import { NoticeSchedule } from "../../../engine/lifecycle/NoticeSchedule.ts"
+import { Analytics } from "../../../store/organization/Analytics.ts"
+import { AudienceMembers } from "../../../store/consumer/AudienceMembers.ts"
+import { Audiences } from "../../../store/consumer/Audiences.ts"
+import { ExperienceProducts } from "../../../store/experience/ExperienceProducts.ts"
+import { ConsumerRecords } from "../../../store/consumer/ConsumerRecords.ts"
+import { ExperiencePages } from "../../../store/experience/ExperiencePages.ts"
+import { Experiences } from "../../../store/experience/Experiences.ts"
+import { ExperienceWindows } from "../../../store/experience/ExperienceWindows.ts"
+import { History } from "../../../store/journal/History.ts"
+import { MediaAssets } from "../../../store/catalogue/MediaAssets.ts"
+import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
+import { Operations } from "../../../store/mechanism/Operations.ts"
+import { Orders } from "../../../store/consumer/Orders.ts"
+import { Places } from "../../../store/mechanism/Places.ts"
+import { Products } from "../../../store/catalogue/Products.ts"
+import { Sequences } from "../../../store/experience/Sequences.ts"
+import { SyncSources } from "../../../store/catalogue/SyncSources.ts"
+import { Variants } from "../../../store/catalogue/Variants.ts"
+import { VariantOptions } from "../../../store/catalogue/VariantOptions.ts"
+import { VariantOptionValues } from "../../../store/catalogue/VariantOptionValues.ts"
+import { WholeExperiences } from "../../../store/experience/ExperienceAggregates.ts"
+import { WholeSequences } from "../../../store/experience/SequenceAggregates.ts"
+import { AnalyticsHandlers } from "../organization/Analytics.ts"
+import { ApiKeyHandlers } from "../organization/ApiKeys.ts"
+import { AppointmentHandlers } from "../appointment/Appointments.ts"
+import { AuctionHandlers } from "../auction/Auctions.ts"
+import { AudienceHandlers } from "../consumer/Audiences.ts"
+import { ConsumerHandlers } from "../consumer/Consumers.ts"
+import { DistributionHandlers } from "../mechanism/Distributions.ts"
+import { DrawHandlers } from "../draw/Draws.ts"
+import { ExperiencePageHandlers } from "../experience/ExperiencePages.ts"
+import { ExperienceHandlers } from "../experience/Experiences.ts"
+import { NodeHandlers } from "../organization/Nodes.ts"
+import { OrganizationHandlers } from "../organization/Organizations.ts"
+import { MediaAssetHandlers } from "../catalogue/MediaAssets.ts"
+import { OrderHandlers } from "../consumer/Orders.ts"
+import { OutboxHandlers } from "../organization/Outbox.ts"
+import { ProductHandlers } from "../catalogue/Products.ts"
+import { QueueHandlers } from "../queue/Queues.ts"
+import { SequenceHandlers } from "../experience/Sequences.ts"
+import { SyncSourceHandlers } from "../catalogue/SyncSources.ts"
+import { TimedReleaseHandlers } from "../timedRelease/TimedReleases.ts"
+import { VariantHandlers } from "../catalogue/Variants.ts"
+import { VariantOptionHandlers } from "../catalogue/VariantOptions.ts"
+import { WaitlistHandlers } from "../waitlist/Waitlists.ts"
+import { WatchedDistributions } from "../mechanism/WatchedDistributions.ts"
+
+/** The handlers of all groups, with their repositories; needs the database, the journal and the engine. */
+export const layer = Layer.mergeAll(
+  OrganizationHandlers,
+  ApiKeyHandlers,
+  ExperienceHandlers,
+  ExperiencePageHandlers,
+  SequenceHandlers,
+  AudienceHandlers,
+  ConsumerHandlers,
+  QueueHandlers,
+  DrawHandlers,
+  AuctionHandlers,
+  AppointmentHandlers,
+  TimedReleaseHandlers,
+  WaitlistHandlers,
+  DistributionHandlers,
+  ProductHandlers,
+  VariantHandlers,
+  MediaAssetHandlers,
+  SyncSourceHandlers,
+  VariantOptionHandlers,
+  OrderHandlers,
+  AnalyticsHandlers,
+  NodeHandlers,
+  OutboxHandlers
+).pipe(
+  Layer.provide(
+    Layer.mergeAll(WatchedDistributions.layer, Creation.layer, WholeExperiences.layer, WholeSequences.layer)
+  ),
+  Layer.provide(NoticeSchedule.layer),
+  Layer.provide(Layer.mergeAll(Experiences.layer, ExperienceProducts.layer, ExperiencePages.layer, Sequences.layer)),
+  Layer.provide(ExperienceWindows.layer),
+  Layer.provide(Layer.mergeAll(Mechanisms.layer, Places.layer, History.layer, Analytics.layer, Operations.layer)),
+  Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, ConsumerRecords.layer, Orders.layer)),
+  Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer)),
+  Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer))
+)

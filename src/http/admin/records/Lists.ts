@@ -1,0 +1,114 @@
+/**
+ * Lists as the Admin API asks for them and answers them (interface document 2.11 and 8.3).
+ */
+import { Effect, Schema } from "effect"
+import { OpenApi } from "effect/http-api"
+import { text } from "../../../domain/values/Text.ts"
+import {
+  type ListShape,
+  pageSizeDefault,
+  pageSizeMax,
+  type PageRefused,
+  searchLengthMin
+} from "../../../store/records/Pagination.ts"
+import type { ValidationError } from "../../errors/Errors.ts"
+import { issueAt } from "../../errors/Issues.ts"
+import { invalidInput } from "../../errors/Validation.ts"
+
+const PageSize = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: pageSizeMax }))
+
+/** Base64 alone: of other characters, as many would be more than the head of a request may hold. */
+const cursorPattern = /^[A-Za-z0-9+/=]*$/
+const CursorText = Schema.String.check(
+  Schema.isMaxLength(8_000),
+  Schema.makeFilter((text: string) => cursorPattern.test(text), {
+    expected: "a cursor of this list",
+    representation: { id: "usher/string", payload: null },
+    toJsonSchema: () => ({ pattern: cursorPattern.source })
+  })
+)
+
+/** The query parameters of a list. */
+export const listQuery = <Sort extends string>(shape: ListShape<Sort>) => {
+  const sorts = Object.keys(shape.sorts) as Array<Sort>
+  return {
+    first: Schema.optionalKey(PageSize),
+    after: Schema.optionalKey(CursorText.annotate({ description: "Return items after this cursor: an `endCursor`." })),
+    last: Schema.optionalKey(PageSize),
+    before: Schema.optionalKey(
+      CursorText.annotate({ description: "Return items before this cursor: a `startCursor`." })
+    ),
+    sortBy: Schema.optionalKey(Schema.Literals(sorts).annotate({ description: `Default \`${sorts[0]}\`.` })),
+    sortDir: Schema.optionalKey(Schema.Literals(["asc", "desc"]).annotate({ description: "Default `asc`." }))
+  }
+}
+
+/** What the description says of a list. */
+export const listAnnotations = (options: {
+  readonly identifier?: string
+  readonly summary: string
+  readonly description: string
+}) => OpenApi.annotations({ ...options, transform: (operation) => withTypes(operation as Operation) })
+
+interface Operation {
+  readonly parameters: ReadonlyArray<{ readonly name: string; readonly schema: object }>
+}
+
+const pageSize = { type: "integer", minimum: 1, maximum: pageSizeMax }
+
+/** Parameters that are numbers and truth values, though they travel as text. */
+const typed: ReadonlyMap<string, object> = new Map([
+  [
+    "first",
+    {
+      ...pageSize,
+      description: `Items to return, from the beginning or from \`after\` on. Default ${pageSizeDefault}.`
+    }
+  ],
+  [
+    "last",
+    {
+      ...pageSize,
+      description: "Items to return, back from the end or from `before`. Not together with `first` or `after`."
+    }
+  ],
+  ["archived", { type: "boolean", description: "True: those that are archived, and no others. Default false." }]
+])
+
+const withTypes = (operation: Operation): Operation => ({
+  ...operation,
+  parameters: operation.parameters.map((parameter) => {
+    const schema = typed.get(parameter.name)
+    return schema === undefined ? parameter : { ...parameter, schema }
+  })
+})
+
+/** The query parameter of lists that can be searched; `where` says in what. */
+export const searchQuery = (where: string) => ({
+  search: Schema.optionalKey(
+    text({ minLength: searchLengthMin, maxLength: 200 }).annotate({ description: `Text to be found in ${where}.` })
+  )
+})
+
+/** The envelope of a list. */
+export const pageOf = <S extends Schema.Constraint>(item: S) =>
+  Schema.Struct({
+    data: Schema.Array(item),
+    pageInfo: Schema.Struct({
+      startCursor: Schema.NullOr(Schema.String),
+      endCursor: Schema.NullOr(Schema.String)
+    })
+  })
+
+/** Turns a refused page into a 400 that names the parameter. */
+export const orInvalidPage =
+  (query: { readonly [parameter: string]: unknown }) =>
+  <A, E, R>(
+    effect: Effect.Effect<A, E | PageRefused, R>
+  ): Effect.Effect<A, Exclude<E, PageRefused> | ValidationError, R> =>
+    Effect.catchTag(effect as Effect.Effect<A, PageRefused, R>, "PageRefused", ({ parameter, expected, received }) => {
+      const type = parameter === "last" ? "number" : "string"
+      const issue = issueAt(query, parameter, { kind: "validation", type, expected })
+      const message = `Invalid value: Expected ${expected} but received ${received}`
+      return Effect.fail(invalidInput([{ ...issue, message }]))
+    }) as Effect.Effect<A, Exclude<E, PageRefused> | ValidationError, R>

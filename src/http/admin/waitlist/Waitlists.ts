@@ -1,0 +1,23 @@
+/** Waitlists on the Admin API: what is special about them. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Configuration, configurationProblems } from "../../../domain/waitlist/Waitlist.ts"
+import { AdminApi } from "../Api.ts"
+import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
+import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
+import { waitlistSchemas } from "./WaitlistApi.ts"
+
+/** Completions 4, "waitlist". */
+export const waitlists: KindOfMechanism<"waitlist"> = {
+  kind: "waitlist",
+  Configuration,
+  settings: waitlistSchemas.settings,
+  defaults: () => ({}),
+  problems: configurationProblems
+}
+
+export const WaitlistHandlers = HttpApiBuilder.group(AdminApi, "waitlists", (handlers) =>
+  Effect.map(makeHandlers<"waitlist", typeof waitlistSchemas.Record.Type>(waitlists), (shared) =>
+    handlers.handleAll(shared)
+  )
+)

@@ -1,0 +1,113 @@
+/** Appointments, as the Consumer API declares them (interface document 2.8; completions 3, "Appointment"). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Hours } from "../../../domain/appointment/Appointment.ts"
+import { Id } from "../../../domain/values/Ids.ts"
+import { TimeZone } from "../../../domain/values/Locale.ts"
+import { SentTimestamp } from "../../../domain/values/Time.ts"
+import { CalendarDay } from "../../../domain/values/WallClock.ts"
+import { BookingState, SlotId } from "../../fields/Bookings.ts"
+import { ConsumerAction, ConsumerStream, PublicRead } from "../../credentials/Credentials.ts"
+import { answersTo } from "../../errors/Refusals.ts"
+import { eventsOf } from "../mechanism/LiveApi.ts"
+import { publicFields } from "../mechanism/PublicMechanism.ts"
+
+/** An appointment as everybody may see it. */
+export const PublicAppointment = Schema.Struct(
+  publicFields({
+    slotsFrom: SentTimestamp,
+    slotsUntil: SentTimestamp,
+    hours: Hours,
+    slotDurationMinutes: Schema.Int,
+    bufferMinutes: Schema.Int,
+    maxCapacityPerSlot: Schema.Int,
+    locationId: Schema.NullOr(Id)
+  })
+).annotate({ identifier: "Appointment" })
+
+/** The slots that begin on some days, but for those that have begun already. */
+export const Slots = Schema.Struct({
+  timeZone: Schema.String.annotate({ description: "Whose days `startDate` and `endDate` are." }),
+  startDate: CalendarDay,
+  endDate: CalendarDay,
+  data: Schema.Array(
+    Schema.Struct({
+      id: SlotId,
+      startTime: SentTimestamp,
+      endTime: SentTimestamp,
+      capacity: Schema.Int,
+      /** Places that can still be booked; none when the appointment has closed. */
+      available: Schema.Int,
+      locationId: Schema.NullOr(Id)
+    })
+  )
+}).annotate({ identifier: "Slots" })
+
+const params = { appointmentId: Id }
+
+/** The body of a booking. */
+const wish = Schema.Struct({ slotId: SlotId, locationId: Schema.optionalKey(Schema.NullOr(Id)) })
+
+const group = HttpApiGroup.make("appointments").annotateMerge(
+  OpenApi.annotations({ title: "Appointments", description: "Slots that consumers book." })
+)
+
+export class AppointmentsGroup extends group.add(
+  HttpApiEndpoint.get("get", "/appointments/:appointmentId", {
+    params,
+    success: PublicAppointment,
+    error: answersTo.read
+  })
+    .middleware(PublicRead)
+    .annotate(OpenApi.Summary, "Get an appointment"),
+  HttpApiEndpoint.get("slots", "/appointments/:appointmentId/slots", {
+    params,
+    query: {
+      startDate: Schema.optionalKey(CalendarDay.annotate({ description: "The first day; default today." })),
+      endDate: Schema.optionalKey(
+        CalendarDay.annotate({ description: "The last day; default a week with the first, at most 62 days." })
+      ),
+      timezone: Schema.optionalKey(TimeZone.annotate({ description: "Whose days; default the appointment's." }))
+    },
+    success: Slots,
+    error: answersTo.read
+  })
+    .middleware(PublicRead)
+    .annotate(OpenApi.Summary, "List slots"),
+  HttpApiEndpoint.post("book", "/appointments/:appointmentId/book", {
+    params,
+    payload: wish,
+    success: BookingState,
+    error: answersTo.entry
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Book a slot"),
+  HttpApiEndpoint.get("me", "/appointments/:appointmentId/me", {
+    params,
+    success: BookingState,
+    error: answersTo.read
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "The consumer's booking"),
+  HttpApiEndpoint.post("cancel", "/appointments/:appointmentId/cancel", {
+    params,
+    success: BookingState,
+    error: answersTo.change
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Cancel a booking"),
+  HttpApiEndpoint.post("reschedule", "/appointments/:appointmentId/reschedule", {
+    params,
+    payload: Schema.Struct({ newSlotId: SlotId }),
+    success: BookingState,
+    error: answersTo.entry
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Exchange a booked slot"),
+  HttpApiEndpoint.get("events", "/appointments/:appointmentId/events", {
+    params,
+    ...eventsOf(BookingState)
+  })
+    .middleware(ConsumerStream)
+    .annotate(OpenApi.Summary, "Follow the consumer's booking")
+) {}

@@ -1,0 +1,205 @@
+/** Sessions, as the Consumer API declares them (interface document 2.10, 4.3, 5.3 and 7; completions 2). */
+import { Effect, Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import type { WrongCode } from "../../../auth/codes/OneTimeCodes.ts"
+import { Id } from "../../../domain/values/Ids.ts"
+import { JsonObject, text } from "../../../domain/values/Text.ts"
+import { SentTimestamp } from "../../../domain/values/Time.ts"
+import { Country, EmailText, PhoneText } from "../../fields/AddressFields.ts"
+import { ServerAction, SessionCreation, SessionEnd, SessionUpgrade } from "../../credentials/Credentials.ts"
+import { RateLimitExceededWithHeaders } from "../../errors/Errors.ts"
+import { RateCategory } from "../../limits/Limit.ts"
+
+const claimsLengthMax = 10_000
+
+const tokens = {
+  accessToken: Schema.String,
+  refreshToken: Schema.String,
+  refreshTokenTtlSeconds: Schema.Int
+}
+
+/** A new guest session and its tokens. */
+export const GuestSession = Schema.Struct({
+  session: Schema.Struct({
+    type: Schema.Literal("guest"),
+    consumerId: Id,
+    guestId: Id,
+    expiresAt: SentTimestamp
+  }),
+  ...tokens
+}).annotate({ identifier: "GuestSession" })
+
+/** A new session of a consumer who has shown who it is, and its tokens. */
+export const AuthenticatedSession = Schema.Struct({
+  session: Schema.Struct({
+    type: Schema.Literal("authenticated"),
+    consumerId: Id,
+    email: Schema.optionalKey(Schema.String),
+    phone: Schema.optionalKey(Schema.String),
+    expiresAt: SentTimestamp
+  }),
+  ...tokens
+}).annotate({ identifier: "AuthenticatedSession" })
+
+/** The next tokens of a session. */
+export const RefreshedSession = Schema.Struct({ ...tokens, accessTokenExpiresAt: SentTimestamp }).annotate({
+  identifier: "RefreshedSession"
+})
+
+/** A code that a browser can exchange for a session. */
+export const ExchangeCode = Schema.Struct({
+  exchangeCode: Schema.String,
+  expiresAt: SentTimestamp,
+  resolution: Schema.Literals(["created", "existing"])
+}).annotate({ identifier: "ExchangeCode" })
+
+/** 401: the refresh token is none, was used before, or its session has ended. */
+export class InvalidRefreshToken extends Schema.Error<InvalidRefreshToken>("InvalidRefreshToken")(
+  { error: Schema.Literal("Invalid refresh token") },
+  { httpApiStatus: 401, description: "The refresh token is not accepted" }
+) {}
+
+/** 401: not the code that was sent, or none that is alive. */
+export class InvalidOneTimeCode extends Schema.Error<InvalidOneTimeCode>("InvalidOneTimeCode")(
+  { error: Schema.Literals(["otp_invalid", "otp_expired"]), message: Schema.String },
+  { httpApiStatus: 401, description: "The one-time code is not accepted" }
+) {}
+
+/** Turns a wrong code into a 401. */
+export const orInvalidCode = <A, E, R>(
+  effect: Effect.Effect<A, E | WrongCode, R>
+): Effect.Effect<A, Exclude<E, WrongCode> | InvalidOneTimeCode, R> =>
+  Effect.catchTag(effect as Effect.Effect<A, WrongCode, R>, "WrongCode", ({ reason }) =>
+    Effect.fail(new InvalidOneTimeCode({ error: reason, message: wrongCodes[reason] }))
+  ) as Effect.Effect<A, Exclude<E, WrongCode> | InvalidOneTimeCode, R>
+
+const wrongCodes = {
+  otp_invalid: "The code is wrong.",
+  otp_expired: "The code has expired or was used. Request a new one."
+} as const
+
+/** 401: not a code that can be exchanged. */
+export class InvalidExchangeCode extends Schema.Error<InvalidExchangeCode>("InvalidExchangeCode")(
+  { error: Schema.Literals(["invalid_exchange_code", "exchange_code_expired"]) },
+  { httpApiStatus: 401, description: "The exchange code is not accepted" }
+) {}
+
+/** The six digits of a one-time code. */
+export const OneTimeCode = Schema.String.check(Schema.isMinLength(6), Schema.isMaxLength(6)).check(
+  Schema.makeFilter((value: string) => /^\d*$/.test(value), {
+    expected: "digits",
+    representation: { id: "usher/string", payload: null },
+    toJsonSchema: () => ({ pattern: "^\\d{6}$" })
+  })
+)
+
+/** A request names one address: of two, the caller could not tell which one counts. */
+const absent = (expected: string) => Schema.optionalKey(Schema.Null.annotate({ expected }))
+const byEmail = { email: EmailText, phone: absent("no phone number beside an email") }
+const byPhone = {
+  phone: PhoneText,
+  email: absent("no email beside a phone number"),
+  defaultCountry: Schema.optionalKey(Country)
+}
+const addressName = text({ minLength: 1, maxLength: 500 })
+
+const claims = JsonObject.check(
+  Schema.makeFilter((value) => JSON.stringify(value).length <= claimsLengthMax, {
+    expected: `<=${claimsLengthMax}`,
+    representation: { id: "usher/max_length", payload: null },
+    toJsonSchema: () => ({})
+  })
+).annotate({
+  description: `At most ${claimsLengthMax} characters of JSON. \`email\`, \`fullName\` and \`name\` fill what is empty.`
+})
+
+export class AuthGroup extends HttpApiGroup.make("auth")
+  .add(
+    HttpApiEndpoint.post("guest", "/auth/guest", { success: GuestSession })
+      .middleware(SessionCreation)
+      .annotateMerge(OpenApi.annotations({ summary: "Start a guest session" })),
+    HttpApiEndpoint.post("requestOneTimeCode", "/auth/otp/request", {
+      payload: Schema.Union([Schema.Struct(byEmail), Schema.Struct(byPhone)]),
+      success: Schema.Struct({ ok: Schema.Literal(true) }),
+      error: RateLimitExceededWithHeaders
+    })
+      .annotate(RateCategory, "otpRequest")
+      .middleware(SessionCreation)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Send a one-time code",
+          description:
+            "To an email or a phone number, not both. Six digits, good for 10 minutes and one use; a newer code replaces " +
+            "the older. The answer does not tell whether there is such a consumer. One address gets at most 5 codes in " +
+            "10 minutes."
+        })
+      ),
+    HttpApiEndpoint.post("verifyOneTimeCode", "/auth/otp/verify", {
+      payload: Schema.Union([
+        Schema.Struct({ ...byEmail, code: OneTimeCode }),
+        Schema.Struct({ ...byPhone, code: OneTimeCode })
+      ]),
+      success: AuthenticatedSession,
+      error: InvalidOneTimeCode
+    })
+      .middleware(SessionUpgrade)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Start a session with a one-time code",
+          description:
+            "With a guest's access token the guest becomes this consumer and keeps its id and places, unless the address " +
+            "is another consumer's; the guest's own session ends then. A code dies after 5 wrong tries."
+        })
+      ),
+    HttpApiEndpoint.post("authorizeExternal", "/auth/external/authorize", {
+      payload: Schema.Struct({
+        provider: addressName,
+        issuer: addressName,
+        subject: addressName,
+        claims: Schema.optionalKey(claims)
+      }),
+      success: ExchangeCode
+    })
+      .annotate(RateCategory, "externalAuthorization")
+      .middleware(ServerAction)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Vouch for a consumer",
+          description:
+            "Finds or creates the consumer by provider, issuer and subject. The code is good for 60 seconds, once."
+        })
+      ),
+    HttpApiEndpoint.post("exchangeExternal", "/auth/external/exchange", {
+      payload: Schema.Struct({ exchangeCode: Schema.String }),
+      success: AuthenticatedSession,
+      error: InvalidExchangeCode
+    })
+      .middleware(SessionCreation)
+      .annotateMerge(OpenApi.annotations({ summary: "Start a session with an exchange code" })),
+    HttpApiEndpoint.post("refresh", "/auth/refresh", {
+      payload: Schema.Struct({ refreshToken: Schema.String }),
+      success: RefreshedSession,
+      error: InvalidRefreshToken
+    })
+      .middleware(SessionCreation)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Refresh a session",
+          description:
+            "A refresh token is good once. For 10 seconds after it was replaced it answers the same successor again, for " +
+            "two tabs that refresh at once and for an answer that was lost. Shown later, or after its successor was " +
+            "used, it ends the session for everybody who has a token of it."
+        })
+      ),
+    HttpApiEndpoint.post("logout", "/auth/logout")
+      .middleware(SessionEnd)
+      .annotateMerge(
+        OpenApi.annotations({ summary: "End the session", description: "At once, its refresh token included." })
+      )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Sessions",
+      description: "Guests, one-time codes, consumers that a shop vouches for, and how a session goes on and ends."
+    })
+  ) {}

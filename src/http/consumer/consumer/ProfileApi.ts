@@ -1,0 +1,130 @@
+/** Consumers with their places and sessions, as the Consumer API declares them (completions 2; 3, "Experience and sequences"). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { PersonName } from "../../../domain/consumer/Consumer.ts"
+import { Id } from "../../../domain/values/Ids.ts"
+import { SentTimestamp } from "../../../domain/values/Time.ts"
+import { Country, EmailText, PhoneText } from "../../fields/AddressFields.ts"
+import { ConsumerAction, ServerAction } from "../../credentials/Credentials.ts"
+import { Conflict, Forbidden, NotFound } from "../../errors/Errors.ts"
+import { EndedSessions, sessionFields } from "../../fields/SessionFields.ts"
+import { InvalidOneTimeCode, OneTimeCode } from "./AuthApi.ts"
+
+/** Where a consumer waits, takes part or holds something; further fields are the status's own. */
+const ActivePlace = Schema.StructWithRest(
+  Schema.Struct({
+    distributionId: Id,
+    type: Schema.Literals(["queue", "draw", "auction", "appointment", "timed_release", "waitlist"]),
+    experienceId: Id,
+    sequenceId: Id,
+    name: Schema.String.annotate({ description: "The mechanism's." }),
+    status: Schema.String,
+    enteredAt: SentTimestamp,
+    updatedAt: SentTimestamp
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+).annotate({ identifier: "ActivePlace" })
+
+/** A consumer and its active places, those entered last first. */
+export const Profile = Schema.Struct({
+  id: Id,
+  type: Schema.Literals(["guest", "authenticated"]),
+  email: Schema.NullOr(Schema.String),
+  phone: Schema.NullOr(Schema.String),
+  name: Schema.NullOr(Schema.String),
+  fullName: Schema.NullOr(Schema.String),
+  createdAt: SentTimestamp,
+  places: Schema.Array(ActivePlace)
+}).annotate({ identifier: "Consumer" })
+
+/** The body of `PUT /consumers/me`. */
+export const ChangeProfile = Schema.Struct({
+  name: Schema.optionalKey(Schema.NullOr(PersonName)),
+  fullName: Schema.optionalKey(Schema.NullOr(PersonName)),
+  email: Schema.optionalKey(EmailText),
+  phone: Schema.optionalKey(PhoneText),
+  defaultCountry: Schema.optionalKey(Country),
+  code: Schema.optionalKey(OneTimeCode)
+}).annotate({ identifier: "ChangeConsumer" })
+
+/** A session that has not ended. */
+export const Session = Schema.Struct({
+  ...sessionFields,
+  current: Schema.Boolean.annotate({ description: "True of the session whose token was shown." })
+}).annotate({ identifier: "Session" })
+
+const group = HttpApiGroup.make("consumers").annotateMerge(
+  OpenApi.annotations({ title: "Consumers", description: "A consumer, the places it has, and its sessions." })
+)
+
+export class ProfilesGroup extends group.add(
+  HttpApiEndpoint.get("me", "/consumers/me", { success: Profile })
+    .middleware(ConsumerAction)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Get the consumer itself",
+        description:
+          "With its active places in mechanisms of all kinds, as last recorded: at most 100. `…/status` of each says more."
+      })
+    ),
+  HttpApiEndpoint.put("changeMe", "/consumers/me", {
+    payload: ChangeProfile,
+    success: Profile,
+    error: [Forbidden, Conflict, InvalidOneTimeCode]
+  })
+    .middleware(ConsumerAction)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Change the consumer itself",
+        description:
+          "Send the fields to change: one that is absent keeps its value; null takes a name away. An address can be " +
+          "replaced, not taken away. The consumer proves a new one with the code that `POST /auth/otp/request` has sent " +
+          "there, one new address a request. A wrong code is a 401 and counts as one of its 5 tries. An address of " +
+          "another consumer is a 409 (`EMAIL_TAKEN`, `PHONE_TAKEN`), and the code stays good. A guest can set its names " +
+          "alone (403): it gets an address by `POST /auth/otp/verify`. The organization's server is trusted, as on the " +
+          "Admin API: with the secret key no code is needed, or looked at, also for a guest."
+      })
+    ),
+  HttpApiEndpoint.get("mySessions", "/consumers/me/sessions", {
+    success: Schema.Struct({ data: Schema.Array(Session) }).annotate({ identifier: "Sessions" })
+  })
+    .middleware(ConsumerAction)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "List the consumer's sessions",
+        description:
+          "The present session first, then those that started last: at most 100. With the secret key none is `current`."
+      })
+    ),
+  HttpApiEndpoint.delete("endMySessions", "/consumers/me/sessions", { success: EndedSessions })
+    .middleware(ConsumerAction)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "End all of the consumer's sessions",
+        description:
+          "The present one too, at once and everywhere, their refresh tokens included. The consumer signs in again; its " +
+          "places stay. A guest cannot come back to its places."
+      })
+    ),
+  HttpApiEndpoint.delete("endMySession", "/consumers/me/sessions/:sessionId", {
+    params: { sessionId: Id },
+    success: Session,
+    error: NotFound
+  })
+    .middleware(ConsumerAction)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "End a session of the consumer",
+        description: "At once and everywhere, its refresh token included. It may be the present one."
+      })
+    ),
+  HttpApiEndpoint.get("get", "/consumers/:consumerId", {
+    params: { consumerId: Id },
+    success: Profile,
+    error: NotFound
+  })
+    .middleware(ServerAction)
+    .annotateMerge(
+      OpenApi.annotations({ summary: "Get a consumer", description: "What it would get itself at `/consumers/me`." })
+    )
+) {}

@@ -1,0 +1,142 @@
+/** The handlers of consumers. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { Address } from "../../../auth/codes/Addresses.ts"
+import { ConsumerSessions, type ListedSession } from "../../../auth/sessions/ConsumerSessions.ts"
+import { OneTimeCodes } from "../../../auth/codes/OneTimeCodes.ts"
+import { Protection } from "../../../auth/sessions/Protection.ts"
+import type { Settings } from "../../../domain/consumer/Consumer.ts"
+import type { Tenant } from "../../../domain/values/Ids.ts"
+import { ConsumerRecords } from "../../../store/consumer/ConsumerRecords.ts"
+import * as Store from "../../../store/consumer/Profiles.ts"
+import { addressOf } from "../../fields/AddressFields.ts"
+import { CurrentConsumer, CurrentTenant } from "../../credentials/Credentials.ts"
+import { Forbidden } from "../../errors/Errors.ts"
+import { issueAt } from "../../errors/Issues.ts"
+import { orKeyTaken, orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
+import { invalidInput } from "../../errors/Validation.ts"
+import { ConsumerApi } from "../Api.ts"
+import { orInvalidCode } from "./AuthApi.ts"
+import type { ChangeProfile } from "./ProfileApi.ts"
+
+/** The handlers of the group `consumers`; needs what is stored of consumers, their sessions and one-time codes. */
+export const layer = HttpApiBuilder.group(
+  ConsumerApi,
+  "consumers",
+  Effect.fnUntraced(function* (handlers) {
+    const profiles = yield* Store.Profiles
+    const records = yield* ConsumerRecords
+    const codes = yield* OneTimeCodes
+    const sessions = yield* ConsumerSessions
+    const protection = yield* Protection
+
+    const profile = Effect.fnUntraced(
+      function* (tenant: Tenant, consumerId: string) {
+        const { places, ...consumer } = yield* profiles.find(tenant, consumerId)
+        return { ...consumer, places: places.map(({ fields, ...place }) => ({ ...fields, ...place })) }
+      },
+      orNotFound,
+      orServiceUnavailable
+    )
+
+    /** Changes the consumer. A consumer that acts itself proves a new address with its code. */
+    const change = Effect.fnUntraced(function* (payload: Change) {
+      const { tenant, consumerId, sessionId, keyId, isGuest } = yield* CurrentConsumer
+      const known = yield* records.find(tenant, consumerId)
+      const addresses = (yield* addressesOf(payload)).filter(({ channel, value }) => known[channel] !== value)
+      const by = sessionId === undefined ? `api_key:${keyId}` : `consumer:${consumerId}`
+      const changed = records.change(tenant, consumerId, by, (settings) => revised(settings, payload, addresses))
+      const [address] = addresses
+      if (sessionId === undefined || address === undefined) yield* changed
+      else {
+        if (isGuest) return yield* guestsHaveNoAddress
+        yield* codes.prove(tenant, { address, code: yield* codeFor(addresses, payload) }, changed)
+      }
+      yield* protection.consumersChanged([consumerId])
+    })
+
+    return handlers.handleAll({
+      me: () => Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) => profile(tenant, consumerId)),
+
+      changeMe: Effect.fnUntraced(
+        function* ({ payload }) {
+          const { tenant, consumerId } = yield* CurrentConsumer
+          yield* change(payload)
+          return yield* profile(tenant, consumerId)
+        },
+        orInvalidCode,
+        orKeyTaken,
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      mySessions: Effect.fnUntraced(function* () {
+        const { tenant, consumerId, sessionId } = yield* CurrentConsumer
+        const shown = yield* sessions.shown(tenant, consumerId, sessionId)
+        return { data: shown.map((session) => seenFrom(sessionId, session)) }
+      }, orServiceUnavailable),
+
+      endMySessions: Effect.fnUntraced(
+        function* () {
+          const { tenant, consumerId } = yield* CurrentConsumer
+          return { ended: yield* sessions.endAll(tenant, consumerId) }
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      endMySession: Effect.fnUntraced(
+        function* ({ params }) {
+          const { tenant, consumerId, sessionId } = yield* CurrentConsumer
+          return seenFrom(sessionId, yield* sessions.end(tenant, consumerId, params.sessionId))
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      get: ({ params }) => Effect.flatMap(CurrentTenant, ({ tenant }) => profile(tenant, params.consumerId))
+    })
+  })
+)
+
+type Change = typeof ChangeProfile.Type
+
+/** The addresses that were sent, each in its one form. */
+const addressesOf = ({ email, phone, defaultCountry }: Change) =>
+  Effect.all([
+    ...(email === undefined ? [] : [addressOf({ email })]),
+    ...(phone === undefined ? [] : [addressOf({ phone, defaultCountry: defaultCountry ?? null })])
+  ])
+
+/** The code that was sent to the new address. A 400 if there is none, or if it would have to prove two addresses. */
+const codeFor = (addresses: ReadonlyArray<Address>, payload: Change) => {
+  const { code } = payload
+  if (addresses.length > 1) {
+    const expected = "one new address at a time, with the code that was sent to it"
+    return Effect.fail(invalidInput([issueAt(payload, "phone", { kind: "validation", type: "phone", expected })]))
+  }
+  if (code !== undefined) return Effect.succeed(code)
+  const expected = "the code that was sent to the new address"
+  return Effect.fail(invalidInput([issueAt(payload, "code", { kind: "schema", type: "string", expected })]))
+}
+
+const guestsHaveNoAddress = new Forbidden({
+  error: "A guest has no address of its own: sign in with POST /auth/otp/verify"
+})
+
+/** The settings with the names and addresses that were sent; null takes a name away. */
+const revised = (settings: Settings, { name, fullName }: Change, addresses: ReadonlyArray<Address>): Settings => {
+  const sent = {
+    ...settings,
+    ...(name !== undefined && { name }),
+    ...(fullName !== undefined && { fullName }),
+    ...Object.fromEntries(addresses.map(({ channel, value }) => [channel, value]))
+  }
+  return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null)) as Settings
+}
+
+/** A session as the consumer sees it from its present one. */
+const seenFrom = (currentId: string | undefined, session: ListedSession) => ({
+  ...session,
+  current: session.id === currentId
+})

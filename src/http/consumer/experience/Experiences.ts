@@ -1,0 +1,134 @@
+/** The handlers of experiences. */
+import { Clock, Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { ExperienceProduct } from "../../../domain/experience/ExperienceProduct.ts"
+import type { Tenant } from "../../../domain/values/Ids.ts"
+import type { Millis } from "../../../domain/values/Time.ts"
+import { ExperienceEntries } from "../../../store/experience/ExperienceEntries.ts"
+import { type ExperienceView, ExperienceViews } from "../../../store/experience/ExperienceViews.ts"
+import { SequenceAccess } from "../../../store/experience/SequenceAccess.ts"
+import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
+import { ShownPages } from "../../../store/experience/ShownPages.ts"
+import { ShownProducts } from "../../../store/experience/ShownProducts.ts"
+import { CurrentConsumer, CurrentTenant } from "../../credentials/Credentials.ts"
+import { Forbidden } from "../../errors/Errors.ts"
+import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
+import { ConsumerApi } from "../Api.ts"
+import type { PublicExperience } from "./ExperienceApi.ts"
+import { publicMechanisms } from "./SequenceView.ts"
+
+/**
+ * The handlers of the group `experiences`; needs experiences, their pages, products and entries, for whom sequences are, and
+ * what is picked there.
+ */
+export const layer = HttpApiBuilder.group(
+  ConsumerApi,
+  "experiences",
+  Effect.fnUntraced(function* (handlers) {
+    const views = yield* ExperienceViews
+    const entries = yield* ExperienceEntries
+    const access = yield* SequenceAccess
+    const products = yield* ShownProducts
+    const picks = yield* AssignedProducts
+    const pages = yield* ShownPages
+
+    /** The products that the system picks for the consumer, by sequence. */
+    const assignedTo = Effect.fnUntraced(function* (
+      tenant: Tenant,
+      sequences: ExperienceView["sequences"],
+      consumerId: string
+    ) {
+      const assigned = new Map<string, string>()
+      for (const { id: sequenceId, productSelectionMode } of sequences) {
+        if (productSelectionMode !== "SYSTEM_ASSIGNED") continue
+        const product = yield* picks.of({ ...tenant, sequenceId }, consumerId)
+        if (product !== undefined) assigned.set(sequenceId, product.productId)
+      }
+      return assigned
+    })
+
+    const shown = Effect.fnUntraced(function* (tenant: Tenant, view: ExperienceView, consumerId?: string) {
+      const offered = yield* products.of(tenant.organizationId, view.experience.id)
+      const assigned =
+        consumerId === undefined ? new Map<string, string>() : yield* assignedTo(tenant, view.sequences, consumerId)
+      return publicExperience(view, offered, assigned, yield* Clock.currentTimeMillis)
+    })
+
+    return handlers.handleAll({
+      get: Effect.fnUntraced(
+        function* ({ params: { experienceId } }) {
+          const { tenant } = yield* CurrentTenant
+          return yield* shown(tenant, yield* views.find(tenant, experienceId))
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      page: Effect.fnUntraced(
+        function* ({ params: { experienceId }, query: { slug } }) {
+          const { tenant } = yield* CurrentTenant
+          return yield* pages.find(tenant, experienceId, slug)
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      enter: Effect.fnUntraced(
+        function* ({ params: { experienceId }, payload }) {
+          const { tenant, consumerId } = yield* CurrentConsumer
+          const accessCode = payload?.accessCode ?? undefined
+          const isRefused =
+            accessCode !== undefined && !(yield* access.show(tenant, { experienceId, consumerId, accessCode }))
+          const view = yield* views.find(tenant, experienceId, consumerId)
+          if (isRefused) return yield* codeRefused
+          if (view.isBarred) return yield* codeNeeded
+          const enteredAt = view.enteredAt ?? (yield* entries.enter(tenant, experienceId, consumerId))
+          return { enteredAt, experience: yield* shown(tenant, view, consumerId), experienceId }
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      leave: Effect.fnUntraced(
+        function* ({ params: { experienceId } }) {
+          const { tenant, consumerId } = yield* CurrentConsumer
+          return { left: yield* entries.leave(tenant, experienceId, consumerId) }
+        },
+        orNotFound,
+        orServiceUnavailable
+      )
+    })
+  })
+)
+
+const codeRefused = new Forbidden({ error: "The access code opens nothing here" })
+
+const codeNeeded = new Forbidden({ error: "The experience needs its access code" })
+
+const publicExperience = (
+  { experience, hasProtectedSequences, sequences }: ExperienceView,
+  products: ReadonlyArray<ExperienceProduct>,
+  assigned: ReadonlyMap<string, string>,
+  now: Millis
+): typeof PublicExperience.Type => ({
+  id: experience.id,
+  name: experience.name,
+  currencyCode: experience.currencyCode,
+  timeZone: experience.timeZone,
+  openAt: experience.openAt,
+  closeAt: experience.closeAt,
+  hasProtectedSequences,
+  i18n: experience.i18n,
+  products,
+  sequences: sequences.map((sequence) => ({
+    id: sequence.id,
+    experienceId: experience.id,
+    audienceId: sequence.audienceId,
+    name: sequence.name,
+    priority: sequence.priority,
+    productSelectionMode: sequence.productSelectionMode ?? null,
+    assignedProductId: assigned.get(sequence.id) ?? null,
+    ...publicMechanisms(experience.id, sequence, now)
+  })),
+  theme: experience.theme
+})

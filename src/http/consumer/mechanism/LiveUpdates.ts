@@ -1,0 +1,69 @@
+/** The handler of live updates, the same for every kind of mechanism: a stream of how the consumer stands. */
+import { Effect, Schema } from "effect"
+import type { LiveKind, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
+import { Engine, type EngineError } from "../../../engine/Engine.ts"
+import type { Ending, Following, Listener } from "../../../engine/streams/LiveStreams.ts"
+import { CurrentConsumer, LastingCredentials } from "../../credentials/Credentials.ts"
+import type { EventSource, EventStream } from "../../streams/EventStream.ts"
+import { EventStreams } from "../../streams/EventStreams.ts"
+import { orAnswer } from "../../errors/Refusals.ts"
+
+const sequencePattern = /^\d{1,15}$/
+
+export const make = Effect.gen(function* () {
+  const engine = yield* Engine
+  const streams = yield* EventStreams
+
+  /** The handler for a kind, given what `…/status` answers: its schema, and how it is made of a view. */
+  return <K extends LiveKind, State extends Schema.Codec<unknown, unknown>>(
+    kind: K,
+    state: State,
+    sent: (mechanism: MechanismRef<K>, consumerId: string, view: ViewOf<K>) => Effect.Effect<State["Type"], EngineError>
+  ) => {
+    const encode = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(state)))
+
+    class Follower implements Listener<ViewOf<K>>, EventSource {
+      readonly consumerId: string
+      readonly since: number | undefined
+      told: unknown
+      private stream: EventStream | undefined
+      private readonly mechanism: MechanismRef<K>
+      private readonly audience: Following<ViewOf<K>>
+
+      constructor(mechanism: MechanismRef<K>, consumerId: string, lastEventId: string, audience: Following<ViewOf<K>>) {
+        this.consumerId = consumerId
+        this.since = sequencePattern.test(lastEventId) ? Number(lastEventId) : undefined
+        this.mechanism = mechanism
+        this.audience = audience
+      }
+
+      begin(stream: EventStream): void {
+        this.stream = stream
+        this.audience.add(this)
+      }
+
+      stop(): void {
+        this.audience.remove(this)
+      }
+
+      tell(view: ViewOf<K>, sequence: number): Effect.Effect<void, EngineError | Schema.SchemaError> {
+        return sent(this.mechanism, this.consumerId, view).pipe(
+          Effect.flatMap(encode),
+          Effect.map((data) => this.stream?.send(`id: ${sequence}\nevent: state\ndata: ${data}\n\n`))
+        )
+      }
+
+      end(ending: Ending): void {
+        this.stream?.end(ending)
+      }
+    }
+
+    return Effect.fnUntraced(function* (id: string, headers: { readonly "last-event-id"?: string }) {
+      const { tenant, consumerId } = yield* CurrentConsumer
+      const mechanism = { kind, id, tenant }
+      const audience = yield* orAnswer(kind)(engine.audience(mechanism))
+      const follower = new Follower(mechanism, consumerId, headers["last-event-id"] ?? "", audience)
+      return yield* streams.open(yield* LastingCredentials, follower)
+    })
+  }
+})

@@ -1,0 +1,166 @@
+/** Queues, as the Consumer API declares them (interface document 2.8; completions 3, "Queue"). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Id } from "../../../domain/values/Ids.ts"
+import { AdminReason, DenialReason } from "../../../domain/queue/Queue.ts"
+import { SentTimestamp } from "../../../domain/values/Time.ts"
+import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../../credentials/Credentials.ts"
+import { RateCategory } from "../../limits/Limit.ts"
+import { NotOpenYetWithHeaders } from "../../errors/Errors.ts"
+import { answersTo } from "../../errors/Refusals.ts"
+import * as ServerActions from "../../server/ServerActions.ts"
+import { Validity } from "../mechanism/GrantAnswers.ts"
+import { eventsOf } from "../mechanism/LiveApi.ts"
+import { publicFields } from "../mechanism/PublicMechanism.ts"
+
+/** A queue as everybody may see it. */
+export const PublicQueue = Schema.Struct(
+  publicFields({
+    lobbyOpenAt: Schema.NullOr(SentTimestamp),
+    admitRate: Schema.Int,
+    admissionExpirationSeconds: Schema.NullOr(Schema.Int),
+    capacity: Schema.NullOr(Schema.Int),
+    maxAdmissions: Schema.NullOr(Schema.Int),
+    supportsGuest: Schema.Boolean,
+    loyaltyBiasEnabled: Schema.Boolean
+  })
+).annotate({ identifier: "Queue" })
+
+/** A consumer's own standing in a queue. */
+export const QueueState = Schema.Union([
+  Schema.Struct({ status: Schema.Literal("NOT_QUEUED") }),
+  Schema.Struct({
+    status: Schema.Literal("QUEUED"),
+    /** 1 + those ahead; absent in the lobby. */
+    position: Schema.optionalKey(Schema.Int),
+    /** Absent in the lobby, and while admission is by hand. */
+    estimatedWaitTimeInSeconds: Schema.optionalKey(Schema.Int),
+    positionDisplayMode: Schema.Literals(["precise", "qualitative"]),
+    enteredAt: SentTimestamp
+  }),
+  Schema.Struct({
+    status: Schema.Literal("GRANTED"),
+    admissionGrant: Schema.String,
+    enteredAt: SentTimestamp,
+    grantedAt: SentTimestamp,
+    /** Absent if the grant does not expire. */
+    expiresAt: Schema.optionalKey(SentTimestamp)
+  }),
+  Schema.Struct({ status: Schema.Literal("COMPLETED"), enteredAt: SentTimestamp, completedAt: SentTimestamp }),
+  Schema.Struct({
+    status: Schema.Literal("DENIED"),
+    reason: DenialReason,
+    enteredAt: SentTimestamp,
+    deniedAt: SentTimestamp
+  }),
+  Schema.Struct({ status: Schema.Literal("LEFT"), enteredAt: SentTimestamp, leftAt: SentTimestamp })
+]).annotate({ identifier: "QueueState" })
+export type QueueState = typeof QueueState.Type
+
+/** Consumers admitted by one request. */
+export const admissionsAtOnceMax = 10_000
+
+/** Who was admitted by count, in the order of their admission. */
+const QueueAdmissions = Schema.Struct({
+  admitted: Schema.Int,
+  consumerIds: Schema.Array(Schema.String.annotate({ format: "uuid" }))
+}).annotate({ identifier: "QueueAdmissions" })
+
+/** Not named: the other one is. */
+const unnamed = Schema.optionalKey(Schema.Null)
+
+/** Either the consumer that is admitted, or how many are. */
+const admission = [
+  Schema.Struct({ consumerId: Id, count: unnamed }),
+  Schema.Struct({
+    count: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: admissionsAtOnceMax })),
+    consumerId: unnamed
+  })
+] as const
+
+const params = { queueId: Id }
+const consumerPayload = Schema.Struct({ consumerId: Id })
+
+const group = HttpApiGroup.make("queues").annotateMerge(
+  OpenApi.annotations({
+    title: "Queues",
+    description: `First come, first served, as fast as admissions are made. ${ServerActions.description}`
+  })
+)
+
+export class QueuesGroup extends group.add(
+  HttpApiEndpoint.get("get", "/queues/:queueId", {
+    params,
+    success: PublicQueue,
+    error: answersTo.read
+  })
+    .middleware(PublicRead)
+    .annotate(OpenApi.Summary, "Get a queue"),
+  HttpApiEndpoint.post("enter", "/queues/:queueId/enter", {
+    params,
+    success: QueueState,
+    error: answersTo.entry
+  })
+    .annotate(RateCategory, "queueEntry")
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Enter a queue"),
+  HttpApiEndpoint.post("leave", "/queues/:queueId/leave", {
+    params,
+    success: QueueState,
+    error: answersTo.change
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Leave a queue"),
+  HttpApiEndpoint.get("status", "/queues/:queueId/status", {
+    params,
+    success: QueueState,
+    error: answersTo.read
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "The consumer's standing"),
+  HttpApiEndpoint.get("events", "/queues/:queueId/events", { params, ...eventsOf(QueueState) })
+    .middleware(ConsumerStream)
+    .annotate(OpenApi.Summary, "Follow the consumer's standing"),
+  HttpApiEndpoint.post("admit", "/queues/:queueId/admit", {
+    params,
+    payload: Schema.Union(admission),
+    success: Schema.Union([QueueState, QueueAdmissions]),
+    error: [...answersTo.change, NotOpenYetWithHeaders]
+  })
+    .middleware(ServerAction)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Admit a consumer, or the next ones",
+        description:
+          "With `consumerId` it admits that consumer and answers its standing. With `count` (1 to 10,000) it admits the " +
+          "next ones in the queue's order: as many as wait, and as `maxAdmissions` leaves (409 `ADMISSIONS_USED_UP` if " +
+          "it leaves none). It answers who they are, in this order; nobody if nobody waits. A request that stops halfway " +
+          "answers those it has admitted. Before the queue opens nobody is admitted by count (423): in the lobby " +
+          "nobody has a place in the order yet."
+      })
+    ),
+  HttpApiEndpoint.post("deny", "/queues/:queueId/deny", {
+    params,
+    payload: Schema.Struct({ consumerId: Id, reason: AdminReason }),
+    success: QueueState,
+    error: answersTo.change
+  })
+    .middleware(ServerAction)
+    .annotate(OpenApi.Summary, "Deny a place, or a grant"),
+  HttpApiEndpoint.post("complete", "/queues/:queueId/complete", {
+    params,
+    payload: consumerPayload,
+    success: QueueState,
+    error: answersTo.change
+  })
+    .middleware(ServerAction)
+    .annotate(OpenApi.Summary, "Complete a grant"),
+  HttpApiEndpoint.post("validate", "/queues/:queueId/validate", {
+    params,
+    payload: Schema.Struct({ consumerId: Id, token: Schema.String }),
+    success: Validity,
+    error: answersTo.read
+  })
+    .middleware(ServerAction)
+    .annotate(OpenApi.Summary, "Check a grant")
+) {}

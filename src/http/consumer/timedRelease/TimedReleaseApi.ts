@@ -1,0 +1,127 @@
+/** Timed releases, as the Consumer API declares them (interface document 2.9 and 4.2; completions 3, "Timed release"). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AdminReason } from "../../../domain/mechanism/Denial.ts"
+import { Id } from "../../../domain/values/Ids.ts"
+import { SentTimestamp } from "../../../domain/values/Time.ts"
+import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../../credentials/Credentials.ts"
+import { answersTo } from "../../errors/Refusals.ts"
+import * as ServerActions from "../../server/ServerActions.ts"
+import { Validity } from "../mechanism/GrantAnswers.ts"
+import { eventsOf } from "../mechanism/LiveApi.ts"
+import { publicFields } from "../mechanism/PublicMechanism.ts"
+
+/** A timed release as everybody may see it. */
+export const PublicTimedRelease = Schema.Struct(
+  publicFields({
+    supportsGuest: Schema.Boolean,
+    capacity: Schema.NullOr(Schema.Int),
+    admissionExpirationSeconds: Schema.NullOr(Schema.Int),
+    variantIds: Schema.NullOr(Schema.Array(Schema.String))
+  })
+).annotate({ identifier: "TimedRelease" })
+
+/** A consumer's own standing in a timed release: `status`, and the fields of the interface document's 2.9 that it has. */
+export const TimedReleaseState = Schema.Union([
+  Schema.Struct({ status: Schema.Literal("NOT_ENTERED") }),
+  Schema.Struct({
+    status: Schema.Literal("ENTERED"),
+    admissionGrant: Schema.String,
+    enteredAt: SentTimestamp,
+    /** Absent if the grant does not expire. */
+    expiresAt: Schema.optionalKey(SentTimestamp),
+    /** Absent while nothing is selected. */
+    selectedVariantId: Schema.optionalKey(Schema.String)
+  }),
+  Schema.Struct({
+    status: Schema.Literal("COMPLETED"),
+    enteredAt: SentTimestamp,
+    completedAt: SentTimestamp,
+    selectedVariantId: Schema.optionalKey(Schema.String)
+  }),
+  Schema.Struct({ status: Schema.Literal("LEFT"), enteredAt: SentTimestamp, leftAt: SentTimestamp }),
+  Schema.Struct({ status: Schema.Literal("DENIED"), enteredAt: SentTimestamp }),
+  Schema.Struct({ status: Schema.Literal("EXPIRED"), enteredAt: SentTimestamp, expiresAt: SentTimestamp })
+]).annotate({ identifier: "TimedReleaseState" })
+export type TimedReleaseState = typeof TimedReleaseState.Type
+
+const params = { timedReleaseId: Id }
+
+/** The body may be absent, and so may what is in it. */
+const selection = [Schema.Struct({ variantId: Schema.optionalKey(Schema.NullOr(Id)) }), Schema.Null] as const
+
+const group = HttpApiGroup.make("timedReleases").annotateMerge(
+  OpenApi.annotations({
+    title: "Timed releases",
+    description: `A grant for everybody who comes within the window, while units last. ${ServerActions.description}`
+  })
+)
+
+export class TimedReleasesGroup extends group.add(
+  HttpApiEndpoint.get("get", "/timed-releases/:timedReleaseId", {
+    params,
+    success: PublicTimedRelease,
+    error: answersTo.read
+  })
+    .middleware(PublicRead)
+    .annotate(OpenApi.Summary, "Get a timed release"),
+  HttpApiEndpoint.post("enter", "/timed-releases/:timedReleaseId/enter", {
+    params,
+    payload: selection,
+    success: TimedReleaseState,
+    error: answersTo.entry
+  })
+    .middleware(ConsumerAction)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Enter a timed release",
+        description:
+          "A `variantId` is one of the release's own `variantIds` or, where it names none, one that its experience offers; any " +
+          "other is not found. Entering again with another one changes the selection."
+      })
+    ),
+  HttpApiEndpoint.post("leave", "/timed-releases/:timedReleaseId/leave", {
+    params,
+    success: TimedReleaseState,
+    error: answersTo.change
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "Leave a timed release"),
+  HttpApiEndpoint.get("status", "/timed-releases/:timedReleaseId/status", {
+    params,
+    success: TimedReleaseState,
+    error: answersTo.read
+  })
+    .middleware(ConsumerAction)
+    .annotate(OpenApi.Summary, "The consumer's standing"),
+  HttpApiEndpoint.get("events", "/timed-releases/:timedReleaseId/events", {
+    params,
+    ...eventsOf(TimedReleaseState)
+  })
+    .middleware(ConsumerStream)
+    .annotate(OpenApi.Summary, "Follow the consumer's standing"),
+  HttpApiEndpoint.post("deny", "/timed-releases/:timedReleaseId/deny", {
+    params,
+    payload: Schema.Struct({ consumerId: Id, reason: AdminReason }),
+    success: TimedReleaseState,
+    error: answersTo.change
+  })
+    .middleware(ServerAction)
+    .annotate(OpenApi.Summary, "Deny a grant"),
+  HttpApiEndpoint.post("complete", "/timed-releases/:timedReleaseId/complete", {
+    params,
+    payload: Schema.Struct({ consumerId: Id }),
+    success: TimedReleaseState,
+    error: answersTo.change
+  })
+    .middleware(ServerAction)
+    .annotate(OpenApi.Summary, "Complete a grant"),
+  HttpApiEndpoint.post("validate", "/timed-releases/:timedReleaseId/validate", {
+    params,
+    payload: Schema.Struct({ consumerId: Id, token: Schema.String }),
+    success: Validity,
+    error: answersTo.read
+  })
+    .middleware(ServerAction)
+    .annotate(OpenApi.Summary, "Check a grant")
+) {}

@@ -1,0 +1,277 @@
+/**
+ * Who is calling (completions 2). Each class of operations has one middleware here; it accepts the credentials of its row
+ * and provides what they prove. A known key and a known token cost no SQL and no signature check.
+ *
+ * `requirement` is the same row as OpenAPI says it; `describe` in `OpenApi.ts` puts it on every operation.
+ */
+import { Context, Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiMiddleware } from "effect/http-api"
+import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
+import type { VerifiedAccess } from "../../auth/tokens/Tokens.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import {
+  type ActingConsumer,
+  type ActingSession,
+  bearerOf,
+  type Check,
+  type ConsumerRefusal,
+  type KeyRefusal,
+  type Lasting,
+  makeChecks,
+  nameOf
+} from "./CredentialChecks.ts"
+import {
+  NotFound,
+  RateLimitExceededWithHeaders,
+  ServiceUnavailableWithHeaders,
+  Unauthorized,
+  ValidationError
+} from "../errors/Errors.ts"
+import type { Admission } from "../limits/RateLimit.ts"
+
+/** The tenant a key speaks for, and the key as records name it. */
+export class CurrentTenant extends Context.Service<CurrentTenant, { readonly tenant: Tenant; readonly by: string }>()(
+  "usher/http/credentials/CurrentTenant"
+) {}
+
+/** The consumer that acts, or for whom its organization's server acts. */
+export class CurrentConsumer extends Context.Service<CurrentConsumer, ActingConsumer["consumer"]>()(
+  "usher/http/credentials/CurrentConsumer"
+) {}
+
+/** The credentials behind an answer that lasts: a stream outlives the request that showed them. */
+export class LastingCredentials extends Context.Service<LastingCredentials, Lasting>()(
+  "usher/http/credentials/LastingCredentials"
+) {}
+
+/** The session whose access token was shown; empty where none was needed. */
+export class CurrentSession extends Context.Service<CurrentSession, { readonly access?: VerifiedAccess }>()(
+  "usher/http/credentials/CurrentSession"
+) {}
+
+/** One of the credentials an operation accepts: OpenAPI security schemes that are all needed together. */
+export type Requirement = { readonly [scheme in keyof typeof securitySchemes]?: readonly [] }
+
+/** The OpenAPI security schemes. */
+export const securitySchemes = {
+  publishableKey: {
+    type: "apiKey",
+    in: "header",
+    name: "X-Publishable-Key",
+    description: "Publishable key of the organization: `pk_live_…` or `pk_test_…`."
+  },
+  accessToken: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "Access token of a consumer's session."
+  },
+  secretKey: {
+    type: "http",
+    scheme: "bearer",
+    description: "Secret key of the organization: `sk_live_…` or `sk_test_…`. For servers only."
+  },
+  consumerId: {
+    type: "apiKey",
+    in: "header",
+    name: "X-Consumer-Id",
+    description: "With the secret key: the consumer the server acts for."
+  }
+} as const
+
+const keyErrors = [Unauthorized, RateLimitExceededWithHeaders, ServiceUnavailableWithHeaders] as const
+
+/** Public reads: publishable key, or secret key. */
+export class PublicRead extends HttpApiMiddleware.Service<PublicRead, { provides: CurrentTenant }>()(
+  "usher/http/credentials/PublicRead",
+  { error: keyErrors }
+) {
+  static readonly requirement: ReadonlyArray<Requirement> = [{ publishableKey: [] }, { secretKey: [] }]
+  static readonly layer = Layer.effect(
+    PublicRead,
+    Effect.gen(function* () {
+      const { anyKey, admission } = yield* makeChecks
+      return (handle, { endpoint }) => withTenant(anyKey, admission("consumer", endpoint), handle)
+    })
+  )
+}
+
+/** Session creation: publishable key. */
+export class SessionCreation extends HttpApiMiddleware.Service<SessionCreation, { provides: CurrentTenant }>()(
+  "usher/http/credentials/SessionCreation",
+  { error: keyErrors }
+) {
+  static readonly requirement: ReadonlyArray<Requirement> = [{ publishableKey: [] }]
+  static readonly layer = Layer.effect(
+    SessionCreation,
+    Effect.gen(function* () {
+      const { publishableKey, admission } = yield* makeChecks
+      return (handle, { endpoint }) => withTenant(publishableKey, admission("consumer", endpoint), handle)
+    })
+  )
+}
+
+/** One-time code verification: publishable key, and with it, if there is a guest to be upgraded, its access token. */
+export class SessionUpgrade extends HttpApiMiddleware.Service<
+  SessionUpgrade,
+  { provides: CurrentTenant | CurrentSession }
+>()("usher/http/credentials/SessionUpgrade", { error: keyErrors }) {
+  static readonly requirement: ReadonlyArray<Requirement> = [
+    { publishableKey: [] },
+    { publishableKey: [], accessToken: [] }
+  ]
+  static readonly layer = Layer.effect(
+    SessionUpgrade,
+    Effect.gen(function* () {
+      const { publishableKey, accessOf, admission } = yield* makeChecks
+      return (handle, { endpoint }) =>
+        withTenant(
+          publishableKey,
+          admission("consumer", endpoint),
+          Effect.flatMap(Effect.all([CurrentTenant, HttpServerRequest.HttpServerRequest]), ([{ tenant }, request]) =>
+            Effect.flatMap(bearerOf(request) === undefined ? Effect.undefined : accessOf(request, tenant), (access) =>
+              Effect.provideService(handle, CurrentSession, access === undefined ? {} : { access })
+            )
+          )
+        )
+    })
+  )
+}
+
+/** Logout: the access token alone. */
+export class SessionEnd extends HttpApiMiddleware.Service<SessionEnd, { provides: CurrentSession }>()(
+  "usher/http/credentials/SessionEnd",
+  { error: keyErrors }
+) {
+  static readonly requirement: ReadonlyArray<Requirement> = [{ accessToken: [] }]
+  static readonly layer = Layer.effect(
+    SessionEnd,
+    Effect.gen(function* () {
+      const { tokenAlone, admission } = yield* makeChecks
+      return (handle, { endpoint }) => withSession(tokenAlone, admission("consumer", endpoint), handle)
+    })
+  )
+}
+
+/** Consumer actions: publishable key and access token of the same tenant; or secret key and `X-Consumer-Id`. */
+export class ConsumerAction extends HttpApiMiddleware.Service<ConsumerAction, { provides: CurrentConsumer }>()(
+  "usher/http/credentials/ConsumerAction",
+  { error: [...keyErrors, NotFound, ValidationError] }
+) {
+  static readonly requirement: ReadonlyArray<Requirement> = [
+    { publishableKey: [], accessToken: [] },
+    { secretKey: [], consumerId: [] }
+  ]
+  static readonly layer = Layer.effect(
+    ConsumerAction,
+    Effect.gen(function* () {
+      const { consumer, admission } = yield* makeChecks
+      return (handle, { endpoint }) => withConsumer(consumer(admission("consumer", endpoint)), handle)
+    })
+  )
+}
+
+/** Streams for a consumer: the credentials of a consumer action, for as long as the stream lasts. */
+export class ConsumerStream extends HttpApiMiddleware.Service<
+  ConsumerStream,
+  { provides: CurrentConsumer | LastingCredentials }
+>()("usher/http/credentials/ConsumerStream", { error: [...keyErrors, NotFound, ValidationError] }) {
+  static readonly requirement = ConsumerAction.requirement
+  static readonly layer = Layer.effect(
+    ConsumerStream,
+    Effect.gen(function* () {
+      const { consumer, lasting, admission } = yield* makeChecks
+      return (handle, { endpoint }) =>
+        withConsumer(
+          consumer(admission("consumer", endpoint)),
+          Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+            Effect.flatMap(lasting(request), (credentials) =>
+              Effect.provideService(handle, LastingCredentials, credentials)
+            )
+          )
+        )
+    })
+  )
+}
+
+/** Server actions on the Consumer API: secret key. */
+export class ServerAction extends HttpApiMiddleware.Service<ServerAction, { provides: CurrentTenant }>()(
+  "usher/http/credentials/ServerAction",
+  { error: keyErrors }
+) {
+  static readonly requirement: ReadonlyArray<Requirement> = [{ secretKey: [] }]
+  static readonly layer = Layer.effect(
+    ServerAction,
+    Effect.gen(function* () {
+      const { secretKey, admission } = yield* makeChecks
+      return (handle, { endpoint }) => withTenant(secretKey, admission("consumer", endpoint), handle)
+    })
+  )
+}
+
+/** Every operation of the Admin API: secret key. */
+export class AdminKey extends HttpApiMiddleware.Service<AdminKey, { provides: CurrentTenant }>()(
+  "usher/http/credentials/AdminKey",
+  {
+    error: keyErrors
+  }
+) {
+  static readonly requirement: ReadonlyArray<Requirement> = [{ secretKey: [] }]
+  static readonly layer = Layer.effect(
+    AdminKey,
+    Effect.gen(function* () {
+      const { secretKey, admission } = yield* makeChecks
+      return (handle, { endpoint }) => withTenant(secretKey, admission("admin", endpoint), handle)
+    })
+  )
+}
+
+/** Everything the middlewares of the Consumer API need; the Admin API needs `AdminKey.layer` alone. */
+export const layerConsumer = Layer.mergeAll(
+  PublicRead.layer,
+  SessionCreation.layer,
+  SessionUpgrade.layer,
+  SessionEnd.layer,
+  ConsumerAction.layer,
+  ConsumerStream.layer,
+  ServerAction.layer
+)
+
+/** Runs the operation for the key's tenant, if it may make another request. */
+const withTenant = <A, E, R>(
+  check: Check<KeyHolder, KeyRefusal>,
+  admit: Admission,
+  handle: Effect.Effect<A, E, R | CurrentTenant>
+) =>
+  Effect.withFiber((fiber) => {
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    return Effect.flatMap(check(request), (holder) => {
+      const current = { tenant: holder.tenant, by: nameOf(holder) }
+      return Effect.andThen(admit(request, holder), Effect.provideService(handle, CurrentTenant, current))
+    })
+  })
+
+/** Runs the operation for the session, if its organization may make another request. */
+const withSession = <A, E, R>(
+  check: Check<ActingSession, KeyRefusal>,
+  admit: Admission,
+  handle: Effect.Effect<A, E, R | CurrentSession>
+) =>
+  Effect.withFiber((fiber) => {
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    return Effect.flatMap(check(request), ({ holder, access }) => {
+      const admitted = admit(request, holder, access.consumerId)
+      return Effect.andThen(admitted, Effect.provideService(handle, CurrentSession, { access }))
+    })
+  })
+
+/** Runs the operation for the consumer. */
+const withConsumer = <A, E, R>(
+  check: Check<ActingConsumer, ConsumerRefusal>,
+  handle: Effect.Effect<A, E, R | CurrentConsumer>
+) =>
+  Effect.withFiber((fiber) => {
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    return Effect.flatMap(check(request), ({ consumer }) => Effect.provideService(handle, CurrentConsumer, consumer))
+  })

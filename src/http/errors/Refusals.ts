@@ -1,0 +1,227 @@
+/**
+ * What a mechanism's no, or the engine's, is as an HTTP answer (completions 1 and 3). One place for all kinds of
+ * mechanism; an operation names the refusals it can have, and declares what they become with `answersTo`.
+ */
+import { Clock, Effect } from "effect"
+import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type {
+  AdmissionsUsedUp,
+  AlreadyBooked,
+  AlreadyGranted,
+  AmountMissing,
+  BidTooLow,
+  Closed,
+  ConfigurationFixed,
+  Full,
+  GuestsRefused,
+  NotEntered,
+  NotInvited,
+  NotOpen,
+  OrderLimitReached,
+  SlotFull,
+  SlotNotBegun,
+  SlotPast,
+  SoldOut,
+  UnknownConsumer,
+  UnknownLocation,
+  UnknownSlot,
+  UnknownVariant,
+  WrongStatus
+} from "../../domain/mechanism/Refusals.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import type { EngineError } from "../../engine/Engine.ts"
+import type { KeyTaken } from "../../store/consumer/ConsumerRecords.ts"
+import type { Unavailable } from "../../store/journal/Journal.ts"
+import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
+import {
+  BidConflict,
+  Conflict,
+  ConflictForNow,
+  ConflictWithHeaders,
+  Forbidden,
+  NotFound,
+  NotOpenYet,
+  NotOpenYetWithHeaders,
+  ServiceUnavailable,
+  type ValidationError
+} from "./Errors.ts"
+import { issueAt } from "./Issues.ts"
+import { invalidInput } from "./Validation.ts"
+
+/** Every no there is, by its tag. */
+interface Refusals {
+  readonly NotOpen: NotOpen
+  readonly Closed: Closed
+  readonly Full: Full
+  readonly GuestsRefused: GuestsRefused
+  readonly NotInvited: NotInvited
+  readonly OrderLimitReached: OrderLimitReached
+  readonly WrongStatus: WrongStatus
+  readonly NotEntered: NotEntered
+  readonly AlreadyGranted: AlreadyGranted
+  readonly ConfigurationFixed: ConfigurationFixed
+  readonly AdmissionsUsedUp: AdmissionsUsedUp
+  readonly SoldOut: SoldOut
+  readonly BidTooLow: BidTooLow
+  readonly AmountMissing: AmountMissing
+  readonly UnknownConsumer: UnknownConsumer
+  readonly UnknownVariant: UnknownVariant
+  readonly AlreadyBooked: AlreadyBooked
+  readonly SlotFull: SlotFull
+  readonly SlotPast: SlotPast
+  readonly SlotNotBegun: SlotNotBegun
+  readonly UnknownSlot: UnknownSlot
+  readonly UnknownLocation: UnknownLocation
+}
+
+export type Refusal = Refusals[keyof Refusals]
+
+type Answer<E> =
+  | (E extends NotOpen ? NotOpenYet : never)
+  | (E extends Full ? ConflictForNow : never)
+  | (E extends SoldOut ? Conflict | ConflictForNow : never)
+  | (E extends UnknownConsumer | UnknownVariant | UnknownSlot | UnknownLocation ? NotFound : never)
+  | (E extends BidTooLow ? BidConflict : never)
+  | (E extends AmountMissing ? ValidationError : never)
+  | (E extends GuestsRefused | NotInvited ? Forbidden : never)
+  | (E extends Closed | WrongStatus | ConfigurationFixed | AdmissionsUsedUp ? Conflict : never)
+  | (E extends NotEntered | AlreadyGranted | OrderLimitReached ? Conflict : never)
+  | (E extends AlreadyBooked | SlotFull | SlotPast | SlotNotBegun ? Conflict : never)
+  | (E extends { readonly _tag: "MechanismNotFound" } ? NotFound : never)
+  | (E extends { readonly _tag: "Unavailable" | "Overloaded" | "Parked" } ? ServiceUnavailable : never)
+
+/** How each kind is called in a sentence. */
+export const labels: { readonly [K in Kind]: string } = {
+  queue: "Queue",
+  draw: "Draw",
+  auction: "Auction",
+  appointment: "Appointment",
+  timed_release: "Timed release",
+  waitlist: "Waitlist"
+}
+
+/** The error schemas an operation declares for the refusals it names; 404 is always among them. */
+export const answersTo = {
+  /** Entering: not open yet, closed, full, guests refused. */
+  entry: [NotFound, Forbidden, ConflictWithHeaders, NotOpenYetWithHeaders],
+  /** Bidding: the same, or too low. */
+  bid: [NotFound, Forbidden, Conflict, BidConflict, NotOpenYetWithHeaders],
+  /** Anything else that changes a place. */
+  change: [NotFound, Conflict],
+  /** Reading. */
+  read: [NotFound]
+} as const
+
+/** Turns refusals and the engine's errors into HTTP answers for this kind of mechanism. */
+export const orAnswer =
+  (kind: Kind) =>
+  <A, E extends Refusal | EngineError, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Answer<E>, R> =>
+    Effect.catch(effect, (error) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(answerOf(kind, error, now) as Answer<E>))
+    )
+
+/** For what reads the store without the engine. */
+export const orServiceUnavailable = <A, E, R>(
+  effect: Effect.Effect<A, E | Unavailable, R>
+): Effect.Effect<A, Exclude<E, Unavailable> | ServiceUnavailable, R> =>
+  Effect.catchTag(effect as Effect.Effect<A, Unavailable, R>, "Unavailable", () =>
+    Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))
+  ) as Effect.Effect<A, Exclude<E, Unavailable> | ServiceUnavailable, R>
+
+/** Turns a record that is not there into a 404 with its name. */
+export const orNotFound = <A, E, R>(
+  effect: Effect.Effect<A, E | RecordNotFound, R>
+): Effect.Effect<A, Exclude<E, RecordNotFound> | NotFound, R> =>
+  Effect.catchTag(effect as Effect.Effect<A, RecordNotFound, R>, "RecordNotFound", ({ record }) =>
+    Effect.fail(NotFound.of(record))
+  ) as Effect.Effect<A, Exclude<E, RecordNotFound> | NotFound, R>
+
+/** Turns what another consumer of the tenant has into a 409. */
+export const orKeyTaken = <A, E, R>(
+  effect: Effect.Effect<A, E | KeyTaken, R>
+): Effect.Effect<A, Exclude<E, KeyTaken> | Conflict, R> =>
+  Effect.catchTag(effect as Effect.Effect<A, KeyTaken, R>, "KeyTaken", ({ field }) =>
+    Effect.fail(new Conflict(keysTaken[field]))
+  ) as Effect.Effect<A, Exclude<E, KeyTaken> | Conflict, R>
+
+const keysTaken = {
+  email: { error: "Email is another consumer's", code: "EMAIL_TAKEN" },
+  phone: { error: "Phone number is another consumer's", code: "PHONE_TAKEN" },
+  externalId: { error: "External id is another consumer's", code: "EXTERNAL_ID_TAKEN" }
+} as const
+
+/** The answer to one no. */
+export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis): Answer<Refusal | EngineError> {
+  const label = labels[kind]
+  switch (error._tag) {
+    case "NotOpen":
+      return new NotOpenYet({
+        error: `${label} is not open yet`,
+        opensAt: error.opensAt,
+        retryAfterSeconds: Math.max(1, Math.ceil((error.opensAt - now) / 1000))
+      })
+    case "Closed":
+      return new Conflict({ error: `${label} is closed`, code: "CLOSED" })
+    case "Full":
+      return new ConflictForNow({
+        error: `${label} is full`,
+        code: `${kind.toUpperCase()}_FULL`,
+        retryAfterSeconds: Math.max(1, error.retryAfterSeconds)
+      })
+    case "GuestsRefused":
+      return new Forbidden({ error: `${label} does not admit guests` })
+    case "NotInvited":
+      return new Forbidden({ error: `${label} is not for this consumer` })
+    case "OrderLimitReached":
+      return new Conflict({ error: "The limit of orders is reached", code: "DISTRIBUTION_ORDER_LIMIT" })
+    case "WrongStatus":
+      return new Conflict({ error: `Not possible in status ${error.status}`, code: "INVALID_STATUS" })
+    case "NotEntered":
+      return new Conflict({ error: "Not entered", code: "NOT_ENTERED" })
+    case "AlreadyGranted":
+      return new Conflict({ error: "Already granted", code: "ALREADY_GRANTED" })
+    case "ConfigurationFixed":
+      return new Conflict({ error: `${error.setting} cannot be changed any more`, code: "CONFIGURATION_FIXED" })
+    case "AdmissionsUsedUp":
+      return new Conflict({ error: `${label} has no admissions left`, code: "ADMISSIONS_USED_UP" })
+    case "SoldOut":
+      return soldOut(error, label)
+    case "BidTooLow":
+      return new BidConflict({ error: "Bid is too low", code: "BID_TOO_LOW", minimumBid: error.minimumBid })
+    case "AmountMissing":
+      return amountMissing()
+    case "UnknownConsumer":
+      return NotFound.of("Consumer")
+    case "UnknownVariant":
+      return NotFound.of("Variant")
+    case "AlreadyBooked":
+      return new Conflict({ error: "Another slot is booked already", code: "ALREADY_BOOKED" })
+    case "SlotFull":
+      return new Conflict({ error: "Slot is full", code: "SLOT_FULL" })
+    case "SlotPast":
+      return new Conflict({ error: "Slot has begun", code: "SLOT_PAST" })
+    case "SlotNotBegun":
+      return new Conflict({ error: "Slot has not begun", code: "SLOT_NOT_BEGUN" })
+    case "UnknownSlot":
+      return NotFound.of("Slot")
+    case "UnknownLocation":
+      return NotFound.of("Location")
+    case "MechanismNotFound":
+      return NotFound.of(labels[error.kind])
+    case "Unavailable":
+    case "Overloaded":
+      return new ServiceUnavailable({ retryAfterSeconds: 1 })
+    case "Parked":
+      return new ServiceUnavailable({ retryAfterSeconds: 30 })
+  }
+}
+
+const soldOut = ({ retryAfterSeconds }: SoldOut, label: string): Conflict | ConflictForNow => {
+  const said = { error: `${label} is sold out`, code: "SOLD_OUT" }
+  return retryAfterSeconds === undefined
+    ? new Conflict(said)
+    : new ConflictForNow({ ...said, retryAfterSeconds: Math.max(1, retryAfterSeconds) })
+}
+
+const amountMissing = (): ValidationError =>
+  invalidInput([issueAt({}, "amount", { kind: "schema", type: "amount", expected: "amount" })])

@@ -1,0 +1,48 @@
+/**
+ * Addresses as they are sent, on both APIs: an email, and a phone number with the country whose national form it may have.
+ */
+import { Effect, Schema } from "effect"
+import { type Address, isCountry, parseEmail, parsePhone } from "../../auth/codes/Addresses.ts"
+import { text } from "../../domain/values/Text.ts"
+import type { ValidationError } from "../errors/Errors.ts"
+import { issueAt } from "../errors/Issues.ts"
+import { invalidInput } from "../errors/Validation.ts"
+
+/** An email address, in any notation of upper and lower case. */
+export const EmailText = text({ maxLength: 320 }).check(
+  Schema.makeFilter((value: string) => parseEmail(value) !== undefined, {
+    expected: "an email address",
+    representation: { id: "usher/email", payload: null },
+    toJsonSchema: () => ({ format: "email" })
+  })
+)
+
+/** A phone number. Whether a country has it is only known with both fields: the handler checks it. */
+export const PhoneText = text({ minLength: 1, maxLength: 64 }).annotate({
+  description: "In international form, or in the national form of `defaultCountry`.",
+  examples: ["+4915112345678"]
+})
+
+/** A country by its two letters. */
+export const Country = Schema.String.check(
+  Schema.makeFilter(isCountry, {
+    expected: "a two-letter country code",
+    representation: { id: "usher/picklist", payload: null },
+    toJsonSchema: () => ({ pattern: "^[A-Za-z]{2}$" })
+  })
+).annotate({ examples: ["DE"] })
+
+/** An email, or a phone number; null stands for absent. */
+export interface SentAddress {
+  readonly email?: string | null
+  readonly phone?: string | null
+  readonly defaultCountry?: string | null
+}
+
+/** The email that was sent, else the phone number, in its one form. A 400 for a phone number that no country has. */
+export function addressOf({ email, phone, defaultCountry }: SentAddress): Effect.Effect<Address, ValidationError> {
+  const address = typeof email === "string" ? parseEmail(email) : parsePhone(phone ?? "", defaultCountry ?? undefined)
+  if (address !== undefined) return Effect.succeed(address)
+  const issue = { kind: "validation", type: "phone", expected: "a phone number" } as const
+  return Effect.fail(invalidInput([issueAt({ phone, defaultCountry }, "phone", issue)]))
+}

@@ -1,0 +1,36 @@
+/** Bookings of appointments as both APIs answer them (completions 3, "Appointment"). */
+import { Schema } from "effect"
+import { slotId, statuses, type View } from "../../domain/appointment/Appointment.ts"
+import { Id } from "../../domain/values/Ids.ts"
+import { SentTimestamp } from "../../domain/values/Time.ts"
+
+/** Identifies a slot of an appointment; see `domain/appointment/Names.ts`. */
+export const SlotId = Id.pipe(
+  Schema.annotateEncoded({
+    description:
+      "The slot's identifier: a UUIDv8, not a UUIDv7. It is derived from the instant at which the slot begins (its first 48 bits, in Unix milliseconds) and from the appointment's id. It is stable: the slot of this appointment that begins at this instant always has it, however the settings change."
+  })
+)
+
+/** How a consumer stands in an appointment: its latest booking, if it ever made one. */
+export const BookingState = Schema.Union([
+  Schema.Struct({ status: Schema.Literal("NOT_BOOKED") }),
+  Schema.Struct({
+    status: Schema.Literals(statuses),
+    bookingId: Id,
+    appointmentId: Id,
+    consumerId: Id,
+    slotId: SlotId,
+    startTime: SentTimestamp,
+    endTime: SentTimestamp,
+    confirmationCode: Schema.String,
+    createdAt: SentTimestamp
+  })
+]).annotate({ identifier: "BookingState" })
+export type BookingState = typeof BookingState.Type
+
+/** The consumer's view of its booking, as it is sent. */
+export const bookingState = (appointmentId: string, consumerId: string, view: View): BookingState =>
+  view.status === "NOT_BOOKED"
+    ? view
+    : { ...view, appointmentId, consumerId, slotId: slotId(appointmentId, view.startTime) }

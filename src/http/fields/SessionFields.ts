@@ -1,0 +1,17 @@
+/** A consumer's sessions as both APIs answer them (completions 2). */
+import { Schema } from "effect"
+import { SessionType } from "../../auth/tokens/Tokens.ts"
+import { Id } from "../../domain/values/Ids.ts"
+import { SentTimestamp } from "../../domain/values/Time.ts"
+
+/** What both APIs tell of a session that has not ended. */
+export const sessionFields = {
+  id: Id,
+  type: SessionType,
+  createdAt: SentTimestamp,
+  lastRefreshedAt: Schema.NullOr(SentTimestamp).annotate({ description: "Null if it was never refreshed." }),
+  expiresAt: SentTimestamp.annotate({ description: "When its last token expires, unless it is refreshed." })
+}
+
+/** How many sessions a request has ended. */
+export const EndedSessions = Schema.Struct({ ended: Schema.Int }).annotate({ identifier: "EndedSessions" })

@@ -1,0 +1,146 @@
+/**
+ * `Idempotency-Key` on every POST of the Admin API (completions 4, last paragraph): a request that is sent again with the
+ * same key is answered as it was the first time. Without the header nothing is done, and nothing costs anything.
+ *
+ * A key belongs to a tenant, and there to one request: its method, path, query and body, as they were sent.
+ */
+import { Context, Effect, Layer } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApi, type HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
+import { hash } from "node:crypto"
+import { keptHours } from "../../store/coordination/IdempotencyKeys.ts"
+import { CurrentTenant } from "../credentials/Credentials.ts"
+import {
+  Conflict,
+  ConflictForNow,
+  ConflictWithHeaders,
+  ServiceUnavailable,
+  ServiceUnavailableWithHeaders,
+  ValidationError
+} from "../errors/Errors.ts"
+import { FirstAnswers, type Repeated } from "./IdempotentResponses.ts"
+import { issueAt } from "../errors/Issues.ts"
+import { invalidInput } from "../errors/Validation.ts"
+
+const header = "idempotency-key"
+
+/** Visible ASCII. */
+const keyPattern = /^[\x21-\x7e]{1,255}$/
+
+/** When to ask again for an answer that is not there yet. */
+const retryAfterSeconds = 2
+
+/**
+ * On an endpoint: its successes hold a secret that is kept nowhere. A repeated request is then told that it was done, not
+ * what was answered. (To keep the answer of a rotation for the holder of the rotated key would help nobody: that key is not let in any more.)
+ */
+export const AnswerHoldsSecret = Context.Reference<boolean>("usher/http/idempotency/AnswerHoldsSecret", {
+  defaultValue: () => false
+})
+
+/** The middleware, for operations whose tenant is known; see `onEveryPost`. */
+export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requires: CurrentTenant }>()(
+  "usher/http/idempotency/Idempotency",
+  { error: [ValidationError, ConflictWithHeaders, ServiceUnavailableWithHeaders] }
+) {
+  static readonly layer = Layer.effect(
+    Idempotency,
+    Effect.gen(function* () {
+      const answers = yield* FirstAnswers
+      return (handle, { endpoint }) => {
+        const holdsSecret = Context.get(endpoint.annotations, AnswerHoldsSecret)
+        return Effect.withFiber((fiber) => {
+          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          const key = request.headers[header]
+          if (key === undefined) return handle
+          if (!keyPattern.test(key)) return Effect.fail(malformed(key))
+          return Effect.gen(function* () {
+            const { tenant } = yield* CurrentTenant
+            const body = yield* Effect.orDie(request.text)
+            const fingerprint = hash("sha256", `${request.method} ${request.url}\n${body}`, "buffer")
+            const answer = yield* answers.answer({ tenant, key, fingerprint }, { holdsSecret }, handle)
+            return HttpServerResponse.isHttpServerResponse(answer) ? answer : yield* repeated(answer)
+          }).pipe(Effect.catchTag("Unavailable", () => Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))))
+        })
+      }
+    })
+  ).pipe(Layer.provide(FirstAnswers.layer))
+}
+
+const malformed = (key: string) =>
+  invalidInput([
+    issueAt({ [header]: key }, header, {
+      kind: "validation",
+      type: "string",
+      expected: "1 to 255 visible ASCII characters"
+    })
+  ])
+
+/** The first answer again, or why there is none. */
+const repeated = (found: Repeated): Effect.Effect<HttpServerResponse.HttpServerResponse, Conflict | ConflictForNow> => {
+  switch (found._tag) {
+    case "Reused":
+      return Effect.fail(
+        new Conflict({
+          error: "The idempotency key has been used for another request",
+          code: "IDEMPOTENCY_KEY_REUSED"
+        })
+      )
+    case "UnderWay":
+      return Effect.fail(
+        new ConflictForNow({
+          error: "The request with this idempotency key is still being carried out",
+          code: "IDEMPOTENCY_IN_PROGRESS",
+          retryAfterSeconds
+        })
+      )
+    case "Answered": {
+      const { status, contentType, body } = found.answer
+      if (body === undefined) {
+        const error = "The request was carried out; its answer held a secret and is not given again"
+        return Effect.fail(new Conflict({ error, code: "IDEMPOTENCY_ANSWER_NOT_KEPT" }))
+      }
+      const headers = { "idempotency-replayed": "true" }
+      return Effect.succeed(
+        body.length === 0
+          ? HttpServerResponse.empty({ status, headers })
+          : HttpServerResponse.uint8Array(body, { status, headers, ...(contentType && { contentType }) })
+      )
+    }
+  }
+}
+
+/** The API with the middleware on each of its POSTs, and on nothing else. */
+export const onEveryPost = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): HttpApi.HttpApi<Id, HttpApiGroup.AddMiddleware<Groups, Idempotency>> => {
+  const groups = (Object.values(api.groups) as ReadonlyArray<HttpApiGroup.Top>).map((group) =>
+    (Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>)
+      .map((endpoint) => (endpoint.method === "POST" ? endpoint.middleware(Idempotency) : endpoint))
+      .reduce((made: HttpApiGroup.Top, endpoint) => made.add(endpoint), group)
+  )
+  return groups.reduce((made: HttpApi.Top, group) => made.add(group), api as never) as never
+}
+
+/** What OpenAPI says of the header on an operation that has the middleware. */
+export const keyParameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
+  description:
+    "Makes the request safe to repeat: within " +
+    `${keptHours} hours the same request with the same key is answered as the first time, with \`Idempotency-Replayed: true\`. ` +
+    "Another request with the key is a 409 `IDEMPOTENCY_KEY_REUSED`; one whose first is not done within 10 seconds a 409 " +
+    "`IDEMPOTENCY_IN_PROGRESS`, with `Retry-After`. After a 401, 429 or 5xx, and after any answer with `Retry-After`, " +
+    "the same request is carried out anew. After a 400 the key is free: a corrected request may use it."
+} as const
+
+/** What OpenAPI says of the header that marks a repeated answer. */
+export const replayedHeader = {
+  "Idempotency-Replayed": {
+    required: false,
+    schema: { type: "string", enum: ["true"] },
+    description: "This is the answer that was given to the first request with the key."
+  }
+} as const

@@ -1,0 +1,169 @@
+/**
+ * What is true of every response of a listener, whoever made it: the request's id, the API's version and how the caller
+ * stands with its limits are on it, its body is JSON also where no operation was reached (404, 405, 413, 415, 500, 503),
+ * and on the Consumer API browsers may read it (completions 1). What came over plain HTTP through an open network is
+ * answered with a 403, but for `/health` and `/ready`.
+ */
+import { type Cause, Context, Effect, Exit, LogLevel, References, type Types } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { randomUUID } from "node:crypto"
+import type { Api } from "../limits/Limit.ts"
+import { Methods } from "./Methods.ts"
+import { Origins } from "./Origins.ts"
+import * as RateLimit from "../limits/RateLimit.ts"
+import { Readiness } from "../../engine/lifecycle/Readiness.ts"
+import * as SmallBodies from "./FastBodyReader.ts"
+
+/** `X-Api-Version` (completions 6), and `info.version` of both descriptions. */
+export const apiVersion = "1.0.0"
+
+/** Browsers that have once come over HTTPS come over nothing else for a year. */
+const strictTransport = "max-age=31536000"
+
+const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/
+
+const exposedHeaders =
+  "X-Request-Id, X-Api-Version, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
+
+/** An organization that names its own origins has this narrowed once its key is known; see `Credentials.ts`. */
+const crossOriginHeaders = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": exposedHeaders
+}
+
+const preflight = HttpServerResponse.empty({
+  status: 204,
+  headers: {
+    "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+    "access-control-allow-headers":
+      "Authorization, Content-Type, X-Publishable-Key, X-Consumer-Id, X-Request-Id, Idempotency-Key, Last-Event-ID",
+    "access-control-max-age": "86400"
+  }
+})
+
+const json = (status: number, error: string, headers?: { readonly [name: string]: string }) =>
+  HttpServerResponse.jsonUnsafe({ error }, { status, ...(headers && { headers }) })
+
+const httpsRequired = json(403, "HTTPS required")
+const notFound = json(404, "Not found")
+const payloadTooLarge = json(413, "Request body is larger than 1 MiB", { connection: "close" })
+const unsupportedMediaType = json(415, "Content-Type must be application/json")
+const unreadable = json(400, "Request could not be read", { connection: "close" })
+const internalError = json(500, "Internal server error")
+const unavailable = json(503, "Service unavailable", { "retry-after": "1" })
+
+/** The envelope of the responses of one API's listener. */
+export const layer = (api: Api) =>
+  HttpRouter.use(
+    Effect.fnUntraced(function* (router) {
+      const methods = yield* Methods
+      const readiness = yield* Readiness
+      const logsAccess = LogLevel.isLessThanOrEqualTo(yield* References.MinimumLogLevel, "Debug")
+      const origins = yield* Origins
+      const limited = (yield* RateLimit.standings)(api)
+      const isCrossOrigin = api === "consumer"
+      const base = { "x-api-version": apiVersion, ...(isCrossOrigin && crossOriginHeaders) }
+
+      const sealed = (request: Request, handled: Response, requestId: string): Response => {
+        const headers: Record<string, string> = { ...base, "x-request-id": requestId }
+        const response = limited(request, handled, headers)
+        if (origins.of(request).isEncrypted) headers["strict-transport-security"] = strictTransport
+        if (readiness.isDraining()) headers["connection"] = "close"
+        if (response.status === 401) headers["www-authenticate"] = "Bearer"
+        // The only 415 there is comes from the decoder of bodies, as plain text.
+        return HttpServerResponse.setHeaders(response.status === 415 ? unsupportedMediaType : response, headers)
+      }
+
+      const unrouted = (request: Request): Response => {
+        const allowed = methods.allowed(request.url)
+        return allowed.length === 0 ? notFound : json(405, "Method not allowed", { allow: allowed.join(", ") })
+      }
+
+      const answer = (request: Request, requestId: string, handle: Handle): Handle =>
+        Effect.matchCauseEffect(handle, {
+          onSuccess: (response) => Exit.succeed(sealed(request, response, requestId)),
+          onFailure: (cause) => {
+            const failure = classify(cause)
+            switch (failure._tag) {
+              case "Response":
+                return Exit.succeed(sealed(request, failure.response, requestId))
+              case "Unrouted":
+                return Exit.succeed(sealed(request, unrouted(request), requestId))
+              case "Aborted":
+                return Exit.failCause(cause)
+              case "Defect":
+                return Effect.as(logDefect(request, requestId, cause), sealed(request, internalError, requestId))
+            }
+          }
+        })
+
+      yield* router.addGlobalMiddleware((handle) =>
+        Effect.withFiber((fiber): Handle => {
+          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          SmallBodies.ease(request)
+          const requestId = requestIdOf(request)
+          if (!origins.of(request).isSafe && !isProbe(request))
+            return Exit.succeed(sealed(request, httpsRequired, requestId))
+          if (isCrossOrigin && isPreflight(request)) return Exit.succeed(sealed(request, preflight, requestId))
+          const answered = answer(request, requestId, handle)
+          return logsAccess ? Effect.tap(answered, (response) => logAccess(request, requestId, response)) : answered
+        })
+      )
+    })
+  )
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+type Handle = Effect.Effect<Response, Types.unhandled>
+
+/** The caller's id for the request if it sent a sane one, else a new one. */
+function requestIdOf(request: Request): string {
+  const sent = request.headers["x-request-id"]
+  return sent !== undefined && requestIdPattern.test(sent) ? sent : randomUUID()
+}
+
+/** A load balancer asks these over plain HTTP, wherever it is. They take no credentials. */
+function isProbe({ url }: Request): boolean {
+  return /^\/(?:health|ready)(?:\?|$)/.test(url)
+}
+
+function isPreflight(request: Request): boolean {
+  return request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined
+}
+
+type Failure =
+  | { readonly _tag: "Response"; readonly response: Response }
+  | { readonly _tag: "Unrouted" | "Aborted" | "Defect" }
+
+/** What became of a request that no operation answered. */
+function classify(cause: Cause.Cause<unknown>): Failure {
+  for (const reason of cause.reasons) {
+    if (reason._tag === "Interrupt") {
+      // The caller has gone, or the process ends and this took longer than a shutdown may.
+      if (reason.annotations.has(HttpServerError.ClientAbort.key)) return { _tag: "Aborted" }
+      return { _tag: "Response", response: unavailable }
+    }
+    const error = reason._tag === "Fail" ? reason.error : reason.defect
+    if (HttpServerResponse.isHttpServerResponse(error)) return { _tag: "Response", response: error }
+    if (HttpServerError.isHttpServerError(error)) {
+      if (error.reason._tag === "RouteNotFound") return { _tag: "Unrouted" }
+      if (error.reason._tag === "RequestParseError") {
+        const isTooLarge = error.reason.reason === "BodyTooLarge"
+        return { _tag: "Response", response: isTooLarge ? payloadTooLarge : unreadable }
+      }
+    }
+  }
+  return { _tag: "Defect" }
+}
+
+const logDefect = (request: Request, requestId: string, cause: Cause.Cause<unknown>) =>
+  Effect.logError("A request failed", cause).pipe(Effect.annotateLogs(describe(request, requestId)))
+
+const logAccess = (request: Request, requestId: string, { status }: Response) =>
+  Effect.logDebug(`${status}`).pipe(Effect.annotateLogs(describe(request, requestId)))
+
+/** Without the query, which may hold what is nobody's business. */
+const describe = (request: Request, requestId: string) => ({
+  requestId,
+  request: `${request.method} ${request.url.split("?", 1)[0]}`
+})

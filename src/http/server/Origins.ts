@@ -1,0 +1,118 @@
+/**
+ * From where a request really came: over which protocol and from which address. What proxies say of it is believed only
+ * from those named in `TRUSTED_PROXIES` (completions 1).
+ */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Context, Effect, Layer, Option, Result } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { IpNetwork, NetAddress } from "effect/net"
+import type { TLSSocket } from "node:tls"
+import { Recent } from "../../auth/sessions/SegmentedCache.ts"
+import { Settings } from "../../settings/Settings.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** Addresses of which it is remembered whether they are trusted. */
+const rememberedMax = 1_000
+
+/** Forwarded hops that are looked at, from the nearest. */
+const hopsMax = 32
+
+/** Where a request came from. */
+export interface Origin {
+  /** The client's address; empty if the connection is gone already. */
+  readonly address: string
+  /** False if it came over plain HTTP through an open network. */
+  readonly isSafe: boolean
+  /** Whether the client speaks TLS, to us or to a proxy of ours. */
+  readonly isEncrypted: boolean
+}
+
+/** Tells where requests come from. */
+export class Origins extends Context.Service<Origins, { of(request: Request): Origin }>()("usher/http/server/Origins") {
+  static readonly layer = Layer.effect(
+    Origins,
+    Effect.map(Settings, ({ trustedProxies }) => ({ of: make(trustedProxies) }))
+  )
+}
+
+/** The same, given the networks whose word is taken. */
+function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (request: Request) => Origin {
+  const remembered = new Recent<boolean>(rememberedMax)
+
+  const isTrusted = (address: string): boolean => {
+    const known = remembered.get(address)
+    if (known !== undefined) return known
+    const parsed = NetAddress.ipFromString(address)
+    const trusted =
+      Result.isSuccess(parsed) && trustedProxies.some((network) => IpNetwork.contains(network, parsed.success))
+    remembered.set(address, trusted)
+    return trusted
+  }
+
+  return (request) => {
+    const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
+    const peer = plain(socket.remoteAddress ?? "")
+    const isEncrypted = (socket as Partial<TLSSocket>).encrypted === true
+    if (trustedProxies.length === 0 || !isTrusted(peer)) {
+      return { address: peer, isEncrypted, isSafe: isEncrypted || isLoopback(peer) }
+    }
+    const forwardedFor = listOf(request.headers["x-forwarded-for"])
+    const forwardedProtocol = listOf(request.headers["x-forwarded-proto"])
+    // Not forwarded: a request of the proxy itself.
+    if (forwardedFor.length === 0 && forwardedProtocol.length === 0) return { address: peer, isEncrypted, isSafe: true }
+    const hop = clientHop(forwardedFor, isTrusted)
+    const address = hop === undefined ? peer : addressOf(forwardedFor[hop]!)!
+    // One protocol for each hop, or that of the last one alone.
+    const isAligned = hop !== undefined && forwardedProtocol.length === forwardedFor.length
+    const protocol = isAligned ? forwardedProtocol[hop] : forwardedProtocol.at(-1)
+    const isEncryptedThere = protocol?.toLowerCase() === "https"
+    const isLocal = hop !== undefined && isLoopback(address)
+    return { address, isEncrypted: isEncryptedThere, isSafe: isEncryptedThere || isLocal }
+  }
+}
+
+/** The address as limits count it: an IPv6 client has a whole /64 to itself. */
+export function countedAddress(address: string): string {
+  if (!address.includes(":")) return address
+  const parsed = NetAddress.ipv6FromString(address.split("%", 1)[0]!)
+  return Result.isFailure(parsed)
+    ? address
+    : NetAddress.formatIp(IpNetwork.fromAddressUnsafe(parsed.success, 64).address)
+}
+
+/** The nearest hop that is not one of ours; of a chain that is all ours, the first. Nothing behind a malformed hop. */
+function clientHop(hops: ReadonlyArray<string>, isTrusted: (address: string) => boolean): number | undefined {
+  let client: number | undefined
+  for (let index = hops.length - 1; index >= 0; index--) {
+    const address = addressOf(hops[index]!)
+    if (address === undefined) return client
+    client = index
+    if (!isTrusted(address)) return client
+  }
+  return client
+}
+
+const listOf = (header: string | undefined): ReadonlyArray<string> =>
+  header === undefined || header === ""
+    ? []
+    : header
+        .split(",")
+        .slice(-hopsMax)
+        .map((text) => text.trim())
+
+/** The address of a hop, which may have a port. */
+function addressOf(hop: string): string | undefined {
+  const text = plain(hop.startsWith("[") && hop.endsWith("]") ? hop.slice(1, -1) : hop)
+  if (Result.isSuccess(NetAddress.ipFromString(text))) return text
+  return Option.getOrUndefined(
+    Option.map(Result.getSuccess(NetAddress.inetAddressFromString(hop)), ({ address }) =>
+      plain(NetAddress.formatIp(address))
+    )
+  )
+}
+
+/** An IPv4 address that arrived on an IPv6 socket is an IPv4 address. */
+const plain = (address: string): string => (/^::ffff:\d/i.test(address) ? address.slice("::ffff:".length) : address)
+
+const isLoopback = (address: string): boolean => address.startsWith("127.") || address === "::1"

@@ -1,0 +1,124 @@
+/**
+ * The two listeners of a process: the Consumer API and the Admin API, on a port each, because they share paths.
+ *
+ * Shutting down: `/ready` says so, and a moment later, when load balancers have noticed, new connections are refused; what
+ * is under way is answered and its connection closed. That may take a share of `SHUTDOWN_TIMEOUT_SECONDS`; whoever is left
+ * then gets a 503, and every connection is cut.
+ */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { ByteSize, Context, Duration, Effect, Layer, Scope } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
+import { createServer, type Server as NodeServer } from "node:http"
+import { createServer as createSecureServer } from "node:https"
+import { Settings } from "../../settings/Settings.ts"
+import * as Envelope from "./Envelope.ts"
+import { RateLimits } from "../limits/RateLimits.ts"
+import { Methods, routerConfig } from "./Methods.ts"
+import { Origins } from "./Origins.ts"
+import { Readiness } from "../../engine/lifecycle/Readiness.ts"
+import * as Tls from "./Tls.ts"
+
+/** The largest body that is read; larger ones are a 413. */
+const bodySizeMax = ByteSize.mebibytes(1)
+
+/** Connections that the operating system holds while they wait to be accepted: a drop opens for everyone at once. */
+const backlog = 4_096
+
+/** How much of the time a shutdown may take is left to requests under way; the rest is for the actors and the database. */
+const drainShare = 0.6
+
+const serverOptions = {
+  /** Longer than load balancers keep theirs (60 s is usual), so that they never send on a connection just closed. */
+  keepAliveTimeout: 75_000,
+  headersTimeout: 15_000,
+  /** Room for a token that is far too long to be told so; larger headers are refused by Node itself with a 431. */
+  maxHeaderSize: 32_768,
+  /** From the first byte of a request to its last; answers and streams may take as long as they like. */
+  requestTimeout: 30_000
+}
+
+/** Where the APIs are, once they listen. */
+export class Listeners extends Context.Service<
+  Listeners,
+  { readonly consumerUrl: string; readonly adminUrl: string }
+>()("usher/http/server/Listeners") {}
+
+/** Serves both APIs, on the addresses and ports the settings name. */
+export const layer = <E1, R1, E2, R2>(apis: {
+  readonly consumer: Layer.Layer<never, E1, R1>
+  readonly admin: Layer.Layer<never, E2, R2>
+}) =>
+  Layer.effect(
+    Listeners,
+    Effect.gen(function* () {
+      const { host, consumerPort, adminHost, adminPort, shutdownDelayMillis } = yield* Settings
+      const readiness = yield* Readiness
+      // Both drain at the same time, and only once `/ready` says so.
+      const scope = yield* Scope.fork(yield* Effect.scope, "parallel")
+      // One count of requests for both.
+      const services = yield* Layer.build(Layer.merge(RateLimits.layer, Origins.layer))
+      const consumerUrl = yield* listen({
+        name: "Consumer API",
+        host,
+        port: consumerPort,
+        routes: Layer.merge(apis.consumer, Envelope.layer("consumer")),
+        services
+      }).pipe(Scope.provide(yield* Scope.fork(scope)))
+      const adminUrl = yield* listen({
+        name: "Admin API",
+        host: adminHost,
+        port: adminPort,
+        routes: Layer.merge(apis.admin, Envelope.layer("admin")),
+        services
+      }).pipe(Scope.provide(yield* Scope.fork(scope)))
+      yield* Effect.addFinalizer(() => Effect.andThen(readiness.drain, Effect.sleep(shutdownDelayMillis)))
+      return { consumerUrl, adminUrl }
+    })
+  )
+
+/** One listener. Its routes are complete before it accepts; its address is the answer. */
+const listen = Effect.fnUntraced(function* <E, R>(options: {
+  readonly name: string
+  readonly host: string
+  readonly port: number
+  readonly routes: Layer.Layer<never, E, R>
+  readonly services: Context.Context<RateLimits | Origins>
+}) {
+  const { shutdownTimeoutSeconds } = yield* Settings
+  const tls = yield* Tls.options
+  const router = yield* Layer.build(
+    options.routes.pipe(
+      Layer.provide(Methods.layer),
+      Layer.provide(Layer.succeedContext(options.services)),
+      Layer.provideMerge(HttpRouter.layer),
+      Layer.provide(Layer.succeed(HttpRouter.RouterConfig, routerConfig)),
+      Layer.provide(NodeHttpServer.layerHttpServices)
+    )
+  )
+  const nodeServer: NodeServer =
+    tls === undefined ? createServer(serverOptions) : createSecureServer({ ...serverOptions, ...tls })
+  const server = yield* NodeHttpServer.make(() => nodeServer, {
+    port: options.port,
+    host: options.host,
+    backlog,
+    disablePreemptiveShutdown: true
+  })
+  yield* Effect.addFinalizer(() => Effect.sync(() => nodeServer.closeAllConnections()))
+  yield* server
+    .serve(Context.get(router, HttpRouter.HttpRouter).asHttpEffect())
+    .pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, bodySizeMax))
+  yield* Effect.addFinalizer(() => drained(nodeServer, shutdownTimeoutSeconds * drainShare))
+  const address = HttpServer.formatAddress(server.address)
+  const url = tls === undefined ? address : address.replace("http:", "https:")
+  yield* Effect.logInfo(`${options.name} on ${url}`)
+  return url
+})
+
+/** Returns when every connection has ended, or after the given time. */
+const drained = (nodeServer: NodeServer, seconds: number) =>
+  Effect.callback<void>((resume) => {
+    nodeServer.close(() => resume(Effect.void))
+  }).pipe(
+    Effect.interruptible,
+    Effect.timeoutOrElse({ duration: Duration.seconds(seconds), orElse: () => Effect.void })
+  )

@@ -1,0 +1,52 @@
+/**
+ * What an organization's server does with the place of a consumer that it names (completions 2 and 3). The consumer must be
+ * one of the tenant's: an unknown, archived or foreign one is a 404. A consumer that is remembered costs no SQL.
+ */
+import { Effect } from "effect"
+import { Consumers } from "../../auth/sessions/Consumers.ts"
+import type { LiveKind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import { UnknownConsumer } from "../../domain/mechanism/Refusals.ts"
+import { Engine, type EngineError } from "../../engine/Engine.ts"
+import { CurrentTenant } from "../credentials/Credentials.ts"
+import { orAnswer, type Refusal } from "../errors/Refusals.ts"
+
+/** What the descriptions of kinds that grant say of server actions. */
+export const description =
+  "A server that acts on a place names the consumer: one that is unknown or archived is a 404 `Consumer not found`. Grants " +
+  "of a deleted mechanism can be validated, completed and denied until the last of them has ended."
+
+/** A consumer's place, as a server names it. */
+interface NamedPlace {
+  readonly mechanismId: string
+  readonly consumerId: string
+}
+
+/** Runs server actions on mechanisms of a kind. */
+export const make = Effect.fnUntraced(function* <K extends LiveKind>(kind: K) {
+  const engine = yield* Engine
+  const consumers = yield* Consumers
+
+  const on =
+    (reached: Pick<MechanismRef<K>, "includesArchived">) =>
+    /** Runs the action; `by` is the API key, as records name it. */
+    <A, E extends Refusal | EngineError, R>(
+      { mechanismId, consumerId }: NamedPlace,
+      action: (mechanism: MechanismRef<K>, by: string) => Effect.Effect<A, E, R>
+    ) =>
+      Effect.flatMap(CurrentTenant, ({ tenant, by }) => {
+        const mechanism = { kind, id: mechanismId, tenant, ...reached }
+        const known = Effect.andThen(engine.identity(mechanism), consumers.find(tenant, consumerId))
+        return orAnswer(kind)(
+          Effect.flatMap(known, (consumer): Effect.Effect<A, E | UnknownConsumer, R> =>
+            consumer === undefined ? Effect.fail(new UnknownConsumer()) : action(mechanism, by)
+          )
+        )
+      })
+
+  return {
+    /** On a mechanism that is not archived. */
+    onPlace: on({}),
+    /** On grants, which an archived mechanism still has until the last of them has ended. */
+    onGrant: on({ includesArchived: true })
+  }
+})

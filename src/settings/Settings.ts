@@ -1,0 +1,331 @@
+/**
+ * Every setting, once: its variable, unit, default, shape and meaning. The README's table is made from `settings`.
+ *
+ * A wrong value stops the start with a message that names the variable, what was expected, what was found and the fix.
+ * Values of secret settings are never shown.
+ */
+import { Config, Context, Effect, Layer, Option, Runtime, Schema } from "effect"
+import { hostname } from "node:os"
+import {
+  choice,
+  type Definition,
+  file,
+  networks,
+  port,
+  relays,
+  secret,
+  type Setting,
+  share,
+  text,
+  url,
+  whole
+} from "./Shapes.ts"
+
+/** What keeps Usher from starting, told to the person who started it: what is wrong, and the fix. Ends with code 1. */
+export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", { message: Schema.String }) {
+  // It has been told in words by the command line; a log entry with a stack would only bury them.
+  override readonly [Runtime.errorReported] = false
+}
+
+const definitions = {
+  consumerPort: port("CONSUMER_PORT", 4000, "Where the Consumer API listens. 0 takes any free port."),
+  adminPort: port("ADMIN_PORT", 4001, "Where the Admin API listens. 0 takes any free port."),
+  host: text("HOST", {
+    unit: "address",
+    shape: "an IP address or host name",
+    pattern: /^[\w.:-]+$/,
+    fallback: "127.0.0.1",
+    meaning: "The address the APIs listen on. `0.0.0.0` is every address of the machine."
+  }),
+  adminHost: text("ADMIN_HOST", {
+    unit: "address",
+    shape: "an IP address or host name",
+    pattern: /^[\w.:-]+$/,
+    fallback: "",
+    default: "`HOST`",
+    meaning: "The address the Admin API listens on, if it is another one, such as one of an inner network."
+  }),
+  databaseUrl: url("DATABASE_URL", {
+    schemes: ["postgres:", "postgresql:"],
+    example: "postgres://user:password@host:5432/database",
+    whenAbsent: "the embedded Postgres in `DATA_DIR`",
+    meaning: "A Postgres server of your own, version 15 or newer."
+  }),
+  dataDir: text("DATA_DIR", {
+    unit: "folder",
+    shape: "a path",
+    pattern: /^\P{Cc}+$/u,
+    fallback: ".usher",
+    meaning: "Where the embedded Postgres keeps its files. Unused with `DATABASE_URL`."
+  }),
+  databaseConnections: whole("DATABASE_CONNECTIONS", {
+    unit: "connections",
+    fallback: 8,
+    least: 2,
+    most: 100,
+    meaning: "How many database connections this process opens at most."
+  }),
+  redisUrl: url("REDIS_URL", {
+    schemes: ["redis:", "rediss:"],
+    example: "redis://:password@host:6379",
+    whenAbsent: "each process counts alone",
+    meaning: "A Redis server in which several processes share one count for rate limits. It never holds truth."
+  }),
+  tlsCertFile: file("TLS_CERT_FILE", {
+    whenAbsent: "plain HTTP, which is answered to loopback and `TRUSTED_PROXIES` alone",
+    meaning: "The certificate chain, in PEM, with which both APIs serve HTTPS themselves. Goes with `TLS_KEY_FILE`."
+  }),
+  tlsKeyFile: file("TLS_KEY_FILE", {
+    whenAbsent: "plain HTTP",
+    meaning: "The certificate's private key, in PEM, without a passphrase."
+  }),
+  trustedProxies: networks("TRUSTED_PROXIES", {
+    whenAbsent: "forwarded headers are ignored",
+    meaning:
+      "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. Requests of their own, without these " +
+      "headers, are answered over plain HTTP too, such as health checks."
+  }),
+  consumerApiPerAddress: share("LIMIT_CONSUMER_API_PER_ADDRESS", "Consumer API requests", "client address", "5000"),
+  otpRequestsPerAddress: share("LIMIT_OTP_REQUESTS_PER_ADDRESS", "one-time codes asked for", "client address", "10"),
+  queueEntriesPerAddress: share("LIMIT_QUEUE_ENTRIES_PER_ADDRESS", "queue entries", "client address", "1000"),
+  drawEntriesPerAddress: share("LIMIT_DRAW_ENTRIES_PER_ADDRESS", "draw entries", "client address", "1000"),
+  auctionBidsPerAddress: share("LIMIT_AUCTION_BIDS_PER_ADDRESS", "auction bids", "client address", "500"),
+  consumerApiPerConsumer: share("LIMIT_CONSUMER_API_PER_CONSUMER", "Consumer API requests", "consumer", "5000"),
+  queueEntriesPerConsumer: share("LIMIT_QUEUE_ENTRIES_PER_CONSUMER", "queue entries", "consumer", "1000"),
+  drawEntriesPerConsumer: share("LIMIT_DRAW_ENTRIES_PER_CONSUMER", "draw entries", "consumer", "1000"),
+  auctionBidsPerConsumer: share("LIMIT_AUCTION_BIDS_PER_CONSUMER", "auction bids", "consumer", "500"),
+  logLevel: choice("LOG_LEVEL", {
+    fallback: "info",
+    choices: {
+      all: "All",
+      trace: "Trace",
+      debug: "Debug",
+      info: "Info",
+      warn: "Warn",
+      error: "Error",
+      fatal: "Fatal",
+      none: "None"
+    },
+    meaning: "The least important messages that are still logged. Logs go to standard error."
+  } as const),
+  logFormat: choice("LOG_FORMAT", {
+    fallback: "pretty",
+    choices: { pretty: "pretty", logfmt: "logfmt", json: "json" },
+    meaning: "How a log line is written: for people, or for a log collector."
+  } as const),
+  accessTokenLifetimeSeconds: whole("ACCESS_TOKEN_LIFETIME_SECONDS", {
+    unit: "seconds",
+    fallback: 3_600,
+    least: 1,
+    most: 31_536_000,
+    meaning: "How long a consumer's access token is valid, unless its organization says so itself."
+  }),
+  refreshTokenLifetimeSeconds: whole("REFRESH_TOKEN_LIFETIME_SECONDS", {
+    unit: "seconds",
+    fallback: 2_592_000,
+    least: 1,
+    most: 315_360_000,
+    meaning: "How long a consumer's refresh token is valid, unless its organization says so itself."
+  }),
+  smtpUrl: url("SMTP_URL", {
+    schemes: ["smtp:", "smtps:"],
+    example: "smtp://user:password@host:587",
+    whenAbsent: "email is kept in memory, at `/api/outbox` of the Admin API",
+    meaning: "The mail server that email goes out through. Needs `EMAIL_FROM`."
+  }),
+  emailFrom: text("EMAIL_FROM", {
+    unit: "address",
+    shape: "an email address, or a name and one in `<>`",
+    pattern: /^[^\p{Cc}<>@]*(?:<[^\p{Cc}<>@\s]+@[^\p{Cc}<>@\s]+>|[^\p{Cc}<>@\s]+@[^\p{Cc}<>@\s]+)$/u,
+    fallback: "",
+    default: "none",
+    meaning: "Whom email comes from, such as `Sneaker House <no-reply@example.com>`."
+  }),
+  smsProviderUrl: url("SMS_PROVIDER_URL", {
+    schemes: ["https:", "http:"],
+    example: "https://api.twilio.com",
+    whenAbsent: "SMS are kept in memory, at `/api/outbox` of the Admin API",
+    meaning:
+      "A provider with Twilio's interface: SMS are posted to `/2010-04-01/Accounts/<SMS_ACCOUNT>/Messages.json` under it. " +
+      "Needs `SMS_ACCOUNT`, `SMS_TOKEN` and `SMS_FROM`."
+  }),
+  smsAccount: text("SMS_ACCOUNT", {
+    unit: "name",
+    shape: "1 to 200 printable characters without a colon",
+    pattern: /^[^\p{Cc}:]{1,200}$/u,
+    fallback: "",
+    default: "none",
+    meaning: "The account at the SMS provider."
+  }),
+  smsToken: secret("SMS_TOKEN", { meaning: "The SMS provider's token for the account." }),
+  smsFrom: text("SMS_FROM", {
+    unit: "phone number",
+    shape: "a phone number or a sender name",
+    pattern: /^[+\w :.-]{1,64}$/,
+    fallback: "",
+    default: "none",
+    meaning: "Whom SMS come from, as the provider has given it."
+  }),
+  grantMessagesPerSecond: whole("GRANT_MESSAGES_PER_SECOND", {
+    unit: "messages per second",
+    fallback: 50,
+    least: 1,
+    most: 10_000,
+    meaning:
+      "How many messages about grants go out at most, of all organizations and processes together, where organizations " +
+      "have turned them on."
+  }),
+  drandUrls: relays("DRAND_URLS", {
+    fallback: [
+      "https://api.drand.sh",
+      "https://api2.drand.sh",
+      "https://api3.drand.sh",
+      "https://drand.cloudflare.com"
+    ],
+    meaning:
+      "Relays that give the rounds of the public randomness beacon, for draws that name it. They need not be trusted."
+  }),
+  nodeName: text("NODE_NAME", {
+    unit: "name",
+    shape: "1 to 100 printable characters",
+    pattern: /^\P{Cc}{1,100}$/u,
+    fallback: hostname(),
+    default: "the host's name",
+    meaning: "What this process is called in live views and logs."
+  }),
+  cluster: choice("CLUSTER", {
+    fallback: "false",
+    choices: { true: true, false: false },
+    meaning:
+      "Whether this process shares its database's mechanisms with other processes, as one node of several. Needs `DATABASE_URL`."
+  } as const),
+  clusterHost: text("CLUSTER_HOST", {
+    unit: "address",
+    shape: "an IP address or host name",
+    pattern: /^[\w.:-]+$/,
+    fallback: "127.0.0.1",
+    meaning: "With `CLUSTER`: the address at which the other nodes reach this one, and on which it listens for them."
+  }),
+  clusterPort: port("CLUSTER_PORT", 34_431, "With `CLUSTER`: the port for the other nodes."),
+  clusterLockSeconds: whole("CLUSTER_LOCK_SECONDS", {
+    unit: "seconds",
+    fallback: 3,
+    least: 2,
+    most: 60,
+    meaning:
+      "With `CLUSTER`: after how long a node that is not heard of has lost its mechanisms to the others. The same for all nodes."
+  }),
+  shutdownTimeoutSeconds: whole("SHUTDOWN_TIMEOUT_SECONDS", {
+    unit: "seconds",
+    fallback: 15,
+    least: 1,
+    most: 600,
+    meaning: "How long an orderly shutdown may take before the process ends at once, with code 1."
+  }),
+  shutdownDelayMillis: whole("SHUTDOWN_DELAY_MILLISECONDS", {
+    unit: "milliseconds",
+    fallback: 500,
+    least: 0,
+    most: 60_000,
+    meaning:
+      "How long an orderly shutdown goes on accepting requests after `/ready` says 503, for load balancers to notice."
+  })
+}
+
+type Definitions = typeof definitions
+type Values = { readonly [Name in keyof Definitions]: Definitions[Name]["fallback"] }
+
+/** Every setting, in the order the documentation shows them. */
+export const settings: ReadonlyArray<Setting> = Object.values(definitions)
+
+/** The settings as rows of a Markdown table, with its head. */
+export const markdownTable = (): string =>
+  [
+    "| Variable | Unit | Default | Values | Meaning |",
+    "|---|---|---|---|---|",
+    ...settings.map(
+      (setting) =>
+        `| \`${setting.variable}\` | ${setting.unit} | ${setting.default} | ${setting.shape} | ${setting.meaning} |`
+    )
+  ].join("\n")
+
+/** The settings this process runs with. */
+export class Settings extends Context.Service<Settings, Values>()("usher/Settings") {
+  /** From the environment; an absent or empty variable means the default. Reports every wrong variable at once. */
+  static readonly layer = Layer.effect(
+    Settings,
+    Effect.suspend(() => readAll)
+  )
+
+  /** The defaults with some of them replaced, whatever the environment holds. */
+  static readonly layerTest = (overrides: Partial<Values> = {}) =>
+    Layer.succeed(Settings, completed({ ...defaults, shutdownDelayMillis: 0, ...overrides }))
+}
+
+/** The values, with those that follow from others. */
+const completed = (values: Values): Values => ({ ...values, adminHost: values.adminHost || values.host })
+
+const entries = Object.entries(definitions) as ReadonlyArray<[keyof Definitions, Definition<unknown>]>
+
+const defaults = Object.fromEntries(
+  entries.map(([name, definition]) => [name, definition.fallback])
+) as unknown as Values
+
+const readAll = Effect.gen(function* () {
+  const complaints: Array<string> = []
+  const given: Record<string, unknown> = {}
+  for (const [name, definition] of entries) {
+    const found = yield* Config.String(definition.variable).pipe(
+      Config.option,
+      Effect.orElseSucceed(Option.none<string>)
+    )
+    if (Option.isNone(found) || found.value.trim() === "") {
+      given[name] = definition.fallback
+      continue
+    }
+    const value = definition.parse(found.value.trim())
+    if (value === undefined) complaints.push(complaint(definition, found.value))
+    given[name] = value
+  }
+  const values = completed(given as unknown as Values)
+  const { consumerPort, adminPort, host, adminHost, tlsCertFile, tlsKeyFile } = values
+  const sharesPort = consumerPort === adminPort && host === adminHost && consumerPort !== 0
+  if (sharesPort && complaints.length === 0) {
+    complaints.push(
+      `CONSUMER_PORT and ADMIN_PORT are both ${consumerPort}. The two APIs need a port each: change one of them.`
+    )
+  }
+  if ((tlsCertFile === undefined) !== (tlsKeyFile === undefined)) {
+    complaints.push("TLS_CERT_FILE and TLS_KEY_FILE go together: set both for HTTPS, or neither.")
+  }
+  if (complaints.length === 0) complaints.push(...incomplete(values))
+  if (complaints.length > 0) return yield* new StartRefused({ message: complaints.join("\n") })
+  return values
+})
+
+/** What a setting needs beside itself. */
+const incomplete = (values: Values): ReadonlyArray<string> => {
+  const needs = (provider: keyof Definitions, others: ReadonlyArray<keyof Definitions>) =>
+    Option.isNone(values[provider] as Option.Option<unknown>)
+      ? []
+      : others
+          .filter((other) => values[other] === definitions[other].fallback)
+          .map((other) => {
+            const { variable } = definitions[provider]
+            return `${variable} is set, and needs ${definitions[other].variable}. Set it, or unset ${variable}.`
+          })
+  const alone = values.cluster && Option.isNone(values.databaseUrl)
+  return [
+    ...(alone
+      ? ["CLUSTER is true, and needs DATABASE_URL: the database that all nodes share. Set it, or unset CLUSTER."]
+      : []),
+    ...needs("smtpUrl", ["emailFrom"]),
+    ...needs("smsProviderUrl", ["smsAccount", "smsToken", "smsFrom"])
+  ]
+}
+
+const complaint = (definition: Setting, found: string): string => {
+  const shown = definition.secret ? "something else (not shown, as it may hold a password)" : JSON.stringify(found)
+  const sentence = `${definition.variable} must be ${definition.shape}, but it is ${shown}.`
+  return `${sentence} Correct it, or unset it for the default (${definition.default}).`.replaceAll("`", "")
+}

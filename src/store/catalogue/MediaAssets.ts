@@ -1,0 +1,71 @@
+/**
+ * The media assets of the catalogue.
+ */
+import { Context, Layer, Schema } from "effect"
+import { type MediaAsset, Settings } from "../../domain/catalogue/MediaAsset.ts"
+import { type CatalogueKind, type CatalogueRecords, makeCatalogueRecords } from "./CatalogueRecords.ts"
+import { type CatalogueRow, identityAndStamps } from "./CatalogueRows.ts"
+import type { ListShape } from "../records/Pagination.ts"
+
+/** A row of `media_assets`. */
+export interface Row extends CatalogueRow {
+  readonly name: string
+}
+
+/** The list of media assets. */
+export const shape = {
+  name: "media assets",
+  sorts: {
+    createdAt: { expression: "r.created_at", type: "timestamptz" },
+    name: { expression: "r.name", type: "text" }
+  },
+  id: { expression: "r.id", type: "uuid" }
+} as const satisfies ListShape<"createdAt" | "name">
+
+const encode = Schema.encodeSync(Settings)
+const decode = Schema.decodeUnknownSync(Settings)
+
+const settingsOf = ({ record, name }: Row): Settings => decode({ ...record, name })
+
+/** The media asset of a row. */
+export const toMediaAsset = (row: Row): MediaAsset => {
+  const settings = settingsOf(row)
+  return {
+    ...identityAndStamps(row),
+    name: settings.name,
+    altText: settings.altText ?? null,
+    description: settings.description ?? null,
+    mimeType: settings.mimeType ?? null,
+    publicUrl: settings.publicUrl ?? null,
+    sourceUrl: settings.sourceUrl ?? null,
+    thumbnailUrl: settings.thumbnailUrl ?? null,
+    uploadUrl: settings.uploadUrl ?? null
+  }
+}
+
+const kind: CatalogueKind<Settings, MediaAsset, Row, keyof typeof shape.sorts> = {
+  service: "MediaAssets",
+  record: "Media asset",
+  table: "media_assets",
+  shape,
+  searched: "r.name",
+  filters: {},
+  columnsOf: (settings) => {
+    const { name, ...record } = encode(settings)
+    return { record, name }
+  },
+  settingsOf,
+  recordOf: toMediaAsset,
+  usersOf: (sql, id) => sql`
+    select count(distinct p.id)::int as count
+    from product_media_assets u join products p on p.id = u.product_id
+    where u.media_asset_id = ${id} and not p.archived`
+}
+
+/** The repository; a media asset that a product shows is in use. */
+export class MediaAssets extends Context.Service<
+  MediaAssets,
+  CatalogueRecords<Settings, MediaAsset, keyof typeof shape.sorts>
+>()("usher/store/catalogue/MediaAssets") {
+  static readonly layer = Layer.effect(MediaAssets, makeCatalogueRecords(kind))
+}

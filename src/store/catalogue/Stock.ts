@@ -1,0 +1,39 @@
+/**
+ * The stock of variants as orders count it: in the order's transaction, with the variants' rows locked in one order, so that
+ * of orders at once each sees what the one before has left.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import * as Stock from "../../domain/catalogue/Stock.ts"
+
+/** Counts what is needed; answers the units that the order has taken then. */
+export const count = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  { organizationId, mode }: Tenant,
+  { by, now }: { readonly by: string; readonly now: Date },
+  taken: Stock.Units,
+  needs: ReadonlyArray<Stock.Need>
+) {
+  if (needs.length === 0) return taken
+  const ids = needs.map(({ variantId }) => variantId)
+  const givenBack = needs.filter(({ back }) => back > 0).map(({ variantId }) => variantId)
+  const rows = yield* sql<Stock.Stock & { readonly id: string }>`
+    select v.id, v.record ->> 'inventoryPolicy' as policy,
+      coalesce((v.record ->> 'inventoryQuantity')::int, 0) as quantity
+    from product_variants v
+    where v.id = any(${ids}::uuid[]) and v.organization_id = ${organizationId} and v.mode = ${mode}
+      and (v.record ->> 'inventoryPolicy' <> 'untracked' or v.id = any(${givenBack}::uuid[]))
+    order by v.id for no key update`
+  const stocks = new Map(rows.map(({ id, ...stock }) => [id, stock]))
+  const { taken: left, quantities } = yield* Effect.fromResult(Stock.counted(taken, needs, stocks))
+  if (quantities.size > 0) {
+    yield* sql`
+      update product_variants v
+      set record = v.record || jsonb_build_object('inventoryQuantity', counted.quantity),
+        updated_at = ${now}, updated_by = ${by}
+      from unnest(${[...quantities.keys()]}::uuid[], ${[...quantities.values()]}::int[]) as counted (id, quantity)
+      where v.id = counted.id`
+  }
+  return left
+})

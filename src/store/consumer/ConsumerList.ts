@@ -1,0 +1,179 @@
+/**
+ * Pages of consumers. Of most guests nothing is known but when they came, and there may be very many: these `anonymous`
+ * ones are in one index alone, in the order they came. A page is put together from up to three parts, each read from an
+ * index that has the page's rows side by side: authenticated consumers and guests of whom something is known, in the order
+ * asked for, and anonymous guests, which stand where consumers without a value do. Archived consumers are one part.
+ *
+ * The order is the sort field, then age, then the id. A cursor's key holds the first two.
+ */
+import { Schema } from "effect"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { Fragment } from "effect/sql/Statement"
+import type { ConsumerType } from "../../domain/consumer/Consumer.ts"
+import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
+import { archivedAsAsked, containing as patternOf, type ListShape, type Plan } from "../records/Pagination.ts"
+import * as Search from "../records/Search.ts"
+
+/** The list of consumers (interface document 8.3). Those whose field is not known come first. */
+export const shape = {
+  name: "consumers",
+  sorts: {
+    createdAt: { expression: "c.created_at", type: "timestamptz" },
+    email: { expression: "coalesce(c.email, '')", type: "text" },
+    fullName: { expression: "coalesce(c.full_name, '')", type: "text" },
+    lastOrderAt: { expression: "coalesce(c.last_order_at, '-infinity')", type: "timestamptz" },
+    totalOrderValue: { expression: "c.total_order_value", type: "numeric" }
+  },
+  second: { expression: "c.created_at", type: "timestamptz" },
+  id: { expression: "c.id", type: "uuid" }
+} as const satisfies ListShape<string>
+
+/** The least key of each sort, as a cursor has it: that of all anonymous guests. */
+const leastKeys: { readonly [expression: string]: string } = {
+  [shape.sorts.email.expression]: "",
+  [shape.sorts.fullName.expression]: "",
+  [shape.sorts.lastOrderAt.expression]: "-infinity",
+  [shape.sorts.totalOrderValue.expression]: "0.00000000"
+}
+
+/** What a list of consumers is narrowed to. */
+export interface Narrowing {
+  readonly tenant: Tenant
+  readonly type?: ConsumerType | undefined
+  /** True: consumers that are archived; or else those that are not. */
+  readonly archived?: boolean | undefined
+  /** Text in email, phone or full name, or a whole id or external id. */
+  readonly search?: string | undefined
+  /** Of a consumer `c`. */
+  readonly condition?: Fragment
+}
+
+/** The statement that reads a page: every column of `consumers`, `sortKey` and `sortId`. */
+export const select = <Row extends object>(sql: SqlClient, plan: Plan, narrowing: Narrowing) => {
+  const parts = partsOf(sql, plan, narrowing).map((part) => sql`(${part})`)
+  const { fields } = walked(sql, plan)
+  return sql<Row & { readonly sortKey: string; readonly sortId: string }>`
+    select * from (${sql.join(" union all ", false)(parts)}) c
+    order by ${Search.direction(sql, { order: fields, walk: plan.walk })} limit ${plan.limit}`
+}
+
+function partsOf(sql: SqlClient, plan: Plan, narrowing: Narrowing): ReadonlyArray<Fragment> {
+  const { tenant, type, search, condition = sql`true` } = narrowing
+  const types = (["authenticated", "guest"] as const).filter((each) => type === undefined || type === each)
+  const known =
+    narrowing.archived === true
+      ? [sql`c.type = any(${types}::text[])`]
+      : types.map((each) => sql`c.type = ${each} and not c.anonymous`)
+  if (search !== undefined) {
+    return [
+      ...known.map((part) =>
+        partOf(sql, plan, narrowing, sql`${part} and not c.anonymous and ${condition}`, {
+          sought: containing(sql, tenant, search)
+        })
+      ),
+      namedPartOf(sql, plan, narrowing, search, types)
+    ]
+  }
+  const parts = known.map((part) => partOf(sql, plan, narrowing, sql`${part} and ${condition}`))
+  if (narrowing.archived !== true && types.includes("guest"))
+    parts.push(partOf(sql, plan, narrowing, sql`c.anonymous and ${condition}`, { isAnonymous: true }))
+  return parts
+}
+
+/** The part of those whom the search names, unless it finds them as well. */
+function namedPartOf(
+  sql: SqlClient,
+  plan: Plan,
+  narrowing: Narrowing,
+  search: string,
+  types: ReadonlyArray<ConsumerType>
+): Fragment {
+  const { tenant, condition = sql`true` } = narrowing
+  const byId = isUuid(search) ? sql`union all select ${search}::uuid` : sql``
+  // Found before they are put in order: by order, a whole list might be looked through for them.
+  const from = sql`(
+    select * from consumers where id = any(array(
+      select n.id from consumers n
+      where n.organization_id = ${tenant.organizationId} and n.mode = ${tenant.mode}
+        and ${archivedAsAsked(sql, "n", narrowing)} and n.external_id = ${search} ${byId})) offset 0) c`
+  const isOther = sql`c.type = any(${types}::text[]) and not ${fitting(sql, search)}`
+  return partOf(sql, plan, narrowing, sql`${isOther} and ${condition}`, { from })
+}
+
+/** Consumers of whom something is known, and whose text contains the search. The text is kept in lower case. */
+const containing = (sql: SqlClient, tenant: Tenant, search: string): Search.Sought =>
+  Search.containingText(sql, { tenant, ...searched }, search, fitting(sql, search))
+
+const fitting = (sql: SqlClient, search: string) => sql`c.searched like lower(${patternOf(search)})`
+
+const searched = { row: "c", text: "c.searched" }
+
+/** The same of a consumer `c` beside something else, whether it is archived or not. */
+export const named = (sql: SqlClient, tenant: Tenant, search: string | undefined): Search.Sought | undefined =>
+  search === undefined ? undefined : amongNamed(sql, tenant, search, fitting(sql, search))
+
+/** The same, where a consumer `c` that fits has a text that contains the search, and not all of those fit. */
+export const amongNamed = (sql: SqlClient, tenant: Tenant, search: string, fits: Fragment): Search.Sought => {
+  const hasPieces = sql`not c.anonymous and ${Search.indexed(sql, { tenant, ...searched }, search)}`
+  return { fits, ways: [sql`not c.archived`, sql`c.archived`].map((part) => sql`${part} and ${hasPieces} and ${fits}`) }
+}
+
+interface PartOptions {
+  readonly isAnonymous?: boolean
+  readonly from?: Fragment
+  readonly sought?: Search.Sought
+}
+
+function partOf(
+  sql: SqlClient,
+  plan: Plan,
+  narrowing: Narrowing,
+  condition: Fragment,
+  { isAnonymous = false, from = sql`consumers c`, sought }: PartOptions = {}
+): Fragment {
+  const { columns, fields, after, isBeyond } = walked(sql, plan, isAnonymous)
+  return Search.query(sql, {
+    columns: sql`c.*, ${columns}`,
+    from,
+    id: "c.id",
+    where: sql`${ofTenant(sql, narrowing)} and ${condition} and ${isBeyond}`,
+    order: fields,
+    after,
+    walk: plan.walk,
+    limit: plan.limit,
+    sought
+  })
+}
+
+const ofTenant = (sql: SqlClient, narrowing: Narrowing) => {
+  const { organizationId, mode } = narrowing.tenant
+  return sql`c.organization_id = ${organizationId} and c.mode = ${mode} and ${archivedAsAsked(sql, "c", narrowing)}`
+}
+
+/** The plan as SQL. Anonymous guests differ by age and id alone. */
+function walked(sql: SqlClient, { sort, walk, position }: Plan, isAnonymous = false) {
+  const isByAge = isAnonymous || sort.expression === shape.sorts.createdAt.expression
+  const fields = isByAge ? ["c.created_at", "c.id"] : [sort.expression, "c.created_at", "c.id"]
+  return {
+    fields,
+    columns: sql.literal(
+      `json_build_array((${sort.expression})::text, c.created_at::text)::text as "sortKey", c.id::text as "sortId"`
+    ),
+    ...after()
+  }
+
+  /** The values of the row the page begins after; or, where it has others than anonymous guests have, which side they are on. */
+  function after(): { readonly after?: ReadonlyArray<Fragment>; readonly isBeyond: Fragment } {
+    if (position === undefined) return { isBeyond: sql`true` }
+    const [value, createdAt] = decodeKey(position.key)
+    const leastKey = leastKeys[sort.expression]
+    if (isAnonymous && leastKey !== undefined && value !== leastKey) {
+      return { isBeyond: walk === "asc" ? sql`false` : sql`true` }
+    }
+    const values = [sql`${createdAt}::text::timestamptz`, sql`${position.id}::text::uuid`]
+    if (!isByAge) values.unshift(sql`${value}::text::${sql.literal(sort.type)}`)
+    return { after: values, isBeyond: sql`true` }
+  }
+}
+
+const decodeKey = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String])))

@@ -1,0 +1,48 @@
+/**
+ * Which consumers the rows of a batch mean: each the one that has its external id, else its email, else its phone number.
+ */
+import type { Settings } from "../../domain/consumer/Consumer.ts"
+import type { Row } from "./ConsumerRow.ts"
+
+/** What names a consumer besides its id. */
+export const keyFields = ["externalId", "email", "phone"] as const
+export type KeyField = (typeof keyFields)[number]
+
+/** One consumer of many: what it is looked for by, and what becomes of its settings, or of the defaults if it is new. */
+export interface Upsert {
+  readonly keys: { readonly [K in KeyField]?: string | undefined }
+  readonly revise: (settings: Partial<Settings>) => Settings
+}
+
+/** A row that does not say which consumer it means, or means the same as an earlier one. */
+export interface AmbiguousRow {
+  readonly index: number
+  /** The earlier row that means the same consumer; undefined where its fields point at different consumers. */
+  readonly sameAs: number | undefined
+}
+
+/** The consumer each row means, undefined for a new one; or the rows of which that cannot be said. */
+export const meaningsOf = (rows: ReadonlyArray<Upsert>, known: ReadonlyArray<Row>) => {
+  const holders = new Map<string, Row>()
+  for (const row of known) {
+    if (row.external_id !== null) holders.set(`externalId ${row.external_id}`, row)
+    if (row.type !== "authenticated") continue
+    if (row.email !== null) holders.set(`email ${row.email}`, row)
+    if (row.phone !== null) holders.set(`phone ${row.phone}`, row)
+  }
+  const consumers: Array<Row | undefined> = []
+  const ambiguous: Array<AmbiguousRow> = []
+  const firstWith = new Map<string, number>()
+  for (const [index, { keys }] of rows.entries()) {
+    const names = keyFields.flatMap((field) => (keys[field] === undefined ? [] : `${field} ${keys[field]}`))
+    const meant = new Set(names.flatMap((name) => holders.get(name) ?? []))
+    const [row] = meant
+    const marks = row === undefined ? names : [...names, `id ${row.id}`]
+    const sameAs = marks.flatMap((mark) => firstWith.get(mark) ?? [])[0]
+    if (meant.size > 1) ambiguous.push({ index, sameAs: undefined })
+    else if (sameAs !== undefined) ambiguous.push({ index, sameAs })
+    for (const mark of marks) if (!firstWith.has(mark)) firstWith.set(mark, index)
+    consumers.push(row)
+  }
+  return { consumers, ambiguous }
+}

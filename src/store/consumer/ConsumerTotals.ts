@@ -1,0 +1,97 @@
+/**
+ * What consumers have ordered in all, kept with each consumer: how many orders, what they add up to in each currency, and
+ * when the latest was placed. Of the currencies the organization's own has a column, by which consumers are sorted and
+ * compared; a change of that currency restates it. Orders that were cancelled do not count.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import { defaultCurrencyCode } from "../../domain/values/Locale.ts"
+import { totalOf } from "../../domain/consumer/Order.ts"
+import { type OrderTotals, recounted, type Worth } from "../../domain/consumer/OrderTotals.ts"
+import { CurrentBounds } from "../postgres/BoundedClient.ts"
+import { notification } from "../coordination/Invalidations.ts"
+import { type Row, settingsOf } from "./OrderRows.ts"
+import { tellConsumersChanged, tellMembersRemoved } from "../experience/SequenceAccess.ts"
+
+/** How long restating an organization's consumers may take, in milliseconds. */
+const restatingMillisMax = 120_000
+
+/** A consumer's totals, and the currency in which it is compared with others. */
+export interface HeldTotals {
+  readonly totals: OrderTotals
+  readonly currencyCode: string
+}
+
+/**
+ * The totals of the tenant's consumer `c` that fits, which is locked, so that two orders at once are both counted;
+ * undefined if there is none.
+ */
+export const held = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  { organizationId, mode }: Tenant,
+  fits: Fragment
+) {
+  // The organization first, as in `restate`: two who lock in different orders wait for each other for ever.
+  const organizations = yield* sql<{ readonly currency_code: string | null }>`
+    select settings ->> 'currencyCode' as currency_code from organizations where id = ${organizationId} for share`
+  const consumers = yield* sql<{ readonly order_totals: OrderTotals }>`
+    select c.order_totals from consumers c
+    where c.organization_id = ${organizationId} and c.mode = ${mode} and ${fits} for no key update`
+  const found: HeldTotals | undefined = consumers[0] && {
+    totals: consumers[0].order_totals,
+    currencyCode: organizations[0]?.currency_code ?? defaultCurrencyCode
+  }
+  return found
+})
+
+/** Counts an order with its consumer as it is now instead of as it was; tells every process. */
+export const recount = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  { totals, currencyCode }: HeldTotals,
+  before: Row | undefined,
+  now: Row
+) {
+  const [was, is] = [worthOf(before), worthOf(now)]
+  if (isSame(was, is) && (is === null || before?.placed_at.getTime() === now.placed_at.getTime())) return
+  const next = recounted(totals, was, is)
+  yield* sql`
+    update consumers set
+      order_count = order_count + ${(is === null ? 0 : 1) - (was === null ? 0 : 1)}::int,
+      order_totals = ${sql.json(next)},
+      total_order_value = ${next[currencyCode] ?? "0"}::numeric,
+      last_order_at = (
+        select max(placed_at) from orders where consumer_id = consumers.id and status <> 'CANCELLED'
+      )
+    where id = ${now.consumer_id}`
+  yield* tellConsumersChanged(sql, [now.consumer_id])
+  yield* sql`
+    select ${notification(sql, "consumer", sql`organization_id || ' ' || mode || ' ' || id`)}
+    from consumers where id = ${now.consumer_id}`
+})
+
+/** Compares the organization's consumers in another currency. The organization's row is locked. */
+export const restate = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  organizationId: string,
+  currencyCode: string = defaultCurrencyCode
+) {
+  const bounds = yield* CurrentBounds
+  yield* sql`select set_config('statement_timeout', ${`${restatingMillisMax}`}, true)`
+  yield* sql`
+    update consumers set total_order_value = coalesce((order_totals ->> ${currencyCode}::text)::numeric, 0)
+    where organization_id = ${organizationId} and order_totals <> '{}'`.pipe(
+    Effect.provideService(CurrentBounds, { ...bounds, statementMillis: restatingMillisMax })
+  )
+  yield* tellMembersRemoved(sql)
+})
+
+/** What the order adds to its consumer's totals; null: it does not count. */
+const worthOf = (order: Row | undefined): Worth | null =>
+  order === undefined || order.status === "CANCELLED"
+    ? null
+    : { currencyCode: order.currency_code, total: totalOf(settingsOf(order)) }
+
+const isSame = (a: Worth | null, b: Worth | null): boolean =>
+  a?.currencyCode === b?.currencyCode && a?.total === b?.total

@@ -1,0 +1,124 @@
+/**
+ * Where an order comes from: the consumer it names, and the experience, sequence and mechanism, which must be there and
+ * belong together. What is not named follows from what is.
+ */
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import { defaultCurrencyCode } from "../../domain/values/Locale.ts"
+import { isOrderable, type OrderableKind } from "../../domain/consumer/Order.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+
+/** What an order names. */
+export interface References {
+  readonly consumerId: string
+  readonly experienceId?: string | null | undefined
+  readonly sequenceId?: string | null | undefined
+  readonly distributionId?: string | null | undefined
+}
+
+/** What an order is for, and where it comes from. */
+export interface Origin {
+  readonly consumerId: string
+  readonly experienceId: string | null
+  readonly sequenceId: string | null
+  readonly distributionId: string | null
+  readonly distributionType: OrderableKind | null
+}
+
+/** Some of what an order names is not there for this tenant, or is not what it should be. Nothing was written. */
+export class UnknownReferences extends Schema.TaggedError<UnknownReferences>()("UnknownReferences", {
+  problems: Schema.Array(
+    Schema.Struct({
+      field: Schema.Literals(["consumerId", "experienceId", "sequenceId", "distributionId"]),
+      expected: Schema.String
+    })
+  )
+}) {}
+
+type Problem = UnknownReferences["problems"][number]
+
+/** The consumer is not there, or not any more. */
+export const unknownConsumer: Problem = { field: "consumerId", expected: "a consumer of this organization" }
+
+/** The mechanism is not there, or gives nothing that an order could complete. */
+export const unknownDistribution: Problem = {
+  field: "distributionId",
+  expected: "a distribution of this organization, not a waitlist"
+}
+
+/** What looks up the origin of an order, with the currency that holds there. */
+export const makeOriginOf = (sql: SqlClient.SqlClient) =>
+  Effect.fn("Orders.originOf")(function* (tenant: Tenant, named: References) {
+    const { organizationId, mode } = tenant
+    const { consumerId, experienceId = null, sequenceId = null, distributionId = null } = named
+    const rows = yield* sql<Row>`
+      select c.id as consumer_id, m.id as distribution_id, m.kind, m.sequence_id as within_sequence,
+        s.id as sequence_id, s.experience_id as within_experience, e.id as experience_id,
+        coalesce(e.record ->> 'currencyCode', o.settings ->> 'currencyCode') as currency_code
+      from organizations o
+      left join consumers c on c.id = ${consumerId}
+        and c.organization_id = o.id and c.mode = ${mode} and not c.archived
+      left join mechanisms m on m.id = ${distributionId}
+        and m.organization_id = o.id and m.mode = ${mode} and not m.archived
+      left join sequences s on s.id = coalesce(${sequenceId}::uuid, m.sequence_id)
+        and s.organization_id = o.id and s.mode = ${mode} and not s.archived
+      left join experiences e on e.id = coalesce(${experienceId}::uuid, s.experience_id)
+        and e.organization_id = o.id and e.mode = ${mode} and not e.archived
+      where o.id = ${organizationId}`
+    const row = rows[0] ?? nothing
+    const problems = problemsOf({ consumerId, experienceId, sequenceId, distributionId }, row)
+    if (problems.length > 0) return yield* new UnknownReferences({ problems })
+    return {
+      origin: {
+        consumerId,
+        experienceId: row.experience_id,
+        sequenceId: row.sequence_id,
+        distributionId: row.distribution_id,
+        distributionType: row.kind
+      } as Origin,
+      currencyCode: row.currency_code ?? defaultCurrencyCode
+    }
+  }, orUnavailable)
+
+interface Row {
+  readonly consumer_id: string | null
+  readonly distribution_id: string | null
+  readonly kind: string | null
+  readonly within_sequence: string | null
+  readonly sequence_id: string | null
+  readonly within_experience: string | null
+  readonly experience_id: string | null
+  readonly currency_code: string | null
+}
+
+const nothing: Row = {
+  consumer_id: null,
+  distribution_id: null,
+  kind: null,
+  within_sequence: null,
+  sequence_id: null,
+  within_experience: null,
+  experience_id: null,
+  currency_code: null
+}
+
+/** What is wrong, for each name at most one thing. */
+const problemsOf = (
+  named: { readonly [F in keyof Required<References>]: string | null },
+  found: Row
+): ReadonlyArray<Problem> => {
+  const problems: Array<Problem> = []
+  const expect = (field: Problem["field"], isRight: boolean, expected: string) => {
+    if (named[field] !== null && !isRight) problems.push({ field, expected })
+  }
+  const { kind, within_sequence: sequenceId, within_experience: experienceId } = found
+  if (found.consumer_id === null) problems.push(unknownConsumer)
+  expect(unknownDistribution.field, kind !== null && isOrderable(kind), unknownDistribution.expected)
+  const isSequenceRight = found.sequence_id !== null && (sequenceId === null || sequenceId === named.sequenceId)
+  expect("sequenceId", isSequenceRight, "a sequence of this organization, that of the distribution")
+  const isExperienceRight =
+    found.experience_id !== null && (experienceId === null || experienceId === named.experienceId)
+  expect("experienceId", isExperienceRight, "an experience of this organization, that of the sequence")
+  return problems
+}

@@ -1,0 +1,99 @@
+/**
+ * What a consumer is, and where it stands: its active places in mechanisms of every kind, as last recorded.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import type { Unavailable } from "../journal/Journal.ts"
+import { endStatuses } from "../mechanism/Places.ts"
+import { RecordNotFound } from "../records/RecordNotFound.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+
+/** Places of one consumer that are shown, those entered last. */
+const shownPlacesMax = 100
+
+/** Where a consumer waits, takes part or holds something. */
+export interface ActivePlace {
+  readonly distributionId: string
+  readonly type: Kind
+  readonly experienceId: string
+  readonly sequenceId: string
+  readonly name: string
+  readonly status: string
+  readonly enteredAt: Millis
+  readonly updatedAt: Millis
+  /** The status's own fields, as they go out. */
+  readonly fields: { readonly [name: string]: unknown }
+}
+
+export interface Profile {
+  readonly id: string
+  readonly type: "guest" | "authenticated"
+  readonly email: string | null
+  readonly phone: string | null
+  readonly name: string | null
+  readonly fullName: string | null
+  readonly createdAt: Millis
+  readonly places: ReadonlyArray<ActivePlace>
+}
+
+export class Profiles extends Context.Service<
+  Profiles,
+  {
+    find(tenant: Tenant, consumerId: string): Effect.Effect<Profile, RecordNotFound | Unavailable>
+  }
+>()("usher/store/consumer/Profiles") {
+  static readonly layer = Layer.effect(
+    Profiles,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const find = Effect.fn("Profiles.find")(function* ({ organizationId, mode }: Tenant, consumerId: string) {
+        // By key in each mechanism that is at work: an index by consumer would cost every entry something.
+        const rows = yield* sql<Row>`
+          select c.*, (
+            select json_agg(p) from (
+              select m.id as "distributionId", m.kind as type, m.experience_id as "experienceId",
+                m.sequence_id as "sequenceId", m.configuration ->> 'name' as name, p.status,
+                (extract(epoch from p.entered_at) * 1000)::bigint as "enteredAt",
+                (extract(epoch from p.updated_at) * 1000)::bigint as "updatedAt",
+                coalesce(p.fields, '{}') as fields
+              from mechanisms m join places p on p.mechanism_id = m.id and p.consumer_id = c.id
+              where m.organization_id = c.organization_id and m.mode = c.mode and not m.archived
+                and m.teardown_status is distinct from 'completed' and p.status <> all(${endStatuses}::text[])
+              order by p.entered_at desc, m.id limit ${shownPlacesMax}
+            ) p
+          ) as places
+          from consumers c
+          where c.id = ${consumerId} and c.organization_id = ${organizationId} and c.mode = ${mode} and not c.archived`
+        return rows[0] === undefined ? yield* new RecordNotFound({ record: "Consumer" }) : toProfile(rows[0])
+      }, orUnavailable)
+
+      return { find }
+    })
+  )
+}
+
+interface Row {
+  readonly id: string
+  readonly type: "guest" | "authenticated"
+  readonly email: string | null
+  readonly phone: string | null
+  readonly name: string | null
+  readonly full_name: string | null
+  readonly created_at: Date
+  readonly places: ReadonlyArray<ActivePlace> | null
+}
+
+const toProfile = (row: Row): Profile => ({
+  id: row.id,
+  type: row.type,
+  email: row.email,
+  phone: row.phone,
+  name: row.name,
+  fullName: row.full_name,
+  createdAt: row.created_at.getTime(),
+  places: row.places ?? []
+})

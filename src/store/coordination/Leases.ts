@@ -1,0 +1,40 @@
+/**
+ * Leases: of the processes that share a database, the one that holds a lease does its background work. Expiry is by the
+ * database's clock, which all processes share.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { Unavailable } from "../journal/Journal.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+
+export class Leases extends Context.Service<
+  Leases,
+  {
+    /** Takes or extends the lease until so many seconds from now. Returns false if another owner holds it. */
+    hold(name: string, owner: string, seconds: number): Effect.Effect<boolean, Unavailable>
+    /** Releases the lease if this owner holds it. */
+    release(name: string, owner: string): Effect.Effect<void, Unavailable>
+  }
+>()("usher/store/coordination/Leases") {
+  static readonly layer = Layer.effect(
+    Leases,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const hold = Effect.fnUntraced(function* (name: string, owner: string, seconds: number) {
+        const held = yield* sql`
+          insert into leases as l (name, owner, held_until)
+          values (${name}, ${owner}, clock_timestamp() + make_interval(secs => ${seconds}))
+          on conflict (name) do update set owner = excluded.owner, held_until = excluded.held_until
+          where l.owner = excluded.owner or l.held_until <= clock_timestamp()
+          returning 1`
+        return held.length > 0
+      }, orUnavailable)
+
+      const release = (name: string, owner: string) =>
+        orUnavailable(Effect.asVoid(sql`delete from leases where name = ${name} and owner = ${owner}`))
+
+      return { hold, release }
+    })
+  )
+}

@@ -1,0 +1,149 @@
+/**
+ * The processes that serve from this database: their names, what each was started with, and when it was last heard. A node of
+ * a cluster has an address as well, and the tables of `effect/cluster` tell which shards it owns.
+ */
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+
+/** After so long a process that was not heard counts as gone, unless the cluster hears it. */
+export const silentSeconds = 10
+
+/** After so long the row of a process that was not heard is removed. */
+const keptSeconds = 60
+
+/** What a process was started with. */
+export interface Process {
+  readonly id: string
+  readonly name: string
+  /** The step of the schema that its program knows. */
+  readonly schemaStep: number
+}
+
+/** What makes a process a node of a cluster. */
+export interface Membership {
+  /** Where the others reach it: host and port. */
+  readonly address: string
+  readonly lockSeconds: number
+}
+
+/** A node as it joins a cluster. */
+export interface Node extends Membership, Omit<Process, "id"> {}
+
+/** A process that is heard. Address, lock and shards are null where it is no node of a cluster. */
+const AliveProcess = Schema.Struct({
+  id: Schema.NullOr(Schema.String),
+  address: Schema.NullOr(Schema.String),
+  name: Schema.String,
+  schemaStep: Schema.Int,
+  lockSeconds: Schema.NullOr(Schema.Int),
+  startedAt: Schema.Date,
+  /** When it was last heard, by the database's clock. */
+  heardAt: Schema.Date,
+  /** How many shards it owns. */
+  shards: Schema.NullOr(Schema.Int),
+  /** How many mechanisms run there, as it said itself a moment ago. */
+  mechanisms: Schema.Int,
+  /** True if the cluster hears it. */
+  isNode: Schema.Boolean
+})
+export type AliveProcess = typeof AliveProcess.Type
+
+/** A node that the cluster hears. */
+export interface AliveNode extends AliveProcess {
+  readonly address: string
+  readonly lockSeconds: number
+  readonly shards: number
+}
+
+/** All processes that are heard, the longest running first; none where none has ever been. */
+export const heard = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [tables] = yield* sql<{ nodes: boolean; cluster: boolean; processes: boolean }>`
+    select to_regclass('nodes') is not null as nodes, to_regclass('cluster_runners') is not null as cluster,
+      exists (select from pg_attribute where attrelid = to_regclass('nodes') and attname = 'heard_at') as processes`
+  const { nodes, cluster, processes } = tables!
+  if (!nodes || (!cluster && !processes)) return []
+  // Before step 22 there are nodes alone, and the cluster alone hears them.
+  const own = processes
+    ? sql`nodes`
+    : sql`(select *, null::uuid as id, null::timestamptz as heard_at from nodes) as nodes`
+  const runners = cluster
+    ? sql`cluster_runners`
+    : sql`(select null::text as address, null::timestamp as last_heartbeat where false) as cluster_runners`
+  const locks = cluster
+    ? sql`(select count(*)::int4 from cluster_locks where cluster_locks.address = nodes.address)`
+    : sql`0`
+  const isNode = sql`coalesce(last_heartbeat > localtimestamp - make_interval(secs => lock_seconds), false)`
+  const select = SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: AliveProcess,
+    execute: () => sql`
+      select id, nodes.address, name, schema_step as "schemaStep", lock_seconds as "lockSeconds", started_at as "startedAt",
+        greatest(heard_at, last_heartbeat at time zone current_setting('TimeZone')) as "heardAt", mechanisms,
+        case when nodes.address is not null then ${locks} end as shards, ${isNode} as "isNode"
+      from ${own} left join ${runners} on cluster_runners.address = nodes.address
+      where ${isNode} or heard_at > clock_timestamp() - make_interval(secs => ${silentSeconds})
+      order by started_at, nodes.address, id`
+  })
+  return yield* select()
+}).pipe(
+  Effect.catchTag("SchemaError", (error) => Effect.die(error)),
+  orUnavailable
+)
+
+/** The nodes of the cluster that are alive, the longest running first. */
+export const alive = Effect.map(heard, (processes) =>
+  processes.filter((process): process is AliveNode => process.isNode && process.address !== null)
+)
+
+/** Writes down a process. */
+export const enter = ({ id, name, schemaStep }: Process) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`
+      insert into nodes (id, name, schema_step, started_at) values (${id}, ${name}, ${schemaStep}, now())
+      on conflict (id) do update set heard_at = now()`
+  })
+
+/** Writes down that a process is a node of the cluster; whatever was at its address is no more. */
+export const join = (id: string, { address, lockSeconds }: Membership) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`delete from nodes where address = ${address} and id <> ${id}`
+    yield* sql`update nodes set address = ${address}, lock_seconds = ${lockSeconds} where id = ${id}`
+  })
+
+/**
+ * Writes down that a process is alive, and removes those that have long been silent. Answers whether its row is still there,
+ * and the step of the schema.
+ */
+export const beat = (id: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ readonly isThere: boolean; readonly step: number | null }>`
+      with own as (update nodes set heard_at = now() where id = ${id} returning 1),
+        removed as (
+          delete from nodes where heard_at < now() - make_interval(secs => ${keptSeconds}) and id <> ${id} returning 1
+        )
+      select exists (select from own) as "isThere", (select max(migration_id) from usher_migrations) as step`
+    return row!
+  })
+
+/** Removes the row of a process that ends. */
+export const leave = (id: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`delete from nodes where id = ${id}`))
+
+/** Writes down how many mechanisms run in a process. */
+export const report = (id: string, mechanisms: number) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.asVoid(sql`update nodes set mechanisms = ${mechanisms} where id = ${id} and mechanisms <> ${mechanisms}`)
+  ).pipe(orUnavailable)
+
+/** The address of the node that owns a shard, by the number of the shard; of those that are owned. */
+export const owners = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly shard: number; readonly address: string }>`
+    select split_part(shard_id, ':', 2)::int4 as shard, address from cluster_locks`
+  return new Map(rows.map(({ shard, address }) => [shard, address]))
+}).pipe(orUnavailable)

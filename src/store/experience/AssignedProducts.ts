@@ -1,0 +1,82 @@
+/**
+ * The products that the system picks for consumers, in sequences where it is the one who picks. The pick itself is
+ * computed (domain/experience/SequenceProduct.ts); what it is made from is remembered, so that it costs no SQL. The database tells
+ * every process when a sequence or the catalogue has changed (`Invalidations`). Where memory may have missed something,
+ * the database is asked.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Cache, Context, Effect, Exit, Layer } from "effect"
+import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import { pick, type SequenceProduct } from "../../domain/experience/SequenceProduct.ts"
+import { Invalidations } from "../coordination/Invalidations.ts"
+import type { Unavailable } from "../journal/Journal.ts"
+import { serverSecret } from "../coordination/ServerSecrets.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+
+/** Sequences whose products are remembered. */
+const rememberedSequences = 5_000
+
+/** A product that can be picked, with its variants. */
+export interface AssignedProduct extends SequenceProduct {
+  readonly variantIds: ReadonlySet<string>
+}
+
+export class AssignedProducts extends Context.Service<
+  AssignedProducts,
+  {
+    /** What the system picks for the consumer in the sequence; undefined where it picks nothing. */
+    of(
+      sequence: Pick<MechanismIdentity, "organizationId" | "mode" | "sequenceId">,
+      consumerId: string
+    ): Effect.Effect<AssignedProduct | undefined, Unavailable>
+  }
+>()("usher/store/experience/AssignedProducts") {
+  static readonly layer = Layer.effect(
+    AssignedProducts,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const invalidations = yield* Invalidations
+      const secret = Buffer.from(yield* serverSecret("assigned_products")).toString("hex")
+
+      const read = Effect.fn("AssignedProducts.read")(function* (key: string) {
+        const [organizationId, mode, sequenceId] = key.split(" ")
+        const rows = yield* sql<SequenceProduct & { readonly variantIds: ReadonlyArray<string> }>`
+          select p.id as "productId", (w.weighed ->> 'weight')::int as weight, array(
+            select v.id from product_variants v where v.product_id = p.id and not v.archived
+          ) as "variantIds"
+          from sequences s
+          cross join jsonb_array_elements(s.record -> 'sequenceProducts') as w (weighed)
+          join products p on p.id = (w.weighed ->> 'productId')::uuid and not p.archived
+            and p.organization_id = s.organization_id and p.mode = s.mode
+          where s.id = ${sequenceId} and s.organization_id = ${organizationId} and s.mode = ${mode}
+            and s.record ->> 'productSelectionMode' = 'SYSTEM_ASSIGNED'`
+        return rows.map((row): AssignedProduct => ({ ...row, variantIds: new Set(row.variantIds) }))
+      }, orUnavailable)
+
+      // Who asks while the database is being asked waits for the same answer; what is forgotten meanwhile is not
+      // remembered by it.
+      const remembered = yield* Cache.makeWith(read, {
+        capacity: rememberedSequences,
+        timeToLive: (exit) => (Exit.isSuccess(exit) ? "Infinity" : 0)
+      })
+
+      const forget = Effect.fnUntraced(function* (organizationId: string) {
+        for (const key of yield* Cache.keys(remembered)) {
+          if (key.startsWith(`${organizationId} `)) yield* Cache.invalidate(remembered, key)
+        }
+      })
+
+      yield* invalidations.subscribe("assigned", { handle: forget, refresh: Cache.invalidateAll(remembered) })
+
+      const products = (key: string) =>
+        Effect.suspend(() => (invalidations.isCurrent() ? Cache.get(remembered, key) : read(key)))
+
+      return {
+        of: ({ organizationId, mode, sequenceId }, consumerId) =>
+          Effect.map(products(`${organizationId} ${mode} ${sequenceId}`), (found) =>
+            pick(secret, { sequenceId, consumerId }, found)
+          )
+      }
+    })
+  )
+}

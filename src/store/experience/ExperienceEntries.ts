@@ -1,0 +1,108 @@
+/**
+ * Which consumers have entered an experience, and when they first did. Those who enter at once are written together.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer } from "effect"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import type { Unavailable } from "../journal/Journal.ts"
+import { RecordNotFound } from "../records/RecordNotFound.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+import * as WriteTogether from "../postgres/BatchWriter.ts"
+
+export class ExperienceEntries extends Context.Service<
+  ExperienceEntries,
+  {
+    /** Enters the consumer, unless it has entered; answers when it did. Durable when it returns. */
+    enter(tenant: Tenant, experienceId: string, consumerId: string): Effect.Effect<Millis, RecordNotFound | Unavailable>
+    /** Forgets that the consumer has entered; false if it had not. */
+    leave(
+      tenant: Tenant,
+      experienceId: string,
+      consumerId: string
+    ): Effect.Effect<boolean, RecordNotFound | Unavailable>
+  }
+>()("usher/store/experience/ExperienceEntries") {
+  static readonly layer = Layer.effect(
+    ExperienceEntries,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const experience = ({ organizationId, mode }: Tenant, experienceId: string) => sql`
+        select id from experiences
+        where id = ${experienceId} and organization_id = ${organizationId} and mode = ${mode} and not archived`
+
+      /** Answers for each when it entered, or undefined where there is no such experience. */
+      const write = Effect.fnUntraced(function* (rows: ReadonlyArray<Arrival>) {
+        const arrived = sql`
+          select a.number::int4, a.experience_id, a.consumer_id, a.at
+          from unnest(
+            ${rows.map(({ tenant }) => tenant.organizationId)}::uuid[], ${rows.map(({ tenant }) => tenant.mode)}::text[],
+            ${rows.map(({ experienceId }) => experienceId)}::uuid[], ${rows.map(({ consumerId }) => consumerId)}::uuid[],
+            ${rows.map(({ at }) => new Date(at))}::timestamptz[]
+          ) with ordinality as a (organization_id, mode, experience_id, consumer_id, at, number)
+          join experiences e on e.id = a.experience_id and e.organization_id = a.organization_id and e.mode = a.mode
+            and not e.archived`
+        // In one order everywhere: two who write the same rows in different orders would wait for each other for ever.
+        const written = yield* sql<Entry>`
+          with arrived as (${arrived}), entered as (
+            insert into experience_entries (experience_id, consumer_id, entered_at)
+            select experience_id, consumer_id, min(at) from arrived
+            group by experience_id, consumer_id order by experience_id, consumer_id
+            on conflict do nothing returning experience_id, consumer_id, entered_at
+          )
+          select number, entered_at from arrived left join entered using (experience_id, consumer_id)`
+        const enteredAt = new Map(written.map(({ number, entered_at }) => [number, entered_at]))
+        if (written.some(({ entered_at }) => entered_at === null)) {
+          // Some had entered, perhaps in this moment: seen only by a statement that begins now.
+          const before = yield* sql<Entry>`
+            with arrived as (${arrived})
+            select number, entered_at from arrived join experience_entries using (experience_id, consumer_id)`
+          for (const { number, entered_at } of before) enteredAt.set(number, entered_at)
+        }
+        return rows.map((_, index) => enteredAt.get(index + 1)?.getTime())
+      })
+
+      const writeOne = yield* WriteTogether.make("entries into experiences", write)
+
+      const enter = Effect.fn("ExperienceEntries.enter")(function* (
+        tenant: Tenant,
+        experienceId: string,
+        consumerId: string
+      ) {
+        const at = yield* Clock.currentTimeMillis
+        return (yield* writeOne({ tenant, experienceId, consumerId, at })) ?? (yield* notFound)
+      })
+
+      const leave = Effect.fn("ExperienceEntries.leave")(function* (
+        tenant: Tenant,
+        experienceId: string,
+        consumerId: string
+      ) {
+        const found = yield* experience(tenant, experienceId)
+        if (found.length === 0) return yield* notFound
+        const left = yield* sql`
+          delete from experience_entries where experience_id = ${experienceId} and consumer_id = ${consumerId}
+          returning consumer_id`
+        return left.length > 0
+      }, orUnavailable)
+
+      return { enter, leave }
+    })
+  )
+}
+
+const notFound = Effect.fail(new RecordNotFound({ record: "Experience" }))
+
+interface Arrival {
+  readonly tenant: Tenant
+  readonly experienceId: string
+  readonly consumerId: string
+  readonly at: Millis
+}
+
+interface Entry {
+  /** The row's place in the batch, from 1. */
+  readonly number: number
+  readonly entered_at: Date | null
+}

@@ -1,0 +1,197 @@
+/**
+ * The products that experiences offer. What is archived in the catalogue is offered no more, and is not shown; whoever
+ * names it anew is told that it is not there.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import {
+  type ExperienceProduct,
+  type ExperienceProductRef,
+  isOffered,
+  type Offer
+} from "../../domain/experience/ExperienceProduct.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import { insertRows } from "../catalogue/CatalogueRows.ts"
+import type { Unavailable } from "../journal/Journal.ts"
+import * as Rows from "./OfferedRows.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+
+/** Variants of an experience's products that are shown. */
+const shownVariantsMax = 1_000
+
+/** Media assets of an experience's products that are shown. */
+const shownMediaMax = 1_000
+
+/** What someone names of the catalogue. */
+export interface Named {
+  readonly productIds: ReadonlyArray<string>
+  readonly variantIds: ReadonlyArray<string>
+}
+
+/** What of it the tenant has. */
+export interface Known {
+  readonly products: ReadonlySet<string>
+  /** The product of each variant. */
+  readonly variants: ReadonlyMap<string, string>
+}
+
+export class ExperienceProducts extends Context.Service<
+  ExperienceProducts,
+  {
+    /** What the experience offers, in its order. */
+    shown(experienceId: string): Effect.Effect<ReadonlyArray<ExperienceProduct>, Unavailable>
+    /** The variants in which the experience offers products. */
+    variantIds(experienceId: string): Effect.Effect<ReadonlySet<string>, Unavailable>
+    /** What many experiences offer, by name alone. */
+    named(experienceIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<ExperienceProductRef>, Unavailable>
+    /** What the tenant has of what is named. In a transaction it stays so until the end. */
+    held(tenant: Tenant, named: Named): Effect.Effect<Known, Unavailable>
+    /** Replaces what the experience offers; joins the transaction. An offer that was there keeps its id. */
+    replace(tenant: Tenant, experienceId: string, offers: ReadonlyArray<Offer>): Effect.Effect<void, Unavailable>
+    /** Those of the variants that an experience which offers products does not offer. */
+    variantsNotOffered(
+      tenant: Tenant,
+      experienceId: string,
+      variantIds: ReadonlyArray<string>
+    ): Effect.Effect<ReadonlySet<string>, Unavailable>
+  }
+>()("usher/store/experience/ExperienceProducts") {
+  static readonly layer = Layer.effect(
+    ExperienceProducts,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const random = yield* SecureRandom.SecureRandom
+
+      const shown = Effect.fn("ExperienceProducts.shown")(function* (experienceId: string) {
+        const offers = yield* sql<Rows.OfferRow>`
+          select x.id, x.organization_id, x.experience_id, x.product_id, x.product_variant_id, x.position,
+            to_jsonb(p) as product, to_jsonb(v) as variant, to_jsonb(s) as source
+          from experience_products x
+          join products p on p.id = x.product_id and not p.archived
+          left join product_variants v on v.id = x.product_variant_id
+          left join sync_sources s on s.id = p.primary_sync_source_id and not s.archived
+          where x.experience_id = ${experienceId} and v.archived is not true
+          order by x.position, x.id`
+        if (offers.length === 0) return []
+        const productIds = [...new Set(offers.map(({ product_id }) => product_id))]
+        const variants = yield* sql<Rows.VariantRow>`
+          select v.product_id, to_jsonb(v) as variant, (
+            select json_agg(json_build_object(
+              'optionId', o.id, 'optionName', o.name, 'value', w.value, 'valueId', w.id
+            ) order by o.created_at, o.id)
+            from product_variant_options vo
+            join variant_options o on o.id = vo.option_id
+            join variant_option_values w on w.id = vo.value_id
+            where vo.product_variant_id = v.id
+          ) as options
+          from product_variants v where v.product_id = any(${productIds}::uuid[]) and not v.archived
+          order by v.created_at, v.id limit ${shownVariantsMax}`
+        const media = yield* sql<Rows.MediaRow>`
+          select a.id, a.product_id, a.media_asset_id, a.position, a.purpose, to_jsonb(m) as asset
+          from product_media_assets a join media_assets m on m.id = a.media_asset_id and not m.archived
+          where a.product_id = any(${productIds}::uuid[])
+          order by a.position, a.id limit ${shownMediaMax}`
+        return Rows.toProducts(offers, variants, media)
+      }, orUnavailable)
+
+      const variantIds = Effect.fn("ExperienceProducts.variantIds")(function* (experienceId: string) {
+        const rows = yield* sql<{ readonly id: string }>`
+          select v.id
+          from experience_products x
+          join products p on p.id = x.product_id and not p.archived
+          join product_variants v on v.product_id = x.product_id and not v.archived
+          where x.experience_id = ${experienceId} and v.id = coalesce(x.product_variant_id, v.id)`
+        return new Set(rows.map(({ id }) => id))
+      }, orUnavailable)
+
+      const named = Effect.fn("ExperienceProducts.named")(function* (experienceIds: ReadonlyArray<string>) {
+        if (experienceIds.length === 0) return []
+        return yield* sql<ExperienceProductRef>`
+          select x.id, x.organization_id as "organizationId", x.experience_id as "experienceId",
+            x.product_id as "productId", x.product_variant_id as "productVariantId", x.position
+          from experience_products x
+          join products p on p.id = x.product_id and not p.archived
+          left join product_variants v on v.id = x.product_variant_id
+          where x.experience_id = any(${experienceIds}::uuid[]) and v.archived is not true
+          order by x.position, x.id`
+      }, orUnavailable)
+
+      const held = Effect.fn("ExperienceProducts.held")(function* (
+        { organizationId, mode }: Tenant,
+        { productIds, variantIds }: Named
+      ) {
+        const products =
+          productIds.length === 0
+            ? []
+            : yield* sql<{ readonly id: string }>`
+                select id from products
+                where id = any(${productIds}::uuid[]) and organization_id = ${organizationId} and mode = ${mode}
+                  and not archived
+                order by id for share`
+        const variants =
+          variantIds.length === 0
+            ? []
+            : yield* sql<{ readonly id: string; readonly product_id: string }>`
+                select id, product_id from product_variants
+                where id = any(${variantIds}::uuid[]) and organization_id = ${organizationId} and mode = ${mode}
+                  and not archived
+                order by id for share`
+        return {
+          products: new Set(products.map(({ id }) => id)),
+          variants: new Map(variants.map(({ id, product_id }) => [id, product_id]))
+        }
+      }, orUnavailable)
+
+      const replace = Effect.fn("ExperienceProducts.replace")(function* (
+        { organizationId }: Tenant,
+        experienceId: string,
+        offers: ReadonlyArray<Offer>
+      ) {
+        const before = yield* sql<{ readonly id: string; readonly product_id: string; readonly variant_id: string }>`
+          delete from experience_products where experience_id = ${experienceId}
+          returning id, product_id, product_variant_id as variant_id`
+        const ids = new Map(before.map(({ id, product_id, variant_id }) => [`${product_id} ${variant_id}`, id]))
+        const rows = yield* Effect.forEach(offers, (offer) =>
+          Effect.map(random.uuidV7(), (fresh) => ({
+            id: ids.get(`${offer.productId} ${offer.productVariantId}`) ?? fresh,
+            organization_id: organizationId,
+            experience_id: experienceId,
+            product_id: offer.productId,
+            product_variant_id: offer.productVariantId,
+            position: offer.position
+          }))
+        )
+        yield* insertRows(sql, "experience_products", rows)
+      }, orUnavailable)
+
+      const variantsNotOffered = Effect.fn("ExperienceProducts.variantsNotOffered")(function* (
+        tenant: Tenant,
+        experienceId: string,
+        variantIds: ReadonlyArray<string>
+      ) {
+        const offers = yield* sql<Pick<Offer, "productId" | "productVariantId">>`
+          select product_id as "productId", product_variant_id as "productVariantId"
+          from experience_products where experience_id = ${experienceId}`
+        if (offers.length === 0) return new Set<string>()
+        const { variants } = yield* held(tenant, { productIds: [], variantIds })
+        return notOffered(offers, variantIds, variants)
+      }, orUnavailable)
+
+      return { shown, variantIds, named, held, replace, variantsNotOffered }
+    })
+  )
+}
+
+/** Those of the variants that are not among what is offered; `variants` has the product of each that there is. */
+export const notOffered = (
+  offers: ReadonlyArray<Pick<Offer, "productId" | "productVariantId">>,
+  variantIds: ReadonlyArray<string>,
+  variants: Known["variants"]
+): ReadonlySet<string> =>
+  new Set(
+    variantIds.filter((id) => {
+      const productId = variants.get(id)
+      return productId === undefined || !isOffered(offers, { id, productId })
+    })
+  )

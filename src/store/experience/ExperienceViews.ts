@@ -1,0 +1,171 @@
+/**
+ * Experiences as consumers see them: with the sequences that are for the consumer, and their mechanisms. One statement,
+ * so that what is shown was so at one moment. Where sequences are for audiences of type DYNAMIC, it is worked out before
+ * which of them the consumer belongs to.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { Kind, StatusFields } from "../../domain/mechanism/Decider.ts"
+import type { Experience } from "../../domain/experience/Experience.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import { themeOf } from "../../domain/organization/Organization.ts"
+import type { Sequence } from "../../domain/experience/Sequence.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import * as Experiences from "./Experiences.ts"
+import type { Unavailable } from "../journal/Journal.ts"
+import { RecordNotFound } from "../records/RecordNotFound.ts"
+import { type DynamicAudience, fitting, isBarred, isFor, isProtected } from "./SequenceAccess.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+
+/** Sequences of an experience that are shown, those of highest priority. */
+const shownSequencesMax = 200
+
+/** Mechanisms of an experience that are shown. */
+const shownMechanismsMax = 1_000
+
+/** A mechanism as its record was last committed. */
+export interface ShownMechanism {
+  readonly id: string
+  readonly kind: Kind
+  readonly sequenceId: string
+  /** As sent, not decoded. */
+  readonly configuration: { readonly [name: string]: unknown }
+  readonly status: Omit<StatusFields, "archived">
+}
+
+export interface ShownSequence extends Pick<Sequence, "id" | "audienceId" | "name" | "priority"> {
+  readonly productSelectionMode?: NonNullable<Sequence["productSelectionMode"]>
+  /** In the order they were created. */
+  readonly mechanisms: ReadonlyArray<ShownMechanism>
+}
+
+export interface ExperienceView {
+  /** Its theme completed with its organization's. */
+  readonly experience: Experience
+  /** True if some sequence is not for everybody, or would not be, whether or not it is shown. */
+  readonly hasProtectedSequences: boolean
+  /** True if the experience has an access code that the consumer has not shown: it may not enter. */
+  readonly isBarred: boolean
+  /** When the consumer entered; undefined if it has not, or nobody was named. */
+  readonly enteredAt: Millis | undefined
+  /** Higher priority first. */
+  readonly sequences: ReadonlyArray<ShownSequence>
+}
+
+export class ExperienceViews extends Context.Service<
+  ExperienceViews,
+  {
+    /** The experience as the consumer may see it; without a consumer, as everybody may. */
+    find(
+      tenant: Tenant,
+      experienceId: string,
+      consumerId?: string
+    ): Effect.Effect<ExperienceView, RecordNotFound | Unavailable>
+  }
+>()("usher/store/experience/ExperienceViews") {
+  static readonly layer = Layer.effect(
+    ExperienceViews,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      /** The view of a consumer who belongs to the named audiences of type DYNAMIC. */
+      const view = (
+        { organizationId, mode }: Tenant,
+        experienceId: string,
+        consumerId: string | undefined,
+        dynamicAudienceIds: ReadonlyArray<string>
+      ) => {
+        const entry =
+          consumerId === undefined
+            ? sql`null::timestamptz`
+            : sql`(select entered_at from experience_entries where experience_id = e.id and consumer_id = ${consumerId})`
+        const dynamicAudiences =
+          consumerId === undefined
+            ? sql`null::json`
+            : sql`(select json_agg(d) from (
+                select distinct on (a.id) a.id, a.rules from sequences s join audiences a on a.id = s.audience_id
+                where s.experience_id = e.id and not s.archived and a.type = 'DYNAMIC' limit ${shownSequencesMax}
+              ) d)`
+        return sql<Row>`
+          with shown as materialized (
+            select s.id, s.audience_id, s.name, s.record, s.created_at, (s.record -> 'priority')::bigint as priority
+            from sequences s
+            where s.experience_id = ${experienceId} and s.organization_id = ${organizationId} and s.mode = ${mode}
+              and not s.archived and ${isFor(sql, consumerId, dynamicAudienceIds)}
+            order by priority desc, s.created_at, s.id limit ${shownSequencesMax}
+          ), held as (
+            select m.* from mechanisms m join shown on shown.id = m.sequence_id
+            where not m.archived order by m.created_at, m.id limit ${shownMechanismsMax}
+          )
+          select e.*, w.open_at, w.close_at, ${entry} as entered_at, ${dynamicAudiences} as dynamic_audiences,
+            (select settings -> 'theme' from organizations where id = e.organization_id) as organization_theme,
+            ${isBarred(sql, consumerId)} as is_barred,
+            e.access_code_hash is not null or exists (
+              select from sequences s where s.experience_id = e.id and not s.archived and ${isProtected(sql)}
+            ) as has_protected_sequences,
+            (select json_agg(
+              json_build_object('id', id, 'audienceId', audience_id, 'name', name, 'record', record)
+              order by priority desc, created_at, id
+            ) from shown) as sequences,
+            (select json_agg(json_build_object(
+              'id', id, 'kind', kind, 'sequenceId', sequence_id, 'configuration', configuration, 'status',
+              json_build_object(
+                'statusOverride', status_override,
+                'statusOverrideAt', (extract(epoch from status_override_at) * 1000)::bigint,
+                'statusOverrideBy', status_override_by,
+                'teardownStatus', teardown_status
+              )
+            ) order by created_at, id) from held) as mechanisms
+          from experiences e ${Experiences.withWindow(sql)}
+          where e.id = ${experienceId} and e.organization_id = ${organizationId} and e.mode = ${mode} and not e.archived`
+      }
+
+      const find = Effect.fn("ExperienceViews.find")(function* (
+        tenant: Tenant,
+        experienceId: string,
+        consumerId?: string
+      ) {
+        const rows = yield* view(tenant, experienceId, consumerId, [])
+        const row = rows[0]
+        if (row === undefined) return yield* new RecordNotFound({ record: "Experience" })
+        if (consumerId === undefined || row.dynamic_audiences === null) return toView(row)
+        const belonging = yield* fitting(sql, consumerId, row.dynamic_audiences)
+        if (belonging.length === 0) return toView(row)
+        const [whole] = yield* view(tenant, experienceId, consumerId, belonging)
+        return whole === undefined ? yield* new RecordNotFound({ record: "Experience" }) : toView(whole)
+      }, orUnavailable)
+
+      return { find }
+    })
+  )
+}
+
+interface Row extends Experiences.Row {
+  readonly organization_theme: Experience["theme"]
+  readonly dynamic_audiences: ReadonlyArray<DynamicAudience> | null
+  readonly entered_at: Date | null
+  readonly is_barred: boolean
+  readonly has_protected_sequences: boolean
+  readonly sequences: ReadonlyArray<
+    Pick<Sequence, "id" | "audienceId" | "name"> & {
+      readonly record: Pick<ShownSequence, "priority" | "productSelectionMode">
+    }
+  > | null
+  readonly mechanisms: ReadonlyArray<ShownMechanism> | null
+}
+
+const toView = (row: Row): ExperienceView => {
+  const bySequence = Map.groupBy(row.mechanisms ?? [], ({ sequenceId }) => sequenceId)
+  const experience = Experiences.toExperience(row)
+  return {
+    experience: { ...experience, theme: themeOf(experience.theme, row.organization_theme) },
+    hasProtectedSequences: row.has_protected_sequences,
+    isBarred: row.is_barred,
+    enteredAt: row.entered_at?.getTime(),
+    sequences: (row.sequences ?? []).map(({ record, ...sequence }) => ({
+      ...sequence,
+      ...record,
+      mechanisms: bySequence.get(sequence.id) ?? []
+    }))
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * The windows that experiences give their mechanisms: read from the experience's row, and which mechanisms have not been
+ * told yet.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
+import { type ExperienceWindow, windowOf } from "../../domain/experience/ExperienceWindow.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Unavailable } from "../journal/Journal.ts"
+import type { MechanismName } from "../mechanism/Mechanisms.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+
+/** What {@link windowColumns} read. */
+export interface WindowRow {
+  readonly window_open_at: string | null
+  readonly window_close_at: string | null
+  readonly window_revision: number
+}
+
+/** What says which window an experience `e` gives its mechanisms. */
+export const windowColumns = (sql: SqlClient.SqlClient): Fragment => sql`
+  e.record ->> 'openAt' as window_open_at, e.record ->> 'closeAt' as window_close_at, e.window_revision`
+
+/** The window of a row. */
+export const toWindow = (row: WindowRow): ExperienceWindow | undefined =>
+  windowOf(
+    {
+      ...(row.window_open_at !== null && { openAt: Date.parse(row.window_open_at) }),
+      ...(row.window_close_at !== null && { closeAt: Date.parse(row.window_close_at) })
+    },
+    row.window_revision
+  )
+
+/** A mechanism that has not been told of its experience's window. */
+export interface Untold extends MechanismName {
+  readonly sequenceId: string
+  readonly window: ExperienceWindow
+}
+
+export class ExperienceWindows extends Context.Service<
+  ExperienceWindows,
+  {
+    /** The experience's mechanisms that have not closed and know an earlier window, each with the one it is to know. */
+    untold(tenant: Tenant, experienceId: string): Effect.Effect<ReadonlyArray<Untold>, Unavailable>
+  }
+>()("usher/store/experience/ExperienceWindows") {
+  static readonly layer = Layer.effect(
+    ExperienceWindows,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const untold = Effect.fn("ExperienceWindows.untold")(function* (tenant: Tenant, experienceId: string) {
+        const rows = yield* sql<UntoldRow>`
+          select m.id, m.kind, m.sequence_id, ${windowColumns(sql)}
+          from experiences e join mechanisms m on m.experience_id = e.id
+          where e.id = ${experienceId} and e.organization_id = ${tenant.organizationId} and e.mode = ${tenant.mode}
+            and not m.archived and m.teardown_status is null
+            and coalesce((m.configuration #>> '{experienceWindow,revision}')::int, 0) < e.window_revision
+          order by m.id`
+        return rows.flatMap((row) => {
+          const window = toWindow(row)
+          return window === undefined ? [] : [{ id: row.id, kind: row.kind, sequenceId: row.sequence_id, window }]
+        })
+      }, orUnavailable)
+
+      return { untold }
+    })
+  )
+}
+
+interface UntoldRow extends MechanismName, WindowRow {
+  readonly sequence_id: string
+}

@@ -1,0 +1,71 @@
+/**
+ * The pages of experiences that consumers see: those of kind `experience-page` that are published. Each is read as it is
+ * now, by an index.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PublicExperiencePage } from "../../domain/experience/ExperiencePage.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Unavailable } from "../journal/Journal.ts"
+import { RecordNotFound } from "../records/RecordNotFound.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+
+export class ShownPages extends Context.Service<
+  ShownPages,
+  {
+    /** The published page of the experience with this slug; without one, the page that was published last. */
+    find(
+      tenant: Tenant,
+      experienceId: string,
+      slug: string | undefined
+    ): Effect.Effect<PublicExperiencePage, RecordNotFound | Unavailable>
+  }
+>()("usher/store/experience/ShownPages") {
+  static readonly layer = Layer.effect(
+    ShownPages,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const find = Effect.fn("ShownPages.find")(function* (
+        { organizationId, mode }: Tenant,
+        experienceId: string,
+        slug: string | undefined
+      ) {
+        const named = slug === undefined ? sql`true` : sql`p.slug = ${slug}`
+        const rows = yield* sql<Row>`
+          select p.id, p.experience_id, p.slug, p.title, p.creative_document, p.published_at, p.last_published_at,
+            p.updated_at
+          from experience_pages p join experiences e on e.id = p.experience_id and not e.archived
+          where p.experience_id = ${experienceId} and p.organization_id = ${organizationId} and p.mode = ${mode}
+            and p.status = 'PUBLISHED' and not p.archived and p.creative_document ->> 'kind' = 'experience-page'
+            and ${named}
+          order by p.last_published_at desc, p.id desc limit 1`
+        return rows[0] === undefined ? yield* new RecordNotFound({ record: "Experience page" }) : toPublicPage(rows[0])
+      }, orUnavailable)
+
+      return { find }
+    })
+  )
+}
+
+interface Row {
+  readonly id: string
+  readonly experience_id: string
+  readonly slug: string
+  readonly title: string
+  readonly creative_document: PublicExperiencePage["creativeDocument"]
+  readonly published_at: Date
+  readonly last_published_at: Date
+  readonly updated_at: Date
+}
+
+const toPublicPage = (row: Row): PublicExperiencePage => ({
+  id: row.id,
+  experienceId: row.experience_id,
+  slug: row.slug,
+  title: row.title,
+  creativeDocument: row.creative_document,
+  publishedAt: row.published_at.getTime(),
+  lastPublishedAt: row.last_published_at.getTime(),
+  updatedAt: row.updated_at.getTime()
+})

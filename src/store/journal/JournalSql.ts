@@ -1,0 +1,136 @@
+/**
+ * The journal in Postgres.
+ *
+ * Appends of all actors are written together (`GroupCommit`) over a connection of their own, so that no amount of reading
+ * keeps a write waiting. Each statement is a transaction by itself, and answered when its commit is on disk; nothing here
+ * may ever turn `synchronous_commit` off. Everything else uses the shared pool, and the caller's transaction if there is one.
+ */
+import { PgClient, PgPool } from "@effect/sql-pg"
+import { Effect, Layer, Option, Result, Stream } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import * as GroupCommit from "./GroupCommit.ts"
+import { type Commit, type Creation, type Head, Journal, Unavailable } from "./Journal.ts"
+import { decodePage, encodeCommit, type EventCodecs, type StoredRow } from "./JournalCodec.ts"
+import * as Statements from "./JournalStatements.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+
+export interface Options extends Partial<GroupCommit.Limits> {
+  /** How the events of each kind are stored. */
+  readonly codecs: EventCodecs
+  /** Events that are read at once. Default 20,000 */
+  readonly pageEvents?: number
+}
+
+const defaults: GroupCommit.Limits & { readonly pageEvents: number } = {
+  appendTimeoutMillis: 5_000,
+  // About a second of the database's work.
+  waitingEventsMax: 100_000,
+  statementCommitsMax: 1_000,
+  // A larger statement carries no more events a second, and everyone behind it waits longer.
+  statementEventsMax: 10_000,
+  pageEvents: 20_000
+}
+
+/** The journal over the given client's database. */
+export const layer = (options: Options): Layer.Layer<Journal, SqlError, PgClient.PgClient> =>
+  Layer.effect(Journal, make({ ...defaults, ...options }))
+
+const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
+  const sql = yield* PgClient.PgClient
+  // One connection writes; the second is there to take over when a statement has been given up and does not end.
+  const writers = yield* PgPool.make({
+    ...sql.config,
+    multiplex: false,
+    minConnections: 0,
+    maxConnections: 2
+  })
+
+  const group = yield* GroupCommit.make<SqlError>({
+    ...options,
+    isRefusal,
+    write: (commits) =>
+      Effect.map(
+        writers.use((connection) => connection.queryValues(Statements.append, Statements.appendParameters(commits))),
+        (rows) => rows[0]![0] as ReadonlyArray<number>
+      )
+  })
+
+  /** A commit that could not be read back fails before it can trouble others. */
+  const encode = (commit: Commit) => {
+    const encoded = encodeCommit(options.codecs, commit)
+    return Result.isSuccess(encoded)
+      ? Effect.succeed(encoded.success)
+      : Effect.fail(new Unavailable({ cause: new Error(encoded.failure) }))
+  }
+
+  const append = (commit: Commit) => Effect.flatMap(encode(commit), group.append)
+
+  const create = Effect.fn("Journal.create")(function* (creations: ReadonlyArray<Creation>) {
+    if (creations.length === 0) return
+    const encoded = yield* Effect.forEach(creations, ({ commit }) => encode(commit))
+    yield* sql.unsafe(Statements.create, Statements.createParameters(creations, encoded))
+  }, orUnavailable)
+
+  const heads = (statement: string, parameters: ReadonlyArray<unknown>) =>
+    Effect.map(sql.unsafe(statement, parameters).values, (rows) =>
+      (rows as unknown as ReadonlyArray<Statements.HeadRow>).map(Statements.toHead)
+    )
+
+  const head = Effect.fn("Journal.head")(
+    (mechanismId: string) => Effect.map(heads(Statements.head, [mechanismId]), (found) => found[0]),
+    orUnavailable
+  )
+
+  const takeOver = Effect.fn("Journal.takeOver")(
+    (mechanismIds: ReadonlyArray<string>) =>
+      mechanismIds.length === 0 ? Effect.succeed([]) : heads(Statements.takeOver, [mechanismIds]),
+    orUnavailable
+  )
+
+  const due = Effect.fn("Journal.due")((at: number) => heads(Statements.due, [new Date(at)]), orUnavailable)
+
+  const readPage = Effect.fnUntraced(function* (head: Head, after: number) {
+    const upTo = Math.min(head.sequence, after + options.pageEvents)
+    const rows = yield* sql.unsafe(Statements.page, Statements.pageParameters(head.identity.id, after, upTo)).values
+    const page = decodePage(options.codecs, head, { after, upTo }, rows as unknown as ReadonlyArray<StoredRow>)
+    return Result.isSuccess(page) ? page.success : yield* Effect.die(page.failure)
+  }, orUnavailable)
+
+  const read = (head: Head, afterSequence: number) =>
+    Stream.paginate(afterSequence, (after) =>
+      after >= head.sequence
+        ? Effect.succeed([[], Option.none<number>()] as const)
+        : Effect.map(readPage(head, after), (page) => [[page], Option.some(after + page.length)] as const)
+    )
+
+  return {
+    append,
+    create,
+    head,
+    takeOver,
+    read,
+    unfinished: heads(Statements.unfinished, []).pipe(orUnavailable),
+    due
+  }
+})
+
+/**
+ * True for what the server, or the encoding of the parameters, refuses because of the content of some row: then nothing
+ * was written. A deadlock (with a former owner of a mechanism) is one too: the parts of the statement go through singly.
+ */
+function isRefusal({ reason }: SqlError): boolean {
+  if (refusals.has(reason._tag)) return true
+  if (reason._tag !== "UnknownError") return false
+  const code = (reason.cause as { readonly code?: unknown } | undefined)?.code
+  return typeof code !== "string" || refusedClasses.some((prefix) => code.startsWith(prefix))
+}
+
+const refusals: ReadonlySet<string> = new Set([
+  "UniqueViolation",
+  "ConstraintError",
+  "DeadlockError",
+  "SerializationError"
+])
+
+/** SQLSTATE classes: cardinality violation (a place twice in one commit), data exception, program limit exceeded. */
+const refusedClasses = ["21", "22", "54"]

@@ -1,0 +1,284 @@
+/**
+ * The journal's SQL: each statement's text, which never varies so that it is prepared once, and its parameters.
+ *
+ * Many rows travel as one array a column, in binary. Measured on two cores against the same rows as one JSON text: half the
+ * work for the server (6 against 14 µs a row in statements of 1,000) and no more for this process (1.4 µs).
+ */
+import { PgTypes } from "@effect/sql-pg"
+import { Result } from "effect"
+import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Mode } from "../../domain/values/Ids.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import type { Creation, Head, MechanismRecord } from "./Journal.ts"
+import type { EncodedCommit, OwnFields } from "./JournalCodec.ts"
+
+/** What both statements that write begin with: the commits, numbered from 1. `before` counts the events of those before it. */
+const commits = `unnest($1::uuid[], $2::int8[], $3::int4[], $4::int4[], $5::int4[], $6::timestamptz[]) with ordinality
+      as expecting (mechanism_id, sequence, reign, events, before, wake_at, number)`
+
+/** Inserts the events and places of the commits in the table `written` (number, mechanism_id, base). */
+const rows = `inserted as (
+    insert into journal (mechanism_id, sequence, at, type, consumer_id, data)
+    select written.mechanism_id, written.base + event.position, event.at, event.type, event.consumer_id, event.data
+    from unnest($7::int4[], $8::timestamptz[], $9::text[], $10::uuid[], $11::jsonb[]) with ordinality
+      as event (number, at, type, consumer_id, data, position)
+    join written on written.number = event.number
+  ), placed as (
+    insert into places (mechanism_id, consumer_id, status, entered_at, updated_at, fields)
+    select written.mechanism_id, place.consumer_id, place.status, place.entered_at, place.updated_at, place.fields
+    from unnest($12::int4[], $13::uuid[], $14::text[], $15::timestamptz[], $16::timestamptz[], $17::jsonb[])
+      as place (number, consumer_id, status, entered_at, updated_at, fields)
+    join written on written.number = place.number
+    on conflict (mechanism_id, consumer_id) do update
+    set status = excluded.status, entered_at = excluded.entered_at, updated_at = excluded.updated_at, fields = excluded.fields
+  )`
+
+const recordColumns = `configuration, status_override, status_override_at, status_override_by, teardown_status,
+      archived, updated_at, updated_by`
+
+/** The columns' values from `record`, a `MechanismRecord` as JSON. */
+const recordValues = `record->'configuration', record->'status'->>'statusOverride',
+      to_timestamp((record->'status'->>'statusOverrideAt')::float8 / 1000), record->'status'->>'statusOverrideBy',
+      record->'status'->>'teardownStatus', (record->>'archived')::boolean,
+      to_timestamp((record->>'updatedAt')::float8 / 1000), record->>'updatedBy'`
+
+/**
+ * Advances each head that stands where its commit expects it, and writes events, places and record of exactly those
+ * commits. Answers one row with one column: the numbers of the commits that were written.
+ *
+ * Events are numbered by their position among all events of the statement: `base + position` is an event's sequence.
+ */
+export const append = `
+  with written as (
+    update mechanism_heads as head
+    set sequence = expecting.sequence + expecting.events, wake_at = expecting.wake_at
+    from ${commits}
+    where head.mechanism_id = expecting.mechanism_id
+      and head.sequence = expecting.sequence and head.reign = expecting.reign
+    returning expecting.number::int4 as number, head.mechanism_id, expecting.sequence - expecting.before as base
+  ), ${rows}, recorded as (
+    update mechanisms
+    set (${recordColumns}) = row(${recordValues})
+    from unnest($18::int4[], $19::jsonb[]) as changed (number, record)
+    join written on written.number = changed.number
+    where mechanisms.id = written.mechanism_id
+  )
+  select coalesce(array_agg(number), '{}') from written`
+
+/** Inserts mechanisms with their heads, first events and places: all of them, or it fails. */
+export const create = `
+  with expecting as (
+    select * from ${commits}
+  ), created as (
+    insert into mechanisms (id, organization_id, mode, experience_id, sequence_id, kind, created_at, created_by, ${recordColumns})
+    select expecting.mechanism_id, (identity->>'organizationId')::uuid, identity->>'mode', (identity->>'experienceId')::uuid,
+      (identity->>'sequenceId')::uuid, identity->>'kind', created_at, created_by, ${recordValues}
+    from unnest($18::int4[], $19::jsonb[], $20::jsonb[], $21::timestamptz[], $22::text[])
+      as creation (number, record, identity, created_at, created_by)
+    join expecting on expecting.number = creation.number
+  ), headed as (
+    insert into mechanism_heads (mechanism_id, sequence, wake_at)
+    select mechanism_id, sequence + events, wake_at from expecting
+  ), written as (
+    select number::int4 as number, mechanism_id, sequence - before as base from expecting
+  ), ${rows}
+  select 1`
+
+const headColumns = `id, organization_id, mode, experience_id, sequence_id, kind, head.sequence::float8, head.reign,
+  head.wake_at, archived and teardown_status is not distinct from 'completed'`
+
+const heads = `select ${headColumns} from mechanisms join mechanism_heads as head on head.mechanism_id = id`
+
+/** The head of one mechanism, by its id. Read its row with {@link toHead}. */
+export const head = `${heads} where id = $1::uuid`
+
+/** The heads of all mechanisms whose work is not over. */
+export const unfinished = `${heads} where teardown_status is distinct from 'completed'`
+
+/** The heads of all mechanisms with a wake-up at or before an instant. */
+export const due = `${heads} where head.wake_at <= $1::timestamptz`
+
+/**
+ * Begins a new reign over mechanisms, by their ids. Whoever is just writing comes before it or is refused. In one order, so
+ * that two who take over do not wait for each other.
+ */
+export const takeOver = `
+  with held as (
+    select mechanism_id from mechanism_heads where mechanism_id = any($1::uuid[]) order by mechanism_id for update
+  )
+  update mechanism_heads as head set reign = head.reign + 1
+  from held join mechanisms on id = held.mechanism_id
+  where head.mechanism_id = held.mechanism_id
+  returning ${headColumns}`
+
+/** A page of a mechanism's events: those after a sequence up to another, as `StoredRow`s. */
+export const page = `
+  select (sequence - $2::int8)::int4, at, type, consumer_id, data
+  from journal where mechanism_id = $1::uuid and sequence > $2::int8 and sequence <= $3::int8
+  order by sequence`
+
+/** A row of {@link head}, {@link unfinished}, {@link due} or {@link takeOver}. */
+export type HeadRow = readonly [
+  id: string,
+  organizationId: string,
+  mode: Mode,
+  experienceId: string,
+  sequenceId: string,
+  kind: Kind,
+  sequence: number,
+  reign: number,
+  wakeAt: Date | null,
+  isOver: boolean
+]
+
+export const toHead = ([
+  id,
+  organizationId,
+  mode,
+  experienceId,
+  sequenceId,
+  kind,
+  sequence,
+  reign,
+  wakeAt,
+  isOver
+]: HeadRow): Head => ({
+  identity: { id, organizationId, mode, experienceId, sequenceId, kind },
+  sequence,
+  reign,
+  wakeAt: wakeAt === null ? null : wakeAt.getTime(),
+  isOver
+})
+
+/** The parameters of {@link append}. */
+export const appendParameters = (encoded: ReadonlyArray<EncodedCommit>): ReadonlyArray<PgTypes.Parameter> => {
+  const columns = emptyColumns()
+  for (let index = 0; index < encoded.length; index++) addCommit(columns, index + 1, encoded[index]!)
+  const { commit, event, place, record } = columns
+  return [
+    array(commit.mechanismId, PgTypes.OID.uuid),
+    array(commit.sequence, PgTypes.OID.int8),
+    array(commit.reign, PgTypes.OID.int4),
+    array(commit.events, PgTypes.OID.int4),
+    array(commit.before, PgTypes.OID.int4),
+    array(commit.wakeAt, PgTypes.OID.timestamptz),
+    array(event.number, PgTypes.OID.int4),
+    array(event.at, PgTypes.OID.timestamptz),
+    array(event.type, PgTypes.OID.text),
+    array(event.consumerId, PgTypes.OID.uuid),
+    array(event.data, PgTypes.OID.jsonb),
+    array(place.number, PgTypes.OID.int4),
+    array(place.consumerId, PgTypes.OID.uuid),
+    array(place.status, PgTypes.OID.text),
+    array(place.enteredAt, PgTypes.OID.timestamptz),
+    array(place.updatedAt, PgTypes.OID.timestamptz),
+    array(place.fields, PgTypes.OID.jsonb),
+    array(record.number, PgTypes.OID.int4),
+    array(record.record, PgTypes.OID.jsonb)
+  ]
+}
+
+/** The parameters of {@link create}; `encoded` are the creations' commits. */
+export const createParameters = (
+  creations: ReadonlyArray<Creation>,
+  encoded: ReadonlyArray<EncodedCommit>
+): ReadonlyArray<PgTypes.Parameter> => [
+  ...appendParameters(encoded),
+  array(
+    creations.map(({ identity }) => identity),
+    PgTypes.OID.jsonb
+  ),
+  array(
+    creations.map(({ commit }) => commit.events[0]!.at),
+    PgTypes.OID.timestamptz
+  ),
+  array(
+    creations.map(({ createdBy }) => createdBy),
+    PgTypes.OID.text
+  )
+]
+
+/** The parameters of {@link page}. */
+export const pageParameters = (mechanismId: string, after: number, upTo: number): ReadonlyArray<PgTypes.Parameter> => [
+  PgTypes.uuid(mechanismId),
+  PgTypes.int8(BigInt(after)),
+  PgTypes.int8(BigInt(upTo))
+]
+
+type Columns = ReturnType<typeof emptyColumns>
+
+const emptyColumns = () => ({
+  commit: {
+    mechanismId: [] as Array<string>,
+    sequence: [] as Array<bigint>,
+    reign: [] as Array<number>,
+    events: [] as Array<number>,
+    before: [] as Array<number>,
+    wakeAt: [] as Array<Millis | null>
+  },
+  event: {
+    number: [] as Array<number>,
+    at: [] as Array<Millis>,
+    type: [] as Array<string>,
+    consumerId: [] as Array<string | null>,
+    data: [] as Array<OwnFields | null>
+  },
+  place: {
+    number: [] as Array<number>,
+    consumerId: [] as Array<string>,
+    status: [] as Array<string>,
+    enteredAt: [] as Array<Millis>,
+    updatedAt: [] as Array<Millis>,
+    fields: [] as Array<OwnFields | null>
+  },
+  record: {
+    number: [] as Array<number>,
+    record: [] as Array<MechanismRecord>
+  }
+})
+
+function addCommit({ commit, event, place, record }: Columns, number: number, encoded: EncodedCommit) {
+  const { mechanismId, expectedSequence, reign = 0, events, places, wakeAt, record: changed } = encoded.commit
+  commit.mechanismId.push(mechanismId)
+  commit.sequence.push(BigInt(expectedSequence))
+  commit.reign.push(reign)
+  commit.events.push(events.length)
+  commit.before.push(event.number.length)
+  commit.wakeAt.push(wakeAt)
+  for (let index = 0; index < events.length; index++) {
+    const { at, _tag, consumerId } = events[index]!
+    const data = encoded.data[index]!
+    if (data !== null) putAt(event.data, event.number.length, data)
+    event.number.push(number)
+    event.at.push(at)
+    event.type.push(_tag)
+    event.consumerId.push(consumerId ?? null)
+  }
+  for (const { consumerId, status, enteredAt, updatedAt, fields } of places) {
+    if (!isEmpty(fields)) putAt(place.fields, place.number.length, fields)
+    place.number.push(number)
+    place.consumerId.push(consumerId)
+    place.status.push(status)
+    place.enteredAt.push(enteredAt)
+    place.updatedAt.push(updatedAt)
+  }
+  if (changed !== undefined) {
+    record.number.push(number)
+    record.record.push(changed)
+  }
+}
+
+/** Columns of mostly nulls end with their last value: what an array lacks the server reads as nulls. */
+function putAt<A>(column: Array<A | null>, position: number, value: A) {
+  while (column.length < position) column.push(null)
+  column.push(value)
+}
+
+function isEmpty(fields: OwnFields): boolean {
+  for (const _ in fields) return false
+  return true
+}
+
+function array(values: ReadonlyArray<unknown>, elementOid: number): PgTypes.Parameter {
+  return Result.getOrThrow(PgTypes.array(values, elementOid))
+}

@@ -1,0 +1,330 @@
+/**
+ * Data for messages about grants: the mechanisms that have work, the grants with their consumers' addresses, the pages that
+ * messages are rendered from, and the outcome of each message.
+ *
+ * The source is the journal. A cursor for each mechanism says up to which event all is done, except messages that wait to be
+ * tried again. Each message that was tried has a row, and a grant whose message has a row is not read as news again.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
+import type { EmailDocument, SmsDocument } from "../../domain/experience/creative/Document.ts"
+import type { Theme } from "../../domain/experience/Experience.ts"
+import type { Mode, Tenant } from "../../domain/values/Ids.ts"
+import { themeOf } from "../../domain/organization/Organization.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import type { Unavailable } from "../journal/Journal.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+
+/** Grants of one mechanism that are looked up at once. */
+const grantsAtOnce = 20
+
+/** Events of one mechanism that are read at once. */
+const eventsAtOnce = 2_000
+
+/** Bytes of the largest creative document that is used for messages: mail programs cut off far smaller ones. */
+export const documentBytesMax = 65_536
+
+/** A mechanism that has work: events after its cursor, or a message to try again. */
+export interface Source {
+  readonly mechanismId: string
+  readonly kind: "queue" | "draw" | "auction"
+  readonly tenant: Tenant
+  readonly experienceId: string
+  readonly sequenceId: string
+  readonly organizationName: string
+  readonly experienceName: string
+  readonly name: string
+  readonly timeZone: string
+  readonly currencyCode: string | null
+  readonly theme: typeof Theme.Type
+  readonly channels: "email" | "sms" | "email_or_sms"
+  /** All events up to this sequence are done. */
+  readonly readUpTo: number
+  /** The sequence of the last event. */
+  readonly lastSequence: number
+}
+
+/** A grant with its consumer's addresses. */
+export interface Grant {
+  /** Of the event that made it. */
+  readonly sequence: number
+  readonly consumerId: string
+  readonly consumerName: string
+  readonly grantedAt: Millis
+  /** Infinity if it does not expire. */
+  readonly expiresAt: Millis
+  readonly winningBidAmount: string | null
+  /** Null if it is not known, or if the organization does not use the channel. */
+  readonly email: string | null
+  readonly phone: string | null
+  /** False if the grant has ended, or its consumer is archived. */
+  readonly isAlive: boolean
+  /** How often its message was tried. */
+  readonly attempts: number
+}
+
+/** The outcome of a message that was tried: sent, refused for good, given up, or to be tried again. */
+export type Recorded =
+  | { readonly outcome: "delivered" | "undeliverable" | "abandoned" }
+  | { readonly outcome: "waiting"; readonly retryAt: Millis }
+
+/** The creative documents that the messages of an experience are rendered from. */
+export interface Pages {
+  readonly email?: typeof EmailDocument.Type
+  readonly sms?: typeof SmsDocument.Type
+}
+
+export class GrantMessages extends Context.Service<
+  GrantMessages,
+  {
+    /** The mechanisms that have work, of all organizations that have turned messages on. */
+    sources(now: Millis): Effect.Effect<ReadonlyArray<Source>, Unavailable>
+    /** The next grants without a message whose consumers can be reached, and the cursor once their messages are done. */
+    news(
+      source: Source,
+      now: Millis
+    ): Effect.Effect<{ readonly grants: ReadonlyArray<Grant>; readonly readUpTo: number }, Unavailable>
+    /** The grants whose messages are due to be tried again. */
+    retries(source: Source, now: Millis): Effect.Effect<ReadonlyArray<Grant>, Unavailable>
+    pages(source: Source): Effect.Effect<Pages, Unavailable>
+    /** Records the outcome of a try. */
+    record(
+      source: Source,
+      grant: Grant,
+      channel: "email" | "phone",
+      recorded: Recorded,
+      now: Millis
+    ): Effect.Effect<void, Unavailable>
+    /** Records that a waiting message is not tried again. */
+    abandon(source: Source, grant: Grant, now: Millis): Effect.Effect<void, Unavailable>
+    /** Moves the mechanism's cursor forward. */
+    advance(source: Source, readUpTo: number): Effect.Effect<void, Unavailable>
+  }
+>()("usher/store/mechanism/GrantMessages") {
+  static readonly layer = Layer.effect(
+    GrantMessages,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      // When a mechanism's teardown is completed, none of its grants is alive. In a dutch auction a bid wins at once, by the
+      // consumer's own act.
+      const sources = Effect.fnUntraced(function* (now: Millis) {
+        const rows = yield* sql<SourceRow>`
+          with due as (
+            select m.id
+            from organizations o
+            join mechanisms m on m.organization_id = o.id
+            join mechanism_heads h on h.mechanism_id = m.id
+            left join grant_message_cursors c on c.mechanism_id = m.id
+            where o.settings ->> 'grantMessages' <> 'off' and m.kind in ('queue', 'draw', 'auction')
+              and m.configuration ->> 'auctionType' is distinct from 'dutch'
+              and m.teardown_status is distinct from 'completed' and h.sequence > coalesce(c.sequence, 0)
+            union
+            select mechanism_id from grant_messages where retry_at <= ${new Date(now)}
+          )
+          select m.id, m.kind, m.organization_id, m.mode, m.experience_id, m.sequence_id, o.name as organization_name,
+            e.name as experience_name, m.configuration ->> 'name' as name, m.configuration ->> 'timeZone' as time_zone,
+            m.configuration ->> 'currencyCode' as currency_code, e.record -> 'theme' as theme,
+            o.settings -> 'theme' as organization_theme, o.settings ->> 'grantMessages' as channels,
+            coalesce(c.sequence, 0)::float8 as read_up_to, h.sequence::float8 as last_sequence
+          from due
+          join mechanisms m using (id)
+          join mechanism_heads h on h.mechanism_id = m.id
+          join organizations o on o.id = m.organization_id
+          join experiences e on e.id = m.experience_id
+          left join grant_message_cursors c on c.mechanism_id = m.id
+          where o.settings ->> 'grantMessages' <> 'off'
+          order by m.id`
+        return rows.map(toSource)
+      }, orUnavailable)
+
+      /** They may have been turned off since the mechanism was looked up. */
+      const isOn = ({ tenant }: Source) => sql`exists (
+        select from organizations where id = ${tenant.organizationId} and settings ->> 'grantMessages' <> 'off'
+      )`
+
+      /** The grants that these events (sequence, at, consumer_id, attempts) made; each is looked up by key. */
+      const grantsOf = ({ mechanismId, tenant, channels }: Source, events: Fragment, now: Millis) => sql`
+        select j.sequence, j.at, j.consumer_id, j.attempts, p.fields, c.full_name, c.name,
+          case when ${channels !== "sms"} then c.email end as email,
+          case when ${channels !== "email"} then c.phone end as phone,
+          p.status is not null and c.id is not null as alive
+        from (${events}) j
+        left join lateral (
+          select * from places
+          where mechanism_id = ${mechanismId} and consumer_id = j.consumer_id and status in ('GRANTED', 'WON')
+            and updated_at = j.at and coalesce((fields ->> 'expiresAt')::timestamptz > ${new Date(now)}, true)
+          offset 0
+        ) p on true
+        left join lateral (
+          select * from consumers
+          where id = j.consumer_id and organization_id = ${tenant.organizationId} and mode = ${tenant.mode}
+            and not archived
+          offset 0
+        ) c on true`
+
+      const news = Effect.fnUntraced(function* (source: Source, now: Millis) {
+        const { mechanismId, readUpTo, lastSequence } = source
+        const upTo = Math.min(lastSequence, readUpTo + eventsAtOnce)
+        const events = sql`
+          select sequence, at, consumer_id, 0 as attempts from journal
+          where mechanism_id = ${mechanismId} and sequence > ${readUpTo} and sequence <= ${upTo}
+            and type in ('Granted', 'Won') and ${isOn(source)} and not exists (
+              select from grant_messages told
+              where told.mechanism_id = ${mechanismId} and told.sequence = journal.sequence
+            )
+          order by sequence limit ${eventsAtOnce}`
+        const rows = yield* sql<GrantRow>`
+          select * from (${grantsOf(source, events, now)}) found
+          where alive and coalesce(email, phone) is not null
+          order by sequence limit ${grantsAtOnce}`
+        const isFull = rows.length === grantsAtOnce
+        return { grants: rows.map(toGrant), readUpTo: isFull ? Number(rows.at(-1)!.sequence) : upTo }
+      }, orUnavailable)
+
+      const retries = Effect.fnUntraced(function* (source: Source, now: Millis) {
+        const events = sql`
+          select sequence, at, journal.consumer_id, attempts
+          from grant_messages join journal using (mechanism_id, sequence)
+          where mechanism_id = ${source.mechanismId} and retry_at <= ${new Date(now)} and ${isOn(source)}
+          order by retry_at limit ${grantsAtOnce}`
+        return (yield* sql<GrantRow>`${grantsOf(source, events, now)}`).map(toGrant)
+      }, orUnavailable)
+
+      const pages = Effect.fnUntraced(function* ({ tenant, experienceId }: Source) {
+        const rows = yield* sql<{ readonly document: typeof EmailDocument.Type | typeof SmsDocument.Type }>`
+          select distinct on (creative_document ->> 'kind') creative_document as document
+          from experience_pages
+          where experience_id = ${experienceId} and organization_id = ${tenant.organizationId}
+            and mode = ${tenant.mode} and not archived and status = 'PUBLISHED' and document_bytes <= ${documentBytesMax}
+            and creative_document ->> 'kind' in ('transactional-email', 'transactional-sms')
+          order by creative_document ->> 'kind', last_published_at desc, id desc`
+        const documents = rows.map(({ document }) => document)
+        const ofEmail = documents.find((document) => document.editor === "email-components-v1")
+        const ofSms = documents.find((document) => document.editor === "sms-text-v1")
+        return { ...(ofEmail && { email: ofEmail }), ...(ofSms && { sms: ofSms }) }
+      }, orUnavailable)
+
+      const record: GrantMessages["Service"]["record"] = Effect.fnUntraced(function* (
+        { mechanismId },
+        { sequence, consumerId, attempts },
+        channel,
+        recorded,
+        now
+      ) {
+        const { outcome } = recorded
+        const retryAt = recorded.outcome === "waiting" ? new Date(recorded.retryAt) : null
+        yield* sql`
+            insert into grant_messages
+              (mechanism_id, sequence, consumer_id, channel, outcome, attempts, updated_at, retry_at)
+            values (
+              ${mechanismId}, ${sequence}, ${consumerId}, ${channel}, ${outcome}, ${attempts + 1}, ${new Date(now)},
+              ${retryAt}
+            )
+            on conflict (mechanism_id, sequence) do update set
+              channel = excluded.channel, outcome = excluded.outcome, attempts = excluded.attempts,
+              updated_at = excluded.updated_at, retry_at = excluded.retry_at`
+      }, orUnavailable)
+
+      const abandon = ({ mechanismId }: Source, { sequence }: Grant, now: Millis) =>
+        sql`
+          update grant_messages set outcome = 'abandoned', retry_at = null, updated_at = ${new Date(now)}
+          where mechanism_id = ${mechanismId} and sequence = ${sequence} and outcome = 'waiting'`.pipe(
+          Effect.asVoid,
+          orUnavailable
+        )
+
+      const advance = (source: Source, readUpTo: number) =>
+        sql`
+          insert into grant_message_cursors as c (mechanism_id, sequence) values (${source.mechanismId}, ${readUpTo})
+          on conflict (mechanism_id) do update set sequence = greatest(c.sequence, excluded.sequence)`.pipe(
+          Effect.asVoid,
+          orUnavailable
+        )
+
+      return { sources, news, retries, pages, record, abandon, advance }
+    })
+  )
+}
+
+/**
+ * Moves the cursors of an organization to the present, so that messages begin with the next grant, and gives up messages
+ * that wait. Call it in the transaction that turns the organization's messages on or off.
+ */
+export const beginWithNext = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, organizationId: string) {
+  yield* sql`
+    insert into grant_message_cursors (mechanism_id, sequence)
+    select id, sequence from mechanisms join mechanism_heads on mechanism_id = id
+    where organization_id = ${organizationId} and kind in ('queue', 'draw', 'auction')
+      and teardown_status is distinct from 'completed'
+    on conflict (mechanism_id) do update set sequence = excluded.sequence`
+  yield* sql`
+    update grant_messages set outcome = 'abandoned', retry_at = null
+    from mechanisms
+    where retry_at is not null and mechanisms.id = mechanism_id and organization_id = ${organizationId}`
+})
+
+interface SourceRow {
+  readonly id: string
+  readonly kind: Source["kind"]
+  readonly organization_id: string
+  readonly mode: Mode
+  readonly experience_id: string
+  readonly sequence_id: string
+  readonly organization_name: string
+  readonly experience_name: string
+  readonly name: string
+  readonly time_zone: string
+  readonly currency_code: string | null
+  readonly theme: typeof Theme.Type | null
+  readonly organization_theme: typeof Theme.Type | null
+  readonly channels: Source["channels"]
+  readonly read_up_to: number
+  readonly last_sequence: number
+}
+
+const toSource = (row: SourceRow): Source => ({
+  mechanismId: row.id,
+  kind: row.kind,
+  tenant: { organizationId: row.organization_id, mode: row.mode },
+  experienceId: row.experience_id,
+  sequenceId: row.sequence_id,
+  organizationName: row.organization_name,
+  experienceName: row.experience_name,
+  name: row.name,
+  timeZone: row.time_zone,
+  currencyCode: row.currency_code,
+  theme: themeOf(row.theme, row.organization_theme) ?? {},
+  channels: row.channels,
+  readUpTo: row.read_up_to,
+  lastSequence: row.last_sequence
+})
+
+interface GrantRow {
+  readonly sequence: bigint
+  readonly at: Date
+  readonly consumer_id: string
+  readonly attempts: number
+  /** Null where the grant has ended. */
+  readonly fields: { readonly expiresAt?: string; readonly winningBidAmount?: string } | null
+  readonly full_name: string | null
+  readonly name: string | null
+  readonly email: string | null
+  readonly phone: string | null
+  readonly alive: boolean
+}
+
+const toGrant = ({ fields, ...row }: GrantRow): Grant => ({
+  sequence: Number(row.sequence),
+  consumerId: row.consumer_id,
+  consumerName: row.full_name ?? row.name ?? "",
+  grantedAt: row.at.getTime(),
+  expiresAt: fields?.expiresAt === undefined ? Infinity : Date.parse(fields.expiresAt),
+  winningBidAmount: fields?.winningBidAmount ?? null,
+  email: row.email,
+  phone: row.phone,
+  isAlive: row.alive,
+  attempts: row.attempts
+})

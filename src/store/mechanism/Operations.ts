@@ -1,0 +1,67 @@
+/**
+ * How the service stands as far as one tenant is concerned: what of its mechanisms stands still, or is late.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import type { Unavailable } from "../journal/Journal.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+
+/** Mechanisms whose whereabouts are told; of more, those that were made first are counted. */
+export const locatedMax = 10_000
+
+/** A tenant's mechanism that stands still. */
+export interface StandingStill {
+  readonly mechanismId: string
+  readonly kind: Kind
+  readonly node: string
+  readonly parkedAt: Millis
+  readonly restarts: number
+}
+
+export class Operations extends Context.Service<
+  Operations,
+  {
+    /** The tenant's mechanisms that stand still, the latest first. */
+    parked(tenant: Tenant): Effect.Effect<ReadonlyArray<StandingStill>, Unavailable>
+    /** The earliest wake-up of the tenant's mechanisms that has led to nothing; undefined if all are in time. */
+    overdue(tenant: Tenant, now: Millis): Effect.Effect<Millis | undefined, Unavailable>
+    /** The ids of the tenant's mechanisms whose work is not over, at most {@link locatedMax}. */
+    unfinished(tenant: Tenant): Effect.Effect<ReadonlyArray<string>, Unavailable>
+  }
+>()("usher/store/mechanism/Operations") {
+  static readonly layer = Layer.effect(
+    Operations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ofTenant = ({ organizationId, mode }: Tenant) =>
+        sql`m.organization_id = ${organizationId} and m.mode = ${mode}`
+
+      const parked = Effect.fn("Operations.parked")(function* (tenant: Tenant) {
+        const rows = yield* sql<Omit<StandingStill, "parkedAt"> & { readonly parkedAt: Date }>`
+          select p.mechanism_id as "mechanismId", m.kind, p.node, p.parked_at as "parkedAt", p.restarts
+          from parked_mechanisms p join mechanisms m on m.id = p.mechanism_id
+          where ${ofTenant(tenant)} order by p.parked_at desc, p.mechanism_id`
+        return rows.map((row) => ({ ...row, parkedAt: row.parkedAt.getTime() }))
+      }, orUnavailable)
+
+      const overdue = Effect.fn("Operations.overdue")(function* (tenant: Tenant, now: Millis) {
+        const [row] = yield* sql<{ readonly wakeAt: Date | null }>`
+          select min(h.wake_at) as "wakeAt" from mechanism_heads h join mechanisms m on m.id = h.mechanism_id
+          where h.wake_at < ${new Date(now)} and ${ofTenant(tenant)}`
+        return row?.wakeAt?.getTime()
+      }, orUnavailable)
+
+      const unfinished = Effect.fn("Operations.unfinished")(function* (tenant: Tenant) {
+        const rows = yield* sql<{ readonly id: string }>`
+          select m.id from mechanisms m
+          where ${ofTenant(tenant)} and m.teardown_status is distinct from 'completed' order by m.id limit ${locatedMax}`
+        return rows.map(({ id }) => id)
+      }, orUnavailable)
+
+      return { parked, overdue, unfinished }
+    })
+  )
+}

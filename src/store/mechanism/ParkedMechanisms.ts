@@ -1,0 +1,86 @@
+/**
+ * The mechanisms that stand still, as the processes that parked them have written down: for operators, who cannot look into a
+ * process, and so that all processes can be told to give one another chance.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { Invalidations } from "../coordination/Invalidations.ts"
+import type { Unavailable } from "../journal/Journal.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+
+/** Characters that are kept of what a mechanism failed of. */
+const causeMax = 2_000
+
+/** A mechanism that stands still. */
+const ParkedMechanism = Schema.Struct({
+  mechanismId: Schema.String,
+  kind: Schema.String,
+  organizationId: Schema.String,
+  /** The process that parked it. */
+  node: Schema.String,
+  parkedAt: Schema.Date,
+  /** How often it was rebuilt before. */
+  restarts: Schema.Int,
+  /** What it failed of at last, in words. */
+  cause: Schema.String
+})
+export type ParkedMechanism = typeof ParkedMechanism.Type
+
+/** What a process knows of a mechanism that it parked. */
+export interface Parking extends Pick<ParkedMechanism, "mechanismId" | "restarts" | "cause"> {}
+
+export class ParkedMechanisms extends Context.Service<
+  ParkedMechanisms,
+  {
+    /** The latest first. */
+    readonly list: Effect.Effect<ReadonlyArray<ParkedMechanism>, Unavailable>
+    /** Writes down what the process named `node` has parked: these, and no others any more. */
+    replace(node: string, parked: ReadonlyArray<Parking>): Effect.Effect<void, Unavailable>
+    /** Tells every process to give the mechanism another chance; false if none has parked it. */
+    unpark(mechanismId: string): Effect.Effect<boolean, Unavailable>
+  }
+>()("usher/store/mechanism/ParkedMechanisms") {
+  static readonly layer = Layer.effect(
+    ParkedMechanisms,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const invalidations = yield* Invalidations
+
+      const select = SqlSchema.findAll({
+        Request: Schema.Void,
+        Result: ParkedMechanism,
+        execute: () => sql`
+          select mechanism_id as "mechanismId", kind, organization_id as "organizationId", node, parked_at as "parkedAt", restarts, cause
+          from parked_mechanisms join mechanisms on id = mechanism_id
+          order by parked_at desc, mechanism_id`
+      })
+
+      const replace = Effect.fn("ParkedMechanisms.replace")(function* (node: string, parked: ReadonlyArray<Parking>) {
+        const ids = parked.map(({ mechanismId }) => mechanismId)
+        yield* sql`delete from parked_mechanisms where node = ${node} and mechanism_id <> all(${ids}::uuid[])`
+        for (const { mechanismId, restarts, cause } of parked) {
+          yield* sql`
+            insert into parked_mechanisms (mechanism_id, node, parked_at, restarts, cause)
+            values (${mechanismId}, ${node}, now(), ${restarts}, ${cause.slice(0, causeMax)})
+            on conflict (mechanism_id) do update
+            set node = excluded.node, parked_at = excluded.parked_at, restarts = excluded.restarts, cause = excluded.cause`
+        }
+      }, orUnavailable)
+
+      const unpark = Effect.fn("ParkedMechanisms.unpark")(function* (mechanismId: string) {
+        const removed = yield* sql`delete from parked_mechanisms where mechanism_id = ${mechanismId} returning 1`
+        yield* invalidations.publish("unpark", mechanismId)
+        return removed.length > 0
+      }, orUnavailable)
+
+      return {
+        list: select().pipe(
+          Effect.catchTag("SchemaError", (error) => Effect.die(error)),
+          orUnavailable
+        ),
+        replace,
+        unpark
+      }
+    })
+  )
+}

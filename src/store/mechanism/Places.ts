@@ -1,0 +1,203 @@
+/**
+ * The consumers of a mechanism, from the `places` projection: for lists and search. What a consumer sees of its own
+ * place comes from the actor, not from here.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import { slotStart } from "../../domain/appointment/Appointment.ts"
+import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
+import { type Millis, toText } from "../../domain/values/Time.ts"
+import type { Unavailable } from "../journal/Journal.ts"
+import type { MechanismName } from "./Mechanisms.ts"
+import {
+  containing,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused
+} from "../records/Pagination.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+import * as ConsumerList from "../consumer/ConsumerList.ts"
+import * as Search from "../records/Search.ts"
+
+/** A consumer's standing in one mechanism, with what is known of the consumer. */
+export interface ConsumerPlace {
+  readonly consumerId: string
+  readonly email: string | null
+  readonly phone: string | null
+  readonly fullName: string | null
+  readonly status: string
+  readonly enteredAt: Millis
+  readonly updatedAt: Millis
+  /** The status's own fields, as they go out. */
+  readonly fields: { readonly [name: string]: unknown }
+}
+
+/** Statuses in which a place has come to its end, of all kinds of mechanism. */
+export const endStatuses = ["COMPLETED", "DENIED", "LEFT", "LOST", "EXPIRED", "CANCELLED", "NO_SHOW"]
+
+/** Mechanisms that a consumer is in which are looked up at once. */
+const standingMax = 500
+
+/** What a list of consumers can be narrowed to. */
+export interface PlaceFilter {
+  readonly status?: string | undefined
+  /** Bookings of this slot of the appointment, whatever their status. */
+  readonly slotId?: string | undefined
+  readonly confirmationCode?: string | undefined
+}
+
+/** The list of a mechanism's consumers, in the order they entered. */
+export const shape = {
+  name: "distribution consumers",
+  sorts: {
+    enteredAt: { expression: "p.entered_at", type: "timestamptz" },
+    consumerId: { expression: "p.consumer_id", type: "uuid" }
+  },
+  id: { expression: "p.consumer_id", type: "uuid" }
+} as const satisfies ListShape<"enteredAt" | "consumerId">
+
+export class Places extends Context.Service<
+  Places,
+  {
+    /** The consumers of a mechanism; none if it is not the tenant's. */
+    list(
+      tenant: Tenant,
+      mechanismId: string,
+      query: PageQuery<keyof typeof shape.sorts>,
+      filter: PlaceFilter
+    ): Effect.Effect<Page<ConsumerPlace>, PageRefused | Unavailable>
+    /**
+     * Mechanisms in which the consumer waits, takes part or holds something, as last recorded, archived ones too; without
+     * those named. At most `standingMax`: ask again without these to find the others.
+     */
+    standing(
+      tenant: Tenant,
+      consumerId: string,
+      without: ReadonlyArray<string>
+    ): Effect.Effect<ReadonlyArray<MechanismName>, Unavailable>
+  }
+>()("usher/store/mechanism/Places") {
+  static readonly layer = Layer.effect(
+    Places,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
+
+      /** Part of an address, which is kept in lower case, or how an id begins. */
+      const sought = (tenant: Tenant, search: string): Search.Sought => {
+        const pattern = containing(search)
+        const isAddress = sql`(c.email like lower(${pattern}) or c.phone like lower(${pattern}))`
+        const ids = idsBeginning(search.toLowerCase())
+        const byAddress = ConsumerList.amongNamed(sql, tenant, search, isAddress)
+        if (ids === undefined) return byAddress
+        const isId = sql`p.consumer_id between ${ids.least}::uuid and ${ids.greatest}::uuid`
+        return {
+          fits: sql`(${isAddress} or ${isId})`,
+          ways: [...byAddress.ways, sql`${isId} and ${isAddress} is not true`]
+        }
+      }
+
+      /** True of bookings of the slot: of those that an event has ever put there, the ones that are there now. */
+      const inSlot = (mechanismId: string, id: string): Fragment => {
+        const startTime = slotStart(mechanismId, id)
+        if (startTime === undefined) return sql`false`
+        return sql`
+          p.consumer_id = any(array(
+            select consumer_id from journal
+            where mechanism_id = ${mechanismId} and type in ('Booked', 'Rescheduled')
+              and data ->> 'startTime' = ${String(startTime)}
+          )) and p.fields ->> 'startTime' = ${toText(startTime)}`
+      }
+
+      /** True of the booking with the code, unless its consumer has made another since. */
+      const withCode = (mechanismId: string, code: string): Fragment => sql`
+        p.consumer_id = any(array(
+          select consumer_id from journal
+          where mechanism_id = ${mechanismId} and type = 'Booked' and data ->> 'confirmationCode' = ${code}
+        )) and p.fields ->> 'confirmationCode' = ${code}`
+
+      const list = Effect.fn("Places.list")(function* (
+        tenant: Tenant,
+        mechanismId: string,
+        query: PageQuery<keyof typeof shape.sorts>,
+        { status, slotId, confirmationCode }: PlaceFilter
+      ) {
+        const filter = { mechanismId, status, slotId, confirmationCode }
+        const planned = yield* plan(shape, query, { tenant, filter })
+        const conditions: Array<Fragment> = [
+          sql`p.mechanism_id = ${mechanismId}`,
+          sql`exists (select 1 from mechanisms where id = ${mechanismId}
+            and organization_id = ${tenant.organizationId} and mode = ${tenant.mode})`
+        ]
+        if (status !== undefined) conditions.push(sql`p.status = ${status}`)
+        if (slotId !== undefined) conditions.push(inSlot(mechanismId, slotId))
+        if (confirmationCode !== undefined) conditions.push(withCode(mechanismId, confirmationCode))
+        const search = query.search ?? ""
+        if (isUuid(search)) conditions.push(sql`p.consumer_id = ${search}::uuid`)
+        const ofTenant = (table: Fragment) =>
+          sql`${table}organization_id = ${tenant.organizationId} and ${table}mode = ${tenant.mode}`
+        const joined = sql`places p left join consumers c on c.id = p.consumer_id and ${ofTenant(sql`c.`)}`
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`p.*, c.email, c.phone, c.full_name`,
+          // One by one, for the page alone: a join in the order of ids would begin with the least of all ids.
+          from: sql`
+            places p left join lateral (
+              select * from consumers where id = p.consumer_id and ${ofTenant(sql``)} offset 0
+            ) c on true`,
+          where: sql.and(conditions),
+          sought: search === "" || isUuid(search) ? undefined : { ...sought(tenant, search), from: joined }
+        })
+        return page(planned, rows, toConsumerPlace)
+      }, orUnavailable)
+
+      // By key in each mechanism that is at work: an index by consumer would cost every entry something.
+      const standing = Effect.fn("Places.standing")(function* (
+        { organizationId, mode }: Tenant,
+        consumerId: string,
+        without: ReadonlyArray<string>
+      ) {
+        return yield* sql<MechanismName>`
+          select m.id, m.kind from mechanisms m join places p on p.mechanism_id = m.id and p.consumer_id = ${consumerId}
+          where m.organization_id = ${organizationId} and m.mode = ${mode}
+            and m.teardown_status is distinct from 'completed' and p.status <> all(${endStatuses}::text[])
+            and m.id <> all(${without}::uuid[])
+          limit ${standingMax}`
+      }, orUnavailable)
+
+      return { list, standing }
+    })
+  )
+}
+
+/** The least and the greatest id that begin with the text; undefined if none does. */
+const idsBeginning = (text: string): { readonly least: string; readonly greatest: string } | undefined => {
+  const filled = (digit: string) =>
+    text + "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx".slice(text.length).replaceAll("x", digit)
+  return isUuid(filled("0")) ? { least: filled("0"), greatest: filled("f") } : undefined
+}
+
+interface Row {
+  readonly consumer_id: string
+  readonly email: string | null
+  readonly phone: string | null
+  readonly full_name: string | null
+  readonly status: string
+  readonly entered_at: Date
+  readonly updated_at: Date
+  readonly fields: { readonly [name: string]: unknown } | null
+}
+
+const toConsumerPlace = (row: Row): ConsumerPlace => ({
+  consumerId: row.consumer_id,
+  email: row.email,
+  phone: row.phone,
+  fullName: row.full_name,
+  status: row.status,
+  enteredAt: row.entered_at.getTime(),
+  updatedAt: row.updated_at.getTime(),
+  fields: row.fields ?? {}
+})

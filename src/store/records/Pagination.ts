@@ -1,0 +1,195 @@
+/**
+ * Pages of a list (interface document 2.11 and 8.3; completions 4).
+ *
+ * A page is found by its key, never by counting rows: the order is the sort field and then the id, which makes it
+ * total, so that no row is skipped or shown twice whatever is inserted in between. Where a page begins or ends is named by a
+ * cursor (`Cursors.ts`); every answer carries fresh ones.
+ */
+import { createHash } from "node:crypto"
+import { Clock, Effect, Result, Schema } from "effect"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { Fragment } from "effect/sql/Statement"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import { type Binding, type Position, readCursor, type SortType, writeCursor } from "./Cursors.ts"
+import { serverSecret } from "../coordination/ServerSecrets.ts"
+
+export const pageSizeDefault = 20
+export const pageSizeMax = 100
+export const searchLengthMin = 2
+
+/** What rows are ordered by: a constant SQL expression that is never null, and its type. */
+export interface SortField {
+  readonly expression: string
+  readonly type: SortType
+}
+
+/** A list, its sort fields by their public names (the first is the default), and the unique field that breaks ties. */
+export interface ListShape<Sort extends string> {
+  readonly name: string
+  readonly sorts: { readonly [S in Sort]: SortField }
+  /** What orders rows of the same sort field before `id` does; a key is then the JSON text of both values. */
+  readonly second?: SortField
+  readonly id: SortField
+}
+
+/** The parameters of a list request, each already of the right type and in range. */
+export interface PageQuery<Sort extends string> {
+  readonly first?: number | undefined
+  readonly after?: string | undefined
+  readonly last?: number | undefined
+  readonly before?: string | undefined
+  readonly sortBy?: Sort | undefined
+  readonly sortDir?: "asc" | "desc" | undefined
+  readonly search?: string | undefined
+  /** True: the rows that are archived, and no others. Lists of what is never archived know nothing of it. */
+  readonly archived?: boolean | undefined
+}
+
+/** What a list is narrowed to besides `search`. */
+export interface Filter {
+  readonly [name: string]: string | undefined
+}
+
+/** The parameters do not make a page. 400, naming the parameter. */
+export class PageRefused extends Schema.TaggedError<PageRefused>()("PageRefused", {
+  parameter: Schema.String,
+  expected: Schema.String,
+  received: Schema.String
+}) {}
+
+/** A page that has been asked for. */
+export interface Plan {
+  readonly sort: SortField
+  readonly id: SortField
+  /** How SQL walks: the sort direction, turned round for a page that ends at a cursor. */
+  readonly walk: "asc" | "desc"
+  readonly backward: boolean
+  readonly limit: number
+  /** The row to start after; undefined for an end of the list. */
+  readonly position: Position | undefined
+  readonly cursorAt: (row: RowKey) => string
+}
+
+/** The columns {@link keyset} adds to each row. */
+export interface RowKey {
+  readonly sortKey: string
+  readonly sortId: string
+}
+
+/** One page and its cursors (interface document 2.11). */
+export interface Page<A> {
+  readonly data: ReadonlyArray<A>
+  readonly pageInfo: { readonly startCursor: string | null; readonly endCursor: string | null }
+}
+
+/** Whose rows are listed, and what they are narrowed to. */
+export interface Scope {
+  readonly tenant: Tenant
+  readonly filter: Filter
+}
+
+/** Reads the parameters of a request into a plan for one page, with the cursors of this installation. */
+export const makePlan = Effect.map(serverSecret("cursors"), (secret) =>
+  Effect.fnUntraced(function* <Sort extends string>(shape: ListShape<Sort>, query: PageQuery<Sort>, scope: Scope) {
+    return yield* Effect.fromResult(planWith(secret, shape, query, scope, yield* Clock.currentTimeMillis))
+  })
+)
+
+/** The plan at a moment, with cursors under the secret. */
+export const planWith = <Sort extends string>(
+  secret: Uint8Array,
+  shape: ListShape<Sort>,
+  query: PageQuery<Sort>,
+  scope: Scope,
+  now: Millis
+): Result.Result<Plan, PageRefused> => {
+  const forward = query.first !== undefined || query.after !== undefined
+  const backward = query.last !== undefined || query.before !== undefined
+  if (forward && backward) {
+    const parameter = query.last === undefined ? "before" : "last"
+    return refuse(parameter, "either first and after, or last and before", "both pairs")
+  }
+  const sortBy = query.sortBy ?? (Object.keys(shape.sorts)[0] as Sort)
+  const sortDir = query.sortDir ?? "asc"
+  const filter = digest([
+    scope.tenant.organizationId,
+    scope.tenant.mode,
+    query.search ?? "",
+    sortedEntries({ ...scope.filter, archived: query.archived === true ? "true" : undefined })
+  ])
+  const binding: Binding = { list: shape.name, sortBy, sortDir, filter }
+  const parameter = backward ? "before" : "after"
+  const cursor = query[parameter]
+  const sort = shape.sorts[sortBy]
+  const types = {
+    key: shape.second ? ([sort.type, shape.second.type] as const) : ([sort.type] as const),
+    id: shape.id.type
+  }
+  const position =
+    cursor === undefined
+      ? Result.succeed(undefined)
+      : Result.mapError(
+          readCursor(secret, cursor, binding, types, now),
+          (refused) => new PageRefused({ parameter, ...refused })
+        )
+  return Result.map(position, (position) => ({
+    sort,
+    id: shape.id,
+    walk: (sortDir === "desc") === backward ? "asc" : "desc",
+    backward,
+    limit: query.first ?? query.last ?? pageSizeDefault,
+    position,
+    cursorAt: (row) => writeCursor(secret, binding, { key: row.sortKey, id: row.sortId }, now)
+  }))
+}
+
+/** The plan as SQL: columns to select, a condition, and the order with its limit. */
+export const keyset = (sql: SqlClient, { sort, id, walk, limit, position }: Plan) => ({
+  columns: sql.literal(`(${sort.expression})::text as "sortKey", (${id.expression})::text as "sortId"`),
+  condition:
+    position === undefined
+      ? sql`true`
+      : sql`(${sql.literal(sort.expression)}, ${sql.literal(id.expression)})
+          ${sql.literal(walk === "asc" ? ">" : "<")}
+          (${position.key}::text::${sql.literal(sort.type)}, ${position.id}::text::${sql.literal(id.type)})`,
+  order: sql`order by ${sql.literal(`${sort.expression} ${walk}, ${id.expression} ${walk}`)} limit ${limit}`
+})
+
+/** The rows a plan found as a page, in list order whichever way they were walked. */
+export const page = <Row extends RowKey, A>(plan: Plan, rows: ReadonlyArray<Row>, toItem: (row: Row) => A): Page<A> => {
+  const ordered = plan.backward ? rows.toReversed() : rows
+  const first = ordered[0]
+  const last = ordered.at(-1)
+  return {
+    data: ordered.map(toItem),
+    pageInfo: {
+      startCursor: first === undefined ? null : plan.cursorAt(first),
+      endCursor: last === undefined ? null : plan.cursorAt(last)
+    }
+  }
+}
+
+/** True of the rows `row` that are archived, if those are asked for, or else of the others. */
+export const archivedAsAsked = (
+  sql: SqlClient,
+  row: string,
+  query: { readonly archived?: boolean | undefined }
+): Fragment => sql.literal(query.archived === true ? `${row}.archived` : `not ${row}.archived`)
+
+/** A pattern for `ilike` that finds `search` anywhere. */
+export const containing = (search: string): string => `%${search.replaceAll(/[\\%_]/g, "\\$&")}%`
+
+function refuse(parameter: string, expected: string, received: string): Result.Result<never, PageRefused> {
+  return Result.fail(new PageRefused({ parameter, expected, received }))
+}
+
+function digest(parts: ReadonlyArray<unknown>): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 22)
+}
+
+function sortedEntries(filter: Filter): ReadonlyArray<readonly [string, string | undefined]> {
+  return Object.entries(filter)
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+}

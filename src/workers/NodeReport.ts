@@ -1,0 +1,47 @@
+/**
+ * What a process says about itself: to the database, how much it has to do, and, as a node of several, about the others too, at
+ * `/ready`, for operators.
+ */
+import { Clock, Effect, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { Engine } from "../engine/Engine.ts"
+import { Readiness } from "../engine/lifecycle/Readiness.ts"
+import { Settings } from "../settings/Settings.ts"
+import { Heartbeat } from "../store/coordination/Heartbeat.ts"
+import * as Nodes from "../store/coordination/Nodes.ts"
+
+const reportIntervalMillis = 2_000
+
+/** The fiber that reports; nothing at `/ready` of a process that has its database to itself. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { cluster, nodeName } = yield* Settings
+    const engine = yield* Engine
+    const readiness = yield* Readiness
+    const sql = yield* SqlClient.SqlClient
+    const { id } = yield* Heartbeat
+
+    yield* engine.size.pipe(
+      Effect.flatMap((size) => Nodes.report(id, size)),
+      Effect.ignore,
+      Effect.repeat(Schedule.spaced(reportIntervalMillis)),
+      Effect.forkScoped
+    )
+    if (!cluster) return
+    yield* readiness.show(
+      "node",
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const overdue = yield* engine.overdue(now)
+        const nodes = yield* Effect.provideService(Nodes.alive, SqlClient.SqlClient, sql)
+        return {
+          name: nodeName,
+          mechanisms: yield* engine.size,
+          parkedMechanisms: (yield* engine.parked).length,
+          oldestOverdueWakeUpMillis: overdue === undefined ? 0 : now - overdue,
+          nodes: nodes.map(({ name, address, shards, mechanisms }) => ({ name, address, shards, mechanisms }))
+        }
+      })
+    )
+  })
+)

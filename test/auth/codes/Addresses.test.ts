@@ -1,0 +1,88 @@
+import { assert, describe, it } from "@effect/vitest"
+import { isCountry, parseEmail, parsePhone } from "../../../src/auth/codes/Addresses.ts"
+
+describe("A phone number", () => {
+  it("is the same in every notation its country knows", () => {
+    const notations: ReadonlyArray<readonly [string, string | undefined, string]> = [
+      ["0151 12345678", "DE", "+4915112345678"],
+      ["0151/123-456-78", "de", "+4915112345678"],
+      ["+49 (0) 151 12345678", undefined, "+4915112345678"],
+      ["0049 151 12345678", "DE", "+4915112345678"],
+      ["011 49 151 12345678", "US", "+4915112345678"],
+      ["+49 151 12345678", "US", "+4915112345678"],
+      ["(202) 555-0123", "US", "+12025550123"],
+      ["1-202-555-0123", "US", "+12025550123"],
+      ["07400 123456", "GB", "+447400123456"],
+      ["06 12 34 56 78", "FR", "+33612345678"],
+      ["090-1234-5678", "JP", "+819012345678"],
+      ["312 345 6789", "IT", "+393123456789"],
+      ["(11) 96123-4567", "BR", "+5511961234567"],
+      ["050-234-5678", "IL", "+972502345678"],
+      ["٠٥٠١٢٣٤٥٦٧", "SA", "+966501234567"],
+      ["  +4915112345678  ", undefined, "+4915112345678"]
+    ]
+    for (const [text, country, expected] of notations) {
+      assert.strictEqual(parsePhone(text, country)?.value, expected, `${text} in ${country}`)
+    }
+  })
+
+  it("that no country has is none", () => {
+    const wrong: ReadonlyArray<readonly [string, string | undefined]> = [
+      ["", "DE"],
+      ["123", "DE"],
+      ["0151 12345678", undefined],
+      ["0151 12345678", "XX"],
+      ["+999 123456789", undefined],
+      ["+1 000 000 0000", undefined],
+      ["+49", undefined],
+      ["not a number", "DE"],
+      ["call +4915112345678 now", undefined],
+      ["+4915112345678 ext. 5", undefined],
+      ["+4915112345678, +4915112345679", undefined],
+      ["+49151123456789012345", undefined],
+      ["1".repeat(100_000), "DE"],
+      ["+4915112345678\u0000", undefined],
+      ["0900 1234567", "DE"]
+    ]
+    for (const [text, country] of wrong)
+      assert.isUndefined(parsePhone(text, country), `${text.slice(0, 40)} in ${country}`)
+  })
+
+  it("is of a country with two letters", () => {
+    for (const country of ["DE", "us", "Gb"]) assert.isTrue(isCountry(country))
+    for (const country of ["", "D", "DEU", "Germany", "XX", "49", "constructor"]) assert.isFalse(isCountry(country))
+  })
+})
+
+describe("An email address", () => {
+  it("is kept in lower case, without space around it", () => {
+    assert.strictEqual(parseEmail("  Ann.Other+Drop@Example.COM ")?.value, "ann.other+drop@example.com")
+    assert.strictEqual(parseEmail("jürgen@bücher.example")?.value, "jürgen@bücher.example")
+    assert.strictEqual(parseEmail("ju\u0308rgen@example.com")?.value, "jürgen@example.com")
+  })
+
+  it("is one address and nothing else", () => {
+    const wrong = [
+      "",
+      "ann",
+      "@example.com",
+      "ann@",
+      "ann@localhost",
+      "ann@example..com",
+      "ann@-example.com",
+      ".ann@example.com",
+      "ann.@example.com",
+      "a nn@example.com",
+      "ann@example.com,bob@example.com",
+      "ann@example.com\r\nBcc: bob@example.com",
+      "Ann <ann@example.com>",
+      '"ann"@example.com',
+      "ann@[127.0.0.1]",
+      "ann@example.com\u0000",
+      `${"a".repeat(65)}@example.com`,
+      `ann@${"example.".repeat(40)}com`,
+      `${"a.".repeat(50_000)}@example.com`
+    ]
+    for (const text of wrong) assert.isUndefined(parseEmail(text), text.slice(0, 40))
+  })
+})

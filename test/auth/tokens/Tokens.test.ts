@@ -1,0 +1,201 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { decodeJwt, decodeProtectedHeader } from "jose"
+import { Grants } from "../../../src/auth/tokens/Grants.ts"
+import { Revocations } from "../../../src/auth/sessions/Revocations.ts"
+import { SigningKeys } from "../../../src/auth/keys/SigningKeys.ts"
+import { sign, Tokens } from "../../../src/auth/tokens/Tokens.ts"
+import { Settings } from "../../../src/settings/Settings.ts"
+
+const subject = {
+  tenant: { organizationId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", mode: "test" },
+  consumerId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5b",
+  sessionId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5c",
+  sessionType: "guest"
+} as const
+
+const settings = Settings.layerTest({ accessTokenLifetimeSeconds: 60, refreshTokenLifetimeSeconds: 600 })
+const layer = Layer.mergeAll(Tokens.layer, Grants.layer).pipe(
+  Layer.provideMerge(Revocations.layerMemory),
+  Layer.provideMerge(SigningKeys.layerMemory),
+  Layer.provide(settings)
+)
+
+describe("An access token", () => {
+  it.effect("says who, whose, and until when", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(1_700_000_000_900)
+      const tokens = yield* Tokens
+      const keys = yield* SigningKeys
+      const { token, expiresAt } = yield* tokens.issueAccess(subject)
+      assert.deepStrictEqual(decodeProtectedHeader(token), { alg: "EdDSA", typ: "JWT", kid: keys.current.kid })
+      const { jti, ...claims } = decodeJwt(token)
+      assert.match(jti!, /^[0-9a-f-]{36}$/)
+      assert.deepStrictEqual(claims, {
+        type: "access",
+        iss: "usher",
+        aud: "usher:consumer-api",
+        iat: 1_700_000_000,
+        exp: 1_700_000_060,
+        consumerId: subject.consumerId,
+        organizationId: subject.tenant.organizationId,
+        mode: "test",
+        sessionId: subject.sessionId,
+        sessionType: "guest"
+      })
+      assert.strictEqual(expiresAt, 1_700_000_060_000)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("is good until it expires, also where it is remembered", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      const { token, expiresAt } = yield* tokens.issueAccess(subject)
+      assert.deepStrictEqual(yield* tokens.verifyAccess(token), { ...subject, expiresAt })
+      yield* TestClock.adjust("59 seconds")
+      assert.deepStrictEqual(yield* tokens.verifyAccess(token), { ...subject, expiresAt })
+      yield* TestClock.adjust("1 second")
+      assert.isUndefined(yield* tokens.verifyAccess(token))
+      assert.isUndefined(yield* tokens.verifyAccess(token))
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("that was verified has ended once it expires, or its session ends", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      const revocations = yield* Revocations
+      const { token, expiresAt } = yield* tokens.issueAccess(subject)
+      const access = (yield* tokens.verifyAccess(token))!
+      assert.isFalse(tokens.hasEnded(access, expiresAt - 1))
+      assert.isTrue(tokens.hasEnded(access, expiresAt))
+      revocations.add(subject.sessionId, expiresAt)
+      assert.isTrue(tokens.hasEnded(access, expiresAt - 1))
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("of another process is checked, then remembered: the second time without its key", () =>
+    Effect.gen(function* () {
+      const { token } = yield* Effect.flatMap(Tokens, (tokens) => tokens.issueAccess(subject))
+      const keys = yield* SigningKeys
+      let looked = 0
+      const counting = Layer.succeed(SigningKeys, {
+        ...keys,
+        publicKey: (kid) => {
+          looked++
+          return keys.publicKey(kid)
+        }
+      })
+      yield* Effect.gen(function* () {
+        const tokens = yield* Tokens
+        assert.strictEqual((yield* tokens.verifyAccess(token))?.consumerId, subject.consumerId)
+        assert.strictEqual((yield* tokens.verifyAccess(token))?.consumerId, subject.consumerId)
+        assert.strictEqual(looked, 1)
+      }).pipe(
+        Effect.provide(
+          Layer.fresh(Tokens.layer).pipe(
+            Layer.provide(Revocations.layerMemory),
+            Layer.provide(counting),
+            Layer.provide(settings)
+          )
+        )
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("is no refresh token, and the other way round", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      const refresh = yield* tokens.issueRefresh(subject, "the-id")
+      const { type, aud, jti, exp, iat } = decodeJwt(refresh.token)
+      assert.deepStrictEqual([type, aud, jti, exp! - iat!], ["refresh", "usher:refresh", "the-id", 600])
+      assert.isUndefined(yield* tokens.verifyAccess(refresh.token))
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("is never mistaken for something else that is signed with the same key", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      const keys = yield* SigningKeys
+      const { token } = yield* tokens.issueAccess(subject)
+      const claims = decodeJwt(token)
+      assert.isDefined(yield* tokens.verifyAccess(yield* sign(keys, { ...claims, extra: true })))
+      for (const wrong of [
+        { type: "admission" },
+        { aud: "usher:admission" },
+        { iss: "other" },
+        { sessionType: "root" }
+      ]) {
+        assert.isUndefined(yield* tokens.verifyAccess(yield* sign(keys, { ...claims, ...wrong })))
+      }
+      for (const text of ["", ".", "..", "a.b.c", token.slice(1), `${token}.`, "é".repeat(1000)]) {
+        assert.isUndefined(yield* tokens.verifyAccess(text))
+      }
+    }).pipe(Effect.provide(layer))
+  )
+})
+
+const mechanism = {
+  id: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b50",
+  kind: "queue",
+  experienceId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b51",
+  sequenceId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b52",
+  ...subject.tenant
+} as const
+
+const grant = { consumerId: subject.consumerId, grantSequence: 7, grantedAt: 1_200, expiresAt: 61_500 }
+
+describe("A grant's token", () => {
+  it.effect("is the same text whenever and wherever it is made", () =>
+    Effect.gen(function* () {
+      const grants = yield* Grants
+      const token = yield* grants.token(mechanism.id, grant, Effect.succeed(mechanism))
+      yield* TestClock.adjust("10 seconds")
+      const elsewhere = yield* Effect.flatMap(Grants, (other) =>
+        other.token(mechanism.id, grant, Effect.succeed(mechanism))
+      ).pipe(Effect.provide(Layer.fresh(Grants.layer)))
+      assert.strictEqual(elsewhere, token)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("names the grant, and its last second as a whole", () =>
+    Effect.gen(function* () {
+      const grants = yield* Grants
+      const token = yield* grants.token(mechanism.id, grant, Effect.succeed(mechanism))
+      const { jti, iat, exp } = decodeJwt(token)
+      assert.deepStrictEqual([jti, iat, exp], [`${mechanism.id}.7`, 1, 62])
+      const verified = yield* grants.verify(token)
+      assert.strictEqual(Result.isSuccess(verified) && verified.success.jti, jti)
+      yield* TestClock.setTime(62_000)
+      assert.deepStrictEqual(yield* grants.verify(token), Result.fail("GRANT_EXPIRED"))
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("does not ask for the mechanism where it is remembered, and remembers no failure", () =>
+    Effect.gen(function* () {
+      const grants = yield* Grants
+      let asked = 0
+      const asking = Effect.sync(() => {
+        asked++
+        return mechanism
+      })
+      assert.strictEqual(yield* Effect.flip(grants.token(mechanism.id, grant, Effect.fail("away"))), "away")
+      yield* grants.token(mechanism.id, grant, asking)
+      yield* grants.token(mechanism.id, grant, asking)
+      assert.strictEqual(asked, 1)
+      yield* grants.token(mechanism.id, { ...grant, grantSequence: 8 }, asking)
+      assert.strictEqual(asked, 2)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("is not an access token", () =>
+    Effect.gen(function* () {
+      const grants = yield* Grants
+      const tokens = yield* Tokens
+      const token = yield* grants.token(mechanism.id, grant, Effect.succeed(mechanism))
+      assert.isUndefined(yield* tokens.verifyAccess(token))
+      const access = yield* tokens.issueAccess(subject)
+      assert.deepStrictEqual(yield* grants.verify(access.token), Result.fail("INVALID_TOKEN"))
+    }).pipe(Effect.provide(layer))
+  )
+})

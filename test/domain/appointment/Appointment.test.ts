@@ -1,0 +1,275 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Schema } from "effect"
+import {
+  type Command,
+  type Configuration,
+  decider,
+  type Event,
+  offeredSlots
+} from "../../../src/domain/appointment/Appointment.ts"
+import { bookingName } from "../../../src/domain/appointment/Names.ts"
+import { askedOf, outcomeOf } from "../mechanism/History.ts"
+import { at, configure, entropy, History, start } from "./history.ts"
+import { Reference } from "./Reference.ts"
+import { windowOf } from "../mechanism/window.ts"
+
+const consumers = ["ada", "bob", "eve", "joe", "kim", "lee"]
+
+const here = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
+
+const pick = <const A>(...values: ReadonlyArray<A>) =>
+  Arbitrary.map(
+    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: values.length - 1 }))),
+    (index) => values[index]!
+  )
+
+const openings = (...texts: ReadonlyArray<string>): Configuration["hours"] => ({
+  monday: texts.map((text) => ({ from: text.slice(0, 5), to: text.slice(6) }))
+})
+
+/** A morning, an hour after which the first slots begin. */
+const base: Partial<Configuration> = {
+  hours: openings("09:00-10:30", "10:45-12:00"),
+  slotsFrom: at(0),
+  slotsUntil: at(1_000)
+}
+
+const settingsArbitrary = Arbitrary.map(
+  Arbitrary.all({
+    openAt: pick(undefined, undefined, 20, 90),
+    closeAt: pick(undefined, undefined, 70, 150),
+    slotDurationMinutes: pick(15, 30, 45),
+    bufferMinutes: pick(0, 0, 15),
+    maxCapacityPerSlot: pick(1, 1, 2),
+    locationId: pick(undefined, here)
+  }),
+  ({ openAt, closeAt, ...settings }): Partial<Configuration> =>
+    present({
+      ...base,
+      ...settings,
+      openAt: openAt === undefined ? undefined : at(openAt),
+      closeAt: closeAt === undefined ? undefined : at(closeAt)
+    })
+)
+
+const changes: ReadonlyArray<Partial<Configuration>> = [
+  { maxCapacityPerSlot: 3 },
+  { maxCapacityPerSlot: 1 },
+  { slotDurationMinutes: 30 },
+  { slotDurationMinutes: 60 },
+  { bufferMinutes: 15 },
+  { hours: openings("09:00-12:00") },
+  { hours: openings("10:45-12:00") },
+  { hours: openings("09:15-12:00") },
+  { slotsFrom: at(120) },
+  { slotsUntil: at(130) },
+  { slotsUntil: at(2_000) },
+  { closeAt: at(160) },
+  { openAt: at(45) },
+  { locationId: here },
+  { name: "Renamed" }
+]
+
+const kinds = [
+  "Book",
+  "Book",
+  "Book",
+  "Book",
+  "Reschedule",
+  "Reschedule",
+  "Cancel",
+  "CheckIn",
+  "Complete",
+  "Miss",
+  "Remove",
+  "Configure",
+  "SetExperienceWindow",
+  "None"
+] as const
+
+const stepsArbitrary = (waits: ReadonlyArray<number>) =>
+  Arbitrary.array(
+    Arbitrary.all({
+      wait: pick(...waits),
+      kind: pick(...kinds),
+      consumerId: pick(...consumers),
+      /** When the wanted slot begins, in minutes; a multiple of what every slot is a multiple of. */
+      wanted: pick(60, 60, 75, 90, 90, 105, 120, 135, 165, 180, 195, 210, 0),
+      locationId: pick(undefined, undefined, undefined, here),
+      change: pick(...changes),
+      windowOpenAt: pick(undefined, at(10), at(30), at(100)),
+      windowCloseAt: pick(undefined, undefined, at(80), at(140)),
+      /** Ends or archives the appointment, seldom. */
+      rare: pick(...Array.from({ length: 80 }, (_, index) => index))
+    }),
+    { minLength: 20, maxLength: 80 }
+  )
+
+type Step = ReturnType<typeof stepsArbitrary> extends Arbitrary.Arbitrary<ReadonlyArray<infer S>> ? S : never
+
+const commandOf = (step: Step, current: Configuration): Command | undefined => {
+  const { kind, consumerId, wanted, locationId } = step
+  if (step.rare === 0) return { _tag: "End", by: "admin" }
+  if (step.rare === 1) return { _tag: "Archive", by: "admin" }
+  switch (kind) {
+    case "Book":
+      return { _tag: kind, consumerId, startTime: at(wanted), locationId }
+    case "Reschedule":
+      return {
+        _tag: kind,
+        consumerId,
+        startTime: wanted === 0 ? undefined : at(wanted),
+        ...(wanted > 120 && { by: "admin" })
+      }
+    case "Configure":
+      return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin" }
+    case "SetExperienceWindow":
+      return { _tag: kind, window: windowOf(step, current), by: "admin" }
+    case "None":
+      return undefined
+    case "Cancel":
+      return { _tag: kind, consumerId }
+    default:
+      return { _tag: kind, consumerId, by: "admin" }
+  }
+}
+
+/** The event without the instant that its booking's name begins with. */
+const unnamed = <A>(told: A): A =>
+  JSON.parse(JSON.stringify(told, (key, value) => (key === "bookingId" ? String(value).slice(13) : value)))
+
+const reference = () => new Reference(bookingName(0, entropy))
+
+/** Everything that can be asked of an appointment. */
+const told = (state: History["state"], now: number): unknown => ({
+  ...askedOf(decider, state, consumers, now),
+  offered: [...offeredSlots(decider.facts!(state, now), { from: start, to: start + 86_400_000 })]
+})
+
+/** Runs the steps; `tick` says how time is noticed before each. */
+const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick: "noticed" | "until"): History => {
+  const history = new History()
+  history.when(0, configure(settings))
+  let now = 0
+  for (const step of steps) {
+    now += step.wait
+    const command = commandOf(step, decider.configurationOf(history.state))
+    history[tick](now)
+    if (command !== undefined) history.when(now, command)
+  }
+  return history
+}
+
+const waits = [0, 0, 0, 1, 5, 14, 15, 16, 30]
+
+describe("an appointment under random commands", () => {
+  it.prop(
+    "does what the plain reference does, event for event, view for view, slot for slot",
+    { settings: settingsArbitrary, steps: stepsArbitrary(waits) },
+    ({ settings, steps }) => {
+      const history = new History()
+      const plain = reference()
+      const created = configure(settings)
+      assert.deepStrictEqual(outcomeOf(history.when(0, created)), plain.command(created, start))
+      let now = 0
+      for (const step of steps) {
+        now += step.wait
+        assert.deepStrictEqual(history.noticed(now), plain.notice(at(now)))
+        const command = commandOf(step, plain.configuration)
+        if (command !== undefined) {
+          const outcome = outcomeOf(history.unnoticed(now, command))
+          assert.deepStrictEqual(unnamed(outcome), unnamed(plain.command(command, at(now))))
+          history.when(now, command)
+        }
+        // The reference has no deadlines in its views: nothing that time brings is left to be noticed.
+        assert.deepStrictEqual(history.noticed(now), plain.notice(at(now)))
+        for (const consumerId of consumers) {
+          assert.deepStrictEqual(unnamed(history.view(now, consumerId)), unnamed(plain.view(consumerId)))
+        }
+        const offered = [...offeredSlots(history.facts(now), { from: -Infinity, to: Infinity })]
+        assert.deepStrictEqual(offered, plain.offered(at(now)))
+        assert.deepStrictEqual<unknown>(decider.counts(history.state), plain.counts())
+      }
+    },
+    { arbitrary: { runs: 300, size: 60 } }
+  )
+
+  it.prop(
+    "is the same again when its events are replayed, also through their stored form",
+    { settings: settingsArbitrary, steps: stepsArbitrary(waits) },
+    ({ settings, steps }) => {
+      const history = run(settings, steps, "noticed")
+      const encode = Schema.encodeSync(decider.event)
+      const decode = Schema.decodeUnknownSync(decider.event)
+      const replayed = decider.initial()
+      for (const event of history.events) decider.evolve(replayed, decode(JSON.parse(JSON.stringify(encode(event)))))
+      const now = history.state.lastAt
+      assert.deepStrictEqual(told(replayed, now), told(history.state, now))
+      assert.deepStrictEqual(told(replayed, now + 3_600_000), told(history.state, now + 3_600_000))
+    },
+    { arbitrary: { runs: 150, size: 60 } }
+  )
+
+  it.prop(
+    "comes to the same whether time is noticed at every instant or only with the next command",
+    { settings: settingsArbitrary, steps: stepsArbitrary(waits) },
+    ({ settings, steps }) => {
+      assert.deepStrictEqual(run(settings, steps, "noticed").events, run(settings, steps, "until").events)
+    },
+    { arbitrary: { runs: 200, size: 60 } }
+  )
+
+  it.prop(
+    "never goes back in time, never gives more places than a slot has, and never lets booked slots overlap",
+    { settings: settingsArbitrary, steps: stepsArbitrary(waits) },
+    ({ settings, steps }) => {
+      const { events } = run(settings, steps, "noticed")
+      const held = new Map<string, readonly [number, number]>()
+      let capacity = 0
+      let last = 0
+      for (const event of events) {
+        assert.isAtLeast(event.at, last)
+        last = event.at
+        if (event._tag === "Configured") capacity = event.configuration.maxCapacityPerSlot
+        if (event._tag === "Cancelled") held.delete(event.consumerId)
+        if (event._tag !== "Booked" && event._tag !== "Rescheduled") continue
+        const { startTime, endTime } = event
+        held.set(event.consumerId, [startTime, endTime])
+        const others = [...held.values()].filter(([from, to]) => from < endTime && startTime < to)
+        assert.isAtMost(others.length, capacity)
+        for (const other of others) assert.deepStrictEqual(other, [startTime, endTime])
+      }
+    },
+    { arbitrary: { runs: 300, size: 60 } }
+  )
+
+  it.prop(
+    "accepts any events in any order",
+    { events: Arbitrary.array(Arbitrary.schema(decider.event), { maxLength: 40 }) },
+    ({ events }) => {
+      const state = decider.initial()
+      for (const event of events) {
+        decider.evolve(state, narrowed(event))
+        told(state, start)
+        const counts = decider.counts(state)
+        const places = Object.values(counts).reduce((sum, count) => sum + count, 0)
+        const known = consumers.filter((consumerId) => decider.place(state, consumerId) !== undefined)
+        assert.strictEqual(places, known.length)
+      }
+    },
+    { arbitrary: { runs: 200, size: 40 } }
+  )
+})
+
+/** The event, of one of the few known consumers, at instants that a calendar knows. */
+const narrowed = (event: Event): Event => {
+  const narrow = (instant: number) => Math.floor(Math.abs(instant)) % 2 ** 42
+  const times = "startTime" in event ? { startTime: narrow(event.startTime), endTime: narrow(event.endTime) } : {}
+  const whose = "consumerId" in event ? { consumerId: consumers[event.consumerId.length % consumers.length]! } : {}
+  return { ...event, at: narrow(event.at), ...times, ...whose }
+}
+
+/** The object without its undefined fields. */
+function present<A extends object>(fields: { readonly [K in keyof A]: A[K] | undefined }): A {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as A
+}

@@ -1,0 +1,275 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Schema } from "effect"
+import { createHash } from "node:crypto"
+import { type Command, type Configuration, decider, type Event } from "../../../src/domain/draw/Draw.ts"
+import { roundAfter } from "../../../src/domain/draw/proof/Beacon.ts"
+import { askedOf, outcomeOf } from "../mechanism/History.ts"
+import { at, configuration, dice, History, start } from "./history.ts"
+import { Reference } from "./Reference.ts"
+import { windowOf } from "../mechanism/window.ts"
+
+const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia", "zoe"]
+
+const pick = <const A>(...values: ReadonlyArray<A>) =>
+  Arbitrary.map(
+    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: values.length - 1 }))),
+    (index) => values[index]!
+  )
+
+/** Seconds; `undefined`: absent. */
+const settingsArbitrary = Arbitrary.map(
+  Arbitrary.all({
+    openAt: pick(undefined, undefined, 1),
+    closeAt: pick(3, 6),
+    drawAt: pick(6, 8),
+    winnerCount: pick(1, 2, 3, 20),
+    capacity: pick(undefined, undefined, 2, 4),
+    admissionExpirationSeconds: pick(undefined, 1, 2),
+    continueSelectingUntilCompleted: pick(true, false),
+    supportsGuest: pick(true, true, false),
+    loyaltyBiasEnabled: pick(true, false),
+    loyaltyWeight: pick(0, 1, 2.5),
+    beacon: pick(undefined, undefined, "drand")
+  }),
+  ({ openAt, closeAt, drawAt, ...settings }): Partial<Configuration> =>
+    present({
+      ...settings,
+      openAt: openAt === undefined ? undefined : at(openAt),
+      closeAt: at(closeAt),
+      drawAt: at(drawAt)
+    })
+)
+
+const changes: ReadonlyArray<Partial<Configuration>> = [
+  { winnerCount: 1 },
+  { winnerCount: 4 },
+  { admissionExpirationSeconds: 1 },
+  { continueSelectingUntilCompleted: true },
+  { openAt: at(2) },
+  { closeAt: at(4) },
+  { drawAt: at(9) },
+  { capacity: 3 },
+  { loyaltyBiasEnabled: true },
+  { loyaltyWeight: 3 },
+  { beacon: "drand" },
+  { supportsGuest: true },
+  { name: "Renamed" }
+]
+
+const kinds = [
+  "Enter",
+  "Enter",
+  "Enter",
+  "Enter",
+  "Leave",
+  "Deny",
+  "Complete",
+  "Complete",
+  "Remove",
+  "ProvideBeacon",
+  "Configure",
+  "SetExperienceWindow",
+  "None"
+] as const
+
+const stepsArbitrary = (waits: ReadonlyArray<number>) =>
+  Arbitrary.array(
+    Arbitrary.all({
+      wait: pick(...waits),
+      kind: pick(...kinds),
+      consumerId: pick(...consumers),
+      isGuest: pick(false, false, true),
+      loyaltyScore: pick(0, 0, 0.5, 1),
+      change: pick(...changes),
+      windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
+      windowCloseAt: pick(undefined, undefined, at(5), at(7)),
+      /** Ends or archives the draw, seldom. */
+      rare: pick(...Array.from({ length: 80 }, (_, index) => index))
+    }),
+    { minLength: 20, maxLength: 90 }
+  )
+
+type Step = ReturnType<typeof stepsArbitrary> extends Arbitrary.Arbitrary<ReadonlyArray<infer S>> ? S : never
+
+const signature = "5e".repeat(48)
+const randomness = createHash("sha256").update(Buffer.from(signature, "hex")).digest("hex")
+
+const commandOf = (step: Step, current: Configuration): Command | undefined => {
+  const { kind, consumerId, isGuest, loyaltyScore } = step
+  if (step.rare === 0) return { _tag: "End", by: "admin" }
+  if (step.rare === 1) return { _tag: "Archive", by: "admin" }
+  switch (kind) {
+    case "Enter":
+      return { _tag: kind, consumerId, isGuest, loyaltyScore }
+    case "Deny":
+      return { _tag: kind, consumerId, reason: isGuest ? "FRAUD_DETECTED" : "ADMIN_ACTION", by: "admin" }
+    case "ProvideBeacon":
+      return { _tag: kind, round: roundAfter(current.drawAt) + (isGuest ? 1 : 0), randomness, signature }
+    case "Configure":
+      return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin" }
+    case "SetExperienceWindow":
+      return { _tag: kind, window: windowOf(step, current), by: "admin" }
+    case "None":
+      return undefined
+    case "Leave":
+      return { _tag: kind, consumerId, ...(isGuest && { by: "admin" }) }
+    default:
+      return { _tag: kind, consumerId, by: "admin" }
+  }
+}
+
+/** Everything that can be asked of a draw. */
+const told = (state: History["state"], now: number): unknown => ({
+  ...askedOf(decider, state, consumers, now),
+  published: decider.published!(state)
+})
+
+const proofOf = (state: History["state"]): string => [...(decider.facts!(state, 0).proof?.("id") ?? [])].join("")
+
+/** Runs the steps, time being noticed before each. */
+const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>): History => {
+  const history = new History()
+  history.when(0, { _tag: "Configure", configuration: configuration(settings), by: "admin" })
+  let now = 0
+  for (const step of steps) {
+    now += step.wait
+    const command = commandOf(step, decider.configurationOf(history.state))
+    history.noticed(now / 1000)
+    if (command !== undefined) history.when(now / 1000, command)
+  }
+  return history
+}
+
+describe("a draw under random commands", () => {
+  it.prop(
+    "does what the plain reference does, event for event, view for view",
+    { settings: settingsArbitrary, steps: stepsArbitrary([0, 0, 1, 60, 250, 700, 1_000]) },
+    ({ settings, steps }) => {
+      const history = new History()
+      const reference = new Reference(dice())
+      const created: Command = { _tag: "Configure", configuration: configuration(settings), by: "admin" }
+      assert.deepStrictEqual(outcomeOf(history.when(0, created)), reference.command(created, start))
+      let now = 0
+      for (const step of steps) {
+        now += step.wait
+        assert.deepStrictEqual(history.noticed(now / 1000), reference.notice(start + now))
+        const command = commandOf(step, reference.configuration)
+        if (command !== undefined) {
+          assert.deepStrictEqual(
+            outcomeOf(history.unnoticed(now / 1000, command)),
+            reference.command(command, start + now)
+          )
+          history.when(now / 1000, command)
+        }
+        // The reference has no deadlines in its views: nothing that time brings is left to be noticed.
+        assert.deepStrictEqual(history.noticed(now / 1000), reference.notice(start + now))
+        for (const consumerId of consumers) {
+          assert.deepStrictEqual(history.view(now / 1000, consumerId), reference.view(consumerId))
+        }
+        assert.deepStrictEqual<unknown>(decider.counts(history.state), reference.counts())
+      }
+    },
+    { arbitrary: { runs: 300, size: 60 } }
+  )
+
+  it.prop(
+    "is the same again when its events are replayed, also through their stored form",
+    { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 100, 250, 900]) },
+    ({ settings, steps }) => {
+      const history = run(settings, steps)
+      const encode = Schema.encodeSync(decider.event)
+      const decode = Schema.decodeUnknownSync(decider.event)
+      const replayed = decider.initial()
+      for (const event of history.events) decider.evolve(replayed, decode(JSON.parse(JSON.stringify(encode(event)))))
+      const now = history.state.lastAt
+      assert.deepStrictEqual(told(replayed, now), told(history.state, now))
+      assert.deepStrictEqual(told(replayed, now + 60_000), told(history.state, now + 60_000))
+      assert.strictEqual(proofOf(replayed), proofOf(history.state))
+    },
+    { arbitrary: { runs: 150, size: 60 } }
+  )
+
+  it.prop(
+    "goes on from any point of its journal as if it had never stopped",
+    { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 100, 250, 900]), cut: pick(0.2, 0.5, 0.8, 0.95) },
+    ({ settings, steps, cut }) => {
+      const { events } = run(settings, steps)
+      const after = (events: ReadonlyArray<Event>): History => {
+        const history = new History()
+        for (const event of events) history.apply(event)
+        return history
+      }
+      const left = Math.ceil(events.length * cut)
+      const unbroken = after(events.slice(0, left))
+      unbroken.noticed(95)
+      for (let crash = left; crash <= unbroken.events.length; crash++) {
+        const resumed = after(unbroken.events.slice(0, crash))
+        resumed.noticed(95)
+        assert.deepStrictEqual(resumed.events, unbroken.events)
+      }
+    },
+    { arbitrary: { runs: 150, size: 60 } }
+  )
+
+  it.prop(
+    "never goes back in time, never has more winners than it may, and draws nobody who is not in the list",
+    { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 60, 250, 900]) },
+    ({ settings, steps }) => {
+      const { events, state } = run(settings, steps)
+      const replayed = decider.initial()
+      let last = 0
+      let drawings = 0
+      for (const event of events) {
+        assert.isAtLeast(event.at, last)
+        last = event.at
+        const { winnerCount, drawAt } = decider.configurationOf(replayed)
+        if (event._tag === "Won") {
+          assert.isAtLeast(event.at, drawAt)
+          assert.strictEqual(decider.view(replayed, event.consumerId, event.at).status, "ENTERED")
+        }
+        if (event._tag === "Drawn") drawings++
+        if (event._tag === "Entered" || event._tag === "EntriesFixed") assert.strictEqual(drawings, 0)
+        decider.evolve(replayed, event)
+        const { WON = 0, COMPLETED = 0 } = decider.counts(replayed)
+        if (event._tag === "Won") assert.isAtMost(WON + COMPLETED, winnerCount)
+      }
+      assert.isAtMost(drawings, 1)
+      const { winnerCount, continueSelectingUntilCompleted } = decider.configurationOf(state)
+      const wins = events.filter(({ _tag }) => _tag === "Won").length
+      if (!continueSelectingUntilCompleted) assert.isAtMost(wins, winnerCount)
+    },
+    { arbitrary: { runs: 300, size: 60 } }
+  )
+
+  it.prop(
+    "accepts any events in any order",
+    { events: Arbitrary.array(Arbitrary.schema(decider.event), { maxLength: 60 }) },
+    ({ events }) => {
+      const state = decider.initial()
+      for (const event of events) {
+        decider.evolve(state, narrowed(event))
+        told(state, start)
+        decider.due(state, { now: start, entropy: () => "00".repeat(16) })
+        const places = Object.values(decider.counts(state)).reduce((sum, count) => sum + count, 0)
+        assert.strictEqual(
+          places,
+          consumers.filter((consumerId) => decider.place(state, consumerId) !== undefined).length
+        )
+      }
+    },
+    { arbitrary: { runs: 300, size: 60 } }
+  )
+})
+
+/** The event, of one of the few known consumers, at an instant that a calendar knows. */
+const narrowed = (event: Event): Event => {
+  const at = Math.floor(Math.abs(event.at)) % 2 ** 42
+  return "consumerId" in event
+    ? { ...event, at, consumerId: consumers[event.consumerId.length % consumers.length]! }
+    : { ...event, at }
+}
+
+/** The object without its undefined fields. */
+function present<A extends object>(fields: { readonly [K in keyof A]: A[K] | undefined }): A {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as A
+}

@@ -1,0 +1,108 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { type Chunk, Line, type Member } from "../../../src/domain/mechanism/IndexedList.ts"
+import { below, type Random32, seededRandom } from "../../../src/domain/values/SeededRandom.ts"
+
+interface Standing extends Member<Standing> {
+  readonly name: number
+}
+
+const standing = (name: number, order: number | bigint): Standing => ({
+  name,
+  order,
+  chunk: undefined as Chunk<Standing> | undefined
+})
+
+/** The line told as plainly as possible: a sorted array. */
+const insertInto = (members: Array<Standing>, member: Standing): void => {
+  const behind = members.findIndex((other) => other.order > member.order)
+  members.splice(behind === -1 ? members.length : behind, 0, member)
+}
+
+const assertSame = (line: Line<Standing>, members: ReadonlyArray<Standing>): void => {
+  assert.strictEqual(line.size, members.length)
+  assert.strictEqual(line.first, members[0])
+  assert.strictEqual(line.last, members.at(-1))
+  for (const count of [0, 1, 700]) assert.deepStrictEqual(line.head(count), members.slice(0, count))
+  for (let index = 0; index < members.length; index++) {
+    if (line.position(members[index]!) !== index + 1) assert.fail(`wrong position at ${index}`)
+  }
+}
+
+/** Runs `steps` random changes on a line and on an array, comparing them now and then. */
+const compare = (random: Random32, steps: number, orders: number, shareOfRemovals: number): void => {
+  const line = new Line<Standing>()
+  const members: Array<Standing> = []
+  for (let step = 0; step < steps; step++) {
+    const removes = below(random, 100) < shareOfRemovals
+    if (removes && members.length > 0) {
+      const [member] = members.splice(below(random, 3) === 0 ? 0 : below(random, members.length), 1)
+      line.remove(member!)
+    } else {
+      const member = standing(step, orders === 0 ? step : below(random, orders))
+      line.insert(member)
+      insertInto(members, member)
+    }
+    if (step % 997 === 0) assertSame(line, members)
+  }
+  assertSame(line, members)
+  while (members.length > 0) line.remove(members.splice(below(random, members.length), 1)[0]!)
+  assertSame(line, [])
+}
+
+describe("a line", () => {
+  it.prop(
+    "gives every member the position a sorted array gives it, through comings and goings anywhere",
+    {
+      seed: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 0xffff_ffff })),
+      orders: Schema.Literals([0, 1, 7, 100_000])
+    },
+    ({ seed, orders }) => {
+      const random = seededRandom(seed.toString(16).padStart(8, "0").repeat(4))
+      compare(random, 3_000, orders, below(random, 60))
+    },
+    { arbitrary: { runs: 25 } }
+  )
+
+  it("lets who came later stand behind others of the same order", () => {
+    const line = new Line<Standing>()
+    const members = [standing(1, 5), standing(2, 5), standing(3, 4), standing(4, 5)]
+    for (const member of members) line.insert(member)
+    assert.deepStrictEqual(
+      line.takeAll().map((member) => member.name),
+      [3, 1, 2, 4]
+    )
+  })
+
+  it("tells orders apart that are one and the same floating point number", () => {
+    const line = new Line<Standing>()
+    const near = 10n ** 20n
+    const members = [3n, 1n, 2n].map((order, name) => standing(name, near + order))
+    for (const member of members) line.insert(member)
+    assert.deepStrictEqual(
+      line.takeAll().map(({ order }) => order),
+      [near + 1n, near + 2n, near + 3n]
+    )
+  })
+
+  it("lets alone someone who does not stand in it", () => {
+    const line = new Line<Standing>()
+    const member = standing(1, 1)
+    line.remove(member)
+    assert.strictEqual(line.position(member), 0)
+    line.insert(member)
+    line.remove(member)
+    line.remove(member)
+    assert.strictEqual(line.size, 0)
+  })
+
+  it("is empty and usable after everyone was taken out", () => {
+    const line = new Line<Standing>()
+    const members = Array.from({ length: 2_000 }, (_, name) => standing(name, name))
+    for (const member of members) line.insert(member)
+    assert.deepStrictEqual(line.takeAll(), members)
+    assertSame(line, [])
+    for (const member of members) line.insert(member)
+    assertSame(line, members)
+  })
+})

@@ -1,0 +1,294 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Schema } from "effect"
+import {
+  type Command,
+  type Configuration,
+  configurationProblems,
+  decider,
+  type Event
+} from "../../../src/domain/queue/Queue.ts"
+import { askedOf, outcomeOf } from "../mechanism/History.ts"
+import { at, configuration, History, seed, start } from "./history.ts"
+import { Reference } from "./Reference.ts"
+import { windowOf } from "../mechanism/window.ts"
+
+const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia", "zoe"]
+
+const pick = <const A>(...values: ReadonlyArray<A>) =>
+  Arbitrary.map(
+    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: values.length - 1 }))),
+    (index) => values[index]!
+  )
+
+/** Seconds; `undefined`: absent. */
+const settingsArbitrary = Arbitrary.map(
+  Arbitrary.all({
+    admitRate: pick(0, 60, 600, 7_000, 90_000),
+    openAt: pick(undefined, undefined, 1, 3),
+    lobby: pick(true, false),
+    closeAt: pick(undefined, undefined, 4, 9),
+    admissionExpirationSeconds: pick(undefined, 1, 2),
+    capacity: pick(undefined, undefined, 1, 3),
+    maxAdmissions: pick(undefined, undefined, 1, 4),
+    recycleExpiredAdmissions: pick(true, false),
+    supportsGuest: pick(true, false),
+    loyaltyBiasEnabled: pick(true, false),
+    loyaltyHeadStartSeconds: pick(0, 1, 60)
+  }),
+  ({ openAt, closeAt, lobby, ...settings }): Partial<Configuration> =>
+    present({
+      ...settings,
+      openAt: openAt === undefined ? undefined : at(openAt),
+      closeAt: closeAt === undefined ? undefined : at(closeAt),
+      lobbyOpenAt: openAt !== undefined && lobby ? at(0.2) : undefined
+    })
+)
+
+const changes: ReadonlyArray<Partial<Configuration>> = [
+  { admitRate: 0 },
+  { admitRate: 60 },
+  { admitRate: 6_000 },
+  { maxAdmissions: 2 },
+  { maxAdmissions: 50, recycleExpiredAdmissions: true },
+  { admissionExpirationSeconds: 1 },
+  { openAt: at(2) },
+  { closeAt: at(5) },
+  { capacity: 2 },
+  { loyaltyBiasEnabled: true },
+  { supportsGuest: true },
+  { name: "Renamed" }
+]
+
+const kinds = [
+  "Enter",
+  "Enter",
+  "Enter",
+  "Enter",
+  "Leave",
+  "Admit",
+  "AdmitNext",
+  "Deny",
+  "Complete",
+  "Complete",
+  "Remove",
+  "Configure",
+  "SetExperienceWindow",
+  "None"
+] as const
+
+const stepsArbitrary = (waits: ReadonlyArray<number>) =>
+  Arbitrary.array(
+    Arbitrary.all({
+      wait: pick(...waits),
+      kind: pick(...kinds),
+      consumerId: pick(...consumers),
+      isGuest: pick(false, false, true),
+      loyaltyScore: pick(0, 0, 0.5, 1),
+      change: pick(...changes),
+      windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
+      windowCloseAt: pick(undefined, undefined, at(5), at(7)),
+      /** Ends or archives the queue, seldom. */
+      rare: pick(...Array.from({ length: 60 }, (_, index) => index))
+    }),
+    { minLength: 20, maxLength: 90 }
+  )
+
+type Step = ReturnType<typeof stepsArbitrary> extends Arbitrary.Arbitrary<ReadonlyArray<infer S>> ? S : never
+
+const commandOf = (step: Step, current: Configuration): Command | undefined => {
+  const { kind, consumerId, isGuest, loyaltyScore } = step
+  if (step.rare === 0) return { _tag: "End", by: "admin" }
+  if (step.rare === 1) return { _tag: "Archive", by: "admin" }
+  switch (kind) {
+    case "Enter":
+      return { _tag: kind, consumerId, isGuest, loyaltyScore }
+    case "Deny":
+      return { _tag: kind, consumerId, reason: isGuest ? "FRAUD_DETECTED" : "ADMIN_ACTION", by: "admin" }
+    case "AdmitNext":
+      return { _tag: kind, count: step.isGuest ? 5 : 2, by: "admin" }
+    case "Configure":
+      return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin" }
+    case "SetExperienceWindow":
+      return { _tag: kind, window: windowOf(step, current), by: "admin" }
+    case "None":
+      return undefined
+    case "Leave":
+      return { _tag: kind, consumerId, ...(isGuest && { by: "admin" }) }
+    default:
+      return { _tag: kind, consumerId, by: "admin" }
+  }
+}
+
+/** Everything that can be asked of a queue. */
+const told = (state: History["state"], now: number): unknown => askedOf(decider, state, consumers, now)
+
+/** Runs the steps; `tick` says how time is noticed before each. */
+const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick: "noticed" | "until"): History => {
+  const history = new History()
+  history.when(0, { _tag: "Configure", configuration: configuration(settings), by: "admin" })
+  let now = 0
+  for (const step of steps) {
+    now += step.wait
+    const command = commandOf(step, decider.configurationOf(history.state))
+    history[tick](now / 1000)
+    if (command !== undefined) history.when(now / 1000, command)
+  }
+  return history
+}
+
+describe("a queue under random commands", () => {
+  it.prop(
+    "does what the plain reference does, event for event, view for view",
+    { settings: settingsArbitrary, steps: stepsArbitrary([0, 0, 1, 7, 60, 100, 249, 250, 251, 700, 3_000]) },
+    ({ settings, steps }) => {
+      const history = new History()
+      const reference = new Reference()
+      const created: Command = { _tag: "Configure", configuration: configuration(settings), by: "admin" }
+      assert.deepStrictEqual(outcomeOf(history.when(0, created)), reference.command(created, start))
+      let now = 0
+      for (const step of steps) {
+        now += step.wait
+        assert.deepStrictEqual(history.noticed(now / 1000), reference.notice(start + now, seed))
+        const command = commandOf(step, reference.configuration)
+        if (command !== undefined) {
+          assert.deepStrictEqual(
+            outcomeOf(history.unnoticed(now / 1000, command)),
+            reference.command(command, start + now)
+          )
+          history.when(now / 1000, command)
+        }
+        for (const consumerId of consumers) {
+          // The reference has no deadlines in its views: nothing that time brings is left to be noticed.
+          assert.deepStrictEqual(history.noticed(now / 1000), reference.notice(start + now, seed))
+          assert.deepStrictEqual(history.view(now / 1000, consumerId), reference.view(consumerId))
+        }
+        assert.deepStrictEqual<unknown>(decider.counts(history.state), reference.counts())
+      }
+    },
+    { arbitrary: { runs: 400, size: 60 } }
+  )
+
+  it.prop(
+    "is the same again when its events are replayed, also through their stored form",
+    { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 100, 250, 900]) },
+    ({ settings, steps }) => {
+      const history = run(settings, steps, "noticed")
+      const encode = Schema.encodeSync(decider.event)
+      const decode = Schema.decodeUnknownSync(decider.event)
+      const replayed = decider.initial()
+      for (const event of history.events) decider.evolve(replayed, decode(JSON.parse(JSON.stringify(encode(event)))))
+      const now = history.state.lastAt
+      assert.deepStrictEqual(told(replayed, now), told(history.state, now))
+      assert.deepStrictEqual(told(replayed, now + 60_000), told(history.state, now + 60_000))
+    },
+    { arbitrary: { runs: 150, size: 60 } }
+  )
+
+  it.prop(
+    "comes to the same whether time is noticed at every instant or only with the next command",
+    { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 7, 60, 100, 200, 250]) },
+    ({ settings, steps }) => {
+      assert.deepStrictEqual(run(settings, steps, "noticed").events, run(settings, steps, "until").events)
+    },
+    { arbitrary: { runs: 300, size: 60 } }
+  )
+
+  it.prop(
+    "never goes back in time, never admits more than the rate or the maximum allows, and admits the head of the line",
+    { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 7, 60, 100, 250, 251, 900]) },
+    ({ settings, steps }) => {
+      const { events } = run(
+        settings,
+        steps.filter((step) => step.kind !== "Configure"),
+        "noticed"
+      )
+      const replayed = decider.initial()
+      const instants: Array<number> = []
+      let last = 0
+      let returned = 0
+      let left = 0
+      let grants = 0
+      for (const event of events) {
+        assert.isAtLeast(event.at, last)
+        last = event.at
+        if ("consumerId" in event && (event._tag === "Expired" || event._tag === "Denied")) {
+          if (decider.view(replayed, event.consumerId, 0).status === "GRANTED") returned++
+        }
+        if (event._tag === "Left" && decider.view(replayed, event.consumerId, 0).status === "GRANTED") left++
+        if (event._tag === "Granted") {
+          grants++
+          const view = decider.view(replayed, event.consumerId, 0)
+          assert.strictEqual(view.status, "QUEUED")
+          if (event.by === undefined) {
+            instants.push(event.at)
+            assert.propertyVal(view, "position", 1)
+          }
+        }
+        decider.evolve(replayed, event)
+        const { maxAdmissions = Infinity, recycleExpiredAdmissions } = decider.configurationOf(replayed)
+        assert.isAtMost(grants - left - (recycleExpiredAdmissions ? returned : 0), maxAdmissions)
+      }
+      assertPaced(instants, settings.admitRate!)
+    },
+    { arbitrary: { runs: 300, size: 60 } }
+  )
+
+  it.prop(
+    "accepts any events in any order",
+    { events: Arbitrary.array(Arbitrary.schema(decider.event), { maxLength: 60 }) },
+    ({ events }) => {
+      const state = decider.initial()
+      for (const event of events) {
+        decider.evolve(state, narrowed(event))
+        told(state, start)
+        const counts = decider.counts(state)
+        const places = Object.values(counts).reduce((sum, count) => sum + count, 0)
+        assert.strictEqual(
+          places,
+          consumers.filter((consumerId) => decider.place(state, consumerId) !== undefined).length
+        )
+      }
+    },
+    { arbitrary: { runs: 300, size: 60 } }
+  )
+})
+
+describe("settings that make no sense together", () => {
+  const fields = (settings: Partial<Configuration>) =>
+    configurationProblems(configuration(settings)).map((problem) => problem.field)
+
+  it("are a closing that is not after the opening", () => {
+    assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(1) }), ["closeAt"])
+    assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(2) }), [])
+  })
+
+  it("are a lobby without an opening, or not before it", () => {
+    assert.deepStrictEqual(fields({ lobbyOpenAt: at(1) }), ["lobbyOpenAt"])
+    assert.deepStrictEqual(fields({ lobbyOpenAt: at(1), openAt: at(1) }), ["lobbyOpenAt"])
+    assert.deepStrictEqual(fields({ lobbyOpenAt: at(0), openAt: at(1) }), [])
+  })
+})
+
+/** Instants are whole milliseconds, so a span reaches from the first admission to the end of the last one's millisecond. */
+const assertPaced = (instants: ReadonlyArray<number>, admitRate: number): void => {
+  const grain = admitRate > 60_000 ? 1 : 0
+  for (let first = 0; first < instants.length; first++) {
+    for (let last = first; last < instants.length; last++) {
+      const most = Math.ceil((admitRate * (instants[last]! - instants[first]! + grain)) / 60_000) + 1
+      if (last - first + 1 > most) assert.fail(`from ${instants[first]} to ${instants[last]} at ${admitRate}`)
+    }
+  }
+}
+
+/** The event, of one of the few known consumers, at an instant that a calendar knows. */
+const narrowed = (event: Event): Event => {
+  const at = Math.floor(Math.abs(event.at)) % 2 ** 42
+  return "consumerId" in event
+    ? { ...event, at, consumerId: consumers[event.consumerId.length % consumers.length]! }
+    : { ...event, at }
+}
+
+/** The object without its undefined fields. */
+function present<A extends object>(fields: { readonly [K in keyof A]: A[K] | undefined }): A {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as A
+}

@@ -1,0 +1,247 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Schema } from "effect"
+import {
+  awaitingNotice,
+  type Command,
+  type Configuration,
+  configurationProblems,
+  decider,
+  type Event
+} from "../../../src/domain/waitlist/Waitlist.ts"
+import { askedOf, isEvents, outcomeOf } from "../mechanism/History.ts"
+import { at, configuration, History, start } from "./history.ts"
+import { Reference } from "./Reference.ts"
+import { windowOf } from "../mechanism/window.ts"
+
+const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia"]
+
+const pick = <const A>(...values: ReadonlyArray<A>) =>
+  Arbitrary.map(
+    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: values.length - 1 }))),
+    (index) => values[index]!
+  )
+
+const settingsArbitrary = Arbitrary.map(
+  Arbitrary.all({
+    openAt: pick(undefined, undefined, at(1), at(3)),
+    closeAt: pick(undefined, undefined, at(4), at(9)),
+    capacity: pick(undefined, 1, 3, 5)
+  }),
+  (settings) => present<Partial<Configuration>>(settings)
+)
+
+const changes: ReadonlyArray<Partial<Configuration>> = [
+  { capacity: 1 },
+  { capacity: 6 },
+  { openAt: at(2) },
+  { closeAt: at(5) },
+  { name: "Renamed" }
+]
+
+const kinds = [
+  "Enter",
+  "Enter",
+  "Enter",
+  "Enter",
+  "Leave",
+  "Remove",
+  "MarkNotified",
+  "MarkNotified",
+  "ScheduleNotice",
+  "Configure",
+  "SetExperienceWindow",
+  "None"
+] as const
+
+const stepsArbitrary = Arbitrary.array(
+  Arbitrary.all({
+    wait: pick(0, 0, 1, 60, 250, 700, 1_000, 3_000),
+    kind: pick(...kinds),
+    consumerId: pick(...consumers),
+    channel: pick(undefined, "email", "phone"),
+    noticeAt: pick(undefined, at(-1), at(2), at(5), at(8)),
+    change: pick(...changes),
+    windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
+    windowCloseAt: pick(undefined, undefined, at(5), at(7)),
+    /** Ends or archives it, seldom. */
+    rare: pick(...Array.from({ length: 60 }, (_, index) => index))
+  }),
+  { minLength: 20, maxLength: 90 }
+)
+
+type Step = typeof stepsArbitrary extends Arbitrary.Arbitrary<ReadonlyArray<infer S>> ? S : never
+
+const commandOf = (step: Step, current: Configuration): Command | undefined => {
+  const { kind, consumerId, channel, noticeAt } = step
+  if (step.rare === 0) return { _tag: "End", by: "admin" }
+  if (step.rare === 1) return { _tag: "Archive", by: "admin" }
+  switch (kind) {
+    case "MarkNotified":
+      return { _tag: kind, consumerId, ...(channel !== undefined && { channel }) }
+    case "ScheduleNotice":
+      return { _tag: kind, ...(noticeAt !== undefined && { at: noticeAt }) }
+    case "Configure":
+      return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin" }
+    case "Remove":
+      return { _tag: kind, consumerId, by: "admin" }
+    case "SetExperienceWindow":
+      return { _tag: kind, window: windowOf(step, current), by: "admin" }
+    case "None":
+      return undefined
+    default:
+      return { _tag: kind, consumerId }
+  }
+}
+
+const nobody: ReadonlySet<string> = new Set()
+
+/** Everything that can be asked of a waitlist. */
+const told = (state: History["state"], now: number): unknown => ({
+  ...askedOf(decider, state, consumers, now),
+  awaiting: awaitingNotice(state, 100, nobody)
+})
+
+/** Runs the steps; `tick` says how time is noticed before each. */
+const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick: "noticed" | "until"): History => {
+  const history = new History()
+  history.when(0, { _tag: "Configure", configuration: configuration(settings), by: "admin" })
+  let now = 0
+  for (const step of steps) {
+    now += step.wait
+    const command = commandOf(step, decider.configurationOf(history.state))
+    history[tick](now / 1000)
+    if (command !== undefined) history.when(now / 1000, command)
+  }
+  return history
+}
+
+describe("a waitlist under random commands", () => {
+  it.prop(
+    "does what the plain reference does, event for event, view for view",
+    { settings: settingsArbitrary, steps: stepsArbitrary },
+    ({ settings, steps }) => {
+      const history = new History()
+      const reference = new Reference()
+      const created: Command = { _tag: "Configure", configuration: configuration(settings), by: "admin" }
+      assert.deepStrictEqual(outcomeOf(history.when(0, created)), reference.command(created, start))
+      let now = 0
+      for (const step of steps) {
+        now += step.wait
+        assert.deepStrictEqual(history.noticed(now / 1000), reference.notice(start + now))
+        const command = commandOf(step, reference.configuration)
+        if (command !== undefined) {
+          assert.deepStrictEqual(
+            outcomeOf(history.unnoticed(now / 1000, command)),
+            reference.command(command, start + now)
+          )
+          history.when(now / 1000, command)
+        }
+        assert.deepStrictEqual(history.noticed(now / 1000), reference.notice(start + now))
+        for (const consumerId of consumers) {
+          assert.deepStrictEqual(history.standing(consumerId), reference.view(consumerId))
+        }
+        const awaiting = awaitingNotice(history.state, 100, nobody) ?? []
+        assert.deepStrictEqual(
+          awaiting.map(({ consumerId }) => consumerId),
+          reference.awaiting()
+        )
+        assert.deepStrictEqual<unknown>(decider.counts(history.state), reference.counts())
+      }
+    },
+    { arbitrary: { runs: 400, size: 60 } }
+  )
+
+  it.prop(
+    "notifies nobody twice, and nobody before the opening",
+    { settings: settingsArbitrary, steps: stepsArbitrary },
+    ({ settings, steps }) => {
+      const { events } = run(
+        settings,
+        steps.filter(({ kind }) => kind !== "MarkNotified"),
+        "noticed"
+      )
+      const state = decider.initial()
+      const notified = new Set<string>()
+      for (const event of events) {
+        decider.evolve(state, event)
+        for (const { consumerId, since } of awaitingNotice(state, 2, nobody) ?? []) {
+          assert.isFalse(notified.has(consumerId))
+          assert.isAtMost(since, state.lastAt)
+          notified.add(consumerId)
+          const mark = decider.decide(
+            state,
+            { _tag: "MarkNotified", consumerId },
+            { now: state.lastAt, entropy: () => "" }
+          )
+          assert(isEvents(mark) && mark.length === 1)
+          decider.evolve(state, mark[0]!)
+        }
+      }
+    },
+    { arbitrary: { runs: 300, size: 60 } }
+  )
+
+  it.prop(
+    "is the same again when its events are replayed, also through their stored form",
+    { settings: settingsArbitrary, steps: stepsArbitrary },
+    ({ settings, steps }) => {
+      const history = run(settings, steps, "noticed")
+      const encode = Schema.encodeSync(decider.event)
+      const decode = Schema.decodeUnknownSync(decider.event)
+      const replayed = decider.initial()
+      for (const event of history.events) decider.evolve(replayed, decode(JSON.parse(JSON.stringify(encode(event)))))
+      const now = history.state.lastAt
+      assert.deepStrictEqual(told(replayed, now), told(history.state, now))
+      assert.deepStrictEqual(told(replayed, now + 60_000), told(history.state, now + 60_000))
+    },
+    { arbitrary: { runs: 150, size: 60 } }
+  )
+
+  it.prop(
+    "comes to the same whether time is noticed at every instant or only with the next command",
+    { settings: settingsArbitrary, steps: stepsArbitrary },
+    ({ settings, steps }) => {
+      assert.deepStrictEqual(run(settings, steps, "noticed").events, run(settings, steps, "until").events)
+    },
+    { arbitrary: { runs: 200, size: 60 } }
+  )
+
+  it.prop(
+    "accepts any events in any order",
+    { events: Arbitrary.array(Arbitrary.schema(decider.event), { maxLength: 60 }) },
+    ({ events }) => {
+      const state = decider.initial()
+      for (const event of events) {
+        decider.evolve(state, narrowed(event))
+        told(state, start)
+        const places = Object.values(decider.counts(state)).reduce((sum, count) => sum + count, 0)
+        assert.strictEqual(places, consumers.filter((id) => decider.place(state, id) !== undefined).length)
+      }
+    },
+    { arbitrary: { runs: 300, size: 60 } }
+  )
+})
+
+describe("settings that make no sense together", () => {
+  const fields = (settings: Partial<Configuration>) =>
+    configurationProblems(configuration(settings)).map((problem) => problem.field)
+
+  it("are a closing that is not after the opening", () => {
+    assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(1) }), ["closeAt"])
+    assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(2) }), [])
+    assert.deepStrictEqual(fields({ closeAt: at(2) }), [])
+  })
+})
+
+/** The event, of one of the few known consumers, at an instant that a calendar knows. */
+const narrowed = (event: Event): Event => {
+  const at = Math.floor(Math.abs(event.at)) % 2 ** 42
+  return "consumerId" in event
+    ? { ...event, at, consumerId: consumers[event.consumerId.length % consumers.length]! }
+    : { ...event, at }
+}
+
+/** The object without its undefined fields. */
+function present<A extends object>(fields: { readonly [K in keyof A]: A[K] | undefined }): A {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as A
+}

@@ -1,0 +1,128 @@
+/**
+ * A draw that names the beacon, in real processes on a real database: it outlives the death of the process in which it
+ * waits, is drawn when a relay can be reached, and anyone can check it. Its time was in August 2023, when the round was
+ * signed that it waits for.
+ */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Option, Result, Schedule } from "effect"
+import type { Round } from "../../../src/beacon/Network.ts"
+import { verifyBeacon } from "../../../src/beacon/Quicknet.ts"
+import * as Draw from "../../../src/domain/draw/Draw.ts"
+import { decodeProof, verify } from "../../../src/domain/draw/proof/Verification.ts"
+import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
+import { creationOf } from "../../../src/engine/lifecycle/Creation.ts"
+import { Journal } from "../../../src/store/journal/Journal.ts"
+import { codecs } from "../../../src/store/journal/JournalCodec.ts"
+import * as JournalSql from "../../../src/store/journal/JournalSql.ts"
+import { honest, published, relay } from "../../beacon/relay.ts"
+import { organization, serving } from "../../cli/servingProcess.ts"
+import * as TestDatabase from "../../store/support/TestDatabase.ts"
+
+const drawAt = Draw.timeOfRound(1_000) - 1
+const entrants = 100
+const drawId = "00000000-0000-7000-9000-000000000001"
+const consumerId = (n: number) => `00000000-0000-7000-8000-${n.toString(16).padStart(12, "0")}`
+
+const configuration: Draw.Configuration = {
+  name: "raffle",
+  timeZone: "UTC",
+  closeAt: drawAt,
+  drawAt,
+  supportsGuest: true,
+  winnerCount: 10,
+  continueSelectingUntilCompleted: false,
+  loyaltyBiasEnabled: false,
+  loyaltyWeight: 1,
+  beacon: "drand"
+}
+
+interface Parents {
+  readonly organizationId: string
+  readonly experienceId: string
+  readonly sequenceId: string
+}
+
+/** What a server would have left behind that has not run since a minute before the drawing. */
+const enterDraw = Effect.fnUntraced(
+  function* (parents: Parents) {
+    const journal = yield* Journal
+    const identity = { ...parents, id: drawId, kind: "draw", mode: "live" } as const
+    const at = drawAt - 60_000
+    const creation = creationOf(identity, configuration, "test", at)
+    yield* journal.create([creation])
+    const consumers = Array.from({ length: entrants }, (_, index) => consumerId(index))
+    yield* journal.append({
+      mechanismId: drawId,
+      kind: "draw",
+      expectedSequence: creation.commit.events.length,
+      events: consumers.map((consumer) => ({ _tag: "Entered", at, consumerId: consumer })),
+      places: consumers.map((consumer) => ({
+        consumerId: consumer,
+        status: "ENTERED",
+        enteredAt: at,
+        updatedAt: at,
+        fields: {}
+      })),
+      wakeAt: drawAt
+    })
+  },
+  Effect.provide(JournalSql.layer({ codecs: codecs(deciders) }))
+)
+
+const request = (url: string, secretKey: string, body?: object) =>
+  Effect.promise(async () => {
+    const response = await fetch(url, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { authorization: `Bearer ${secretKey}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) })
+    })
+    return { status: response.status, body: (await response.json()) as { readonly [name: string]: unknown } }
+  })
+
+describe("A draw that waits for the beacon", () => {
+  layer(TestDatabase.layer, { excludeTestServices: true })((it) => {
+    it.effect("outlives its process, is drawn when a relay can be reached, and can be checked by anyone", () =>
+      Effect.gen(function* () {
+        const source = yield* relay((_, response) => response.destroy())
+        const { url } = yield* TestDatabase.TestDatabase
+        const settings = { DATABASE_URL: url, DRAND_URLS: source.url, LOG_LEVEL: "warn" }
+        const { organizationId, secretKey } = yield* organization(settings)
+
+        const first = yield* serving(settings)
+        const create = (path: string, body: object) =>
+          Effect.map(request(`${first.adminUrl}/api${path}`, secretKey, body), ({ body: { id } }) => id as string)
+        const experienceId = yield* create("/experiences", { name: "Drop" })
+        const sequenceId = yield* create("/sequences", { experienceId, name: "Raffle" })
+        yield* enterDraw({ organizationId, experienceId, sequenceId })
+
+        const until = (condition: Effect.Effect<boolean>) =>
+          condition.pipe(
+            Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("50 millis") }),
+            Effect.timeout("2 minutes")
+          )
+        yield* until(Effect.sync(() => source.asked.length >= 2))
+        const waiting = yield* request(`${first.consumerUrl}/api/draws/${drawId}`, secretKey)
+        assert.strictEqual(waiting.body["beaconRound"], 1_000)
+        assert.strictEqual((yield* request(`${first.consumerUrl}/api/draws/${drawId}/proof`, secretKey)).status, 409)
+        first.child.kill("SIGKILL")
+
+        source.answering = honest
+        const second = yield* serving(settings)
+        const proof = request(`${second.consumerUrl}/api/draws/${drawId}/proof`, secretKey)
+        yield* until(Effect.map(proof, ({ status }) => status === 200))
+        const decoded = Result.getOrThrow(decodeProof((yield* proof).body))
+        assert.strictEqual(decoded.beaconRound, 1_000)
+        assert.strictEqual(decoded.winners.length, 10)
+        assert.isTrue(verify(decoded, Option.some(verifyBeacon)).isValid)
+
+        const [another] = published as [Round]
+        const swapped = { ...decoded, beacon: another.randomness, beaconSignature: another.signature }
+        const failed = verify(swapped, Option.some(verifyBeacon)).checks.filter(({ holds }) => !holds)
+        assert.include(
+          failed.map(({ what }) => what),
+          "the network signed this round"
+        )
+      })
+    )
+  })
+})

@@ -1,0 +1,104 @@
+/** The demo's checks are only worth something if they can fail; each is shown evidence that breaks its promise. */
+import { assert, describe, it } from "@effect/vitest"
+import type { Recorded } from "../../../src/cli/demo/Apis.ts"
+import * as Checks from "../../../src/cli/demo/Checks.ts"
+import * as Crowd from "../../../src/cli/demo/Crowd.ts"
+
+type Line = readonly [type: string, consumerId?: string]
+
+/** A consumer's notes; its entry is acknowledged at the instant its name says. */
+const notes = (consumerId: string, status: Crowd.Notes["status"], positions: ReadonlyArray<number>): Crowd.Notes => ({
+  consumerId,
+  temper: "buys",
+  enteredAt: `entered ${consumerId}`,
+  positions: [...positions],
+  grants: [],
+  status,
+  reason: undefined
+})
+
+const recorded = (lines: ReadonlyArray<Line>): ReadonlyArray<Recorded> =>
+  lines.map(([type, consumerId], index) => ({
+    sequence: index + 1,
+    type,
+    at: type === "Entered" ? `entered ${consumerId}` : "later",
+    ...(consumerId === undefined ? {} : { consumerId })
+  }))
+
+const history: ReadonlyArray<Line> = [
+  ["Entered", "a"],
+  ["Opened"],
+  ["Entered", "b"],
+  ["Entered", "c"],
+  ["Granted", "a"],
+  ["Expired", "a"],
+  ["Granted", "b"],
+  ["Completed", "b"]
+]
+
+const evidence = (): Checks.Evidence => ({
+  crowd: {
+    ...Crowd.make(),
+    notes: [notes("a", "DENIED", []), notes("b", "COMPLETED", [2, 1]), notes("c", "QUEUED", [3, 1])]
+  },
+  history: recorded(history),
+  places: [
+    { consumerId: "a", status: "DENIED" },
+    { consumerId: "b", status: "COMPLETED" },
+    { consumerId: "c", status: "QUEUED" }
+  ],
+  maxAdmissions: 1
+})
+
+const broken = (changed: Partial<Checks.Evidence>) =>
+  Checks.run({ ...evidence(), ...changed })
+    .filter(({ holds }) => !holds)
+    .map(({ promise }) => promise)
+
+describe("the demo's checks", () => {
+  it("hold for a drop that went as it should", () => {
+    assert.deepStrictEqual(broken({}), [])
+  })
+
+  it("find an acknowledged entry that is not on record, or at another instant", () => {
+    assert.include(
+      broken({ history: recorded(history.filter(([, consumerId]) => consumerId !== "c")) }),
+      "nobody was lost"
+    )
+    const crowd = evidence().crowd
+    crowd.notes[2]!.enteredAt = "at another time"
+    assert.deepStrictEqual(broken({ crowd }), ["nobody was lost"])
+  })
+
+  it("find a place that is not what its consumer was told", () => {
+    const crowd = evidence().crowd
+    crowd.notes[1]!.status = "GRANTED"
+    assert.deepStrictEqual(broken({ crowd }), ["every place is as its consumer was told"])
+  })
+
+  it("find a second admission, on record or in the notes", () => {
+    assert.include(broken({ history: recorded([...history, ["Granted", "a"]]) }), "nobody was admitted twice")
+    const crowd = evidence().crowd
+    crowd.notes[1]!.grants.push({ token: "1", grantedAt: "1" }, { token: "2", grantedAt: "2" })
+    assert.deepStrictEqual(broken({ crowd }), ["nobody was admitted twice"])
+  })
+
+  it("find one admission too many", () => {
+    assert.deepStrictEqual(broken({ history: recorded([...history, ["Granted", "c"]]) }), [
+      "never more admissions than pairs"
+    ])
+  })
+
+  it("find an admission out of order, among later ones and before the lobby", () => {
+    const swapped = [...history.slice(0, 6), ["Granted", "c"], ["Completed", "c"]] as ReadonlyArray<Line>
+    assert.deepStrictEqual(broken({ history: recorded(swapped) }), ["the order was kept"])
+    const passedOver = [...history.slice(0, 4), ["Granted", "b"]] as ReadonlyArray<Line>
+    assert.deepStrictEqual(broken({ history: recorded(passedOver) }), ["the order was kept"])
+  })
+
+  it("find a consumer who was overtaken", () => {
+    const crowd = evidence().crowd
+    crowd.notes[2]!.positions.push(2)
+    assert.deepStrictEqual(broken({ crowd }), ["nobody was overtaken"])
+  })
+})

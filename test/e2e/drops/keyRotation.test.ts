@@ -1,0 +1,170 @@
+/**
+ * Keys that are rotated while two processes on one database are busy with them: once a rotation is answered, no request
+ * that begins with the old key is let in by either; a request that begins with the new one is let in by both.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
+import { organization, serving } from "../../cli/servingProcess.ts"
+import * as Usher from "../../cli/usherProcess.ts"
+import * as TestDatabase from "../../store/support/TestDatabase.ts"
+import { nodeSettings } from "../support/Nodes.ts"
+
+const rotations = Number(process.env["KEY_ROTATIONS"] ?? 20)
+const workers = 12
+
+/** A key's life: in milliseconds of this process's clock. */
+interface Life {
+  readonly key: string
+  /** When the answer that brought it was here. */
+  readonly from: number
+  /** When the rotation that ends it was asked for, and answered. */
+  askedAt: number
+  endedAt: number
+}
+
+/** A use of a key, and whether it was let in. */
+interface Use {
+  readonly life: Life
+  readonly at: number
+  readonly isLetIn: boolean
+}
+
+/** Behind a proxy, each request from another address, so that refusals do not count against what follows. */
+const forwarded = () => {
+  const [a, b, c] = randomBytes(3)
+  return { "x-forwarded-for": `10.${a}.${b}.${c}`, "x-forwarded-proto": "https" }
+}
+
+describe("Keys under load in two processes", () => {
+  it.live.each([
+    ["processes", false],
+    ["nodes", true]
+  ] as const)("end everywhere with the answer to their rotation, in two %s", ([, areNodes]) =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase.migratedDatabase
+      const settings = { DATABASE_URL: url, TRUSTED_PROXIES: "127.0.0.0/8", LOG_LEVEL: "warn" }
+      const { organizationId, publishableKey, secretKey } = yield* organization(settings)
+      const node = areNodes ? Effect.promise(nodeSettings) : Effect.succeed({})
+      const start = Effect.flatMap(node, (own) => serving({ ...settings, ...own }))
+      const processes = [yield* start, yield* start] as const
+
+      const born = (key: string): Life => ({ key, from: performance.now(), askedAt: Infinity, endedAt: Infinity })
+      const lives = { publishable: [born(publishableKey)], secret: [born(secretKey)] }
+      const uses: Array<Use> = []
+      const load = { isOver: false }
+
+      const headersOf = (kind: Kind, key: string) =>
+        kind === "secret" ? { authorization: `Bearer ${key}` } : { "x-publishable-key": key }
+
+      /** Uses the newest keys and the last of the old ones, in both processes, until it is over. */
+      const worker = async () => {
+        for (let turn = 0; !load.isOver; turn++) {
+          const kind: Kind = turn % 2 === 0 ? "publishable" : "secret"
+          const life = lives[kind].at(-1 - (turn % 3 === 0 ? 1 : 0)) ?? lives[kind][0]!
+          const { consumerUrl } = processes[Math.floor(Math.random() * 2)]!
+          const at = performance.now()
+          const response = await fetch(`${consumerUrl}/api/queues/${organizationId}`, {
+            headers: { ...headersOf(kind, life.key), ...forwarded() }
+          })
+          await response.arrayBuffer()
+          assert.include([404, 401], response.status)
+          uses.push({ life, at, isLetIn: response.status === 404 })
+        }
+      }
+
+      const rotate = async (kind: Kind, adminUrl: string) => {
+        const old = lives[kind].at(-1)!
+        const secret = lives.secret.at(-1)!.key
+        old.askedAt = performance.now()
+        const response = await fetch(`${adminUrl}/api/api-keys/${kind}/rotate`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${secret}`, ...forwarded() }
+        })
+        assert.strictEqual(response.status, 200)
+        const { key } = (await response.json()) as { readonly key: string }
+        old.endedAt = performance.now()
+        lives[kind].push(born(key))
+        return old.endedAt - old.askedAt
+      }
+
+      const took: Array<number> = []
+      yield* Effect.promise(async () => {
+        const busy = Array.from({ length: workers }, worker)
+        try {
+          for (let count = 0; count < rotations; count++) {
+            const { adminUrl } = processes[count % 4 < 2 ? 0 : 1]
+            took.push(await rotate(count % 2 === 0 ? "publishable" : "secret", adminUrl))
+            await new Promise((resolve) => setTimeout(resolve, 50))
+          }
+        } finally {
+          load.isOver = true
+          await Promise.all(busy)
+        }
+      })
+
+      const late = uses.filter(({ at, life }) => at > life.endedAt)
+      const good = uses.filter(({ at, life }) => at > life.from && at < life.askedAt)
+      assert.isAbove(late.length, rotations * 3, "old keys were tried after their end")
+      assert.isAbove(good.length, rotations * 3, "new keys were tried")
+      assert.deepStrictEqual(late.filter(({ isLetIn }) => isLetIn).length, 0)
+      // What was on its way when its rotation was asked for may end either way; nothing else is refused.
+      const untouched = good.filter(({ at, life }) => life.askedAt - at > 500 || life.askedAt === Infinity)
+      assert.deepStrictEqual(untouched.filter(({ isLetIn }) => !isLetIn).length, 0)
+      assert.isBelow(Math.max(...took.slice(1)), 5_000, "no process had to be given up")
+      yield* Effect.logInfo(
+        `${rotations} rotations under ${uses.length} requests: ${late.length} with an old key after the answer, 0 let in; ` +
+          `median ${took.toSorted((a, b) => a - b)[took.length >> 1]!.toFixed(1)} ms a rotation`
+      )
+    })
+  )
+
+  it.live("are rotated by the command line beside running servers, and end there at once", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase.migratedDatabase
+      const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
+      const { organizationId, secretKey } = yield* organization(settings)
+      const processes = [yield* serving(settings), yield* serving(settings)]
+      const statuses = (key: string) =>
+        Effect.forEach(processes, ({ adminUrl }) =>
+          Effect.promise(() => fetch(`${adminUrl}/api/api-keys`, { headers: { authorization: `Bearer ${key}` } })).pipe(
+            Effect.map(({ status }) => status)
+          )
+        )
+      assert.deepStrictEqual(yield* statuses(secretKey), [200, 200])
+      const args = ["keys", "rotate", "--organization", organizationId, "--kind", "secret", "--mode", "live", "--json"]
+      const { stdout, stderr } = yield* Usher.run(args, settings)
+      assert.strictEqual(stderr, "")
+      const { key, display } = JSON.parse(stdout) as { readonly key: string; readonly display: string }
+      assert.deepStrictEqual(yield* statuses(secretKey), [401, 401])
+      assert.deepStrictEqual(yield* statuses(key), [200, 200])
+
+      const listed = yield* Usher.run(["keys", "list", "--organization", organizationId, "--json"], settings)
+      const keys = JSON.parse(listed.stdout) as ReadonlyArray<{ readonly display: string }>
+      assert.strictEqual(keys.length, 4)
+      assert.include(
+        keys.map((shown) => shown.display),
+        display
+      )
+      assert.notInclude(listed.stdout, key)
+
+      const jwks = () =>
+        Effect.forEach(processes, ({ consumerUrl }) =>
+          Effect.promise(() => fetch(`${consumerUrl}/.well-known/jwks.json`).then((response) => response.json())).pipe(
+            Effect.map((body) => (body as { keys: Array<{ kid: string }> }).keys.map(({ kid }) => kid))
+          )
+        )
+      const before = yield* jwks()
+      const rotated = yield* Usher.run(["signing-keys", "rotate", "--json"], settings)
+      const { kid } = JSON.parse(rotated.stdout) as { readonly kid: string }
+      for (const kids of yield* jwks()) assert.deepStrictEqual(kids, [kid, ...before[0]!])
+      const isCurrent = yield* Usher.run(["signing-keys", "remove", "--kid", kid], settings)
+      assert.strictEqual(isCurrent.code, 1)
+      assert.include(isCurrent.stderr, "usher signing-keys rotate")
+      assert.strictEqual((yield* Usher.run(["signing-keys", "remove", "--kid", before[0]![0]!], settings)).code, 0)
+      for (const kids of yield* jwks()) assert.deepStrictEqual(kids, [kid])
+    })
+  )
+})
+
+type Kind = "publishable" | "secret"

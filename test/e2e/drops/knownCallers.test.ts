@@ -1,0 +1,95 @@
+/**
+ * What a request costs the database once its caller is known: nothing. Counted on the wire, between a real server and
+ * Postgres; what the server does by itself at rest is not the requests'.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { beyondIdle, openSqlTap, since } from "../../../bench/setup/SqlTap.ts"
+import { organization, serving } from "../../cli/servingProcess.ts"
+import { asConsumer, asServer, type Call, send } from "../../http/support/usherFixture.ts"
+import * as TestDatabase from "../../store/support/TestDatabase.ts"
+
+const reads = 200
+
+/** Long enough for everything that a server does by itself, again and again. */
+const idleSeconds = 5
+
+/** The answer's body, of a request that must succeed. */
+const made = (url: string, path: string, headers: Call["headers"], body?: object) =>
+  Effect.map(send(url, { method: "POST", path: `/api${path}`, headers: headers!, body }), (answer) => {
+    assert.isBelow(answer.status, 300, answer.text)
+    return answer.body
+  })
+
+/** A consumer that waits in a queue and has a unit of a release, brought there by a server that has gone since. */
+const waiting = Effect.fnUntraced(function* (url: string) {
+  const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
+  const { publishableKey, secretKey } = yield* organization(settings)
+  const { consumerUrl, adminUrl } = yield* serving(settings)
+  const create = (path: string, body: object) => made(adminUrl, path, asServer(secretKey), body)
+  const product = yield* create("/products", { name: "Sneaker", variants: [{ sku: "S" }] })
+  const { id: experienceId } = yield* create("/experiences", { name: "Drop", products: [{ productId: product.id }] })
+  const { id: sequenceId } = yield* create("/sequences", { experienceId, name: "Sale" })
+  const { id: queueId } = yield* create("/queues", { sequenceId, name: "Line", admitRate: 0 })
+  const { id: releaseId } = yield* create("/timed-releases", { sequenceId, name: "Release" })
+  const { accessToken } = yield* made(consumerUrl, "/auth/guest", { "x-publishable-key": publishableKey })
+  const headers = asConsumer(publishableKey, accessToken)
+  yield* made(consumerUrl, `/queues/${queueId}/enter`, headers)
+  const selection = { variantId: product.variants[0].id as string }
+  yield* made(consumerUrl, `/timed-releases/${releaseId}/enter`, headers, selection)
+  return {
+    status: { path: `/api/queues/${queueId}/status`, headers },
+    entry: { method: "POST", path: `/api/timed-releases/${releaseId}/enter`, headers, body: selection }
+  }
+}, Effect.scoped)
+
+describe("A consumer that is known", () => {
+  it.live(
+    "costs no SQL by reading its status, by entering again with what it has selected, nor by trying to after its logout",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase.migratedDatabase
+        const { status, entry } = yield* waiting(url)
+        const tap = yield* Effect.acquireRelease(
+          Effect.promise(() => openSqlTap(url)),
+          ({ stop }) => Effect.sync(stop)
+        )
+        const { consumerUrl } = yield* serving({ DATABASE_URL: tap.url(url), LOG_LEVEL: "warn" })
+        yield* Effect.sleep("2 seconds")
+        const atStart = tap.statements()
+        yield* Effect.sleep(`${idleSeconds} seconds`)
+        const idle = since(atStart, tap.statements())
+        assert.isNotEmpty(idle, "the tap hears the server")
+
+        /** The statements that the server would not have sent at rest. */
+        const statementsOf = Effect.fnUntraced(function* <A>(request: Effect.Effect<A>) {
+          const before = tap.statements()
+          const answer = yield* request
+          return { answer, statements: beyondIdle(since(before, tap.statements()), idle) }
+        })
+
+        const first = yield* statementsOf(send(consumerUrl, status))
+        assert.deepInclude(first.answer.body, { status: "QUEUED", position: 1 })
+        assert.isAbove(first.statements, 0, "nobody is known before the first request")
+
+        const known = yield* statementsOf(Effect.replicateEffect(send(consumerUrl, status), reads))
+        for (const { body } of known.answer) assert.deepInclude(body, { status: "QUEUED", position: 1 })
+        assert.strictEqual(known.statements, 0)
+
+        yield* send(consumerUrl, entry)
+        const entries = yield* statementsOf(Effect.replicateEffect(send(consumerUrl, entry), reads))
+        for (const { body } of entries.answer) assert.deepInclude(body, { selectedVariantId: entry.body.variantId })
+        assert.strictEqual(entries.statements, 0)
+
+        const { authorization } = status.headers
+        const logout = { method: "POST", path: "/api/auth/logout", headers: { authorization } }
+        const ending = yield* statementsOf(send(consumerUrl, logout))
+        assert.strictEqual(ending.answer.status, 204)
+        assert.isAbove(ending.statements, 0, "the end of a session is recorded")
+
+        const ended = yield* statementsOf(Effect.replicateEffect(send(consumerUrl, status), reads))
+        assert.deepStrictEqual(new Set(ended.answer.map((answer) => answer.status)), new Set([401]))
+        assert.strictEqual(ended.statements, 0)
+      })
+  )
+})

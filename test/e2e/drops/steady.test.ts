@@ -1,0 +1,39 @@
+import { assert, describe, it } from "@effect/vitest"
+import { courseOf, type Sample, steadyProof } from "../proofs/SteadyProof.ts"
+
+const megabyte = 2 ** 20
+
+/** A sample every second, as many as asked for. */
+const samples = (count: number, bytesAt: (second: number) => number): ReadonlyArray<Sample> =>
+  Array.from({ length: count }, (_, second) => ({ seconds: second, heapBytes: bytesAt(second) }))
+
+describe("a server under a steady load", () => {
+  it("serves every kind of mechanism as they come and go, and its heap can be looked at", async () => {
+    const figures = await steadyProof({ seconds: 18, sampleSeconds: 2, seed: 5 })
+    assert.deepStrictEqual(figures.violations.slice(0, 10), [])
+    assert.isAbove(figures.requests, 500)
+    assert.isAbove(figures.streams, 10)
+    assert.isAbove(figures.archived, 5)
+    assert.isAbove(Math.min(...figures.samples.map(({ heapBytes }) => heapBytes)), megabyte)
+    assert.isAtLeast(figures.samples.length, 5)
+  })
+})
+
+describe("the course of a heap", () => {
+  it("is flat if it swings about one size, however it began", () => {
+    const { isFlat, bytesPerMinute } = courseOf(
+      samples(40, (second) => (second < 8 ? 20 : 50 + (second % 3)) * megabyte)
+    )
+    assert.isTrue(isFlat)
+    assert.isBelow(Math.abs(bytesPerMinute), 2 * megabyte)
+  })
+
+  it("is not flat if it goes on growing, and says by how much", () => {
+    const { isFlat, bytesPerMinute, secondQuarter, lastQuarter } = courseOf(
+      samples(40, (second) => (50 + second / 4) * megabyte)
+    )
+    assert.isFalse(isFlat)
+    assert.closeTo(bytesPerMinute, 15 * megabyte, 1)
+    assert.closeTo(lastQuarter - secondQuarter, 5 * megabyte, 1)
+  })
+})

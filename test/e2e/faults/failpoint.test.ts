@@ -1,0 +1,13 @@
+import { assert, describe, it } from "@effect/vitest"
+import { failpointProof } from "../proofs/FailpointProof.ts"
+
+describe("a crash between deciding, committing and answering", () => {
+  it("is invisible: nothing uncommitted was seen, nothing acknowledged is lost", async () => {
+    const figures = await failpointProof({ each: 2, seed: 8, secondsMax: 540 })
+    assert.deepStrictEqual(figures.violations.slice(0, 10), [])
+    assert.strictEqual(figures.lost, 0)
+    assert.deepStrictEqual(figures.fired, { decided: 2, committed: 2, answered: 2 })
+    assert.isAbove(figures.acknowledged, 100)
+    assert.isAbove(figures.reads, 100)
+  })
+})

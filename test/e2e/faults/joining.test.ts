@@ -1,0 +1,127 @@
+/**
+ * Processes that must not join the nodes that are there: each refuses to start with code 1 and one clear sentence, before it
+ * has served anything.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createServer as createTcpServer, type Server } from "node:net"
+import * as Usher from "../../cli/usherProcess.ts"
+import { serving } from "../../cli/servingProcess.ts"
+import * as TestDatabase from "../../store/support/TestDatabase.ts"
+import * as FreshDatabase from "../support/FreshDatabase.ts"
+import { nodeSettings } from "../support/Nodes.ts"
+
+const nodeOn = (url: string) =>
+  Effect.map(Effect.promise(nodeSettings), (address) => ({
+    DATABASE_URL: url,
+    LOG_LEVEL: "warn",
+    CONSUMER_PORT: "0",
+    ADMIN_PORT: "0",
+    ...address
+  }))
+
+/** The one sentence with which a process refuses to start. */
+const refusal = Effect.fnUntraced(function* (settings: Record<string, string>) {
+  const { code, stderr } = yield* Usher.run(["serve"], settings)
+  assert.strictEqual(code, 1, stderr)
+  const complaints = stderr.split("\n").filter((line) => line !== "" && !line.includes("level=WARN"))
+  assert.strictEqual(complaints.length, 1, stderr)
+  return complaints[0]!.replace(/^usher: /, "")
+})
+
+/** Listens on a free port, and does with each connection what is said. */
+const listener = (onConnection: (socket: import("node:net").Socket) => void) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly server: Server; readonly port: number }>((resume) => {
+      const server = createTcpServer(onConnection).listen(0, "127.0.0.1", () =>
+        resume(Effect.succeed({ server, port: (server.address() as { port: number }).port }))
+      )
+    }),
+    ({ server }) => Effect.sync(() => server.close())
+  )
+
+/** Writes down a node that is heard of, at this address. */
+const pretend = (url: string, node: { readonly port: number; readonly schemaStep?: number }) =>
+  Effect.promise(() =>
+    FreshDatabase.query(url, (sql) =>
+      Effect.gen(function* () {
+        const address = `127.0.0.1:${node.port}`
+        yield* sql`
+          insert into nodes (address, name, schema_step, lock_seconds, started_at)
+          select ${address}, 'other', coalesce(${node.schemaStep ?? null}::int4, schema_step), lock_seconds, now() from nodes limit 1`
+        yield* sql`
+          insert into cluster_runners (address, runner, healthy, last_heartbeat)
+          select ${address}, runner, true, localtimestamp + interval '1 hour' from cluster_runners limit 1`
+      })
+    )
+  )
+
+it.live("A node without a database that all share refuses to start", () =>
+  Effect.gen(function* () {
+    const { DATABASE_URL: _, ...settings } = yield* nodeOn("")
+    assert.include(yield* refusal(settings), "CLUSTER is true, and needs DATABASE_URL")
+  })
+)
+
+describe("A process that would join the nodes", () => {
+  it.live("refuses to start where it or the others could not be reached, or would not agree", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase.emptyDatabase
+      const first = yield* nodeOn(url)
+      yield* serving(first)
+      const own = yield* nodeOn(url)
+
+      const taken = yield* listener((socket) => socket.destroy())
+      assert.include(
+        yield* refusal({ ...own, CLUSTER_PORT: `${taken.port}` }),
+        `port ${taken.port} of 127.0.0.1 is taken`
+      )
+      assert.include(yield* refusal({ ...own, CLUSTER_PORT: first.CLUSTER_PORT }), "is the address of the node")
+      assert.include(
+        yield* refusal({ ...own, CLUSTER_HOST: "0.0.0.0" }),
+        "CLUSTER_HOST: other nodes cannot reach this one"
+      )
+      assert.include(yield* refusal({ ...own, CLUSTER_HOST: "203.0.113.1" }), "is not an address of this machine")
+      assert.include(yield* refusal({ ...own, CLUSTER_LOCK_SECONDS: "5" }), "CLUSTER_LOCK_SECONDS is 5 here, and 3 at")
+    })
+  )
+
+  it.live("refuses to start beside another version, a stranger, or nobody at all", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase.emptyDatabase
+      yield* serving(yield* nodeOn(url))
+      const own = yield* nodeOn(url)
+      const forget = Effect.promise(() =>
+        FreshDatabase.query(url, (sql) =>
+          Effect.andThen(
+            sql`delete from cluster_runners where address in (select address from nodes where name = 'other')`,
+            sql`delete from nodes where name = 'other'`
+          )
+        )
+      )
+
+      const { port: nobody } = yield* Effect.scoped(listener(() => {}))
+      yield* pretend(url, { port: nobody, schemaStep: 999 })
+      assert.include(yield* refusal(own), "works with step 999 of the database's schema")
+      yield* forget
+
+      yield* pretend(url, { port: nobody })
+      assert.include(yield* refusal(own), "does not reach the node other")
+      yield* forget
+
+      const elsewhere = yield* nodeOn((yield* TestDatabase.emptyDatabase).url)
+      yield* serving(elsewhere)
+      yield* pretend(url, { port: Number(elsewhere.CLUSTER_PORT) })
+      assert.include(yield* refusal(own), "does not have this database's key, so it belongs to another installation")
+      yield* forget
+
+      const mute = yield* listener(() => {})
+      yield* pretend(url, { port: mute.port })
+      assert.include(yield* refusal(own), "does not reach the node other")
+      yield* forget
+
+      // Whatever was wrong is put right: it may join.
+      yield* serving(own)
+    })
+  )
+})

@@ -1,0 +1,16 @@
+import { assert, describe, it } from "@effect/vitest"
+import { shutdownProof } from "../proofs/ShutdownProof.ts"
+
+describe("a server that is asked to end under load", () => {
+  it("answers what is under way, says that it is not ready any more, and ends by itself with success", async () => {
+    const figures = await shutdownProof({ rounds: 3, seed: 18 })
+    assert.deepStrictEqual(figures.violations.slice(0, 10), [])
+    assert.strictEqual(figures.failed, 0)
+    assert.strictEqual(figures.lost, 0)
+    assert.isAbove(figures.inFlight, 10)
+    assert.strictEqual(figures.ended, figures.streams)
+    assert.strictEqual(figures.streams, 60)
+    assert.isAbove(figures.seenDraining, 0)
+    assert.isBelow(Math.max(...figures.millis), 20_000)
+  })
+})

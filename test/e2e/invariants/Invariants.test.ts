@@ -1,0 +1,164 @@
+/** The invariants are only worth something if they notice; each is shown a history that breaks it. */
+import { assert, describe, it } from "@effect/vitest"
+import { projectionErrors, read } from "./Invariants.ts"
+import type { Rules } from "./QueueReader.ts"
+import type { Recorded } from "./Reader.ts"
+
+type Line = readonly [type: string, at: number, consumerId?: string | undefined, data?: Recorded["data"]]
+
+const recorded = (rules: Rules, lines: ReadonlyArray<Line>): ReadonlyArray<Recorded> =>
+  [configured(rules), ...lines].map(([type, at, consumerId, data], index) => ({
+    sequence: index + 1,
+    type,
+    at,
+    ...(consumerId === undefined ? {} : { consumerId }),
+    data: data ?? {}
+  }))
+
+const configured = (rules: Rules): Line => ["Configured", 0, undefined, { configuration: rules }]
+
+const violations = (rules: Rules, lines: ReadonlyArray<Line>) => read(recorded(rules, lines)).violations
+const operator = { by: "operator" }
+const perSecond: Rules = { admitRate: 60 }
+
+describe("the invariants", () => {
+  it("find nothing in a queue that keeps them", () => {
+    assert.deepStrictEqual(
+      violations({ admitRate: 60, admissionExpirationSeconds: 1, capacity: 2, maxAdmissions: 2 }, [
+        ["Entered", 10, "a"],
+        ["Entered", 10, "b"],
+        ["Granted", 10, "a"],
+        ["Completed", 500, "a"],
+        ["Granted", 1010, "b"],
+        ["Expired", 2010, "b"],
+        ["Entered", 2010, "b"],
+        ["Left", 2011, "b"],
+        ["Entered", 2012, "b"],
+        ["Ended", 2020],
+        ["Denied", 2020, "b", { reason: "QUEUE_CLOSED" }],
+        ["TornDown", 2020]
+      ]),
+      []
+    )
+  })
+
+  it("find an admission out of order", () => {
+    const reading = read(
+      recorded(perSecond, [
+        ["Entered", 1, "a"],
+        ["Entered", 2, "b"],
+        ["Granted", 3, "b"]
+      ])
+    )
+    assert.strictEqual(reading.inversions, 1)
+  })
+
+  it("allow an operator to admit out of order", () => {
+    assert.deepStrictEqual(
+      violations(perSecond, [
+        ["Entered", 1, "a"],
+        ["Entered", 2, "b"],
+        ["Granted", 3, "b", operator]
+      ]),
+      []
+    )
+  })
+
+  it("put an earlier loyal entry in front, and find it passed over", () => {
+    const rules: Rules = { admitRate: 60, loyaltyBiasEnabled: true, loyaltyHeadStartSeconds: 60 }
+    const entries: ReadonlyArray<Line> = [
+      ["Entered", 1, "a"],
+      ["Entered", 2, "b", { loyaltyScore: 1 }]
+    ]
+    assert.deepStrictEqual(violations(rules, [...entries, ["Granted", 3, "b"]]), [])
+    assert.strictEqual(violations(rules, [...entries, ["Granted", 3, "a"]]).length, 1)
+  })
+
+  it("let the lobby in any order, but before all others", () => {
+    const rules: Rules = { admitRate: 60, lobbyOpenAt: 0, openAt: 5 }
+    const entries: ReadonlyArray<Line> = [
+      ["Entered", 1, "a"],
+      ["Entered", 2, "b"],
+      ["Opened", 5],
+      ["Entered", 6, "c"]
+    ]
+    assert.deepStrictEqual(violations(rules, [...entries, ["Granted", 6, "b"], ["Granted", 1006, "a"]]), [])
+    assert.strictEqual(violations(rules, [...entries, ["Granted", 6, "c"]]).length, 1)
+  })
+
+  it("find admissions that are too fast, to the millisecond", () => {
+    const entries: ReadonlyArray<Line> = [
+      ["Entered", 1, "a"],
+      ["Entered", 1, "b"],
+      ["Entered", 1, "c"],
+      ["Granted", 1, "a"]
+    ]
+    assert.deepStrictEqual(violations(perSecond, [...entries, ["Granted", 2, "b"], ["Granted", 1002, "c"]]), [])
+    assert.strictEqual(violations(perSecond, [...entries, ["Granted", 2, "b"], ["Granted", 1001, "c"]]).length, 1)
+  })
+
+  it("find a second live grant, one too many, and one in a full house", () => {
+    const two: ReadonlyArray<Line> = [
+      ["Entered", 1, "a"],
+      ["Granted", 1, "a", operator],
+      ["Granted", 2, "a", operator]
+    ]
+    assert.strictEqual(violations(perSecond, two).length, 1)
+    const three: ReadonlyArray<Line> = [
+      ["Entered", 1, "a"],
+      ["Entered", 1, "b"],
+      ["Granted", 1, "a", operator],
+      ["Granted", 2, "b", operator]
+    ]
+    assert.strictEqual(violations({ admitRate: 60, maxAdmissions: 1 }, three).length, 1)
+    const left: ReadonlyArray<Line> = [...three.slice(0, 3), ["Left", 2, "a"], ["Granted", 2, "b", operator]]
+    assert.deepStrictEqual(violations({ admitRate: 60, maxAdmissions: 1 }, left), [])
+    assert.strictEqual(violations({ admitRate: 60, capacity: 1 }, three).length, 1)
+  })
+
+  it("find use after expiry, expiry before its time, entry after the closing and twice", () => {
+    const rules: Rules = { admitRate: 60, admissionExpirationSeconds: 1 }
+    const granted: ReadonlyArray<Line> = [
+      ["Entered", 1, "a"],
+      ["Granted", 1, "a"]
+    ]
+    assert.strictEqual(violations(rules, [...granted, ["Completed", 1001, "a"]]).length, 1)
+    assert.strictEqual(violations(rules, [...granted, ["Expired", 1000, "a"]]).length, 1)
+    assert.strictEqual(violations(rules, [...granted, ["Entered", 2, "a"]]).length, 1)
+    assert.strictEqual(
+      violations(rules, [
+        ["Ended", 1],
+        ["Entered", 2, "a"]
+      ]).length,
+      1
+    )
+  })
+
+  it("find a gap in the sequence and time that runs backwards", () => {
+    const [first, second, third] = recorded(perSecond, [
+      ["Entered", 5, "a"],
+      ["Entered", 6, "b"]
+    ])
+    assert.strictEqual(read([first!, third!]).violations.length, 1)
+    assert.strictEqual(read([first!, second!, { ...third!, at: 4 }]).violations.length, 1)
+  })
+
+  it("find a list that shows what the events do not say", () => {
+    const history = recorded(perSecond, [
+      ["Entered", 1, "a"],
+      ["Granted", 1, "a"],
+      ["Entered", 2, "b"]
+    ])
+    const place = (consumerId: string, status: string, at: number) => ({
+      consumerId,
+      status,
+      enteredAt: new Date(at).toISOString()
+    })
+    const right = [place("a", "GRANTED", 1), place("b", "QUEUED", 2)]
+    assert.deepStrictEqual(projectionErrors(history, 4, right), [])
+    assert.strictEqual(projectionErrors(history, 4, [right[0]!]).length, 1)
+    assert.strictEqual(projectionErrors(history, 4, [place("a", "QUEUED", 1), right[1]!]).length, 1)
+    assert.strictEqual(projectionErrors(history, 4, [...right, place("c", "QUEUED", 2)]).length, 1)
+    assert.deepStrictEqual(projectionErrors(history, 2, [place("a", "QUEUED", 1)]), [])
+  })
+})

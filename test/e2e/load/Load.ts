@@ -1,0 +1,188 @@
+/**
+ * Consumers that come, wait, look, bid, book, buy and leave without end, each over connections that break when the server
+ * does; then they try again. Everything they are told goes into the ledger.
+ */
+import { type Apis, type Guest, Unexpected } from "../support/Apis.ts"
+import type { Dice } from "../support/Dice.ts"
+import type { Body, HttpAnswer } from "../support/HttpConnections.ts"
+import type { Kind } from "../invariants/Invariants.ts"
+import type { Ledger } from "./Ledger.ts"
+import { pause } from "../support/Processes.ts"
+import { type Loaded, pathOf, standingOf, type Visitor, visits } from "./Visits.ts"
+
+const retryPauseMillis = 40
+const recentMax = 64
+
+/** Nobody waits longer than this for an answer; the load then counts it as one that should not be. */
+const patienceSecondsMax = 45
+
+/** Thrown through a worker when the load is to end. */
+class Stopped extends Error {}
+
+/** What a load may do otherwise. */
+export interface Manner {
+  /** Pause of each guest between its visits, in milliseconds at most; 0: none. */
+  readonly restMillisMax?: number
+  /** Where guests come from, and where they go; if nothing is said, each is a new one and does not come back. */
+  readonly guests?: Guests
+}
+
+export interface Guests {
+  readonly take: () => Promise<Guest>
+  readonly giveBack: (guest: Guest) => Promise<void>
+}
+
+export class Load {
+  /** Attempts that got no answer and were made again. */
+  retries = 0
+  private readonly apis: Apis
+  private readonly ledger: Ledger
+  private readonly dice: Dice
+  private readonly workers: ReadonlyArray<Promise<void>>
+  private readonly manner: Manner
+  private byKind = new Map<Kind, ReadonlyArray<Loaded>>()
+  private recent: Array<{ readonly guest: Guest; readonly mechanism: Loaded }> = []
+  private isStopped = false
+  private gate: Promise<void> | undefined
+  private idle = 0
+  private isPaused = false
+
+  constructor(apis: Apis, ledger: Ledger, dice: Dice, workers: number, manner: Manner = {}) {
+    this.manner = manner
+    this.apis = apis
+    this.ledger = ledger
+    this.dice = dice
+    this.workers = Array.from({ length: workers }, () => this.work())
+  }
+
+  /** The mechanisms that guests choose from: first a kind, then one of its kind. */
+  set mechanisms(mechanisms: ReadonlyArray<Loaded>) {
+    this.byKind = Map.groupBy(mechanisms, ({ kind }) => kind)
+    this.recent = this.recent.filter(({ mechanism }) => mechanisms.includes(mechanism))
+  }
+
+  /** Lets everyone finish what is under way and wait; answers how to let them go on. */
+  async paused(): Promise<() => void> {
+    let open = () => {}
+    this.isPaused = true
+    this.gate = new Promise((resolve) => (open = resolve))
+    for (const begun = performance.now(); this.idle < this.workers.length; await pause(2)) {
+      if (performance.now() - begun > 2 * patienceSecondsMax * 1000) throw new Error("the load does not come to rest")
+    }
+    return () => {
+      this.isPaused = false
+      this.gate = undefined
+      open()
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true
+    await Promise.all(this.workers)
+  }
+
+  private async work(): Promise<void> {
+    try {
+      for (;;) await this.visit()
+    } catch (error) {
+      if (!(error instanceof Stopped)) this.ledger.unexpected.push(String(error))
+    }
+    this.idle += 1
+  }
+
+  private async visit(): Promise<void> {
+    const { guests } = this.manner
+    const guest = await this.persist(() => guests?.take() ?? this.apis.guest())
+    await this.visitsOf(guest)
+    await guests?.giveBack(guest)
+  }
+
+  /** One guest comes up to three times. */
+  private async visitsOf(guest: Guest): Promise<void> {
+    for (let visits = this.dice.between(1, 3); visits > 0; visits--) {
+      const { restMillisMax = 0 } = this.manner
+      if (restMillisMax > 0) await pause(this.dice.between(0, restMillisMax))
+      await this.turn()
+      if (this.byKind.size === 0) {
+        await pause(5)
+        return
+      }
+      const mechanism = this.dice.pick(this.byKind.get(this.dice.pick([...this.byKind.keys()]))!)
+      this.remember(guest, mechanism)
+      if (await this.visitOf(mechanism, guest)) return
+    }
+  }
+
+  private visitOf(mechanism: Loaded, guest: Guest): Promise<boolean> {
+    const path = pathOf(mechanism)
+    const { consumerId } = guest
+    const write = async (send: () => Promise<HttpAnswer>): Promise<Body | undefined> => {
+      await this.turn()
+      const answer = await this.persist(send)
+      return this.ledger.note("write", mechanism.id, consumerId, answer) ? answer.body : undefined
+    }
+    const done = async (send: () => Promise<HttpAnswer>) => (await write(send)) !== undefined
+    const visitor: Visitor = {
+      guest,
+      dice: this.dice,
+      act: (action, body) => write(() => this.apis.doAs(guest, `${path}/${action}`, body)),
+      shop: (action, body) => done(() => this.apis.doAsShop(`${path}/${action}`, { consumerId, ...body })),
+      admin: (action) => done(() => this.apis.doAsAdmin("POST", `${path}/${action}`, { consumerId })),
+      look: async () => {
+        await this.turn()
+        const answer = await this.look(mechanism, guest)
+        this.ledger.notePosition(mechanism.id, consumerId, answer)
+        if (this.dice.chance(0.3)) await this.lookAtAnother()
+        return answer.body
+      },
+      see: async (what) => (await this.persist(() => this.apis.seeAs(guest, `${path}/${what}`))).body,
+      rest: (millisMax) => pause(this.dice.between(1, millisMax))
+    }
+    return visits[mechanism.kind](mechanism, visitor)
+  }
+
+  private async look(mechanism: Loaded, guest: Guest): Promise<HttpAnswer> {
+    const answer = await this.persist(() => this.apis.seeAs(guest, standingOf(mechanism)))
+    this.ledger.note("read", mechanism.id, guest.consumerId, answer)
+    return answer
+  }
+
+  /** A reader beside the writer: may see what another is about to be told, but never what is not on record. */
+  private async lookAtAnother(): Promise<void> {
+    if (this.recent.length === 0) return
+    const { guest, mechanism } = this.dice.pick(this.recent)
+    await this.look(mechanism, guest)
+  }
+
+  /** Guests that are given back may end their sessions, and nobody can look for them then. */
+  private remember(guest: Guest, mechanism: Loaded): void {
+    if (this.manner.guests !== undefined) return
+    this.recent.push({ guest, mechanism })
+    if (this.recent.length > recentMax) this.recent.shift()
+  }
+
+  /** The point where a worker waits if the load is paused, and ends if it is over. */
+  private async turn(): Promise<void> {
+    if (this.isStopped) throw new Stopped()
+    if (!this.isPaused) return
+    this.idle += 1
+    await this.gate
+    this.idle -= 1
+  }
+
+  /** Tries until there is an answer that is not "come back later". */
+  private async persist<A extends object>(send: () => Promise<A>): Promise<A> {
+    const begun = performance.now()
+    for (;;) {
+      const answer = await send().catch((error: unknown) => {
+        if (error instanceof Unexpected && error.status !== 503) throw error
+        return undefined
+      })
+      if (answer !== undefined && (!("status" in answer) || answer.status !== 503)) return answer
+      this.retries += 1
+      if (this.isStopped) throw new Stopped()
+      if (performance.now() - begun > patienceSecondsMax * 1000) throw new Error("no answer for too long")
+      await pause(retryPauseMillis)
+    }
+  }
+}

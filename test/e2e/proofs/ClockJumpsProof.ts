@@ -1,0 +1,242 @@
+/**
+ * A process whose clock is put forward by an hour, back by two minutes, and right again, while consumers wait in its queues
+ * and timers are set. By its own clock nothing may come before its time, and what is due comes at once; a mechanism's time
+ * never runs backwards; and no jump lets consumers in faster than the rate.
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Client } from "pg"
+import { Apis } from "../support/Apis.ts"
+import { read } from "../invariants/Invariants.ts"
+import { pause } from "../support/Processes.ts"
+import { Watch } from "./PunctualProof.ts"
+import { ServerUnderTest } from "../support/ServerUnderTest.ts"
+import type { Awaited } from "../load/Transitions.ts"
+
+const program = fileURLToPath(new URL("../support/jumpingClockServer.ts", import.meta.url))
+
+/** Times are milliseconds. */
+export interface Figures {
+  jumps: number
+  /** How late timers were that a jump made due. */
+  readonly lateMillis: Array<number>
+  /** Timers that a jump back must not ring, and did not. */
+  heldBack: number
+  /** The most consumers that were let in within a second, about any jump. */
+  mostInASecond: number
+  grants: number
+  readonly violations: Array<string>
+}
+
+const minuteMillis = 60_000
+const hourMillis = 60 * minuteMillis
+const backMillis = 2 * minuteMillis
+const admitRate = 600
+const waitingGuests = 150
+/** What the rate lets in within a second, what may be made up for, and one for each end of the second. */
+export const mostInASecondMax = admitRate / 60 + admitRate / 60 / 4 + 2
+const sampleMillis = 50
+const watchMillis = 3_000
+const timersOfEachKind = 3
+
+export async function clockJumpsProof(): Promise<Figures> {
+  const figures: Figures = { jumps: 0, lateMillis: [], heldBack: 0, mostInASecond: 0, grants: 0, violations: [] }
+  const directory = await mkdtemp(join(tmpdir(), "usher-clock-"))
+  const file = join(directory, "offset")
+  await using server = await ServerUnderTest.make({ settings: { CLOCK_OFFSET_FILE: file } })
+  try {
+    await server.start([program, "serve"])
+    using apis = new Apis(server, await server.createOrganization(), 16)
+    await using stage = await Stage.open(server, apis, file, figures)
+    await stage.fillQueue()
+    await stage.forward()
+    await stage.back()
+    await stage.judge()
+    if (!server.isRunning || !(await server.isReady()))
+      figures.violations.push(`the server is not ready:\n${server.log}`)
+    return figures
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+class Stage {
+  private readonly server: ServerUnderTest
+  private readonly apis: Apis
+  private readonly file: string
+  private readonly figures: Figures
+  private readonly watch: Watch
+  private readonly database: Client
+  private readonly sequenceId: string
+  private readonly mechanisms: Array<{ readonly id: string; readonly kind: "queue" | "timed_release" | "draw" }> = []
+  private queueId = ""
+  private offsetMillis = 0
+
+  static async open(server: ServerUnderTest, apis: Apis, file: string, figures: Figures): Promise<Stage> {
+    const database = new Client({ connectionString: server.database.url! })
+    await database.connect()
+    const watch = await Watch.open(server, apis)
+    return new Stage(server, apis, file, figures, watch, database, await apis.createSequence())
+  }
+
+  private constructor(
+    server: ServerUnderTest,
+    apis: Apis,
+    file: string,
+    figures: Figures,
+    watch: Watch,
+    database: Client,
+    sequenceId: string
+  ) {
+    this.server = server
+    this.apis = apis
+    this.file = file
+    this.figures = figures
+    this.watch = watch
+    this.database = database
+    this.sequenceId = sequenceId
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.watch[Symbol.asyncDispose]()
+    await this.database.end()
+  }
+
+  /** A queue in which many wait, and in which somebody is let in ten times a second. */
+  async fillQueue(): Promise<void> {
+    this.queueId = await this.create("queue", { admitRate, admissionExpirationSeconds: 1_800 })
+    for (let guest = 0; guest < waitingGuests; guest++) await this.enter(this.queueId)
+  }
+
+  /** An hour passes at once: what is due in it happens now, and nothing of the hour after. */
+  async forward(): Promise<void> {
+    const due: Array<Omit<Awaited, "name" | "dueAt">> = []
+    for (let number = 1; number <= timersOfEachKind; number++) {
+      const at = (minutes: number) => this.text(minutes * number * minuteMillis)
+      const closing = await this.create("timed_release", { closeAt: at(15) })
+      const opening = await this.create("queue", { admitRate, lobbyOpenAt: this.text(0), openAt: at(10) })
+      await this.enter(opening)
+      const draw = await this.create("draw", { closeAt: at(5), drawAt: at(6), winnerCount: 1, supportsGuest: true })
+      await this.enter(draw)
+      const expiring = await this.create("queue", { admitRate: 60_000, admissionExpirationSeconds: 600 * number })
+      await this.enter(expiring)
+      due.push(inJournal(closing, "Closed"), inJournal(opening, "Opened"), inJournal(opening, "Granted"))
+      due.push(inJournal(draw, "Drawn"), inJournal(expiring, "Expired"))
+    }
+    const later = await this.create("timed_release", { openAt: this.text(1.5 * hourMillis), supportsGuest: true })
+    await pause(500)
+    await this.expectNone(due.map(({ shows }) => shows))
+    await this.jump(hourMillis, due)
+    const guest = await this.apis.guest()
+    const { body } = await this.apis.doAs(guest, `/timed-releases/${later}/enter`, {})
+    if (body.code !== "NOT_OPEN") this.figures.violations.push("something opened before its time")
+  }
+
+  /** Two minutes are taken back: what was due in them waits for them to pass again, and then comes at once. */
+  async back(): Promise<void> {
+    const due: Array<Omit<Awaited, "name" | "dueAt">> = []
+    for (let number = 1; number <= timersOfEachKind; number++) {
+      const closing = await this.create("timed_release", { closeAt: this.text(2 * watchMillis - 500) })
+      due.push(inJournal(closing, "Closed"))
+    }
+    const before = await this.enter(this.queueId)
+    await this.jump(-backMillis, [])
+    await this.expectNone(due.map(({ shows }) => shows))
+    this.figures.heldBack += due.length
+    const after = await this.enter(this.queueId)
+    if (after < before) this.figures.violations.push(`time ran backwards: entered at ${after}, after ${before}`)
+    // What begins after the jump has its own time.
+    const closesAt = Date.now() + 2_000
+    const closeAt = new Date(closesAt + this.offsetMillis).toISOString()
+    const fresh = await this.create("timed_release", { closeAt })
+    await this.awaited([inJournal(fresh, "Closed")], closesAt)
+    await this.jump(backMillis, due)
+  }
+
+  /** The record of everything, against the rules. */
+  async judge(): Promise<void> {
+    for (const { id, kind } of this.mechanisms) {
+      const reading = read(await this.apis.history(id), kind)
+      this.figures.grants += reading.grants
+      this.figures.violations.push(...reading.violations.map((problem) => `${kind} ${id}: ${problem}`))
+    }
+  }
+
+  /** Puts the clock; watches how fast consumers are let in about it, and whether what is then due comes. */
+  private async jump(byMillis: number, due: ReadonlyArray<Omit<Awaited, "name" | "dueAt">>): Promise<void> {
+    const sampled = this.sampleGrants(2 * watchMillis)
+    await pause(watchMillis)
+    this.offsetMillis += byMillis
+    await writeFile(this.file, `${this.offsetMillis}`)
+    const at = Date.now()
+    this.server.signal("SIGUSR2")
+    this.figures.jumps += 1
+    await this.awaited(due, at)
+    this.figures.mostInASecond = Math.max(this.figures.mostInASecond, await sampled)
+  }
+
+  /** `at`: of this process's own clock. */
+  private async awaited(due: ReadonlyArray<Omit<Awaited, "name" | "dueAt">>, at: number): Promise<void> {
+    const awaited = due.map((one) => ({ name: "jump", dueAt: at, ...one }))
+    for (const { at: seenAt, awaited: one } of await this.watch.awaitAll(awaited, 0)) {
+      const what = JSON.stringify(one.shows)
+      if (seenAt === undefined) this.figures.violations.push(`not seen after a jump: ${what}`)
+      else if (seenAt < at) this.figures.violations.push(`${at - seenAt} ms too early: ${what}`)
+      else this.figures.lateMillis.push(seenAt - at)
+    }
+  }
+
+  private async expectNone(shows: ReadonlyArray<Awaited["shows"]>): Promise<void> {
+    for (const shown of shows) {
+      if (shown.in !== "journal") continue
+      const { rows } = await this.database.query("select 1 from journal where mechanism_id = $1 and type = $2", [
+        shown.mechanismId,
+        shown.type
+      ])
+      if (rows.length > 0) this.figures.violations.push(`came before its time: ${JSON.stringify(shown)}`)
+    }
+  }
+
+  /** The most consumers that were let into the queue within a second of the time to come, as others can read it. */
+  private async sampleGrants(millis: number): Promise<number> {
+    const samples: Array<{ readonly at: number; readonly grants: number }> = []
+    const text = "select count(*)::int4 as grants from journal where mechanism_id = $1 and type = 'Granted'"
+    for (const begun = performance.now(); performance.now() - begun < millis; await pause(sampleMillis)) {
+      const { rows } = await this.database.query<{ grants: number }>({ name: "grants", text, values: [this.queueId] })
+      samples.push({ at: performance.now(), grants: rows[0]!.grants })
+    }
+    const within = samples.map(({ at, grants }) => {
+      const earlier = samples.find((sample) => sample.at >= at - 1_000)!
+      return grants - earlier.grants
+    })
+    return Math.max(...within)
+  }
+
+  private async create(kind: "queue" | "timed_release" | "draw", settings: object): Promise<string> {
+    const path = { queue: "/queues", timed_release: "/timed-releases", draw: "/draws" }[kind]
+    const id = await this.apis.create(path, { sequenceId: this.sequenceId, name: kind, ...settings })
+    this.mechanisms.push({ id, kind })
+    return id
+  }
+
+  /** A new guest enters; answers when, by the process's clock. */
+  private async enter(id: string): Promise<number> {
+    const folder = this.mechanisms.find((one) => one.id === id)!.kind === "draw" ? "draws" : "queues"
+    const { status, body } = await this.apis.doAs(await this.apis.guest(), `/${folder}/${id}/enter`)
+    if (status !== 200) throw new Error(`entering answered ${status}: ${JSON.stringify(body)}`)
+    return Date.parse(body.enteredAt!)
+  }
+
+  /** By the process's clock. */
+  private now(): number {
+    return Date.now() + this.offsetMillis
+  }
+
+  private text(afterMillis: number): string {
+    return new Date(this.now() + afterMillis).toISOString()
+  }
+}
+
+const inJournal = (mechanismId: string, type: string) => ({ shows: { in: "journal", mechanismId, type } as const })

@@ -1,0 +1,124 @@
+/**
+ * Postgres is ended in its immediate mode again and again, and started again, under load of every kind: nothing acknowledged
+ * is lost, nobody is answered with a 500 or kept waiting for long, and soon as much is done as before.
+ */
+import { Apis } from "../support/Apis.ts"
+import { Dice } from "../support/Dice.ts"
+import { type Findings, Ground, noFindings } from "../load/Ground.ts"
+import type { Exchange } from "../support/HttpConnections.ts"
+import { Ledger } from "../load/Ledger.ts"
+import { Load } from "../load/Load.ts"
+import { Nodes } from "../support/Nodes.ts"
+import { OwnPostgres } from "../support/OwnPostgres.ts"
+import { Pace } from "../support/Pace.ts"
+import { PatientConnections } from "../support/PatientConnections.ts"
+import { pause } from "../support/Processes.ts"
+import { ServerUnderTest } from "../support/ServerUnderTest.ts"
+
+export interface Options {
+  readonly restarts: number
+  /** One process, or several nodes. */
+  readonly nodes: number
+  readonly seed: number
+  /** Between the beginning of one restart and the next. */
+  readonly restartSeconds?: number
+  readonly onRestart?: (figures: Figures) => void
+}
+
+/** Times are milliseconds. */
+export interface Figures extends Findings {
+  restarts: number
+  /** How long each restart of the server took. */
+  readonly awayMillis: Array<number>
+  /** From the beginning of a restart until as much was done in a second as before, less a twentieth. */
+  readonly backMillis: Array<number>
+  /** What was done for the paced consumers in a second before each restart: requests answered, but not "come back later". */
+  readonly perSecond: Array<number>
+  /** The request that took longest, and how long. */
+  slowest: string
+  slowestMillis: number
+  /** Requests that were told to come back later. */
+  postponed: number
+  requests: number
+}
+
+const workers = 12
+const restMillisMax = 60
+const backShare = 0.95
+/** In which the load finds its pace before it is measured. */
+const warmUpMillis = 1_000
+
+export async function databaseRestartProof(options: Options): Promise<Figures> {
+  const { restarts, seed, restartSeconds = 10, onRestart } = options
+  const dice = new Dice(seed)
+  const figures: Figures = {
+    ...noFindings(),
+    restarts: 0,
+    awayMillis: [],
+    backMillis: [],
+    perSecond: [],
+    slowest: "",
+    slowestMillis: 0,
+    postponed: 0,
+    requests: 0
+  }
+  await using database = await OwnPostgres.make()
+  await using servers = await started(options.nodes, database)
+  const keys = await servers.all[0]!.createOrganization()
+  using apis = new Apis(servers.all, keys, workers, PatientConnections)
+  const ground = await Ground.make(apis, dice)
+  const ledger = new Ledger()
+  using clients = new Apis(servers.all, keys, workers)
+  clients.consumer.onEnd = (exchange) => note(exchange, figures)
+  using paced = new Apis(servers.all, keys)
+  paced.consumer.onEnd = (exchange) => note(exchange, figures)
+  const sequenceId = await apis.createSequence()
+  const pace = await Pace.begin(paced, [await apis.create("/queues", { sequenceId, name: "paced", admitRate: 0 })])
+  const load = new Load(clients, ledger, dice, workers, { restMillisMax })
+  load.mechanisms = ground.mechanisms
+  try {
+    for (; figures.restarts < restarts; figures.restarts += 1) {
+      await pause(warmUpMillis)
+      const measuredFrom = performance.now()
+      await pause((restartSeconds * 1_000) / 2 - warmUpMillis)
+      const begun = performance.now()
+      const before = pace.perWindow(measuredFrom, begun)
+      figures.perSecond.push(before)
+      await database.restart()
+      figures.awayMillis.push(performance.now() - begun)
+      await pause((restartSeconds * 1_000) / 2)
+      figures.backMillis.push((pace.firstWindow(begun, before * backShare) ?? Infinity) - begun)
+      await ground.addBrief(dice)
+      load.mechanisms = ground.mechanisms
+      onRestart?.(figures)
+    }
+  } finally {
+    await Promise.all([load.stop(), pace.stop()])
+  }
+  for (const { isRunning, log, name } of servers.all) {
+    if (!isRunning) figures.violations.push(`${name} has ended:\n${log}`)
+  }
+  await ground.check(ledger, figures)
+  await ground.summarize(ledger, figures)
+  return figures
+}
+
+/** One process on the database, or several nodes. */
+async function started(count: number, database: OwnPostgres) {
+  if (count > 1) {
+    const nodes = await Nodes.make({ count, database })
+    await nodes.start()
+    return nodes
+  }
+  const server = await ServerUnderTest.make({ database })
+  await server.start()
+  return { all: [server], [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+}
+
+function note({ what, sentAt, endedAt, outcome }: Exchange, figures: Figures): void {
+  figures.requests += 1
+  const millis = endedAt - sentAt
+  if (millis > figures.slowestMillis) Object.assign(figures, { slowestMillis: millis, slowest: `${what}: ${outcome}` })
+  if (outcome === 503) figures.postponed += 1
+  else if (typeof outcome === "string" || outcome >= 500) figures.violations.push(`${what}: ${outcome}`)
+}

@@ -1,0 +1,47 @@
+/**
+ * Lets the server kill itself between deciding, committing and answering, under load: to clients it must look as if
+ * nothing had happened but a broken connection.
+ */
+import { fileURLToPath } from "node:url"
+import type { Step } from "../../../src/engine/actor/Failpoint.ts"
+import * as CrashProof from "./CrashProof.ts"
+import { pause } from "../support/Processes.ts"
+
+const program = fileURLToPath(new URL("../support/failpointServer.ts", import.meta.url))
+const steps: ReadonlyArray<Step> = ["decided", "committed", "answered"]
+
+export interface Figures extends CrashProof.Figures {
+  /** How often each failpoint fired. */
+  readonly fired: { readonly [S in Step]: number }
+}
+
+export interface Options {
+  /** How often each failpoint is to fire. */
+  readonly each: number
+  readonly seed: number
+  readonly secondsMax?: number
+  readonly onRound?: (round: number, figures: CrashProof.Figures) => void
+}
+
+export async function failpointProof({ each, seed, ...others }: Options): Promise<Figures> {
+  const fired = { decided: 0, committed: 0, answered: 0 }
+  const kills = each * steps.length
+  let step: Step = "decided"
+  const figures = await CrashProof.crashProof({
+    kills,
+    seed,
+    start: (server, dice, round) => {
+      step = steps[round % steps.length]!
+      return server.start([program, step, `${dice.between(1, 150)}`])
+    },
+    crash: async (server, dice) => {
+      await pause(dice.between(20, 200))
+      server.signal("SIGUSR2")
+      const ending = await server.untilEnded(20)
+      if (ending?.signal !== "SIGKILL") throw new Error(`the failpoint did not fire:\n${server.log}`)
+      fired[step] += 1
+    },
+    ...others
+  })
+  return { ...figures, fired }
+}

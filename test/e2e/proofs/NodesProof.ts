@@ -1,0 +1,253 @@
+/**
+ * Nodes that are killed, and that leave in order, one after the other under load of every kind through all of them. What
+ * clients were told is held against what is on record; no mechanism may be out of service for long, no timer is forgotten,
+ * and whoever follows a place misses nothing of it.
+ */
+import { Apis, type Guest } from "../support/Apis.ts"
+import { Dice } from "../support/Dice.ts"
+import { FollowedPlaces } from "../load/FollowedPlaces.ts"
+import { type Findings, Ground, noFindings } from "../load/Ground.ts"
+import type { Exchange } from "../support/HttpConnections.ts"
+import { Ledger } from "../load/Ledger.ts"
+import { Load } from "../load/Load.ts"
+import { livingOn, Nodes } from "../support/Nodes.ts"
+import { PatientConnections } from "../support/PatientConnections.ts"
+import { pause } from "../support/Processes.ts"
+import { Watch } from "./PunctualProof.ts"
+import type { Keys, ServerUnderTest } from "../support/ServerUnderTest.ts"
+
+export interface Options {
+  /** How long nodes are killed, in seconds. */
+  readonly seconds: number
+  /** Nodes that then leave in order, one after the other; all of them if nothing is said. */
+  readonly leaves?: number
+  readonly seed: number
+  readonly nodes?: number
+  /** Between one kill and the next; longer if the record takes longer to be read. */
+  readonly killSeconds?: number
+  readonly onRound?: (round: Round, figures: Figures) => void
+}
+
+export type Round = "kill" | "leave"
+
+/** Times are milliseconds. */
+export interface Figures extends Findings {
+  kills: number
+  leaves: number
+  /** The longest wait for an answer in each mechanism whose owner was killed, or left. */
+  readonly waits: { readonly [R in Round]: Array<number> }
+  /** How late each timed transition was that was due about when its owner went. */
+  readonly late: { readonly [R in Round]: Array<number> }
+  /** Live streams that went on, or were taken up again. */
+  streams: number
+  /** Requests that a node had under way when it was asked to leave. */
+  inFlight: number
+  /** Attempts that were repeated: told to come back later, or sent to a node that was gone. */
+  retries: number
+  readonly restartMillis: Array<number>
+}
+
+const workers = 16
+const restMillisMax = 40
+/** Queues whose service is watched, and queues whose places are followed: enough that every node has some. */
+const watchedQueues = 24
+const timersPerRound = 12
+/** Kills after which all lasting mechanisms are new, so that what is read back stays small. */
+const killsPerDrop = 6
+
+export async function nodesProof(options: Options): Promise<Figures> {
+  const { seconds, seed, killSeconds = 10 } = options
+  const dice = new Dice(seed)
+  const figures: Figures = {
+    ...noFindings(),
+    kills: 0,
+    leaves: 0,
+    waits: { kill: [], leave: [] },
+    late: { kill: [], leave: [] },
+    streams: 0,
+    inFlight: 0,
+    retries: 0,
+    restartMillis: []
+  }
+  await using nodes = await Nodes.make({ count: options.nodes ?? 3 })
+  await nodes.start()
+  const keys = await nodes.all[0]!.createOrganization()
+  using apis = new Apis(nodes.all, keys, workers, PatientConnections)
+  await using watch = await Watch.open(nodes.all[0]!, apis)
+  const stage = await Stage.make(apis)
+  const ground = await Ground.make(apis, dice)
+  const ledger = new Ledger()
+  using clients = new Apis(nodes.all, keys, workers)
+  const load = new Load(clients, ledger, dice, workers, { restMillisMax })
+  load.mechanisms = ground.mechanisms
+
+  const play = async (round: Round, node: ServerUnderTest): Promise<void> => {
+    try {
+      await goneAndBack({ round, node, nodes, keys, stage, watch, clients, dice, figures })
+    } catch (error) {
+      const logs = nodes.all.map(({ name, log }) => `${name}:\n${log}`).join("\n")
+      throw new Error(`in the round "${round}" of ${node.name}:\n${logs}`, { cause: error })
+    }
+    const goOn = await load.paused()
+    try {
+      await ground.check(ledger, figures)
+      if (figures.kills % killsPerDrop === 0) await ground.renewLasting()
+      await ground.addBrief(dice)
+    } finally {
+      goOn()
+    }
+    load.mechanisms = ground.mechanisms
+    figures.retries = load.retries
+    options.onRound?.(round, figures)
+  }
+  try {
+    const begun = performance.now()
+    for (
+      let next = begun;
+      next < begun + seconds * 1_000;
+      next = Math.max(next + killSeconds * 1_000, performance.now())
+    ) {
+      await pause(Math.max(0, next - performance.now()))
+      await play("kill", dice.pick(nodes.all))
+      figures.kills += 1
+    }
+    for (const node of nodes.all.slice(0, options.leaves)) {
+      await play("leave", node)
+      figures.leaves += 1
+    }
+  } finally {
+    await load.stop()
+  }
+  await ground.summarize(ledger, figures)
+  return figures
+}
+
+/** What the rounds look at: queues by hand, and a guest who asks there. */
+class Stage {
+  readonly queueIds: ReadonlyArray<string>
+  readonly sequenceId: string
+  readonly guest: Guest
+
+  static async make(apis: Apis): Promise<Stage> {
+    const sequenceId = await apis.createSequence()
+    const queueIds: Array<string> = []
+    for (let number = 0; number < watchedQueues; number++) {
+      queueIds.push(await apis.create("/queues", { sequenceId, name: `watched ${number}`, admitRate: 0 }))
+    }
+    return new Stage(sequenceId, queueIds, await apis.guest())
+  }
+
+  private constructor(sequenceId: string, queueIds: ReadonlyArray<string>, guest: Guest) {
+    this.sequenceId = sequenceId
+    this.queueIds = queueIds
+    this.guest = guest
+  }
+}
+
+interface Scene {
+  readonly round: Round
+  readonly node: ServerUnderTest
+  readonly nodes: Nodes
+  readonly keys: Keys
+  readonly stage: Stage
+  readonly watch: Watch
+  /** The load's own connections. */
+  readonly clients: Apis
+  readonly dice: Dice
+  readonly figures: Figures
+}
+
+/** One node goes and comes back, and everything it had is looked at meanwhile. */
+async function goneAndBack({ round, node, nodes, keys, stage, watch, clients, dice, figures }: Scene): Promise<void> {
+  const survivors = nodes.except(node)
+  using others = new Apis(survivors, keys, 2 * watchedQueues, PatientConnections)
+  const own = await livingOn(others, node, stage.queueIds)
+  if (own.length === 0) throw new Error(`none of ${watchedQueues} queues lives on ${node.name}`)
+  const places = await FollowedPlaces.open(others, node, survivors, dice.pick(own), dice)
+
+  const goesAt = Date.now() + 1_200
+  const timers = await timersAbout(others, stage.sequenceId, goesAt, dice)
+  const ownTimers = await livingOn(others, node, [...timers.keys()])
+  const awaited = ownTimers.map((mechanismId) => ({
+    name: round,
+    dueAt: timers.get(mechanismId)!,
+    shows: { in: "journal", mechanismId, type: "Closed" } as const
+  }))
+  const seen = watch.awaitAll(awaited, 0)
+
+  let goneAt = Infinity
+  const waits = own.map((queueId) => longestWait(others, queueId, stage.guest, (sentAt) => sentAt > goneAt))
+  await pause(Math.max(0, goesAt - Date.now()))
+  const stopWatching = watchExchanges(clients, node, round, figures)
+  if (round === "kill") await node.kill()
+  else {
+    const ending = await node.terminate()
+    if (ending.code !== 0)
+      figures.violations.push(`a node that left ended with ${ending.signal ?? ending.code}:\n${node.log}`)
+  }
+  goneAt = performance.now()
+
+  figures.waits[round].push(...(await Promise.all(waits)))
+  for (const {
+    at,
+    awaited: { dueAt }
+  } of await seen) {
+    if (at === undefined) figures.violations.push(`${round}: a timer was forgotten`)
+    else figures.late[round].push(at - dueAt)
+  }
+  const problems = await places.goOn(round === "kill" ? "cut" : "ended")
+  figures.streams += 3
+  figures.violations.push(...problems.map((problem) => `${round}: ${problem}`))
+  stopWatching()
+  figures.restartMillis.push(await node.start())
+}
+
+/** Timed releases that close about when the node goes; the times by their ids. */
+async function timersAbout(
+  apis: Apis,
+  sequenceId: string,
+  goesAt: number,
+  dice: Dice
+): Promise<ReadonlyMap<string, number>> {
+  const timers = new Map<string, number>()
+  for (let number = 0; number < timersPerRound; number++) {
+    const closeAt = goesAt + dice.between(300, 3_000)
+    const settings = { sequenceId, name: "timer", closeAt: new Date(closeAt).toISOString() }
+    timers.set(await apis.create("/timed-releases", settings), closeAt)
+  }
+  return timers
+}
+
+/** A guest that comes and goes until `isOver` says so of an answered request: its longest wait for an answer, repetitions and all. */
+async function longestWait(
+  apis: Apis,
+  queueId: string,
+  guest: Guest,
+  isOver: (sentAt: number) => boolean
+): Promise<number> {
+  let longest = 0
+  for (;;) {
+    for (const action of ["enter", "leave"] as const) {
+      const sentAt = performance.now()
+      await apis[action](queueId, guest)
+      longest = Math.max(longest, performance.now() - sentAt)
+      if (isOver(sentAt)) return longest
+      await pause(20)
+    }
+  }
+}
+
+/** No request fails but those to the node that goes; and of these, where it leaves in order, none that it had begun. */
+function watchExchanges({ consumer }: Apis, node: ServerUnderTest, round: Round, figures: Figures): () => void {
+  const goesAt = performance.now()
+  consumer.onEnd = ({ to, what, sentAt, endedAt, outcome }: Exchange) => {
+    const isOfNode = to === node.consumerUrl
+    const wasUnderWay = sentAt < goesAt && endedAt > goesAt
+    if (isOfNode && wasUnderWay && round === "leave") figures.inFlight += 1
+    const mayFail = isOfNode && (round === "kill" || !wasUnderWay)
+    const hasFailed = typeof outcome === "string" || (outcome >= 500 && outcome !== 503)
+    if (hasFailed && !mayFail)
+      figures.violations.push(`${round}: ${what} at ${isOfNode ? "it" : "another node"}: ${outcome}`)
+  }
+  return () => (consumer.onEnd = undefined)
+}

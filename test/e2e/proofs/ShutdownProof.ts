@@ -1,0 +1,160 @@
+/**
+ * Stops the server in order while it is under load: whoever had sent a request gets an answer, whoever follows a place sees
+ * its stream end and not break, `/ready` says that it is over, the process ends by itself with success, and all that was
+ * acknowledged is there afterwards. The server is started by `npm start`, and npm alone gets the signal.
+ */
+import { Effect } from "effect"
+import { openStream } from "../../http/support/eventStream.ts"
+import { Apis, type Guest } from "../support/Apis.ts"
+import { Dice } from "../support/Dice.ts"
+import { type HttpAnswer, HttpConnections } from "../support/HttpConnections.ts"
+import { read } from "../invariants/Invariants.ts"
+import { Ledger } from "../load/Ledger.ts"
+import { pause } from "../support/Processes.ts"
+import { ServerUnderTest } from "../support/ServerUnderTest.ts"
+
+export interface Figures {
+  rounds: number
+  /** Requests that were under way when the process was asked to end. */
+  inFlight: number
+  /** Of those, the ones whose connection broke, or that were answered with an error. */
+  failed: number
+  /** Of those, the ones that were told to come back later. */
+  postponed: number
+  /** Live streams that were open then. */
+  streams: number
+  /** Of those, the ones that were told something before, and ended in order. */
+  ended: number
+  /** Rounds in which `/ready` was seen to answer 503. */
+  seenDraining: number
+  /** From SIGTERM to the end of the process, in milliseconds. */
+  readonly millis: Array<number>
+  acknowledged: number
+  lost: number
+  readonly violations: Array<string>
+}
+
+/** A request on its way. */
+interface Pending {
+  readonly sentAt: number
+  readonly what: string
+}
+
+const workers = 32
+const followers = 20
+
+export async function shutdownProof(options: { readonly rounds: number; readonly seed: number }): Promise<Figures> {
+  const dice = new Dice(options.seed)
+  await using server = await ServerUnderTest.make()
+  await server.startByNpm()
+  const keys = await server.createOrganization()
+  using apis = new Apis(server, keys, workers)
+  const sequenceId = await apis.createSequence()
+  const queueId = await apis.create("/queues", { sequenceId, name: "shutdown", admitRate: 6_000 })
+  const ledger = new Ledger()
+  const figures: Figures = {
+    rounds: 0,
+    inFlight: 0,
+    failed: 0,
+    postponed: 0,
+    streams: 0,
+    ended: 0,
+    seenDraining: 0,
+    millis: [],
+    acknowledged: 0,
+    lost: 0,
+    violations: []
+  }
+
+  for (let round = 1; round <= options.rounds; round++) {
+    await stopUnderLoad(server, apis, queueId, ledger, dice, figures)
+    await server.startByNpm()
+    const history = await apis.history(queueId)
+    figures.lost += ledger.missing(queueId, history).length
+    figures.violations.push(...read(history).violations)
+    figures.rounds = round
+  }
+  figures.acknowledged = ledger.writes
+  figures.violations.push(...ledger.unexpected)
+  return figures
+}
+
+async function stopUnderLoad(
+  server: ServerUnderTest,
+  apis: Apis,
+  queueId: string,
+  ledger: Ledger,
+  dice: Dice,
+  figures: Figures
+): Promise<void> {
+  const pending = new Set<Pending>()
+  let stoppedAt = Infinity
+
+  /** Sends and accounts for one request; true if the sender may go on. */
+  const account = async (what: string, send: () => Promise<HttpAnswer>): Promise<HttpAnswer | undefined> => {
+    const request: Pending = { sentAt: performance.now(), what }
+    pending.add(request)
+    try {
+      const answer = await send()
+      if (request.sentAt < stoppedAt && answer.status >= 500) {
+        if (answer.status === 503) figures.postponed += 1
+        else fail(`${what} answered ${answer.status}`)
+      }
+      return answer
+    } catch (error) {
+      if (request.sentAt < stoppedAt) fail(`${what} failed: ${String(error)}`)
+      return undefined
+    } finally {
+      pending.delete(request)
+    }
+  }
+  const fail = (what: string): void => {
+    figures.failed += 1
+    figures.violations.push(what)
+  }
+
+  const work = async (): Promise<void> => {
+    const guest: Guest = await apis.guest()
+    for (;;) {
+      const action = dice.pick(["enter", "status", "leave"] as const)
+      const answer = await account(action, () => apis[action](queueId, guest))
+      if (answer === undefined || stoppedAt < Infinity) return
+      if (answer.status !== 409) ledger.note(action === "status" ? "read" : "write", queueId, guest.consumerId, answer)
+    }
+  }
+  const load = Array.from({ length: workers }, work)
+
+  const follow = async () => {
+    const path = `/api/queues/${queueId}/events`
+    return Effect.runPromise(openStream(server.consumerUrl, path, apis.as(await apis.guest())))
+  }
+  const streams = await Promise.all(Array.from({ length: followers }, follow))
+
+  let isDraining = false
+  const watch = async (): Promise<void> => {
+    const probe = new HttpConnections(server.adminUrl, 1)
+    for (let answer: HttpAnswer | undefined; server.isRunning;) {
+      answer = await probe.send({ method: "GET", path: "/ready" }).catch(() => undefined)
+      if (answer === undefined && stoppedAt < Infinity) break
+      if (answer?.status === 503) isDraining = true
+      await pause(1)
+    }
+    probe.close()
+  }
+
+  await pause(dice.between(200, 600))
+  const watching = watch()
+  await pause(50)
+  stoppedAt = performance.now()
+  figures.inFlight += pending.size
+  const ending = await server.terminate()
+  figures.millis.push(ending.millis)
+  for (const { next, over } of streams) {
+    figures.streams += 1
+    const { data } = await Effect.runPromise(next)
+    if ((await Effect.runPromise(over)) === "ended" && typeof data.status === "string") figures.ended += 1
+  }
+  if (ending.code !== 0) figures.violations.push(`ended with ${ending.signal ?? `code ${ending.code}`}:\n${server.log}`)
+  await Promise.all([...load, watching])
+  if (isDraining) figures.seenDraining += 1
+}

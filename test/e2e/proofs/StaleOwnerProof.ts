@@ -1,0 +1,162 @@
+/**
+ * A node that is stopped (SIGSTOP) for longer than its locks live, and wakes up believing that it still owns what others
+ * have taken over and changed meanwhile. It wakes up with requests in hand and with timers that are long due: none of what
+ * it then tries to write may be accepted, and none of what it then shows may be from before it fell asleep.
+ */
+import { Apis, type Guest } from "../support/Apis.ts"
+import { Dice } from "../support/Dice.ts"
+import { type Findings, Ground, noFindings } from "../load/Ground.ts"
+import type { HttpAnswer } from "../support/HttpConnections.ts"
+import { read } from "../invariants/Invariants.ts"
+import { Ledger } from "../load/Ledger.ts"
+import { Load } from "../load/Load.ts"
+import { livingOn, Nodes } from "../support/Nodes.ts"
+import { PatientConnections } from "../support/PatientConnections.ts"
+import { pause } from "../support/Processes.ts"
+import type { ServerUnderTest } from "../support/ServerUnderTest.ts"
+
+export interface Figures extends Findings {
+  stops: number
+  /** Writes of the old owner that the database refused, as its log tells. */
+  refused: number
+  /** Requests that the old owner found when it woke up. */
+  asked: number
+  /** Of those, the ones that it answered; the others were told to come back later. */
+  answered: number
+}
+
+export interface Options {
+  readonly rounds: number
+  readonly seed: number
+  readonly onRound?: (figures: Figures) => void
+}
+
+const workers = 12
+const restMillisMax = 40
+const nodesCount = 3
+/** Longer than a lock lives, and than it takes the others to notice. */
+const sleepMillis = 5_500
+/** In which an old owner whose timers are due has tried to write. */
+const awakeMillis = 1_500
+const queuesPerRound = 12
+const guestsPerQueue = 6
+/** Slower than it takes to stop, wake and look: somebody always waits, and a timer is always due. */
+const admitRate = 30
+
+export async function staleOwnerProof({ rounds, seed, onRound }: Options): Promise<Figures> {
+  const dice = new Dice(seed)
+  const figures: Figures = { ...noFindings(), stops: 0, refused: 0, asked: 0, answered: 0 }
+  await using nodes = await Nodes.make({ count: nodesCount })
+  await nodes.start()
+  const keys = await nodes.all[0]!.createOrganization()
+  using apis = new Apis(nodes.all, keys, workers, PatientConnections)
+  const ground = await Ground.make(apis, dice)
+  const ledger = new Ledger()
+  using clients = new Apis(nodes.all, keys, workers)
+  const load = new Load(clients, ledger, dice, workers, { restMillisMax })
+  load.mechanisms = ground.mechanisms
+  try {
+    for (; figures.stops < rounds; figures.stops += 1) {
+      const node = dice.pick(nodes.all)
+      using others = new Apis(nodes.except(node), keys, workers, PatientConnections)
+      using own = new Apis(node, keys, 256)
+      await sleepAndWake(node, others, own, ledger, figures)
+      const goOn = await load.paused()
+      try {
+        await ground.check(ledger, figures)
+        await ground.addBrief(dice)
+      } finally {
+        goOn()
+      }
+      load.mechanisms = ground.mechanisms
+      onRound?.(figures)
+    }
+  } finally {
+    await load.stop()
+  }
+  await ground.summarize(ledger, figures)
+  return figures
+}
+
+/** One round. `others` reach all nodes but this one, `own` this one alone. */
+async function sleepAndWake(
+  node: ServerUnderTest,
+  others: Apis,
+  own: Apis,
+  ledger: Ledger,
+  figures: Figures
+): Promise<void> {
+  const queues = await queuesOf(node, others)
+  const waiting = new Map<string, ReadonlyArray<Guest>>()
+  for (const queueId of queues) {
+    const guests = await Promise.all(Array.from({ length: guestsPerQueue }, () => others.guest()))
+    for (const guest of guests) ledger.note("write", queueId, guest.consumerId, await others.enter(queueId, guest))
+    waiting.set(queueId, guests)
+  }
+  const late = await Promise.all(queues.map(() => own.guest()))
+  const refusedBefore = refusals(node)
+
+  node.signal("SIGSTOP")
+  const asked: Array<Promise<HttpAnswer | undefined>> = []
+  try {
+    await pause(sleepMillis)
+    // The others take over, and whoever still waits is admitted.
+    for (const [queueId, guests] of waiting) {
+      for (const { consumerId } of guests) {
+        ledger.note("write", queueId, consumerId, await others.act(queueId, "admit", consumerId))
+      }
+    }
+    const note = (kind: "read" | "write", queueId: string, guest: Guest, sent: Promise<HttpAnswer>) => {
+      const noted = sent.then((answer) => {
+        if (answer.status !== 503) ledger.note(kind, queueId, guest.consumerId, answer)
+        return answer.status === 503 ? undefined : answer
+      })
+      asked.push(noted)
+      return noted
+    }
+    queues.forEach((queueId, index) => {
+      for (const guest of waiting.get(queueId)!) {
+        const seen = note("read", queueId, guest, own.status(queueId, guest))
+        void seen.then((answer) => {
+          const status = answer?.body.status
+          if (answer !== undefined && status !== "GRANTED") figures.violations.push(`an old view was shown: ${status}`)
+        })
+      }
+      void note("write", queueId, late[index]!, own.enter(queueId, late[index]!))
+    })
+    await pause(100)
+  } finally {
+    node.signal("SIGCONT")
+  }
+  const answers = await Promise.all(asked)
+  figures.asked += answers.length
+  figures.answered += answers.filter((answer) => answer !== undefined).length
+  await pause(awakeMillis)
+  figures.refused += refusals(node) - refusedBefore
+  if (!node.isRunning) figures.violations.push(`the node that woke up has ended:\n${node.log}`)
+  await judge(queues, others, ledger, figures)
+}
+
+/** New queues that live on the node. */
+async function queuesOf(node: ServerUnderTest, apis: Apis): Promise<ReadonlyArray<string>> {
+  const sequenceId = await apis.createSequence()
+  const queueIds: Array<string> = []
+  for (let number = 0; number < queuesPerRound; number++) {
+    queueIds.push(await apis.create("/queues", { sequenceId, name: `slow ${number}`, admitRate }))
+  }
+  return livingOn(apis, node, queueIds)
+}
+
+/** How often the node's log says that a write of its was refused. */
+const refusals = (node: ServerUnderTest): number => node.log.match(/mechanism failed.*JournalConflict/g)?.length ?? 0
+
+async function judge(queueIds: ReadonlyArray<string>, apis: Apis, ledger: Ledger, figures: Figures): Promise<void> {
+  if (queueIds.length === 0) figures.violations.push("no queue lived on the node that was stopped")
+  for (const queueId of queueIds) {
+    const history = await apis.history(queueId)
+    const lost = ledger.missing(queueId, history)
+    figures.lost += lost.length
+    const problems = [...lost.map((event) => `told but not on record: ${event}`), ...read(history).violations]
+    figures.violations.push(...problems.map((problem) => `queue ${queueId}: ${problem}`))
+  }
+}

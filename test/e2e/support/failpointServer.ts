@@ -1,0 +1,30 @@
+/**
+ * The real server with a failpoint in its actors: armed by SIGUSR2, the process kills itself the moment an actor reaches
+ * the named step for the given time.
+ *
+ *     node test/e2e/support/failpointServer.ts <decided | committed | answered> <passes>
+ */
+import { NodeCrypto, NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import * as Serve from "../../../src/cli/Serve.ts"
+import { Failpoint, type Step } from "../../../src/engine/actor/Failpoint.ts"
+
+const [step, passes] = process.argv.slice(2)
+let passesLeft = Number(passes)
+let isArmed = false
+process.on("SIGUSR2", () => {
+  isArmed = true
+})
+
+const failpoint = (reached: Step) =>
+  Effect.sync(() => {
+    if (!isArmed || reached !== step) return
+    passesLeft -= 1
+    if (passesLeft <= 0) process.kill(process.pid, "SIGKILL")
+  })
+
+NodeRuntime.runMain(
+  Layer.launch(Serve.layer.pipe(Layer.provide(Layer.succeed(Failpoint, failpoint)))).pipe(
+    Effect.provide([NodeServices.layer, NodeCrypto.layer])
+  )
+)

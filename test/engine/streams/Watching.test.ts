@@ -1,0 +1,54 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Engine } from "../../../src/engine/Engine.ts"
+import { byHand, createQueue, enter, Hands, layerJournal, queue, queueId, stranger } from "../engineFixture.ts"
+
+const services = Engine.layer({ node: "here" }).pipe(Layer.provideMerge(layerJournal))
+
+describe("Watching a mechanism", () => {
+  it.effect("tells of what changes the mechanism itself, and of nothing else", () =>
+    Effect.gen(function* () {
+      const engine = yield* Engine
+      yield* createQueue(1, byHand)
+      yield* engine.start(queueId(1))
+      let changes = 0
+      const unwatch = engine.watch(queueId(1), () => changes++)
+      yield* engine.send(queue(1), enter(1))
+      assert.strictEqual(changes, 0)
+      yield* engine.administer(queue(1), { _tag: "Configure", configuration: { ...byHand, name: "x" }, by: "x" })
+      assert.strictEqual(changes, 1)
+      unwatch()
+      yield* engine.administer(queue(1), { _tag: "End", by: "x" })
+      assert.strictEqual(changes, 1)
+    }).pipe(Effect.provide(services))
+  )
+
+  it.effect("tells when it was rebuilt, also who watched before it was ever started", () =>
+    Effect.gen(function* () {
+      const engine = yield* Engine
+      const { failNext } = yield* Hands
+      yield* createQueue(1, byHand)
+      let changes = 0
+      engine.watch(queueId(1), () => changes++)
+      yield* engine.start(queueId(1))
+      assert.strictEqual(changes, 1)
+      yield* failNext
+      yield* Effect.flip(engine.send(queue(1), enter(1)))
+      yield* engine.start(queueId(1))
+      assert.strictEqual(changes, 2)
+    }).pipe(Effect.provide(services))
+  )
+
+  it.effect("glances at what runs here, without starting what does not", () =>
+    Effect.gen(function* () {
+      const engine = yield* Engine
+      yield* createQueue(1, byHand)
+      assert.isUndefined(yield* engine.glance(queue(1)))
+      assert.isUndefined(yield* engine.glance(queue(2)))
+      yield* engine.send(queue(1), enter(1))
+      assert.deepStrictEqual(yield* engine.glance(queue(1)), yield* engine.inspect(queue(1)))
+      const refused = yield* Effect.flip(engine.glance({ ...queue(1), tenant: stranger }))
+      assert.strictEqual(refused._tag, "MechanismNotFound")
+    }).pipe(Effect.provide(services))
+  )
+})

@@ -1,0 +1,164 @@
+/** Orders that name a distribution: the grant there is completed with them. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { OrderableKind } from "../../../../src/domain/consumer/Order.ts"
+import { Engine } from "../../../../src/engine/Engine.ts"
+import { Admin, aSequence, eventually, issuesOf, layer as adminLayer } from "../adminFixture.ts"
+import { aGrant, anOrder, consumerOf, ordersOf } from "./orderFixture.ts"
+
+const textOf = (at: number) => new Date(at).toISOString()
+
+const soon = (seconds: number) => textOf(Date.now() + seconds * 1000)
+
+/** Nine o'clock on the next Monday, when appointments open unless told otherwise. */
+const nextMonday = () => {
+  const today = new Date()
+  const days = (8 - today.getUTCDay()) % 7 || 7
+  return Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate() + days, 9)
+}
+
+describe("Orders through a distribution", () => {
+  layer(adminLayer, { excludeTestServices: true })((it) => {
+    it.effect("complete the grant of the distribution they name, once, and may be repeated", () =>
+      Effect.gen(function* () {
+        const { queue, status, ...grant } = yield* aGrant
+        const { consumerId, distributionId } = grant
+        assert.strictEqual(yield* status, "GRANTED")
+        const order = yield* anOrder({ consumerId, distributionId })
+        assert.deepInclude(order, { ...grant, distributionType: "queue" })
+        assert.strictEqual(yield* status, "COMPLETED")
+        const engine = yield* Engine
+        const before = (yield* engine.inspect(queue)).live.lastSequence
+        const again = yield* anOrder({ consumerId, distributionId })
+        assert.notStrictEqual(again.id, order.id)
+        assert.strictEqual((yield* engine.inspect(queue)).live.lastSequence, before)
+      })
+    )
+
+    it.effect("are written when repeated after a crash that left the grant completed and no order", () =>
+      Effect.gen(function* () {
+        const { queue, consumerId, distributionId } = yield* aGrant
+        const engine = yield* Engine
+        yield* engine.send(queue, { _tag: "Complete", consumerId, by: "admin" })
+        assert.deepStrictEqual(yield* ordersOf(consumerId), [])
+        const order = yield* anOrder({ consumerId, distributionId })
+        assert.deepStrictEqual(
+          (yield* ordersOf(consumerId)).map(({ id }) => id),
+          [order.id]
+        )
+      })
+    )
+
+    it.effect("are refused and not written where the consumer holds no grant", () =>
+      Effect.gen(function* () {
+        const { call, brand } = yield* Admin
+        const { distributionId, queue } = yield* aGrant
+        const engine = yield* Engine
+        const [absent, waiting] = [yield* consumerOf(brand), yield* consumerOf(brand)]
+        yield* engine.send(queue, { _tag: "Enter", consumerId: waiting, isGuest: false, loyaltyScore: 0 })
+        for (const consumerId of [absent, waiting]) {
+          const refused = yield* call("POST", "/orders", { consumerId, distributionId })
+          assert.deepStrictEqual([refused.status, refused.body.code], [409, "INVALID_STATUS"])
+          assert.deepStrictEqual(yield* ordersOf(consumerId), [])
+        }
+        const cancelled = yield* anOrder({ consumerId: absent, distributionId, status: "CANCELLED" })
+        assert.strictEqual(cancelled.cancelledAt, cancelled.createdAt)
+      })
+    )
+
+    it.effect("complete what mechanisms of the other kinds have given, but none for a waitlist", () =>
+      Effect.gen(function* () {
+        const { call, brand } = yield* Admin
+        const { tenant } = brand
+        const engine = yield* Engine
+        const { id: sequenceId } = yield* aSequence()
+        const consumerId = yield* consumerOf(brand)
+        const made = (group: string, body: object) =>
+          Effect.map(
+            call("POST", `/${group}`, { sequenceId, name: group, ...body }),
+            (answer) => answer.body.id as string
+          )
+        const dutch = { auctionType: "dutch", startPrice: "9", floorPrice: "9", priceDropAmount: "1" }
+        const startTime = nextMonday()
+        const slots = {
+          slotDurationMinutes: 30,
+          slotsFrom: textOf(startTime),
+          slotsUntil: textOf(startTime + 86_400_000)
+        }
+        const release = yield* made("timed-releases", {})
+        const auction = yield* made("auctions", { ...dutch, priceDropIntervalSeconds: 60, settleAt: soon(3600) })
+        const appointment = yield* made("appointments", slots)
+        const unbooked = yield* made("appointments", slots)
+        const waitlist = yield* made("waitlists", {})
+        const draw = yield* made("draws", { drawAt: soon(4), winnerCount: 1 })
+        const who = { consumerId, isGuest: false }
+        yield* engine.send({ kind: "draw", id: draw, tenant }, { _tag: "Enter", ...who, loyaltyScore: 0 })
+        yield* engine.send({ kind: "timed_release", id: release, tenant }, { _tag: "Enter", ...who })
+        yield* engine.send({ kind: "auction", id: auction, tenant }, { _tag: "Bid", consumerId })
+        const booking = { _tag: "Book", consumerId, startTime, locationId: undefined } as const
+        yield* engine.send({ kind: "appointment", id: appointment, tenant }, booking)
+        const drawn = engine.view({ kind: "draw", id: draw, tenant }, consumerId)
+        yield* eventually(drawn, (view) => view.status === "WON", "2 minutes")
+        const statusIn = (kind: OrderableKind, id: string) =>
+          Effect.map(engine.view<OrderableKind>({ kind, id, tenant }, consumerId), (view) => view.status)
+        for (const [kind, id] of [
+          ["draw", draw],
+          ["auction", auction],
+          ["timed_release", release],
+          ["appointment", appointment]
+        ] as const) {
+          assert.notStrictEqual(yield* statusIn(kind, id), "COMPLETED")
+          const order = yield* anOrder({ consumerId, distributionId: id })
+          assert.deepInclude(order, { distributionType: kind, sequenceId })
+          assert.strictEqual(yield* statusIn(kind, id), "COMPLETED")
+        }
+        const refused = yield* call("POST", "/orders", { consumerId, distributionId: waitlist })
+        assert.deepStrictEqual(issuesOf(refused), ["distributionId: picklist"])
+        const absent = yield* call("POST", "/orders", { consumerId, distributionId: unbooked })
+        assert.deepStrictEqual([absent.status, absent.body.code], [409, "INVALID_STATUS"])
+      })
+    )
+
+    it.effect("leave the grant alone where the database does not take them", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const sql = yield* SqlClient.SqlClient
+        const { consumerId, distributionId, status } = yield* aGrant
+        yield* sql`alter table orders add constraint broken check (external_id <> 'breaks')`
+        const failed = yield* call("POST", "/orders", { consumerId, distributionId, externalId: "breaks" })
+        yield* sql`alter table orders drop constraint broken`
+        assert.strictEqual(failed.status, 500)
+        assert.strictEqual(yield* status, "GRANTED")
+        assert.deepStrictEqual(yield* ordersOf(consumerId), [])
+        yield* anOrder({ consumerId, distributionId, externalId: "breaks" })
+        assert.strictEqual(yield* status, "COMPLETED")
+      })
+    )
+
+    it.effect("are neither written nor counted where the database fails after the grant was completed", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const sql = yield* SqlClient.SqlClient
+        const { consumerId, distributionId, status } = yield* aGrant
+        yield* sql`
+          create function break_commit() returns trigger language plpgsql as $$
+          begin raise exception 'no' using errcode = 'check_violation'; end $$`
+        yield* sql`
+          create constraint trigger broken after insert on orders deferrable initially deferred
+          for each row when (new.external_id = 'breaks late') execute function break_commit()`
+        const failed = yield* call("POST", "/orders", { consumerId, distributionId, externalId: "breaks late" })
+        yield* sql`drop trigger broken on orders`
+        assert.strictEqual(failed.status, 500)
+        assert.strictEqual(yield* status, "COMPLETED")
+        assert.deepStrictEqual(yield* ordersOf(consumerId), [])
+        const repeated = yield* anOrder({ consumerId, distributionId, externalId: "breaks late" })
+        assert.deepInclude(repeated, { consumerId, distributionId })
+        const [counted] = yield* sql<{
+          order_count: number
+        }>`select order_count from consumers where id = ${consumerId}`
+        assert.strictEqual(counted!.order_count, 1)
+      })
+    )
+  })
+})

@@ -1,0 +1,80 @@
+import { assert, describe, it } from "@effect/vitest"
+import { newsBetween, told, type Told } from "../../../../src/http/admin/mechanism/WatchChanges.ts"
+
+/** What of a queue matters here. */
+type Wire = Told["wire"] & { readonly live: { readonly counts: object } | null }
+
+const queue = {
+  name: "Line",
+  lifecycle: "open",
+  statusOverride: null,
+  statusOverrideAt: null,
+  statusOverrideBy: null,
+  teardownStatus: null,
+  updatedAt: "2026-11-21T12:00:00.000Z",
+  updatedBy: "someone",
+  live: { lastSequence: 1, counts: { QUEUED: 1 } }
+} as const
+
+const ended = { lifecycle: "settling", statusOverride: "ended", teardownStatus: "pending", updatedBy: "x" } as const
+const busier = { live: { lastSequence: 2, counts: { QUEUED: 2 } } }
+
+/** The names of the events, with what changed in its life, and the last one's id. */
+const news = (before: Partial<Wire>, after: Partial<Wire>, isDue = true, isArchived = false) => {
+  const found = newsBetween(told({ ...queue, ...before }, false), told({ ...queue, ...after }, isArchived), isDue)
+  const events = (found?.events ?? "").split("\n\n").slice(0, -1)
+  return events.map((event) => {
+    const fields = new Map(event.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line] as const))
+    const { change } = JSON.parse(fields.get("data")!.slice("data: ".length))
+    const name = fields.get("event")!.slice("event: ".length)
+    return `${change === undefined ? name : change}${fields.has("id") ? "." : ""}`
+  })
+}
+
+describe("News of a mechanism", () => {
+  it("are none where nothing changed", () => assert.deepStrictEqual(news({}, {}), []))
+
+  it("are its counters where they changed and are due", () => {
+    assert.deepStrictEqual(news({}, busier), ["counters."])
+    assert.deepStrictEqual(news({}, busier, false), [])
+  })
+
+  it("are the whole state where its configuration changed", () => {
+    assert.deepStrictEqual(news({}, { name: "Another" }, false), ["state."])
+    assert.deepStrictEqual(news({}, { name: "Another", ...busier }), ["state."])
+    assert.deepStrictEqual(news({}, { updatedBy: "another" }, false), ["state."])
+  })
+
+  for (const [before, after, expected] of [
+    [{ lifecycle: "scheduled" }, {}, ["opened."]],
+    [{}, { lifecycle: "settling", teardownStatus: "pending" }, ["closing."]],
+    [{}, { lifecycle: "closed", teardownStatus: "completed" }, ["closing", "settled."]],
+    [{ lifecycle: "settling" }, { lifecycle: "closed" }, ["settled."]],
+    [{}, ended, ["ended."]],
+    [{ lifecycle: "scheduled" }, ended, ["ended."]],
+    [{}, { ...ended, lifecycle: "closed" }, ["ended", "settled."]],
+    [{ lifecycle: "scheduled" }, { lifecycle: "closed" }, ["opened", "closing", "settled."]],
+    [{}, { ...ended, name: "Another" }, ["ended", "state."]],
+    [{}, { ...ended, ...busier }, ["ended", "counters."]]
+  ] as ReadonlyArray<readonly [Partial<Wire>, Partial<Wire>, ReadonlyArray<string>]>) {
+    it(`are ${expected.join(" and ")} from ${JSON.stringify(before)} to ${JSON.stringify(after)}`, () =>
+      assert.deepStrictEqual(news(before, after), expected))
+  }
+
+  it("are that it is archived, whatever else changed, and no counters any more", () => {
+    assert.deepStrictEqual(news({}, { ...ended, lifecycle: "closed", live: null, name: "x" }, true, true), [
+      "ended",
+      "settled",
+      "archived."
+    ])
+  })
+
+  it("leave counters that are not due to be told later", () => {
+    const before = told(queue, false)
+    const first = newsBetween(before, told({ ...queue, ...busier, ...ended }, false), false)!
+    assert.deepStrictEqual(first.told.wire.live, queue.live)
+    const second = newsBetween(first.told, told({ ...queue, ...busier, ...ended }, false), true)!
+    assert.match(second.events, /^id: 2-[0-9a-f]{12}\nevent: counters\ndata: /)
+    assert.deepStrictEqual(second.told.wire.live, busier.live)
+  })
+})

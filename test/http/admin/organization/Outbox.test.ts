@@ -1,0 +1,66 @@
+/** The outbox over HTTP: there for development, and only there. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Option, Redacted, Schedule } from "effect"
+import { asServer, Usher } from "../../support/usherFixture.ts"
+import * as Fixture from "../../support/usherFixture.ts"
+
+describe("The outbox", () => {
+  layer(Fixture.layer, { excludeTestServices: true })("without providers", (it) => {
+    it.effect("shows an organization its own messages, newest first, of one address if it is named", () =>
+      Effect.gen(function* () {
+        const { consumer, admin, brand, stranger } = yield* Usher
+        const ask = (body: object) =>
+          consumer({
+            method: "POST",
+            path: "/api/auth/otp/request",
+            headers: { "x-publishable-key": brand.publishableKey },
+            body
+          })
+        const read = (query: string, key = brand.secretKey) =>
+          Effect.map(admin({ path: `/api/outbox${query}`, headers: asServer(key) }), ({ body }) => body.data)
+        yield* ask({ email: "ann@example.com" })
+        yield* ask({ email: "ann@example.com" })
+        yield* ask({ phone: "0151 12345678", defaultCountry: "DE" })
+        const all = yield* Effect.repeat(read(""), {
+          until: (data) => data.length === 3,
+          schedule: Schedule.spaced("5 millis")
+        }).pipe(Effect.timeout("2 minutes"))
+        assert.deepStrictEqual(Object.keys(all[0]), ["channel", "to", "subject", "text", "sentAt"])
+        const times = all.map(({ sentAt }: { readonly sentAt: string }) => sentAt)
+        assert.deepStrictEqual(times, times.toSorted().toReversed())
+        assert.strictEqual((yield* read("?to=ann@example.com")).length, 2)
+        assert.strictEqual((yield* read("?to=ANN@example.com")).length, 2)
+        for (const to of ["%2B4915112345678", "+4915112345678"])
+          assert.strictEqual((yield* read(`?to=${to}`)).length, 1)
+        assert.deepStrictEqual(yield* read("?to=bob@example.com"), [])
+        assert.deepStrictEqual(yield* read("", stranger.secretKey), [])
+        assert.deepStrictEqual(yield* read("", brand.testSecretKey), [])
+      })
+    )
+  })
+
+  const production = Fixture.layerWith({
+    smtpUrl: Option.some(Redacted.make("smtp://127.0.0.1:1")),
+    emailFrom: "no-reply@example.com",
+    smsProviderUrl: Option.some(Redacted.make("http://127.0.0.1:1")),
+    smsAccount: "AC1",
+    smsToken: Option.some(Redacted.make("token")),
+    smsFrom: "+12025550100"
+  })
+  layer(production, { excludeTestServices: true })("with providers", (it) => {
+    it.effect("is no path at all, and a message that cannot be delivered does not show in the answer", () =>
+      Effect.gen(function* () {
+        const { consumer, admin, brand } = yield* Usher
+        const { status, body } = yield* admin({ path: "/api/outbox", headers: asServer(brand.secretKey) })
+        assert.deepStrictEqual([status, body], [404, { error: "Not found" }])
+        const asked = yield* consumer({
+          method: "POST",
+          path: "/api/auth/otp/request",
+          headers: { "x-publishable-key": brand.publishableKey },
+          body: { email: "ann@example.com" }
+        })
+        assert.deepStrictEqual([asked.status, asked.body], [200, { ok: true }])
+      })
+    )
+  })
+})

@@ -1,0 +1,142 @@
+import { assert, describe, it } from "@effect/vitest"
+import { OpenApi } from "effect/http-api"
+import { AdminApi } from "../../../../src/http/admin/Api.ts"
+
+interface Operation {
+  readonly operationId: string
+  readonly summary?: string
+  readonly security: ReadonlyArray<object>
+  readonly parameters: ReadonlyArray<{ readonly name: string; readonly in: string; readonly schema: object }>
+  readonly responses: {
+    readonly [status: string]: {
+      readonly headers?: object
+      readonly content?: { readonly [type: string]: { readonly schema: object } }
+    }
+  }
+}
+
+const description = OpenApi.fromApi(AdminApi)
+const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(
+    ([method, operation]) => [`${method} ${path}`, operation as unknown as Operation] as const
+  )
+)
+
+const takesNothing = new Set(["get /api/organizations/me", "get /api/nodes"])
+
+describe("The Admin API's description", () => {
+  it("is version 1.0.0 in OpenAPI 3.1", () => {
+    assert.strictEqual(description.openapi.slice(0, 3), "3.1")
+    assert.strictEqual(description.info.version, "1.0.0")
+  })
+
+  it("sums up every operation and asks for the secret key on each", () => {
+    assert.isAbove(operations.length, 15)
+    for (const [name, { summary, security }] of operations) {
+      assert.isString(summary, name)
+      assert.deepStrictEqual(security, [{ secretKey: [] }], name)
+    }
+  })
+
+  it("declares each status an operation can answer with", () => {
+    for (const [name, { responses }] of operations) {
+      const statuses = Object.keys(responses)
+      assert.includeMembers(statuses, ["401", "403", "500", "503"], name)
+      // Where nothing is taken, nothing can be malformed.
+      if (!takesNothing.has(name)) assert.include(statuses, "400", name)
+      if (name.includes("{id}")) assert.include(statuses, "404", name)
+      if (name.startsWith("post ")) assert.include(statuses, "409", name)
+      if (/^(post|put) .*s(\/\{id\})?$/.test(name)) assert.includeMembers(statuses, ["413", "415"], name)
+      assert.include(statuses, /^post .*(s|duplicate)$/.test(name) ? "201" : "200", name)
+    }
+    const withConflict = operations
+      .filter(([name, { responses }]) => "409" in responses && !name.startsWith("post "))
+      .map(([name]) => name)
+    assert.deepStrictEqual(withConflict.toSorted(), [
+      "delete /api/audiences/{id}",
+      "delete /api/audiences/{id}/members",
+      "delete /api/media-assets/{id}",
+      "delete /api/products/{id}",
+      "delete /api/sync-sources/{id}",
+      "delete /api/variant-options/{optionId}",
+      "delete /api/variant-options/{optionId}/values/{valueId}",
+      "delete /api/variants/{id}",
+      "put /api/appointments/{id}",
+      "put /api/auctions/{id}",
+      "put /api/audiences/{id}",
+      "put /api/consumers/{id}",
+      "put /api/draws/{id}",
+      "put /api/experience-pages/{id}",
+      "put /api/orders/{id}",
+      "put /api/queues/{id}",
+      "put /api/timed-releases/{id}",
+      "put /api/variant-options/{optionId}/values/{valueId}",
+      "put /api/waitlists/{id}"
+    ])
+  })
+
+  it("lets every POST be repeated, and nothing else", () => {
+    for (const [name, { parameters, responses }] of operations) {
+      const isPost = name.startsWith("post ")
+      assert.strictEqual(
+        parameters.some((parameter) => parameter.name === "Idempotency-Key" && parameter.in === "header"),
+        isPost,
+        name
+      )
+      for (const [status, { headers = {} }] of Object.entries(responses)) {
+        const isRepeated = isPost && Number(status) < 500 && !["400", "401", "429"].includes(status)
+        assert.strictEqual("Idempotency-Replayed" in headers, isRepeated, `${name} ${status}`)
+      }
+    }
+  })
+
+  it("gives every list the parameters of a page, page sizes as integers", () => {
+    for (const [name, { parameters }] of operations) {
+      if (!/^get .*(s|consumers|history)$/.test(name) || name === "get /api/nodes" || name.endsWith("/events")) continue
+      const names = parameters.map((parameter) => parameter.name)
+      assert.includeMembers(names, ["first", "after", "last", "before", "sortBy", "sortDir"], name)
+      for (const size of parameters.filter((parameter) => ["first", "last"].includes(parameter.name))) {
+        assert.deepInclude(size.schema, { type: "integer", minimum: 1, maximum: 100 })
+      }
+    }
+  })
+
+  it("shows the creative document once, and that the nodes of an email hold nodes", () => {
+    const { schemas } = description.components
+    /** The part of the schemas at the end of the path. */
+    const part = (...path: ReadonlyArray<string>): unknown =>
+      path.reduce((node: object, key): object => Reflect.get(node, key), schemas)
+    const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+    assert.deepStrictEqual(
+      part("CreateExperiencePage", "properties", "creativeDocument"),
+      ref("CreativeDocumentEncoded")
+    )
+    assert.deepStrictEqual(part("CreativeDocumentEncoded"), ref("CreativeDocument"))
+    assert.deepStrictEqual(part("ExperiencePage", "properties", "creativeDocument"), ref("CreativeDocument"))
+    assert.deepStrictEqual(part("CreativeDocument", "anyOf"), [
+      ref("EmailDocument"),
+      ref("SmsDocument"),
+      ref("RichContentDocument")
+    ])
+    assert.deepStrictEqual(
+      part("EmailDocument", "properties", "body", "properties", "nodes", "items"),
+      ref("EmailNode")
+    )
+    assert.lengthOf(part("EmailNode", "anyOf") as ReadonlyArray<unknown>, 13)
+    assert.deepStrictEqual(part("EmailNode", "anyOf", "0", "properties", "children", "items"), ref("EmailNode"))
+    assert.deepStrictEqual(
+      Object.keys(schemas).filter((name) => /^(Creative|Email|Rich|Sms).*\d$/.test(name)),
+      []
+    )
+  })
+
+  it("names the records and shares them between operations", () => {
+    const schemas = Object.keys(description.components.schemas)
+    assert.includeMembers(schemas, ["WholeExperience", "Sequence", "Queue", "QueueDistribution", "Theme", "Issue"])
+    for (const [name, { responses }] of operations) {
+      if (name.endsWith("/events")) continue
+      const success = (responses["200"] ?? responses["201"])!.content!["application/json"]!.schema
+      assert.property(success, "$ref", name)
+    }
+  })
+})

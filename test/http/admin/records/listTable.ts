@@ -1,0 +1,295 @@
+/**
+ * Every list of the Admin API, for what holds of all of them: a list that is new needs a row in `lists`, and nothing
+ * else.
+ */
+import { Effect } from "effect"
+import { Sessions } from "../../../../src/auth/sessions/Sessions.ts"
+import { aConsumer } from "../../../store/support/recordsFixture.ts"
+import { Admin, anExperience, aQueue, aSequence, enter, type Organization } from "../adminFixture.ts"
+
+/** What an item of a list is ordered by, and told from others by. */
+export type Key = string | number
+
+/** One list of one organization, empty so far. */
+export interface List {
+  readonly path: string
+  /** Every field it can be sorted by, with what decides where an item stands. */
+  readonly sorts: { readonly [sortBy: string]: (item: any) => Key }
+  /** What tells items apart, and orders those that are otherwise equal. */
+  readonly idOf: (item: any) => Key
+  /** Narrows it; a cursor of the whole list is none of the narrowed one. */
+  readonly filter: string
+  /** Makes the row that is the `n`-th of the list; several have the same name, some have none of what is optional. */
+  readonly make: (n: number) => Effect.Effect<unknown, never, Services>
+  /** Takes the row of this id away, where rows can go. */
+  readonly archive?: (id: Key) => Effect.Effect<unknown, never, Services>
+}
+
+type Services = Sessions | Effect.Services<ReturnType<typeof enter>> | Effect.Services<ReturnType<typeof aConsumer>>
+
+/** Makes the list for an organization. */
+type MakeList = (as: Organization) => Effect.Effect<List, never, Services>
+
+const name = (n: number) => `Row ${n % 3}`
+const instant = (n: number) => `2098-01-0${1 + (n % 5)}T00:00:00.000Z`
+
+const byId = ({ id }: { readonly id: string }) => id
+const sorted = {
+  createdAt: ({ createdAt }: { readonly createdAt: string }) => createdAt,
+  name: ({ name }: { readonly name: string }) => name
+}
+/** No instant comes first, or last. */
+const noneFirst = (value: string | null) => value ?? ""
+const noneLast = (value: string | null) => value ?? "~"
+
+const request = Effect.fnUntraced(function* (as: Organization, method: string, path: string, body?: object) {
+  const { call } = yield* Admin
+  const answer = yield* call(method, path, body, as)
+  if (answer.status >= 300) return yield* Effect.die(new Error(`${method} ${path}: ${answer.status} ${answer.text}`))
+  return answer.body
+})
+
+/** Records that are made and archived at the path of their list. */
+const records = (
+  path: string,
+  sorts: List["sorts"],
+  bodyOf: (n: number) => object
+): ((as: Organization) => Effect.Effect<List, never, Services>) => {
+  return (as) =>
+    Effect.succeed({
+      path,
+      sorts,
+      idOf: byId,
+      filter: "search=row",
+      make: (n) => request(as, "POST", path, bodyOf(n)),
+      archive: (id) => request(as, "DELETE", `${path}/${id}`)
+    })
+}
+
+const mechanismSorts = { ...sorted, openAt: ({ openAt }: { readonly openAt: string | null }) => noneFirst(openAt) }
+
+/** The body of a mechanism, half of them open at once. */
+const mechanism = (n: number, sequenceId: string, settings: object) => ({
+  name: name(n),
+  sequenceId,
+  ...(n % 2 === 1 && { openAt: instant(n) }),
+  ...settings
+})
+
+const mechanisms =
+  (path: string, settings: object = {}): MakeList =>
+  (as) =>
+    Effect.flatMap(aSequence({}, as), ({ id }) => records(path, mechanismSorts, (n) => mechanism(n, id, settings))(as))
+
+const later = "2099-01-01T00:00:00.000Z"
+
+const kinds = {
+  queues: { admitRate: 0 },
+  draws: { drawAt: later, winnerCount: 1 },
+  auctions: { settleAt: later, startPrice: "10" },
+  appointments: { slotDurationMinutes: 60, slotsFrom: later, slotsUntil: "2099-01-02T00:00:00.000Z" },
+  "timed-releases": {},
+  waitlists: {}
+}
+
+/** Waitlists, each of a sequence of its own, which has one at most. */
+const waitlists: MakeList = Effect.fnUntraced(function* (as) {
+  const list = yield* records("/waitlists", mechanismSorts, () => ({}))(as)
+  return {
+    ...list,
+    make: (n: number) =>
+      Effect.flatMap(aSequence({}, as), ({ id }) => request(as, "POST", "/waitlists", mechanism(n, id, {})))
+  }
+})
+
+/** The mechanisms of all kinds, one kind after the other. */
+const distributions: MakeList = Effect.fnUntraced(function* (as) {
+  const { id: sequenceId } = yield* aSequence({}, as)
+  const paths = Object.entries(kinds)
+  const kindOf = new Map<Key, string>()
+  return {
+    path: "/distributions",
+    sorts: mechanismSorts,
+    idOf: byId,
+    filter: "type=queue",
+    make: Effect.fnUntraced(function* (n) {
+      const [path, settings] = paths[n % paths.length]!
+      const below = path === "waitlists" ? (yield* aSequence({}, as)).id : sequenceId
+      const { id } = yield* request(as, "POST", `/${path}`, mechanism(n, below, settings))
+      kindOf.set(id, path)
+    }),
+    archive: (id) => request(as, "DELETE", `/${kindOf.get(id)}/${id}`)
+  }
+})
+
+/** Audiences, half of which were counted as they were made. */
+const audiences = records(
+  "/audiences",
+  {
+    ...sorted,
+    lastRefreshedAt: ({ lastRefreshedAt }: { readonly lastRefreshedAt: string | null }) => noneFirst(lastRefreshedAt)
+  },
+  (n) => ({
+    name: name(n),
+    ...(n % 2 === 1 && { rules: { match: "all", rules: [{ field: "orderCount", op: "gt", value: 0 }] } })
+  })
+)
+
+const members: MakeList = Effect.fnUntraced(function* (as) {
+  const { id } = yield* request(as, "POST", "/audiences", { name: "Friends" })
+  const path = `/audiences/${id}/members`
+  return {
+    path,
+    sorts: { addedAt: ({ addedAt }) => addedAt, consumerId: ({ consumerId }) => consumerId },
+    idOf: ({ consumerId }) => consumerId,
+    filter: "search=row",
+    make: () =>
+      Effect.flatMap(Effect.orDie(aConsumer(as.tenant)), (consumerId) =>
+        request(as, "POST", path, { consumerIds: [consumerId] })
+      ),
+    archive: (consumerId) => request(as, "DELETE", path, { consumerIds: [consumerId] })
+  }
+})
+
+/** The sessions of a consumer, which go as they end. */
+const sessions: MakeList = Effect.fnUntraced(function* (as) {
+  const consumerId = yield* Effect.orDie(aConsumer(as.tenant))
+  const path = `/consumers/${consumerId}/sessions`
+  return {
+    path,
+    sorts: { createdAt: sorted.createdAt },
+    idOf: byId,
+    filter: "type=authenticated",
+    make: () => Effect.orDie(Effect.flatMap(Sessions, (started) => started.start({ tenant: as.tenant, consumerId }))),
+    archive: (id) => request(as, "DELETE", `${path}/${id}`)
+  }
+})
+
+/** The consumers of a queue. Nobody goes: who leaves is listed as such. */
+const placed: MakeList = Effect.fnUntraced(function* (as) {
+  const { id } = yield* aQueue({}, as)
+  return {
+    path: `/distributions/${id}/consumers`,
+    sorts: { enteredAt: ({ enteredAt }) => enteredAt, consumerId: ({ consumerId }) => consumerId },
+    idOf: ({ consumerId }) => consumerId,
+    filter: "status=QUEUED",
+    make: () => Effect.orDie(enter(id, 1, as))
+  }
+})
+
+/** The recorded events of a queue: one that it was made, and one for each consumer. */
+const history: MakeList = Effect.fnUntraced(function* (as) {
+  const { id } = yield* aQueue({}, as)
+  return {
+    path: `/distributions/${id}/history`,
+    sorts: { sequence: ({ sequence }) => sequence },
+    idOf: ({ sequence }) => sequence,
+    filter: "type=Entered",
+    make: () => Effect.orDie(enter(id, 1, as))
+  }
+})
+
+const updated = { updatedAt: ({ updatedAt }: { readonly updatedAt: string }) => updatedAt }
+
+const pages: MakeList = (as) =>
+  Effect.flatMap(anExperience({}, as), ({ id }) =>
+    records("/experience-pages", { createdAt: sorted.createdAt, title: ({ title }) => title, ...updated }, (n) => ({
+      experienceId: id,
+      slug: `row-${n}`,
+      title: name(n),
+      creativeDocument: {
+        schemaVersion: 1,
+        editor: "sms-text-v1",
+        kind: "announcement-sms",
+        body: { textTemplate: "Now" }
+      }
+    }))(as)
+  )
+
+/** Variants, each of a product of its own: one has room for few. */
+const variants: MakeList = Effect.fnUntraced(function* (as) {
+  const list = yield* records("/variants", { createdAt: sorted.createdAt, ...updated }, () => ({}))(as)
+  return {
+    ...list,
+    make: Effect.fnUntraced(function* (n: number) {
+      const { id } = yield* request(as, "POST", "/products", { name: name(n) })
+      return yield* request(as, "POST", "/variants", { productId: id, sku: name(n) })
+    })
+  }
+})
+
+/** The values of an option, in their order. */
+const optionValues: MakeList = (as) =>
+  Effect.flatMap(request(as, "POST", "/variant-options", { name: "Size" }), ({ id }) => {
+    const path = `/variant-options/${id}/values`
+    return Effect.map(
+      records(path, { sortOrder: ({ sortOrder }) => sortOrder }, (n) => ({ value: `row ${n}` }))(as),
+      (list) => ({ ...list, filter: "archived=true" })
+    )
+  })
+
+/** Orders, which are never archived. */
+const orders: MakeList = Effect.fnUntraced(function* (as) {
+  const consumerId = yield* Effect.orDie(aConsumer(as.tenant))
+  const sorts = {
+    createdAt: sorted.createdAt,
+    ...updated,
+    total: ({ total }: { readonly total: string }) => Number(total)
+  }
+  const bodyOf = (n: number) => ({ consumerId, status: "PAID", total: `${9 + (n % 4)}.50` })
+  const { archive: _, ...list } = yield* records("/orders", sorts, bodyOf)(as)
+  return { ...list, filter: "status=PAID" }
+})
+
+/** A list that neither grows nor shrinks has no row below: the keys of a mode are always a pair. */
+export const unchanging: ReadonlyArray<string> = ["/api-keys"]
+
+/** The lists, by what they hold. */
+export const lists: { readonly [rows: string]: MakeList } = {
+  experiences: records("/experiences", { ...sorted, openAt: ({ openAt }) => noneLast(openAt) }, (n) => ({
+    name: name(n),
+    ...(n % 2 === 1 && { openAt: instant(n) })
+  })),
+  sequences: (as) =>
+    Effect.flatMap(anExperience({}, as), ({ id }) =>
+      records("/sequences", { ...sorted, priority: ({ priority }) => priority }, (n) => ({
+        name: name(n),
+        experienceId: id,
+        priority: (n % 4) - 2
+      }))(as)
+    ),
+  queues: mechanisms("/queues", kinds.queues),
+  draws: mechanisms("/draws", kinds.draws),
+  auctions: mechanisms("/auctions", kinds.auctions),
+  appointments: mechanisms("/appointments", kinds.appointments),
+  "timed releases": mechanisms("/timed-releases", kinds["timed-releases"]),
+  waitlists,
+  distributions,
+  "distribution consumers": placed,
+  "distribution history": history,
+  audiences,
+  "audience members": members,
+  "variant options": records("/variant-options", sorted, (n) => ({ name: name(n), values: [{ value: "S" }] })),
+  "variant option values": optionValues,
+  "sync sources": records("/sync-sources", { createdAt: sorted.createdAt }, (n) => ({
+    syncSource: name(n),
+    syncSourceId: `${n}`
+  })),
+  "media assets": records("/media-assets", sorted, (n) => ({ name: name(n) })),
+  products: records("/products", { ...sorted, ...updated }, (n) => ({ name: name(n) })),
+  variants,
+  "experience pages": pages,
+  "consumer sessions": sessions,
+  consumers: records(
+    "/consumers",
+    {
+      createdAt: sorted.createdAt,
+      email: ({ email }) => email ?? "",
+      fullName: ({ fullName }) => fullName ?? "",
+      lastOrderAt: ({ lastOrderAt }) => noneFirst(lastOrderAt),
+      totalOrderValue: ({ totalOrderValue }) => Number(totalOrderValue)
+    },
+    (n) => ({ externalId: `row ${n}`, ...(n % 2 === 1 && { email: `row${n}@example.com`, fullName: name(n) }) })
+  ),
+  orders
+}

@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { inSlices } from "../../../../src/engine/Engine.ts"
+import { make } from "../../../../src/http/consumer/draw/DrawProofs.ts"
+
+/** A proof of so many characters, in pieces of ten with an empty one before each; counts how often it is made. */
+const proofOf = (length: number) => {
+  const made = { times: 0 }
+  const pieces = function* () {
+    made.times++
+    for (let start = 0; start < length; start += 10) {
+      yield ""
+      yield "x".repeat(10)
+    }
+  }
+  return { made, proof: inSlices(pieces) }
+}
+
+const textOf = (response: HttpServerResponse.HttpServerResponse) =>
+  Effect.promise(() => HttpServerResponse.toWeb(response).text())
+
+describe("The proofs of draws", () => {
+  it.effect("are sent whole, with their length", () =>
+    Effect.gen(function* () {
+      const { proof } = proofOf(100)
+      const response = yield* make()("draw", proof)
+      assert.strictEqual(response.headers["content-length"], "100")
+      assert.strictEqual(yield* textOf(response), "x".repeat(100))
+    })
+  )
+
+  it.effect("are put together once, also for those who ask at the same time", () =>
+    Effect.gen(function* () {
+      const { made, proof } = proofOf(1_000)
+      const sent = make()
+      const answers = yield* Effect.all([sent("draw", proof), sent("draw", proof), sent("draw", proof)], {
+        concurrency: 3
+      })
+      yield* sent("draw", proof)
+      assert.strictEqual(made.times, 1)
+      for (const answer of answers) assert.lengthOf(yield* textOf(answer), 1_000)
+    })
+  )
+
+  it.effect("let others have their turn between the pieces", () =>
+    Effect.gen(function* () {
+      const { proof } = proofOf(1_000)
+      const making = yield* Effect.forkChild(make()("draw", proof), { startImmediately: true })
+      let turns = 0
+      while (making.pollUnsafe() === undefined) {
+        turns++
+        yield* Effect.yieldNow
+      }
+      assert.isAtLeast(turns, 100)
+      yield* Fiber.join(making)
+    })
+  )
+
+  it.effect("are made again where one that asked has gone away in the middle", () =>
+    Effect.gen(function* () {
+      const { made, proof } = proofOf(1_000)
+      const sent = make()
+      const gone = yield* Effect.forkChild(sent("draw", proof), { startImmediately: true })
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(gone)
+      assert.lengthOf(yield* textOf(yield* sent("draw", proof)), 1_000)
+      assert.strictEqual(made.times, 2)
+    })
+  )
+
+  it.effect("are kept while there is room: the oldest go first, and the newest stays whatever its size", () =>
+    Effect.gen(function* () {
+      const [first, second, third, huge] = [proofOf(100), proofOf(100), proofOf(100), proofOf(1_000)]
+      const sent = make(200)
+      yield* sent("first", first.proof)
+      yield* sent("second", second.proof)
+      yield* sent("third", third.proof)
+      yield* sent("second", second.proof)
+      yield* sent("third", third.proof)
+      assert.deepStrictEqual([second.made.times, third.made.times], [1, 1])
+      yield* sent("first", first.proof)
+      assert.strictEqual(first.made.times, 2)
+      yield* sent("huge", huge.proof)
+      yield* sent("huge", huge.proof)
+      assert.strictEqual(huge.made.times, 1)
+      yield* sent("third", third.proof)
+      assert.strictEqual(third.made.times, 2)
+    })
+  )
+})

@@ -1,0 +1,172 @@
+/** What an experience offers, and the access code before it, as consumers meet them over HTTP. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Tenant } from "../../../../src/domain/values/Ids.ts"
+import { aProduct, aVariant } from "../../../store/catalogue/catalogueFixture.ts"
+import { eventually } from "../../admin/adminFixture.ts"
+import * as Fixture from "../../support/usherFixture.ts"
+import { Usher } from "../../support/usherFixture.ts"
+import { admin, anExperience, aSequence, inExperience } from "./experienceFixture.ts"
+import { inQueue } from "../queue/queueFixture.ts"
+
+const theTenant = Effect.map(Usher, ({ brand }): Tenant => ({ organizationId: brand.organizationId, mode: "live" }))
+
+const namesIn = (experience: { readonly sequences: ReadonlyArray<{ readonly name: string }> }) =>
+  experience.sequences.map(({ name }) => name)
+
+describe("What an experience offers on the Consumer API", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
+    it.effect("is shown as the Admin API shows it, to anyone and to whoever enters", () =>
+      Effect.gen(function* () {
+        const { guest } = yield* Usher
+        const tenant = yield* theTenant
+        const product = yield* aProduct(tenant, { description: "Fast" })
+        const variant = yield* aVariant(tenant, product, { price: "49.90" }, { sku: "S" })
+        const experienceId = yield* anExperience({ products: [{ productId: product, productVariantId: variant }] })
+        const { get, enter } = yield* inExperience(experienceId)
+        const { products } = (yield* get).body
+        assert.deepStrictEqual(products, (yield* admin("GET", `/experiences/${experienceId}`)).products)
+        assert.deepInclude(products[0], { experienceId, productId: product, productVariantId: variant, position: 0 })
+        assert.deepInclude(products[0].product, { id: product, name: "Sneaker", description: "Fast" })
+        assert.deepInclude(products[0].productVariant, { id: variant, sku: "S", price: "49.90" })
+        assert.notProperty(products[0].productVariant, "options")
+        assert.deepStrictEqual((yield* enter(yield* guest())).body.experience.products, products)
+      })
+    )
+
+    it.effect("is shown again when experience and product were archived and are restored, in whatever order", () =>
+      Effect.gen(function* () {
+        const { id: productId } = yield* admin("POST", "/products", { name: "Sneaker", variants: [{ sku: "S" }] })
+        const experienceId = yield* anExperience({ products: [{ productId }] })
+        const { get } = yield* inExperience(experienceId)
+        const shown = Effect.map(get, ({ status, body }) =>
+          status === 200 ? body.products.map(({ product }: any) => product.variants.length) : status
+        )
+        const becomes = (expected: unknown) =>
+          Effect.map(
+            eventually(shown, (found) => JSON.stringify(found) === JSON.stringify(expected)),
+            (found) => assert.deepStrictEqual(found, expected)
+          )
+        yield* becomes([1])
+        yield* admin("DELETE", `/experiences/${experienceId}`)
+        const { variants } = yield* admin("DELETE", `/products/${productId}`)
+        yield* becomes(404)
+        yield* admin("POST", `/experiences/${experienceId}/restore`)
+        yield* becomes([])
+        yield* admin("POST", `/products/${productId}/restore`)
+        yield* becomes([0])
+        yield* admin("POST", `/variants/${variants[0].id}/restore`)
+        yield* becomes([1])
+      })
+    )
+
+    it.effect("follows what is changed, in the experience and in the catalogue", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* theTenant
+        const [one, other] = [yield* aProduct(tenant), yield* aProduct(tenant)]
+        const experienceId = yield* anExperience({ products: [{ productId: one }] })
+        const { get } = yield* inExperience(experienceId)
+        const offered = Effect.map(get, ({ body }): ReadonlyArray<string> =>
+          body.products.map(({ product }: { product: { id: string; name: string } }) => `${product.name} ${product.id}`)
+        )
+        const becomes = (expected: ReadonlyArray<string>) =>
+          Effect.map(
+            eventually(offered, (found) => `${found}` === `${expected}`),
+            (found) => assert.deepStrictEqual(found, expected)
+          )
+        yield* becomes([`Sneaker ${one}`])
+        yield* admin("PUT", `/experiences/${experienceId}`, { products: [{ productId: other }, { productId: one }] })
+        yield* becomes([`Sneaker ${other}`, `Sneaker ${one}`])
+        yield* sql`update products set name = 'Boot' where id = ${one}`
+        yield* becomes([`Sneaker ${other}`, `Boot ${one}`])
+        yield* sql`update products set archived = true where id = ${other}`
+        yield* becomes([`Boot ${one}`])
+      })
+    )
+  })
+})
+
+describe("An experience with an access code", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
+    it.effect("lets in whoever shows it, and shows the others that there is something to be opened", () =>
+      Effect.gen(function* () {
+        const { guest } = yield* Usher
+        const [someone, other] = [yield* guest(), yield* guest()]
+        const experienceId = yield* anExperience({ accessCode: "open sesame" })
+        const sequenceId = yield* aSequence(experienceId, { name: "All" })
+        yield* aSequence(experienceId, { name: "Inner", accessCode: "inner" })
+        const { id } = yield* admin("POST", "/queues", { sequenceId, name: "Line", admitRate: 0 })
+        const queue = yield* inQueue(id)
+        const { get, enter, leave } = yield* inExperience(experienceId)
+        const anyone = (yield* get).body
+        assert.deepStrictEqual([namesIn(anyone), anyone.hasProtectedSequences], [[], true])
+        const barred = { error: "The experience needs its access code" }
+        for (const [body, error] of [
+          [undefined, barred],
+          [{}, barred],
+          [{ accessCode: "inner" }, barred],
+          [{ accessCode: "wrong" }, { error: "The access code opens nothing here" }]
+        ] as const) {
+          const answer = yield* enter(someone, body)
+          assert.deepStrictEqual([answer.status, answer.body], [403, error])
+        }
+        assert.deepStrictEqual((yield* leave(someone)).body, { left: false })
+        assert.strictEqual((yield* queue.enter(someone)).status, 403)
+        const entered = yield* enter(someone, { accessCode: "open sesame" })
+        assert.deepStrictEqual(namesIn(entered.body.experience), ["All", "Inner"])
+        assert.notInclude(entered.text, "sesame")
+        assert.strictEqual((yield* queue.enter(someone)).status, 200)
+        // It need not be shown twice; and who has not shown it is told so as before.
+        assert.deepStrictEqual((yield* enter(someone)).body, entered.body)
+        assert.strictEqual((yield* enter(other)).status, 403)
+        assert.strictEqual((yield* queue.enter(other)).status, 403)
+      })
+    )
+
+    it.effect("shuts at once when it is given one, for sequences of every age, and opens again without", () =>
+      Effect.gen(function* () {
+        const { guest } = yield* Usher
+        const experienceId = yield* anExperience()
+        const lineIn = Effect.fnUntraced(function* () {
+          const sequenceId = yield* aSequence(experienceId)
+          const { id } = yield* admin("POST", "/queues", { sequenceId, name: "Line", admitRate: 0 })
+          return yield* inQueue(id)
+        })
+        const early = yield* lineIn()
+        assert.strictEqual((yield* early.enter(yield* guest())).status, 200)
+        yield* admin("PUT", `/experiences/${experienceId}`, { accessCode: "open" })
+        assert.strictEqual((yield* early.enter(yield* guest())).status, 403)
+        const late = yield* lineIn()
+        assert.strictEqual((yield* late.enter(yield* guest())).status, 403)
+        yield* admin("PUT", `/experiences/${experienceId}`, { name: "Renamed" })
+        assert.strictEqual((yield* late.enter(yield* guest())).status, 403)
+        yield* admin("PUT", `/experiences/${experienceId}`, { accessCode: null })
+        for (const queue of [early, late]) assert.strictEqual((yield* queue.enter(yield* guest())).status, 200)
+      })
+    )
+
+    it.effect("is shut from its creation on, with everything that is created with it", () =>
+      Effect.gen(function* () {
+        const { guest } = yield* Usher
+        const { sequences, id } = yield* admin("POST", "/experiences", {
+          name: "Drop",
+          accessCode: "open",
+          sequences: [{ name: "S", queues: [{ name: "Line", admitRate: 0 }] }]
+        })
+        const queue = yield* inQueue(sequences[0].queues[0].id)
+        const someone = yield* guest()
+        assert.strictEqual((yield* queue.enter(someone)).status, 403)
+        const copy = yield* admin("POST", `/experiences/${id}/duplicate`)
+        const copied = yield* inQueue(copy.sequences[0].queues[0].id)
+        const { enter } = yield* inExperience(copy.id)
+        assert.strictEqual((yield* enter(someone, { accessCode: "open" })).status, 403)
+        assert.strictEqual((yield* copied.enter(someone)).status, 403)
+        yield* admin("PUT", `/experiences/${copy.id}`, { accessCode: "new" })
+        assert.strictEqual((yield* enter(someone, { accessCode: "new" })).status, 200)
+        assert.strictEqual((yield* copied.enter(someone)).status, 200)
+      })
+    )
+  })
+})

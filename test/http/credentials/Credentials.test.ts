@@ -1,0 +1,189 @@
+/**
+ * Which credentials each operation of the Consumer API asks for, and what lies beside their being good or not: the matrix
+ * of credentials (`matrix/`) sends every operation every credential, and judges by what the operation declares.
+ */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as ApiKeys from "../../../src/auth/keys/ApiKeys.ts"
+import { type Operation, operations, type Scheme } from "../matrix/operations.ts"
+import { asConsumer, asServer, Usher } from "../support/usherFixture.ts"
+import * as Fixture from "../support/usherFixture.ts"
+
+type Row = "public read" | "session creation" | "session upgrade" | "session end" | "consumer action" | "server action"
+
+/** The table of credentials: by row, what is asked for; within a row alternatives, each of things needed together. */
+const requirements: { readonly [R in Row]: ReadonlyArray<ReadonlyArray<Scheme>> } = {
+  "public read": [["publishableKey"], ["secretKey"]],
+  "session creation": [["publishableKey"]],
+  "session upgrade": [["publishableKey"], ["publishableKey", "accessToken"]],
+  "session end": [["accessToken"]],
+  "consumer action": [
+    ["publishableKey", "accessToken"],
+    ["secretKey", "consumerId"]
+  ],
+  "server action": [["secretKey"]]
+}
+
+/** The row of each operation, the same for everything that has it. An operation without one fails the suite. */
+const rows: { readonly [operation: string]: Row } = {
+  "POST /api/auth/guest": "session creation",
+  "POST /api/auth/otp/request": "session creation",
+  "POST /api/auth/otp/verify": "session upgrade",
+  "POST /api/auth/external/authorize": "server action",
+  "POST /api/auth/external/exchange": "session creation",
+  "POST /api/auth/refresh": "session creation",
+  "POST /api/auth/logout": "session end",
+  "GET /api/consumers/me": "consumer action",
+  "GET /api/consumers/:consumerId": "server action",
+  "GET /api/*/:id/page": "public read",
+  "PUT /api/consumers/me": "consumer action",
+  "GET /api/consumers/me/sessions": "consumer action",
+  "DELETE /api/consumers/me/sessions": "consumer action",
+  "DELETE /api/consumers/me/sessions/:sessionId": "consumer action",
+  "GET /api/*/:id": "public read",
+  "GET /api/*/:id/proof": "public read",
+  "GET /api/*/:id/slots": "public read",
+  "GET /api/*/:id/bids": "public read",
+  "GET /api/*/:id/bids/history": "public read",
+  "GET /api/*/:id/highest-bid": "public read",
+  "GET /api/*/:id/current-price": "public read",
+  "POST /api/*/:id/enter": "consumer action",
+  "POST /api/*/:id/leave": "consumer action",
+  "DELETE /api/*/:id/leave": "consumer action",
+  "GET /api/*/:id/status": "consumer action",
+  "GET /api/*/:id/events": "consumer action",
+  "POST /api/*/:id/bid": "consumer action",
+  "POST /api/*/:id/book": "consumer action",
+  "POST /api/*/:id/cancel": "consumer action",
+  "POST /api/*/:id/reschedule": "consumer action",
+  "GET /api/*/:id/me": "consumer action",
+  "POST /api/*/:id/admit": "server action",
+  "POST /api/*/:id/deny": "server action",
+  "POST /api/*/:id/complete": "server action",
+  "POST /api/*/:id/validate": "server action"
+}
+
+const rowOf = ({ name }: Operation): Row | undefined =>
+  rows[name] ?? rows[name.replace(/\/api\/[\w-]+\/:\w+/, "/api/*/:id")]
+
+const anyId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
+
+describe("Credentials", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
+    it.effect("are asked for by every operation as the table has them", () =>
+      Effect.sync(() => {
+        for (const operation of operations) {
+          const row = operation.api === "admin" ? "server action" : rowOf(operation)
+          assert.isDefined(row, `${operation.name} has a row`)
+          assert.deepStrictEqual(operation.requirement, requirements[row], operation.name)
+        }
+      })
+    )
+
+    it.effect("decide before the request is looked at", () =>
+      Effect.gen(function* () {
+        const { consumer } = yield* Usher
+        const answer = yield* consumer({ method: "POST", path: "/api/queues/no-id/deny", body: "no json" })
+        assert.strictEqual(answer.status, 401)
+      })
+    )
+
+    it.effect("that are not asked for do not matter", () =>
+      Effect.gen(function* () {
+        const { consumer, brand, stranger, guest } = yield* Usher
+        const { publishableKey, testPublishableKey, secretKey } = brand
+        const { refreshToken } = yield* guest()
+        const beside = [
+          (yield* guest(stranger.publishableKey)).accessToken,
+          (yield* guest(testPublishableKey)).accessToken,
+          refreshToken,
+          "hello"
+        ]
+        const asking = operations.filter(
+          (operation) => operation.api === "consumer" && /public read|session creation/.test(rowOf(operation) ?? "")
+        )
+        assert.isNotEmpty(asking)
+        for (const { name, method, path } of asking) {
+          for (const token of beside) {
+            const headers = asConsumer(publishableKey, token)
+            const { status } = yield* consumer({ method, path: path.replace(/:\w+/g, anyId), headers })
+            assert.notStrictEqual(status, 401, name)
+          }
+        }
+        for (const key of [publishableKey, secretKey, "hello", ApiKeys.make("publishable", "live").text]) {
+          const headers = asConsumer(key, (yield* guest(stranger.publishableKey)).accessToken)
+          assert.strictEqual((yield* consumer({ method: "POST", path: "/api/auth/logout", headers })).status, 204)
+        }
+      })
+    )
+
+    it.effect("of a server must name the consumer by its id", () =>
+      Effect.gen(function* () {
+        const { consumer, brand } = yield* Usher
+        const headers = asServer(brand.secretKey, "me")
+        const { status, body } = yield* consumer({ path: `/api/queues/${anyId}/status`, headers })
+        assert.deepStrictEqual([status, body.issues[0].type], [400, "uuid"])
+      })
+    )
+
+    it.effect("that were good stay good without a look at the database, until keys change", () =>
+      Effect.gen(function* () {
+        const { consumer, stranger, guest } = yield* Usher
+        const keys = yield* ApiKeys.ApiKeys
+        const sql = yield* SqlClient.SqlClient
+        const { accessToken } = yield* guest(stranger.publishableKey)
+        const status = Effect.map(
+          consumer({
+            path: `/api/queues/${anyId}/status`,
+            headers: asConsumer(stranger.publishableKey, accessToken)
+          }),
+          (answer) => answer.status
+        )
+        assert.strictEqual(yield* status, 404)
+        yield* sql`update api_keys set revoked_at = now() where organization_id = ${stranger.organizationId}`
+        assert.strictEqual(yield* status, 404)
+        yield* keys.invalidate
+        assert.strictEqual(yield* status, 401)
+        yield* sql`update api_keys set revoked_at = null where organization_id = ${stranger.organizationId}`
+      })
+    )
+
+    it.effect("of an organization that names its origins may only be used from these by browsers", () =>
+      Effect.gen(function* () {
+        const { consumer, brand, guest } = yield* Usher
+        const sql = yield* SqlClient.SqlClient
+        const keys = yield* ApiKeys.ApiKeys
+        const origins = (origin: string, path: string) =>
+          Effect.map(
+            consumer({ path, headers: { "x-publishable-key": brand.publishableKey, origin } }),
+            ({ headers }) => headers["access-control-allow-origin"]
+          )
+        const path = `/api/queues/${anyId}`
+        assert.strictEqual(yield* origins("https://anywhere.example", path), "*")
+        yield* sql`
+          update organizations set settings = '{"allowedOrigins": ["https://shop.example"]}'
+          where id = ${brand.organizationId}`
+        yield* keys.invalidate
+        for (const place of [path, "/api/queues/no-id"]) {
+          assert.strictEqual(yield* origins("https://shop.example", place), "https://shop.example")
+          assert.isUndefined(yield* origins("https://anywhere.example", place))
+        }
+        for (const [origin, allowed] of [
+          ["https://shop.example", "https://shop.example"],
+          ["https://anywhere.example", undefined]
+        ] as const) {
+          const authorization = `Bearer ${(yield* guest()).accessToken}`
+          const answer = yield* consumer({
+            method: "POST",
+            path: "/api/auth/logout",
+            headers: { authorization, origin }
+          })
+          assert.deepStrictEqual([answer.status, answer.headers["access-control-allow-origin"]], [204, allowed])
+        }
+        yield* sql`update organizations set settings = '{}' where id = ${brand.organizationId}`
+        yield* keys.invalidate
+      })
+    )
+  })
+})

@@ -1,0 +1,273 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Clock, Effect, Layer } from "effect"
+import { IpNetwork } from "effect/net"
+import { SqlClient } from "effect/sql"
+import { Organizations } from "../../../src/auth/keys/Organizations.ts"
+import type { RateLimits } from "../../../src/domain/organization/Plan.ts"
+import * as Server from "../../../src/http/server/Server.ts"
+import { layerWith } from "../support/listenerFixture.ts"
+import { type Answer, asConsumer, asServer, type Call, send, Usher } from "../support/usherFixture.ts"
+import * as Fixture from "../support/usherFixture.ts"
+
+const anyId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
+
+const figures = ({ headers }: Answer) =>
+  ["limit", "remaining", "reset"].map((name) => {
+    const value = headers[`x-ratelimit-${name}`]
+    assert.match(value ?? "", /^\d+$/, name)
+    return Number(value)
+  }) as [number, number, number]
+
+/** A new organization with these numbers. */
+const organization = Effect.fnUntraced(function* (rateLimits: RateLimits) {
+  const organizations = yield* Organizations
+  const sql = yield* SqlClient.SqlClient
+  const made = yield* organizations.create({ name: "Limited", plan: "enterprise" })
+  const settings = JSON.stringify({ rateLimits })
+  yield* sql`update organizations set settings = ${settings}::text::jsonb where id = ${made.organizationId}`
+  return made
+})
+
+/** Waits, if need be, until the minute has so many seconds left. */
+const withinMinute = (seconds: number) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const left = 60_000 - (now % 60_000)
+    return left > seconds * 1_000 ? Effect.void : Effect.sleep(left + 20)
+  })
+
+describe("Rate limits over HTTP", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
+    const guestSession = (publishableKey: string): Call => ({
+      method: "POST",
+      path: "/api/auth/guest",
+      headers: { "x-publishable-key": publishableKey }
+    })
+
+    it.effect("are told on 200, 400, 404 and 429, and count down together for all keys", () =>
+      Effect.gen(function* () {
+        yield* withinMinute(5)
+        const { consumer } = yield* Usher
+        const keys = yield* organization({ consumerApiPerMinute: 5 })
+        const now = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+        const reset = now - (now % 60) + 60
+        const answers = [
+          yield* consumer(guestSession(keys.publishableKey)),
+          yield* consumer(guestSession(keys.testPublishableKey)),
+          yield* consumer({ path: "/api/queues/none", headers: asServer(keys.secretKey) }),
+          yield* consumer({ path: `/api/queues/${anyId}`, headers: { "x-publishable-key": keys.publishableKey } }),
+          yield* consumer({
+            method: "POST",
+            path: `/api/queues/${anyId}/deny`,
+            headers: asServer(keys.testSecretKey),
+            body: "{"
+          }),
+          yield* consumer(guestSession(keys.publishableKey)),
+          yield* consumer({ path: "/api/queues/none", headers: asServer(keys.secretKey) })
+        ]
+        assert.deepStrictEqual(
+          answers.map(({ status }) => status),
+          [200, 200, 400, 404, 400, 429, 429]
+        )
+        assert.deepStrictEqual(
+          answers.map(figures),
+          [4, 3, 2, 1, 0, 0, 0].map((remaining) => [5, remaining, reset])
+        )
+      })
+    )
+
+    it.effect("refuse with the documented body, and with a time to wait that is in the header too", () =>
+      Effect.gen(function* () {
+        yield* withinMinute(5)
+        const { consumer } = yield* Usher
+        const { publishableKey } = yield* organization({ consumerApiPerMinute: 1 })
+        yield* consumer(guestSession(publishableKey))
+        const waits = new Set<number>()
+        for (let request = 0; request < 40; request++) {
+          const { status, body, headers } = yield* consumer(guestSession(publishableKey))
+          assert.strictEqual(status, 429)
+          assert.deepStrictEqual(body, { error: "Rate limit exceeded", retryAfter: Number(headers["retry-after"]) })
+          assert.match(headers["retry-after"]!, /^[1-9]\d*$/)
+          assert.strictEqual(headers["access-control-allow-origin"], "*")
+          waits.add(body.retryAfter)
+        }
+        assert.isAbove(waits.size, 5)
+      })
+    )
+
+    it.effect("refuse before anything else is done", () =>
+      Effect.gen(function* () {
+        yield* withinMinute(5)
+        const { consumer, admin } = yield* Usher
+        const sql = yield* SqlClient.SqlClient
+        const { organizationId, publishableKey, secretKey } = yield* organization({
+          consumerApiPerMinute: 1,
+          adminApiPerMinute: 1
+        })
+        const create: Call = {
+          method: "POST",
+          path: "/api/experiences",
+          headers: asServer(secretKey),
+          body: { name: "Drop" }
+        }
+        assert.strictEqual((yield* consumer(guestSession(publishableKey))).status, 200)
+        assert.strictEqual((yield* admin(create)).status, 201)
+        for (let request = 0; request < 3; request++) {
+          assert.strictEqual((yield* consumer(guestSession(publishableKey))).status, 429)
+          assert.strictEqual((yield* admin(create)).status, 429)
+          // Neither is the body read, nor the consumer looked up.
+          assert.strictEqual((yield* admin({ ...create, body: "{" })).status, 429)
+          const headers = asServer(secretKey, anyId)
+          assert.strictEqual((yield* consumer({ path: `/api/queues/${anyId}/status`, headers })).status, 429)
+        }
+        const [counted] = yield* sql`
+          select (select count(*)::int from sessions where organization_id = ${organizationId}) as sessions,
+                 (select count(*)::int from experiences where organization_id = ${organizationId}) as experiences`
+        assert.deepStrictEqual({ ...counted }, { sessions: 1, experiences: 1 })
+      })
+    )
+
+    it.effect("of a category are declared on its endpoint", () =>
+      Effect.gen(function* () {
+        yield* withinMinute(5)
+        const { consumer, guest } = yield* Usher
+        const { publishableKey, secretKey } = yield* organization({
+          queueEntriesPerMinute: 2,
+          externalAuthorizationsPerMinute: 1
+        })
+        const { accessToken } = yield* guest(publishableKey)
+        const act = (action: string, method = "POST") =>
+          Effect.map(
+            consumer({
+              method,
+              path: `/api/queues/${anyId}/${action}`,
+              headers: asConsumer(publishableKey, accessToken)
+            }),
+            ({ status }) => status
+          )
+        assert.deepStrictEqual([yield* act("enter"), yield* act("enter"), yield* act("enter")], [404, 404, 429])
+        assert.deepStrictEqual([yield* act("leave"), yield* act("status", "GET")], [404, 404])
+        const vouch = consumer({
+          method: "POST",
+          path: "/api/auth/external/authorize",
+          headers: asServer(secretKey),
+          body: { provider: "shop", issuer: "shop", subject: "1" }
+        })
+        assert.deepStrictEqual([(yield* vouch).status, (yield* vouch).status], [200, 429])
+      })
+    )
+
+    it.effect("count a logout, which shows a token alone, for the token's organization", () =>
+      Effect.gen(function* () {
+        yield* withinMinute(5)
+        const { consumer, guest } = yield* Usher
+        const sql = yield* SqlClient.SqlClient
+        const { organizationId, publishableKey, testPublishableKey } = yield* organization({ consumerApiPerMinute: 5 })
+        const [ann, bob, kim] = [
+          yield* guest(publishableKey),
+          yield* guest(testPublishableKey),
+          yield* guest(publishableKey)
+        ]
+        const logout = ({ accessToken }: Fixture.Guest) =>
+          consumer({ method: "POST", path: "/api/auth/logout", headers: { authorization: `Bearer ${accessToken}` } })
+        const told = (answer: Answer) => [answer.status, ...figures(answer).slice(0, 2)]
+        assert.deepStrictEqual(told(yield* logout(ann)), [204, 5, 1])
+        const ended = yield* logout(ann)
+        assert.deepStrictEqual([ended.status, figures(ended)[0]], [401, 5_000], "a token that has ended says nothing")
+        assert.deepStrictEqual(told(yield* logout(bob)), [204, 5, 0])
+        const refused = yield* logout(kim)
+        assert.deepStrictEqual(told(refused), [429, 5, 0])
+        assert.deepStrictEqual(refused.body, {
+          error: "Rate limit exceeded",
+          retryAfter: Number(refused.headers["retry-after"])
+        })
+        const [counted] = yield* sql`
+          select count(*)::int as alive from sessions
+          where organization_id = ${organizationId} and revoked_at is null`
+        assert.deepStrictEqual({ ...counted }, { alive: 1 })
+      })
+    )
+
+    it.effect("are told to callers of whom nothing is known, and leave alone what is outside /api", () =>
+      Effect.gen(function* () {
+        const { consumer, admin } = yield* Usher
+        const refused = yield* consumer({ path: `/api/queues/${anyId}` })
+        assert.strictEqual(refused.status, 401)
+        assert.strictEqual(figures(refused)[0], 5_000)
+        const unknown = yield* admin({ path: "/api/nothing" })
+        assert.strictEqual(unknown.status, 404)
+        assert.strictEqual(figures(unknown)[0], 1_000)
+        const preflight = yield* consumer({
+          method: "OPTIONS",
+          path: "/api/auth/guest",
+          headers: { origin: "https://shop.example", "access-control-request-method": "POST" }
+        })
+        assert.deepStrictEqual([preflight.status, figures(preflight)[0]], [204, 5_000])
+        for (const path of ["/health", "/ready", "/openapi.json", "/docs", "/nothing"]) {
+          assert.isUndefined((yield* admin({ path })).headers["x-ratelimit-limit"], path)
+        }
+      })
+    )
+
+    it.effect("hold for bad keys by address, and then ask the database for no further key", () =>
+      Effect.gen(function* () {
+        yield* withinMinute(15)
+        const { admin, brand } = yield* Usher
+        const known = { path: "/api/experiences", headers: asServer(brand.secretKey) }
+        assert.strictEqual((yield* admin(known)).status, 200)
+        const bad = admin({ path: "/api/experiences", headers: asServer("sk_live_none") })
+        const statuses = yield* Effect.replicateEffect(
+          Effect.map(bad, ({ status }) => status),
+          1_020,
+          { concurrency: 8 }
+        )
+        assert.deepStrictEqual(new Set(statuses), new Set([401, 429]))
+        const last = yield* bad
+        assert.deepStrictEqual([last.status, figures(last)[1]], [429, 0])
+        assert.match(last.headers["retry-after"]!, /^[1-9]\d*$/)
+        const fresh = yield* organization({})
+        assert.strictEqual((yield* admin({ ...known, headers: asServer(fresh.secretKey) })).status, 429)
+        assert.strictEqual((yield* admin(known)).status, 200, "a key that is known is served on")
+      })
+    )
+  })
+})
+
+describe("The address a request is counted under", () => {
+  const remaining = (forwardedFor: string) =>
+    Effect.gen(function* () {
+      const { adminUrl } = yield* Server.Listeners
+      const answer = yield* send(adminUrl, {
+        path: "/api/nothing",
+        headers: { "x-forwarded-for": forwardedFor, "x-forwarded-proto": "https" }
+      })
+      return figures(answer)[1]
+    })
+
+  layer(layerWith(Layer.empty), { excludeTestServices: true })("without trusted proxies", (it) => {
+    it.effect("is the peer's, whatever it says", () =>
+      Effect.gen(function* () {
+        yield* withinMinute(3)
+        const seen = [yield* remaining("203.0.113.1"), yield* remaining("203.0.113.2"), yield* remaining("junk")]
+        assert.deepStrictEqual(seen, [999, 998, 997])
+      })
+    )
+  })
+
+  const trustedProxies = [IpNetwork.fromStringUnsafe("127.0.0.0/8"), IpNetwork.fromStringUnsafe("10.0.0.0/8")]
+  layer(layerWith(Layer.empty, { trustedProxies }), { excludeTestServices: true })("behind a trusted proxy", (it) => {
+    it.effect("is the nearest that is not one of ours; an IPv6 client is its /64", () =>
+      Effect.gen(function* () {
+        yield* withinMinute(3)
+        assert.strictEqual(yield* remaining("203.0.113.1"), 999)
+        assert.strictEqual(yield* remaining("203.0.113.2"), 999)
+        assert.strictEqual(yield* remaining("198.51.100.9, 203.0.113.1"), 998, "what the client itself put in front")
+        assert.strictEqual(yield* remaining("203.0.113.1, 10.2.3.4"), 997)
+        assert.strictEqual(yield* remaining("203.0.113.1:4711"), 996)
+        assert.strictEqual(yield* remaining("::ffff:203.0.113.1"), 995)
+        assert.strictEqual(yield* remaining("2001:db8::1"), 999)
+        assert.strictEqual(yield* remaining("[2001:db8::2]:443"), 998)
+        assert.strictEqual(yield* remaining("2001:db8:0:1::1"), 999)
+      })
+    )
+  })
+})

@@ -1,0 +1,92 @@
+/**
+ * The balancer of docker-compose.yml: what it says of its clients to the nodes is read from the file, sent as it would send it,
+ * and answered as its clients would see it.
+ */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Yaml from "effect/encoding/Yaml"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { IpNetwork, NetAddress } from "effect/net"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import * as Server from "../../../src/http/server/Server.ts"
+import { root } from "../../tidy/rules/Tree.ts"
+import { layerWith, openAddress } from "../support/listenerFixture.ts"
+import { send } from "../support/usherFixture.ts"
+
+const compose = Yaml.parse(readFileSync(join(root, "docker-compose.yml"), "utf8")) as {
+  readonly "x-settings": { readonly TRUSTED_PROXIES: string }
+  readonly configs: { readonly balancer: { readonly content: string } }
+  readonly networks: {
+    readonly default: { readonly ipam: { readonly config: ReadonlyArray<{ subnet: string; gateway: string }> } }
+  }
+}
+const [{ subnet, gateway } = { subnet: "", gateway: "" }] = compose.networks.default.ipam.config
+const network = IpNetwork.fromStringUnsafe(subnet)
+
+const rules = [
+  ...compose.configs.balancer.content.matchAll(
+    /^ *http-request set-header (?<name>\S+) (?<value>\S+)(?: if \{ src (?<source>\S+) \})?$/gm
+  )
+].map(({ groups }) => groups as { readonly name: string; readonly value: string; readonly source?: string })
+
+/** The headers that the balancer sets on a request from this address over plain HTTP. */
+function headersFrom(address: string): { readonly [name: string]: string } {
+  const values: { readonly [expression: string]: string } = {
+    "%[src]": address,
+    "%[ssl_fc,iif(https,http)]": "http"
+  }
+  return Object.fromEntries(
+    rules
+      .filter(({ source = address }) => source === address)
+      .map(({ name, value }) => [name.toLowerCase(), values[value] ?? value])
+  )
+}
+
+/** The address the balancer would have: the machine's own that is not loopback. */
+const balancer = openAddress ?? "127.0.0.1"
+
+const routes = HttpRouter.add("GET", "/things", HttpServerResponse.jsonUnsafe({ ok: true }))
+const trustedProxies = [network, IpNetwork.fromStringUnsafe(`${balancer}/32`)]
+
+describe("The balancer of docker-compose.yml", () => {
+  layer(layerWith(routes, { host: "0.0.0.0", trustedProxies }), { excludeTestServices: true })((it) => {
+    /** What becomes of a request that comes to the balancer from this address. */
+    const outcome = (address: string) =>
+      Effect.gen(function* () {
+        const url = new URL((yield* Server.Listeners).consumerUrl)
+        url.hostname = balancer
+        const { status, headers } = yield* send(url.href, { path: "/things", headers: headersFrom(address) })
+        return [status, headers["strict-transport-security"]]
+      })
+
+    it.effect("is believed because its network is trusted, and no other is", () =>
+      Effect.sync(() => {
+        assert.strictEqual(compose["x-settings"].TRUSTED_PROXIES, subnet)
+        assert.isTrue(IpNetwork.contains(network, NetAddress.ipFromStringUnsafe(gateway)))
+      })
+    )
+
+    it.effect("leaves nothing of what a client says of itself", () =>
+      Effect.sync(() => {
+        for (const address of [gateway, "203.0.113.7"]) {
+          assert.hasAllKeys(headersFrom(address), ["x-forwarded-for", "x-forwarded-proto"])
+          for (const value of Object.values(headersFrom(address))) assert.notInclude(value, "%")
+        }
+      })
+    )
+
+    it.effect("has clients on this machine served, whose connections come from the gateway", () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* outcome(gateway), [200, undefined])
+      })
+    )
+
+    it.effect("has everybody else refused over plain HTTP, other services of the file too", () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* outcome("203.0.113.7"), [403, undefined])
+        assert.deepStrictEqual(yield* outcome(gateway.replace(/\d+$/, "77")), [403, undefined])
+      })
+    )
+  })
+})

@@ -1,0 +1,150 @@
+/** The description of an API and its reference page: made once, answered from memory, and closed to everything else. */
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { createHash } from "node:crypto"
+import { type IncomingHttpHeaders, request } from "node:http"
+import { brotliDecompressSync, gunzipSync } from "node:zlib"
+import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
+import * as Documents from "../../../src/http/server/Documents.ts"
+import * as Server from "../../../src/http/server/Server.ts"
+import * as System from "../../../src/http/server/System.ts"
+import { layerWith } from "../support/listenerFixture.ts"
+
+/** What the listener answers, byte for byte. */
+const get = (path: string, headers: { readonly [name: string]: string } = {}, method = "GET") =>
+  Effect.flatMap(Server.Listeners, ({ consumerUrl }) =>
+    Effect.callback<{ readonly status: number; readonly headers: IncomingHttpHeaders; readonly bytes: Buffer }>(
+      (resume) => {
+        const outgoing = request(new URL(path, consumerUrl), { method, agent: false, headers }, (response) => {
+          const chunks: Array<Buffer> = []
+          response.on("data", (chunk) => chunks.push(chunk))
+          response.on("end", () =>
+            resume(
+              Effect.succeed({ status: response.statusCode!, headers: response.headers, bytes: Buffer.concat(chunks) })
+            )
+          )
+        })
+        outgoing.on("error", (error) => resume(Effect.die(error)))
+        outgoing.end()
+      }
+    )
+  )
+
+const documents = ["/docs", "/openapi.json"]
+
+describe("A document", () => {
+  layer(layerWith(System.layer(ConsumerApi, "public")), { excludeTestServices: true })((it) => {
+    it.effect("comes in the best coding that the caller takes, and is the same in each", () =>
+      Effect.gen(function* () {
+        for (const path of documents) {
+          const plain = yield* get(path)
+          assert.isUndefined(plain.headers["content-encoding"])
+          const cases = [
+            ["gzip, deflate, br, zstd", "br"],
+            ["br;q=0.5, gzip", "br"],
+            ["GZIP", "gzip"],
+            ["gzip;q=1.0, br;q=0", "gzip"],
+            ["deflate", undefined],
+            ["identity, gzip; q=0.0", undefined]
+          ] as const
+          for (const [taken, coding] of cases) {
+            const { status, headers, bytes } = yield* get(path, { "accept-encoding": taken })
+            assert.deepStrictEqual([status, headers["content-encoding"]], [200, coding], taken)
+            assert.strictEqual(headers.vary, "Accept-Encoding")
+            assert.strictEqual(headers["content-length"], `${bytes.length}`)
+            const decoded =
+              coding === "br" ? brotliDecompressSync(bytes) : coding === "gzip" ? gunzipSync(bytes) : bytes
+            assert.isTrue(decoded.equals(plain.bytes), `${path} ${taken}`)
+            if (coding !== undefined) assert.isBelow(bytes.length, plain.bytes.length / 3)
+          }
+        }
+      })
+    )
+
+    it.effect("may be kept for a while, and is not sent again to who has it", () =>
+      Effect.gen(function* () {
+        for (const path of documents) {
+          const { headers } = yield* get(path)
+          assert.strictEqual(headers["cache-control"], "public, max-age=300")
+          assert.strictEqual(headers["x-content-type-options"], "nosniff")
+          const etag = headers.etag!
+          for (const known of [etag, `"another", ${etag}`, etag.replace("W/", ""), "*"]) {
+            const again = yield* get(path, { "if-none-match": known, "accept-encoding": "br" })
+            assert.deepStrictEqual([again.status, again.bytes.length, again.headers.etag], [304, 0, etag], known)
+          }
+          assert.strictEqual((yield* get(path, { "if-none-match": 'W/"another"' })).status, 200)
+          const head = yield* get(path, {}, "HEAD")
+          assert.deepStrictEqual([head.status, head.bytes.length, head.headers.etag], [200, 0, etag])
+        }
+      })
+    )
+  })
+
+  it.effect("is made once, also when the first who asks goes away meanwhile", () =>
+    Effect.gen(function* () {
+      const begun = yield* Deferred.make<void>()
+      const goOn = yield* Deferred.make<void>()
+      let made = 0
+      const answer = (yield* Documents.serve(
+        Effect.gen(function* () {
+          made++
+          yield* Deferred.succeed(begun, undefined)
+          yield* Deferred.await(goOn)
+          return { text: "{}", contentType: "application/json" }
+        })
+      )).pipe(
+        Effect.provideService(
+          HttpServerRequest.HttpServerRequest,
+          HttpServerRequest.fromWeb(new Request("http://localhost"))
+        )
+      )
+      const first = yield* Effect.forkChild(answer)
+      yield* Deferred.await(begun)
+      const second = yield* Effect.forkChild(answer, { startImmediately: true })
+      const gone = yield* Effect.forkChild(Fiber.interrupt(first), { startImmediately: true })
+      yield* Deferred.succeed(goOn, undefined)
+      yield* Fiber.join(gone)
+      assert.deepStrictEqual([(yield* Fiber.join(second)).status, (yield* answer).status, made], [200, 200, 1])
+    })
+  )
+})
+
+describe("The reference page", () => {
+  layer(layerWith(System.layer(ConsumerApi, "public")), { excludeTestServices: true })((it) => {
+    it.effect("lets a browser run its own scripts and ask its own listener, and nothing else", () =>
+      Effect.gen(function* () {
+        const { headers, bytes } = yield* get("/docs")
+        const policy = new Map(
+          `${headers["content-security-policy"]}`.split("; ").map((directive) => {
+            const [name, ...values] = directive.split(" ")
+            return [name!, values] as const
+          })
+        )
+        assert.deepStrictEqual(policy.get("default-src"), ["'none'"])
+        assert.deepStrictEqual(policy.get("connect-src"), ["'self'"])
+        for (const name of ["base-uri", "form-action", "frame-ancestors"]) {
+          assert.deepStrictEqual(policy.get(name), ["'none'"], name)
+        }
+        const scripts = [...bytes.toString().matchAll(/<script>([^]*?)<\/script>/g)].map(([, script]) => script!)
+        assert.lengthOf(scripts, 2)
+        assert.deepStrictEqual(
+          policy.get("script-src"),
+          scripts.map((script) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`)
+        )
+        assert.notMatch(`${headers["content-security-policy"]}`, /https?:|\*|unsafe-eval/)
+      })
+    )
+
+    it.effect("offers nothing of its renderer's vendor beside the reference, and reports nothing to it", () =>
+      Effect.gen(function* () {
+        const html = (yield* get("/docs")).bytes.toString()
+        const configuration = html.slice(html.lastIndexOf("<script>"))
+        assert.include(configuration, '"showDeveloperTools":"never"')
+        assert.include(configuration, '"hideClientButton":true')
+        assert.include(configuration, '"telemetry":false')
+        assert.include(configuration, '"withDefaultFonts":false')
+      })
+    )
+  })
+})

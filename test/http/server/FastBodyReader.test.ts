@@ -1,0 +1,90 @@
+/** Bodies as they come over a connection, piece by piece, to a route that answers with what it read. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { connect, type Socket } from "node:net"
+import * as Server from "../../../src/http/server/Server.ts"
+import { layerWith } from "../support/listenerFixture.ts"
+
+const text = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => Effect.orDie(request.text))
+
+const routes = Layer.mergeAll(
+  HttpRouter.add("POST", "/once", Effect.map(text, HttpServerResponse.text)),
+  HttpRouter.add(
+    "POST",
+    "/twice",
+    Effect.map(Effect.all([text, text], { concurrency: 2 }), ([one, other]) =>
+      HttpServerResponse.text(one === other ? `${one} twice` : "not the same")
+    )
+  ),
+  HttpRouter.add(
+    "POST",
+    "/again",
+    Effect.map(Effect.all([text, text]), ([one, other]) => HttpServerResponse.text(`${one}, again ${other}`))
+  )
+)
+
+/** Sends the pieces, a moment between them, and answers all that comes back. */
+const exchange = (pieces: ReadonlyArray<string | Buffer>) =>
+  Effect.flatMap(Server.Listeners, ({ consumerUrl }) =>
+    Effect.callback<string>((resume) => {
+      const { hostname, port } = new URL(consumerUrl)
+      let answer = ""
+      const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true })
+      socket.setEncoding("utf8")
+      socket.on("data", (chunk: string) => (answer += chunk))
+      socket.on("close", () => resume(Effect.succeed(answer)))
+      const next = (index: number) => {
+        if (index === pieces.length) return
+        socket.write(pieces[index]!, () => setImmediate(() => setImmediate(next, index + 1)))
+      }
+      socket.on("connect", () => next(0))
+    })
+  )
+
+const head = (path: string, length: number, more = "") =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${length}\r\n${more}\r\n`
+
+const bodyOf = (answer: string) => answer.slice(answer.indexOf("\r\n\r\n") + 4)
+
+layer(layerWith(routes), { excludeTestServices: true })("A small body", (it) => {
+  it.effect("is read whole, in one piece with its head or in many, letters cut in two", () =>
+    Effect.gen(function* () {
+      const body = Buffer.from('{"name":"Zoë ☂"}')
+      const whole = Buffer.concat([Buffer.from(head("/once", body.length)), body])
+      assert.strictEqual(bodyOf(yield* exchange([whole])), body.toString())
+      const bytes = Array.from(body, (byte) => Buffer.from([byte]))
+      assert.strictEqual(bodyOf(yield* exchange([head("/once", body.length), ...bytes])), body.toString())
+    })
+  )
+
+  it.effect("is empty where there is none", () =>
+    Effect.gen(function* () {
+      const answer = yield* exchange([head("/once", 0)])
+      assert.match(answer, /^HTTP\/1.1 200 /)
+      assert.strictEqual(bodyOf(answer), "")
+    })
+  )
+
+  it.effect("can be asked for by several at once, and again", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(bodyOf(yield* exchange([head("/twice", 2), "a", "b"])), "ab twice")
+      assert.strictEqual(bodyOf(yield* exchange([head("/again", 2), "a", "b"])), "ab, again ab")
+    })
+  )
+
+  it.effect("is told to come where its sender waits to be told", () =>
+    Effect.gen(function* () {
+      const answer = yield* exchange([head("/once", 2, "Expect: 100-continue\r\n"), "ab"])
+      assert.match(answer, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /)
+      assert.strictEqual(answer.slice(-2), "ab")
+    })
+  )
+
+  it.effect("that is larger than small is read all the same", () =>
+    Effect.gen(function* () {
+      const body = "a".repeat(100_000)
+      assert.strictEqual(bodyOf(yield* exchange([head("/once", body.length) + body])), body)
+    })
+  )
+})

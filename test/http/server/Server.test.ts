@@ -1,0 +1,160 @@
+/** How a process's listeners end: what is under way is answered, nothing new is begun, and it takes no longer than it may. */
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { Agent, request } from "node:http"
+import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
+import * as Server from "../../../src/http/server/Server.ts"
+import * as System from "../../../src/http/server/System.ts"
+import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
+import { layerWith, openAddress } from "../support/listenerFixture.ts"
+import { type Answer, send } from "../support/usherFixture.ts"
+
+/** A running pair of listeners with a request that takes as long as the test wants, and the way to end them. */
+const start = Effect.fnUntraced(function* (settings: { readonly shutdownTimeoutSeconds: number }) {
+  const arrived = yield* Deferred.make<void>()
+  const finish = yield* Deferred.make<void>()
+  const routes = Layer.merge(
+    System.layer(ConsumerApi, "public"),
+    HttpRouter.add(
+      "GET",
+      "/slow",
+      Effect.gen(function* () {
+        yield* Deferred.succeed(arrived, undefined)
+        yield* Deferred.await(finish)
+        return HttpServerResponse.jsonUnsafe({ done: true })
+      })
+    )
+  )
+  const scope = yield* Scope.make()
+  const services = yield* Layer.buildWithScope(layerWith(routes, settings), scope)
+  const { consumerUrl } = Context.get(services, Server.Listeners)
+  return {
+    url: consumerUrl,
+    readiness: Context.get(services, Readiness),
+    arrived: Deferred.await(arrived),
+    finish: Deferred.succeed(finish, undefined),
+    stop: Scope.close(scope, Exit.void)
+  }
+})
+
+/** A request on a connection that is kept. */
+const keeping = (agent: Agent, url: string, path: string): Effect.Effect<Pick<Answer, "status" | "headers">, Error> =>
+  Effect.callback((resume) => {
+    request(new URL(path, url), { agent }, (response) => {
+      response.resume()
+      response.on("end", () =>
+        resume(Effect.succeed({ status: response.statusCode!, headers: response.headers as Answer["headers"] }))
+      )
+    })
+      .on("error", (error) => resume(Effect.fail(error)))
+      .end()
+  })
+
+const refused = (url: string) =>
+  Effect.promise(() =>
+    fetch(url).then(
+      () => false,
+      () => true
+    )
+  )
+
+describe("Listening", () => {
+  it.live.skipIf(openAddress === undefined)("is at an address of its own for the Admin API, if one is set", () =>
+    Effect.gen(function* () {
+      const listeners = layerWith(Layer.empty, { host: "0.0.0.0", adminHost: "127.0.0.1" })
+      const { consumerUrl, adminUrl } = Context.get(yield* Layer.build(listeners), Server.Listeners)
+      assert.strictEqual(new URL(adminUrl).hostname, "127.0.0.1")
+      assert.strictEqual((yield* send(adminUrl, { path: "/things" })).status, 404)
+      const open = (url: string) => `http://${openAddress}:${new URL(url).port}`
+      assert.isFalse(yield* refused(open(consumerUrl)))
+      assert.isTrue(yield* refused(open(adminUrl)))
+    })
+  )
+})
+
+describe("Ending", () => {
+  it.live("answers what is under way, and closes its connection", () =>
+    Effect.gen(function* () {
+      const server = yield* start({ shutdownTimeoutSeconds: 10 })
+      const slow = yield* Effect.forkChild(send(server.url, { path: "/slow" }))
+      yield* server.arrived
+      const stopping = yield* Effect.forkChild(server.stop)
+      while (!(yield* refused(`${server.url}/health`))) yield* Effect.sleep("5 millis")
+      yield* server.finish
+      const answer = yield* Fiber.join(slow)
+      assert.deepStrictEqual([answer.status, answer.body], [200, { done: true }])
+      assert.strictEqual(answer.headers["connection"], "close")
+      yield* Fiber.join(stopping)
+    })
+  )
+
+  it.live("does not wait for connections that do nothing", () =>
+    Effect.gen(function* () {
+      const server = yield* start({ shutdownTimeoutSeconds: 10 })
+      const agent = new Agent({ keepAlive: true })
+      const { status, headers } = yield* keeping(agent, server.url, "/health")
+      assert.deepStrictEqual([status, headers["connection"]], [200, "keep-alive"])
+      const started = performance.now()
+      yield* server.stop
+      assert.isBelow(performance.now() - started, 2_000)
+    })
+  )
+
+  it.live("tells whoever is still there when its time is over that it cannot serve", () =>
+    Effect.gen(function* () {
+      const server = yield* start({ shutdownTimeoutSeconds: 1 })
+      const slow = yield* Effect.forkChild(send(server.url, { path: "/slow" }))
+      yield* server.arrived
+      const started = performance.now()
+      yield* server.stop
+      assert.isBelow(performance.now() - started, 2_000)
+      const { status, body, headers } = yield* Fiber.join(slow)
+      assert.deepStrictEqual([status, body, headers["retry-after"]], [503, { error: "Service unavailable" }, "1"])
+    })
+  )
+})
+
+describe("Readiness", () => {
+  it.live("is given up before anything else when the process drains", () =>
+    Effect.gen(function* () {
+      const server = yield* start({ shutdownTimeoutSeconds: 1 })
+      const ready = yield* send(server.url, { path: "/ready" })
+      assert.deepStrictEqual([ready.status, ready.body], [200, { status: "ready" }])
+      const ended = yield* Effect.forkChild(server.readiness.awaitDraining)
+      yield* server.readiness.drain
+      yield* Fiber.join(ended)
+      const draining = yield* send(server.url, { path: "/ready" })
+      assert.strictEqual(draining.status, 503)
+      assert.strictEqual(draining.body.error, "Service unavailable")
+      assert.deepStrictEqual(draining.body.reasons, { process: "draining" })
+      assert.strictEqual(draining.headers["retry-after"], "1")
+      assert.strictEqual((yield* send(server.url, { path: "/health" })).status, 200)
+      yield* server.stop
+    })
+  )
+
+  it.live("names each condition that does not hold, and comes back when all do", () =>
+    Effect.gen(function* () {
+      const server = yield* start({ shutdownTimeoutSeconds: 1 })
+      let reason: string | undefined = "out of reach"
+      const conditions = yield* Scope.make()
+      yield* Effect.all([
+        server.readiness.require(
+          "database",
+          Effect.sync(() => reason)
+        ),
+        server.readiness.require("fine", Effect.succeed(undefined)),
+        server.readiness.require("odd", Effect.die("a defect"))
+      ]).pipe(Scope.provide(conditions))
+      const answer = yield* send(server.url, { path: "/ready" })
+      assert.deepStrictEqual(answer.body.reasons, { database: "out of reach", odd: "failed" })
+      assert.strictEqual(answer.status, 503)
+      reason = undefined
+      yield* Scope.close(conditions, Exit.void)
+      yield* Effect.sleep("1100 millis")
+      assert.strictEqual((yield* send(server.url, { path: "/ready" })).status, 200)
+      yield* server.stop
+    })
+  )
+})

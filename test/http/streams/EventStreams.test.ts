@@ -1,0 +1,303 @@
+/** Streams by themselves: who looks after them, and what ends them. Their time is the test's, the connections are real. */
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Clock, Context, Effect, Exit, Layer, Scope } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { TestClock } from "effect/testing"
+import { createConnection } from "node:net"
+import type { EventStream } from "../../../src/http/streams/EventStream.ts"
+import { EventStreams } from "../../../src/http/streams/EventStreams.ts"
+import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
+import { Listeners } from "../../../src/http/server/Server.ts"
+import { openStream } from "../support/eventStream.ts"
+import * as Listener from "../support/listenerFixture.ts"
+import { send } from "../support/usherFixture.ts"
+
+/** The streams of clients by name, and what a test can do to them. */
+class Hands extends Context.Service<
+  Hands,
+  {
+    readonly streams: Map<string, EventStream>
+    /** Names whose streams have been stopped, in order. */
+    readonly stopped: Array<string>
+    /** Names whose token has ended. */
+    readonly ended: Set<string>
+    /** Names that would not be let in again. */
+    readonly refused: Set<string>
+    readonly clock: TestClock.TestClock
+  }
+>()("usher/test/http/Hands") {}
+
+const streamsMax = 6
+
+const hands = Layer.effect(
+  Hands,
+  Effect.map(TestClock.make({ warningDelay: "1 hour" }), (clock) => ({
+    streams: new Map(),
+    stopped: [],
+    ended: new Set<string>(),
+    refused: new Set<string>(),
+    clock
+  }))
+)
+
+const eventStreams = Layer.unwrap(
+  Effect.map(Hands, ({ clock }) =>
+    EventStreams.layerWith({ streamsMax }).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock)))
+  )
+)
+
+/** `GET /stream?name`: a stream of the client of that name. */
+const routes = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const { streams, stopped, ended, refused } = yield* Hands
+    const { open } = yield* EventStreams
+    yield* router.add(
+      "GET",
+      "/stream",
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) => {
+        const name = new URL(url, "http://localhost").searchParams.get("name")!
+        const credentials = {
+          hasEnded: () => ended.has(name),
+          areGood: () => Effect.sync(() => !refused.has(name))
+        }
+        const source = {
+          begin: (stream: EventStream) => void streams.set(name, stream),
+          stop: () => void stopped.push(name)
+        }
+        return Effect.catch(open(credentials, source), ({ retryAfterSeconds }) =>
+          Effect.succeed(HttpServerResponse.empty({ status: 503, headers: { "retry-after": `${retryAfterSeconds}` } }))
+        )
+      })
+    )
+  })
+).pipe(Layer.provide(eventStreams))
+
+const services = Listener.layerWith(routes).pipe(Layer.provideMerge(hands))
+
+/** Opens the stream of a name; answers the client's end and ours. */
+const opened = Effect.fnUntraced(function* (name: string) {
+  const { consumerUrl } = yield* Listeners
+  const { streams } = yield* Hands
+  const client = yield* openStream(consumerUrl, `/stream?name=${name}`, {})
+  return { client, stream: streams.get(name)! }
+})
+
+const event = (data: string) => `data: ${data}\n\n`
+
+const pass = (seconds: number) => Effect.flatMap(Hands, ({ clock }) => clock.adjust(`${seconds} seconds`))
+
+/** Waits, in true time, until it is so. */
+const until = (isSo: () => boolean) =>
+  Effect.repeat(Effect.sleep("5 millis"), { until: () => isSo() }).pipe(Effect.timeout("2 minutes"), Effect.orDie)
+
+describe("Streams", () => {
+  layer(services, { excludeTestServices: true })((it) => {
+    it.effect(
+      "begin at once, with the pause after which a client may come back, and a head like any other answer's",
+      () =>
+        Effect.gen(function* () {
+          const { client, stream } = yield* opened("a")
+          const other = yield* opened("b")
+          yield* until(() => client.retry() !== undefined && other.client.retry() !== undefined)
+          assert.strictEqual(client.headers["content-type"], "text/event-stream")
+          assert.deepInclude(client.headers, { "x-api-version": "1.0.0", "access-control-allow-origin": "*" })
+          for (const pause of [client.retry()!, other.client.retry()!]) {
+            assert.isAtLeast(pause, 1_000)
+            assert.isBelow(pause, 5_000)
+          }
+          assert.isAbove(Math.abs(client.retry()! - other.client.retry()!), 500)
+          stream.send("id: 1\nevent: state\ndata: {}\n\n")
+          assert.deepStrictEqual(yield* client.next, { id: "1", event: "state", data: {} })
+          yield* client.leave
+          yield* other.client.leave
+        })
+    )
+
+    it.effect("give a sign of life each 15 seconds", () =>
+      Effect.gen(function* () {
+        const { client } = yield* opened("a")
+        const counts: Array<number> = []
+        for (let second = 0; second < 60; second++) {
+          yield* pass(1)
+          yield* Effect.sleep("5 millis")
+          counts.push(client.comments())
+        }
+        yield* until(() => client.comments() === 4)
+        assert.isAtMost(counts[14]!, 1)
+        assert.isAtMost(counts[29]!, 2)
+        yield* client.leave
+      })
+    )
+
+    it.effect("are stopped when their client goes away", () =>
+      Effect.gen(function* () {
+        const { stopped } = yield* Hands
+        const { client } = yield* opened("leaver")
+        yield* client.leave
+        yield* until(() => stopped.includes("leaver"))
+        assert.strictEqual(stopped.filter((name) => name === "leaver").length, 1)
+      })
+    )
+
+    it.effect("say why they end where coming back makes no sense, and end in order", () =>
+      Effect.gen(function* () {
+        const { stopped } = yield* Hands
+        const { client, stream } = yield* opened("over")
+        stream.send(event("last"))
+        stream.end("CLOSED")
+        stream.end("REPLACED")
+        stream.send(event("too late"))
+        assert.strictEqual((yield* client.next).data, "last")
+        const end = yield* client.next
+        assert.deepStrictEqual([end.event, end.data], ["end", { reason: "CLOSED" }])
+        assert.strictEqual(yield* client.over, "ended")
+        assert.deepStrictEqual(yield* client.arrived, [])
+        assert.strictEqual(stopped.filter((name) => name === "over").length, 1)
+      })
+    )
+
+    it.effect("tell nothing from when the token has ended, and end within a second", () =>
+      Effect.gen(function* () {
+        const { ended } = yield* Hands
+        const [told, silent] = [yield* opened("told"), yield* opened("silent")]
+        for (const name of ["told", "silent"]) ended.add(name)
+        told.stream.send(event("secret"))
+        yield* pass(1)
+        for (const { client } of [told, silent]) {
+          const end = yield* client.next
+          assert.deepStrictEqual([end.event, end.data], ["end", { reason: "CREDENTIALS_ENDED" }])
+          assert.strictEqual(yield* client.over, "ended")
+        }
+      })
+    )
+
+    it.effect("end with the next sign of life when the credentials are good no more", () =>
+      Effect.gen(function* () {
+        const { refused } = yield* Hands
+        const { client } = yield* opened("rotated")
+        refused.add("rotated")
+        for (let second = 0; second < 15; second++) yield* pass(1)
+        assert.deepStrictEqual((yield* client.next).data, { reason: "CREDENTIALS_ENDED" })
+        assert.strictEqual(yield* client.over, "ended")
+      })
+    )
+
+    it.effect("drop a reader that does not read, with next to nothing kept for it, while others go on", () =>
+      Effect.gen(function* () {
+        const { stopped } = yield* Hands
+        const [deaf, attentive] = [yield* opened("deaf"), yield* opened("attentive")]
+        deaf.client.pause()
+        const large = event("x".repeat(1_000_000))
+        for (let n = 0; n < 20; n++) {
+          for (const { stream } of [deaf, attentive]) stream.send(large)
+          yield* attentive.client.next
+        }
+        yield* pass(9)
+        assert.isFalse(stopped.includes("deaf"))
+        yield* pass(2)
+        assert.isTrue(stopped.includes("deaf"))
+        attentive.stream.send(event("still here"))
+        assert.strictEqual((yield* attentive.client.next).data, "still here")
+        deaf.client.resume()
+        assert.strictEqual(yield* deaf.client.over, "cut")
+        assert.isBelow((yield* deaf.client.arrived).length, 15)
+        yield* attentive.client.leave
+      })
+    )
+
+    it.effect("tell a reader that falls behind and catches up the latest, and not all between", () =>
+      Effect.gen(function* () {
+        const { client, stream } = yield* opened("slow")
+        client.pause()
+        const padding = "x".repeat(1_000_000)
+        for (let n = 1; n <= 30; n++) {
+          stream.send(event(`${n} ${padding}`))
+          yield* Effect.sleep("2 millis")
+        }
+        client.resume()
+        const told: Array<number> = []
+        while (told.at(-1) !== 30) told.push(Number.parseInt((yield* client.next).data))
+        assert.isBelow(told.length, 20)
+        assert.deepStrictEqual(
+          told,
+          told.toSorted((a, b) => a - b)
+        )
+        stream.send(event("31"), event("not behind"))
+        assert.strictEqual((yield* client.next).data, "31")
+        client.pause()
+        for (let n = 32; n <= 62; n++) {
+          stream.send(event(`${n} ${padding}`), event("instead"))
+          yield* Effect.sleep("2 millis")
+        }
+        client.resume()
+        while ((yield* client.next).data !== "instead") continue
+        assert.deepStrictEqual(yield* client.arrived, [])
+        yield* client.leave
+      })
+    )
+
+    it.effect("are refused while there are too many, for a moment", () =>
+      Effect.gen(function* () {
+        const { stopped } = yield* Hands
+        const { consumerUrl } = yield* Listeners
+        const clients = yield* Effect.forEach(Array.from({ length: streamsMax }), (_, n) => opened(`many ${n}`))
+        const refusal = yield* send(consumerUrl, { path: "/stream?name=more" })
+        assert.deepStrictEqual([refusal.status, refusal.headers["retry-after"]], [503, "5"])
+        for (const { client } of clients) yield* client.leave
+        yield* until(() => stopped.filter((name) => name.startsWith("many")).length === streamsMax)
+        const { client } = yield* opened("later")
+        assert.strictEqual(client.status, 200)
+        yield* client.leave
+      })
+    )
+
+    it.effect("are not opened by asking for their head alone", () =>
+      Effect.gen(function* () {
+        const { streams } = yield* Hands
+        const { consumerUrl } = yield* Listeners
+        const { status, headers } = yield* send(consumerUrl, { method: "HEAD", path: "/stream?name=head" })
+        assert.deepStrictEqual([status, headers["content-type"]], [200, "text/event-stream"])
+        assert.isFalse(streams.has("head"))
+      })
+    )
+
+    it.effect("survive a client that vanishes while it is told something", () =>
+      Effect.gen(function* () {
+        const { stopped } = yield* Hands
+        const { consumerUrl } = yield* Listeners
+        const { hostname, port } = new URL(consumerUrl)
+        const { streams } = yield* Hands
+        const socket = createConnection(Number(port), hostname)
+        socket.write("GET /stream?name=vanishing HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        yield* until(() => streams.has("vanishing"))
+        const stream = streams.get("vanishing")!
+        socket.resetAndDestroy()
+        for (let n = 0; n < 10; n++) {
+          stream.send(event(`${n}`))
+          yield* Effect.sleep("1 millis")
+        }
+        yield* until(() => stopped.includes("vanishing"))
+        stream.send(event("after the end"))
+        assert.strictEqual((yield* opened("next")).client.status, 200)
+      })
+    )
+  })
+
+  it.live("end in order when the process is about to end, quickly, and no more are opened", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(services, scope)
+      const [one, other] = yield* Effect.provide(Effect.all([opened("one"), opened("other")]), context)
+      const from = performance.now()
+      yield* Context.get(context, Readiness).drain
+      const refusal = yield* send(Context.get(context, Listeners).consumerUrl, { path: "/stream?name=late" })
+      assert.strictEqual(refusal.status, 503)
+      yield* Scope.close(scope, Exit.void)
+      assert.isBelow(performance.now() - from, 1_500)
+      for (const { client } of [one, other]) {
+        assert.strictEqual(yield* client.over, "ended")
+        assert.deepStrictEqual(yield* client.arrived, [])
+      }
+    })
+  )
+})

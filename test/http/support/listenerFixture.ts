@@ -1,0 +1,39 @@
+/**
+ * The consumer's listener with routes of a test's own, and what was logged meanwhile: for what is true of every response,
+ * whoever made it.
+ */
+import { Context, Effect, Layer, Logger } from "effect"
+import type { HttpRouter } from "effect/http"
+import { networkInterfaces } from "node:os"
+import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
+import * as Server from "../../../src/http/server/Server.ts"
+import { Settings } from "../../../src/settings/Settings.ts"
+
+/** What was logged: each entry's message and its annotations, as one text. */
+export class Logged extends Context.Service<Logged, Array<string>>()("usher/test/http/Logged") {}
+
+const logged = Layer.unwrap(
+  Effect.sync(() => {
+    const lines: Array<string> = []
+    return Layer.merge(
+      Layer.succeed(Logged, lines),
+      Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])
+    )
+  })
+)
+
+/** Both listeners, the consumer's with these routes. */
+export const layerWith = <R = HttpRouter.HttpRouter | Readiness>(
+  consumer: Layer.Layer<never, never, R>,
+  settings: Parameters<typeof Settings.layerTest>[0] = {}
+) =>
+  Server.layer({ consumer, admin: Layer.empty }).pipe(
+    Layer.provideMerge(Readiness.layer),
+    Layer.provideMerge(Settings.layerTest({ consumerPort: 0, adminPort: 0, shutdownTimeoutSeconds: 2, ...settings })),
+    Layer.provideMerge(logged)
+  )
+
+/** An address of this machine that is not loopback; undefined if it has none. */
+export const openAddress = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ family, internal }) => family === "IPv4" && !internal)?.address

@@ -1,0 +1,126 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { Invalidations } from "../../../src/store/coordination/Invalidations.ts"
+import { movableClock } from "../../support/movableClock.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+/** A process of its own, as far as the database can tell. */
+const aProcess = Effect.gen(function* () {
+  const scope = yield* Effect.scope
+  const context = yield* Effect.context<Layer.Services<typeof Invalidations.layer>>()
+  const built = yield* Layer.buildWithMemoMap(
+    Invalidations.layer.pipe(Layer.provide(Layer.succeedContext(context))),
+    Layer.makeMemoMapUnsafe(),
+    scope
+  )
+  const invalidations = yield* Effect.provide(Invalidations, built)
+  const heard: Array<string> = []
+  let refreshed = 0
+  yield* invalidations.subscribe("settings", {
+    handle: (payload) => Effect.sync(() => void heard.push(payload)),
+    refresh: Effect.sync(() => void refreshed++)
+  })
+  return { ...invalidations, heard, refreshed: () => refreshed }
+})
+
+const until = (holds: () => boolean) =>
+  Effect.sync(holds).pipe(
+    Effect.repeat({ until: (found) => found, schedule: Schedule.spaced("5 millis") }),
+    Effect.timeout("2 minutes")
+  )
+
+describe("Invalidations", () => {
+  layer(TestDatabase.layer, { excludeTestServices: true })((it) => {
+    it.effect("reach every process, in the order of the commits, what they hold included", () =>
+      Effect.gen(function* () {
+        const one = yield* aProcess
+        const other = yield* aProcess
+        yield* one.publish("settings", "first: with a colon")
+        yield* other.publish("settings", "second")
+        yield* until(() => one.heard.length === 2 && other.heard.length === 2)
+        assert.deepStrictEqual(one.heard, ["first: with a colon", "second"])
+        assert.deepStrictEqual(other.heard, one.heard)
+      })
+    )
+
+    it.effect("are told by the transaction that commits, not by the one that is rolled back", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { publish, heard } = yield* aProcess
+        yield* publish("settings", "never").pipe(Effect.andThen(Effect.fail("no")), sql.withTransaction, Effect.ignore)
+        yield* Effect.gen(function* () {
+          yield* publish("settings", "committed")
+          yield* Effect.sleep("30 millis")
+          assert.deepStrictEqual(heard, [])
+        }).pipe(sql.withTransaction)
+        yield* until(() => heard.length > 0)
+        assert.deepStrictEqual(heard, ["committed"])
+      })
+    )
+
+    it.effect("are settled once every process has handled them, however slow it is", () =>
+      Effect.gen(function* () {
+        const one = yield* aProcess
+        const other = yield* aProcess
+        const handled: Array<string> = []
+        yield* other.subscribe("session", {
+          handle: (payload) =>
+            Effect.andThen(
+              Effect.sleep("150 millis"),
+              Effect.sync(() => void handled.push(payload))
+            ),
+          refresh: Effect.void
+        })
+        // One knows of the other from its heartbeat.
+        yield* Effect.sleep("50 millis")
+        for (let round = 0; round < 3; round++) {
+          yield* one.publish("session", `${round}`)
+          yield* one.settled
+          assert.strictEqual(handled.length, round + 1)
+        }
+      })
+    )
+
+    it.effect("do not wait for a process that has ended", () =>
+      Effect.gen(function* () {
+        const one = yield* aProcess
+        yield* Effect.scoped(aProcess)
+        yield* Effect.sleep("50 millis")
+        const startedAt = performance.now()
+        yield* one.settled
+        assert.isBelow(performance.now() - startedAt, 1_000)
+      })
+    )
+
+    it.effect("are not believed once a lease has passed by the clock on the wall, and are when that is put back", () =>
+      Effect.gen(function* () {
+        const clock = movableClock()
+        const { isCurrent } = yield* aProcess.pipe(Effect.provide(clock.layer))
+        assert.isTrue(isCurrent())
+        yield* clock.putForward(10_000)
+        assert.isFalse(isCurrent(), "by the clock on the wall the lease is over")
+        yield* until(isCurrent)
+        yield* clock.putForward(-60_000)
+        assert.isTrue(isCurrent(), "the last heartbeat was a moment ago")
+      })
+    )
+
+    it.effect("are not believed while the connection is away; everything is read again when it is back", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const one = yield* aProcess
+        assert.isTrue(one.isCurrent())
+        const before = one.refreshed()
+        yield* sql`
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and query like 'LISTEN%'`
+        yield* until(() => !one.isCurrent())
+        yield* until(() => one.isCurrent())
+        assert.isAbove(one.refreshed(), before)
+        yield* one.publish("settings", "after")
+        yield* until(() => one.heard.includes("after"))
+      })
+    )
+  })
+})

@@ -1,0 +1,190 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Fiber, Redacted, Schedule } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import * as BoundedClient from "../../../src/store/postgres/BoundedClient.ts"
+import { databaseProxy } from "../support/databaseProxy.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+/** Bounds that a test can wait for. */
+const shortBounds = { connectionMillis: 300, statementMillis: 300 }
+const soon = Effect.provideService(BoundedClient.CurrentBounds, shortBounds)
+
+const aClient = Effect.fnUntraced(function* (maxConnections: number, startupParameters: Record<string, string> = {}) {
+  const { url } = yield* TestDatabase.emptyDatabase
+  const proxy = yield* databaseProxy(url)
+  const sql = yield* BoundedClient.make({
+    url: Redacted.make(proxy.url),
+    maxConnections,
+    connectTimeout: "300 millis",
+    startupParameters
+  }).pipe(Effect.provide(Reactivity.layer))
+  yield* sql`create table things (name text)`
+  return { proxy, sql }
+})
+
+/** The message of the typed failure with which an effect fails; a defect is none. */
+const failureOf = <A>(effect: Effect.Effect<A, SqlError>) =>
+  Effect.map(Effect.flip(effect), (error) => (error.reason.cause as Error).message)
+
+const pidOf = (sql: SqlClient.SqlClient) =>
+  Effect.map(sql<{ pid: number }>`select pg_backend_pid() as pid`, (rows) => rows[0]!.pid)
+
+/** Returns once the server has ended a connection. */
+const gone = (sql: SqlClient.SqlClient, pid: number) =>
+  sql`select from pg_stat_activity where pid = ${pid}`.pipe(
+    Effect.repeat({ until: (rows) => rows.length === 0, schedule: Schedule.spaced("20 millis") })
+  )
+
+/** Returns once the database has no connections but so many of this client's. */
+const connectionsAre = (sql: SqlClient.SqlClient, count: number) =>
+  sql<{ count: number }>`
+    select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend'`.pipe(
+    Effect.repeat({ until: (rows) => rows[0]!.count === count, schedule: Schedule.spaced("20 millis") })
+  )
+
+describe("A bounded client", () => {
+  it.live("gives a statement up that is not answered, and never lends its connection again", () =>
+    Effect.gen(function* () {
+      const { proxy, sql } = yield* aClient(1)
+      const before = yield* pidOf(sql)
+      proxy.isSilent = true
+      assert.strictEqual(yield* failureOf(soon(sql`select 1`)), "The database did not answer in time")
+      // A new connection is not answered either, and the wait for it has a bound too.
+      assert.match(
+        yield* failureOf(soon(sql`select 1`)),
+        /^(No connection to the database was free in time|Connection timed out)/
+      )
+      proxy.isSilent = false
+      assert.notStrictEqual(yield* Effect.retry(pidOf(sql), Schedule.spaced("20 millis")), before)
+      yield* connectionsAre(sql, 1)
+    })
+  )
+
+  it.live("ends a transaction in time that is not answered, whichever of its statements that is", () =>
+    Effect.gen(function* () {
+      const { proxy, sql } = yield* aClient(2)
+      const silence = Effect.sync(() => void (proxy.isSilent = true))
+      const insert = sql`insert into things values ('lost')`
+      for (const transaction of [
+        Effect.andThen(insert, silence),
+        Effect.andThen(silence, insert),
+        Effect.andThen(insert, Effect.andThen(silence, Effect.fail("refused" as const)))
+      ]) {
+        yield* pidOf(sql)
+        const exit = yield* Effect.exit(soon(sql.withTransaction<never, unknown, unknown>(transaction)))
+        assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
+        proxy.isSilent = false
+      }
+      // Of the last one the caller's own refusal is told, not that there was nothing to undo it on.
+      yield* pidOf(sql)
+      const refused = yield* Effect.flip(
+        soon(sql.withTransaction(Effect.andThen(insert, Effect.andThen(silence, Effect.fail("refused" as const)))))
+      )
+      assert.strictEqual(refused, "refused")
+      proxy.isSilent = false
+      assert.deepStrictEqual(yield* sql`select * from things`, [])
+    })
+  )
+
+  it.live("does not begin a transaction for ever", () =>
+    Effect.gen(function* () {
+      const { proxy, sql } = yield* aClient(1)
+      yield* pidOf(sql)
+      proxy.isSilent = true
+      assert.include(yield* failureOf(soon(sql.withTransaction(sql`select 1`))), "did not answer in time")
+    })
+  )
+
+  it.live("fails, and does not die, in a transaction whose connection is cut, nested ones included", () =>
+    Effect.gen(function* () {
+      const { proxy, sql } = yield* aClient(2)
+      const context = yield* Effect.context<never>()
+      const outside = <A, E>(effect: Effect.Effect<A, E>) =>
+        Effect.promise(() => Effect.runPromiseWith(context)(effect))
+      const insert = sql`insert into things values ('lost')`
+      const cutAndInsert = Effect.andThen(proxy.cut, insert)
+      const ended = sql`select pg_terminate_backend(pg_backend_pid())`
+      const endedWhileIdle = Effect.gen(function* () {
+        const pid = yield* pidOf(sql)
+        yield* outside(sql`select pg_terminate_backend(${pid})`)
+        yield* outside(gone(sql, pid))
+        return yield* insert
+      })
+      for (const transaction of [cutAndInsert, sql.withTransaction(cutAndInsert), ended, endedWhileIdle]) {
+        const exit = yield* Effect.exit(sql.withTransaction(Effect.andThen(insert, transaction)))
+        assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
+      }
+      assert.deepStrictEqual(yield* sql`select * from things`, [])
+      yield* sql.withTransaction(Effect.andThen(insert, sql.withTransaction(insert)))
+      assert.strictEqual((yield* sql`select * from things`).length, 2)
+    })
+  )
+
+  it.live("lets a caller wait for a free connection no longer than its bound", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* aClient(1)
+      const holder = yield* Effect.forkChild(sql.withTransaction(Effect.andThen(sql`select 1`, Effect.never)), {
+        startImmediately: true
+      })
+      yield* Effect.sleep("50 millis")
+      assert.include(yield* failureOf(soon(sql`select 1`)), "No connection to the database was free in time")
+      yield* Fiber.interrupt(holder)
+      assert.strictEqual((yield* soon(sql`select 1`)).length, 1)
+    })
+  )
+
+  it.live("lets go of an interrupted caller, where the driver alone would wait for the server much longer", () =>
+    Effect.gen(function* () {
+      const { proxy, sql } = yield* aClient(1)
+      const driver = yield* PgClient.make({ url: Redacted.make(proxy.url), maxConnections: 1 }).pipe(
+        Effect.provide(Reactivity.layer)
+      )
+      const asked = (client: SqlClient.SqlClient) => Effect.timeoutOption(client`select 1`, "100 millis")
+      yield* Effect.all([pidOf(sql), pidOf(driver)])
+      proxy.isSilent = true
+      const first = yield* Effect.raceFirst(
+        Effect.as(asked(driver), "the driver"),
+        Effect.as(asked(sql), "the bounded client")
+      )
+      assert.strictEqual(first, "the bounded client")
+    })
+  )
+
+  it.live("does not wait as long as usual while the database is known to be away", () =>
+    Effect.gen(function* () {
+      const { proxy, sql } = yield* aClient(1)
+      const availability = { isAway: false }
+      const config = { url: Redacted.make(proxy.url), maxConnections: 1 }
+      const aware = yield* BoundedClient.make(config, availability).pipe(Effect.provide(Reactivity.layer))
+      yield* Effect.all([pidOf(sql), pidOf(aware)])
+      proxy.isSilent = true
+      availability.isAway = true
+      const first = yield* Effect.raceFirst(
+        Effect.as(Effect.flip(sql`select 1`), "unaware"),
+        Effect.as(Effect.flip(aware`select 1`), "aware")
+      )
+      assert.strictEqual(first, "aware")
+      proxy.isSilent = false
+      availability.isAway = false
+      yield* Effect.retry(aware`select 1`, Schedule.spaced("20 millis"))
+      yield* aware`select pg_sleep(2.5)`
+    })
+  )
+
+  it.live("leaves slow statements to the server, which cancels them; the connection goes on", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* aClient(1, { statement_timeout: "200" })
+      const before = yield* pidOf(sql)
+      const error = yield* Effect.flip(sql`select pg_sleep(10)`)
+      assert.strictEqual(error.reason._tag, "StatementTimeoutError")
+      assert.strictEqual(yield* pidOf(sql), before)
+      const slept = BoundedClient.withoutBounds(sql`select pg_sleep(0.5)`)
+      yield* soon(slept).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+      assert.strictEqual((yield* Effect.flip(sql`select pg_sleep(10)`)).reason._tag, "StatementTimeoutError")
+    })
+  )
+})

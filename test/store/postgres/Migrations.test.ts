@@ -1,0 +1,79 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Migrations from "../../../src/store/postgres/Migrations.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+/** A client of its own on an empty database, as another process would have. */
+const client = (url: string) => PgClient.layer({ url: Redacted.make(url), maxConnections: 2 })
+
+const tables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = 'public' order by tablename`
+  return rows.map(({ name }) => name)
+})
+
+describe("Migrations", () => {
+  it.live("bring an empty database up to date, and do nothing the second time", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase.emptyDatabase
+      yield* Effect.gen(function* () {
+        const applied = yield* Migrations.run
+        assert.strictEqual(applied[0], "0001_foundation")
+        assert.strictEqual(Number.parseInt(applied.at(-1)!), Migrations.latest)
+        assert.includeMembers(yield* tables, ["organizations", "mechanisms", "journal", "places"])
+        assert.deepStrictEqual(yield* Migrations.run, [])
+      }).pipe(Effect.provide(client(url)))
+    })
+  )
+
+  it.live("are applied once by processes that start at the same time", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase.emptyDatabase
+      const processes = Array.from({ length: 6 }, () => Effect.provide(Migrations.run, client(url)))
+      const applied = yield* Effect.all(processes, { concurrency: "unbounded" })
+      const [first, ...others] = applied.toSorted((a, b) => b.length - a.length)
+      assert.strictEqual(Number.parseInt(first!.at(-1)!), Migrations.latest)
+      assert.deepStrictEqual(others, [[], [], [], [], []])
+    })
+  )
+
+  it.live("leave a database alone that a newer version has worked on, and say so", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase.emptyDatabase
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* Migrations.run
+        const newer = Migrations.latest + 1
+        yield* sql`insert into usher_migrations (migration_id, name) values (${newer}, 'from_the_future')`
+        const { message } = yield* Effect.flip(Migrations.run)
+        assert.include(message, `at step ${newer}`)
+        assert.include(message, `up to ${Migrations.latest}`)
+      }).pipe(Effect.provide(client(url)))
+    })
+  )
+
+  it.live("that fail leave nothing behind, and say why", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase.emptyDatabase
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        // A table of somebody else's in the way of the first step's last one.
+        yield* sql`create table places (somebody text)`
+        const { message } = yield* Effect.flip(Migrations.run)
+        assert.include(message, 'relation "places" already exists')
+        assert.deepStrictEqual(yield* tables, ["places"])
+      }).pipe(Effect.provide(client(url)))
+    })
+  )
+
+  it.live("stand between the database and whatever uses it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase.emptyDatabase
+      const found = yield* Effect.provide(tables, Layer.provideMerge(Migrations.layer, client(url)))
+      assert.include(found, "journal")
+    })
+  )
+})

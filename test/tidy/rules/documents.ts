@@ -1,0 +1,76 @@
+/** The Markdown documents: their links, and the table that is made from the code. */
+import { posix } from "node:path"
+import type { Finding } from "./Finding.ts"
+import { lineAt, type TextFile } from "./Tree.ts"
+
+const tableStart = "<!-- settings -->"
+const tableEnd = "<!-- /settings -->"
+
+/** Links between the project's own documents and files that lead nowhere. Web addresses are left alone. */
+export function brokenLinks(tree: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
+  const documents = tree.filter((file) => file.path.endsWith(".md"))
+  return documents.flatMap((document) =>
+    [...document.text.matchAll(/\]\(([^()\s]+)\)/g)].flatMap((match) => {
+      const target = match[1]!
+      if (/^[a-z]+:/.test(target) || leadsSomewhere(tree, document, target)) return []
+      const fix = "Point it at a file, folder or heading that is there."
+      return [{ path: document.path, line: lineAt(document, match.index), problem: `links to ${target}`, fix }]
+    })
+  )
+}
+
+/** The README with the table of settings in it; unchanged if it has no place for one. */
+export function withSettingsTable(readme: string, table: string): string {
+  const start = readme.indexOf(tableStart)
+  const end = readme.indexOf(tableEnd)
+  if (start === -1 || end < start) return readme
+  return `${readme.slice(0, start + tableStart.length)}\n\n${table}\n\n${readme.slice(end)}`
+}
+
+/** A table of settings that is missing from the README, or is not what the code says. */
+export function staleSettingsTable(readme: TextFile, table: string): ReadonlyArray<Finding> {
+  const line = lineAt(readme, Math.max(0, readme.text.indexOf(tableStart)))
+  const isThere = readme.text.includes(`${tableStart}\n\n${table}\n\n${tableEnd}`)
+  const problem = "the table of settings is not the one of src/settings/Settings.ts"
+  const fix = `Run npm run docs:settings; the README needs the markers ${tableStart} and ${tableEnd}.`
+  return isThere ? [] : [{ path: readme.path, line, problem, fix }]
+}
+
+/** Rows such as ``[`sizeMax`](engine/actor/Actor.ts) | 1,000`` whose number is not the source's. */
+export function untrueLimits(tree: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
+  const documents = tree.filter((file) => file.path.endsWith(".md"))
+  return documents.flatMap((document) =>
+    [...document.text.matchAll(/^\| \[`(\w+)`\]\((\S+?)\) \| ([\d,]+) \|/gm)].flatMap((match) => {
+      const [, name, target, number] = match as unknown as [string, string, string, string]
+      const path = posix.normalize(posix.join(posix.dirname(document.path), target))
+      const source = tree.find((file) => file.path === path)?.text ?? ""
+      const value = new RegExp(`\\b${name}(?::| =) ([\\d_]+)\\b`).exec(source)?.[1]?.replaceAll("_", "")
+      if (value === number.replaceAll(",", "")) return []
+      const problem = `${name} is ${number} here and ${value ?? "not a plain number"} in ${path}`
+      return [{ path: document.path, line: lineAt(document, match.index), problem, fix: "Write what the source says." }]
+    })
+  )
+}
+
+function leadsSomewhere(tree: ReadonlyArray<TextFile>, document: TextFile, target: string): boolean {
+  const [path = "", heading] = target.split("#")
+  const resolved = path === "" ? document.path : posix.normalize(posix.join(posix.dirname(document.path), path))
+  const folder = resolved.replace(/\/*$/, "/")
+  const file = tree.find((candidate) => candidate.path === resolved)
+  if (file === undefined) return heading === undefined && tree.some((candidate) => candidate.path.startsWith(folder))
+  return heading === undefined || headingsOf(file).has(heading)
+}
+
+/** The names by which a document's headings are linked to: lower case, words joined by hyphens. */
+function headingsOf(document: TextFile): ReadonlySet<string> {
+  const withoutCode = document.text.replace(/^```[\s\S]*?^```/gm, "")
+  const headings = [...withoutCode.matchAll(/^#+ +(.+?) *$/gm)].map((match) => match[1]!)
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-")
+    )
+  )
+}

@@ -1,0 +1,352 @@
+/** The worker that tells consumers of their grants, over a real database, with deliveries that a test decides. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Layer, References, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import * as Worker from "../../src/workers/GrantMessages.ts"
+import { Delivery, type Outcome } from "../../src/delivery/Delivery.ts"
+import type { Outgoing } from "../../src/delivery/Message.ts"
+import type { Tenant } from "../../src/domain/values/Ids.ts"
+import type * as Queue from "../../src/domain/queue/Queue.ts"
+import { Settings } from "../../src/settings/Settings.ts"
+import { GrantMessages } from "../../src/store/mechanism/GrantMessages.ts"
+import { Journal, Unavailable } from "../../src/store/journal/Journal.ts"
+import { Leases } from "../../src/store/coordination/Leases.ts"
+import { movableClock } from "../support/movableClock.ts"
+import { aConsumer, aQueue, aTenant, layer as records } from "../store/support/recordsFixture.ts"
+
+const minutes = (count: number) => count * 60_000
+
+/** What becomes of each message. */
+interface World {
+  deliver: (message: Outgoing) => Effect.Effect<Outcome>
+  /** What every message that was tried was like, in their order. */
+  readonly tried: Array<Outgoing>
+}
+
+const aWorld = (): World => ({ deliver: () => Effect.succeed("delivered"), tried: [] })
+
+/** A process that sends messages: its rounds, and its end. */
+const aProcess = Effect.fnUntraced(function* (
+  world: World,
+  options: { readonly perSecond?: number; readonly messages?: GrantMessages["Service"] } = {}
+) {
+  const scope = yield* Scope.make()
+  yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+  const delivery = Layer.succeed(Delivery, {
+    send: () => Effect.die("nobody waits for what becomes of it"),
+    deliver: (message) =>
+      Effect.suspend(() => {
+        world.tried.push(message)
+        return world.deliver(message)
+      }),
+    outbox: undefined
+  })
+  const store = options.messages === undefined ? GrantMessages.layer : Layer.succeed(GrantMessages, options.messages)
+  const round = yield* Worker.make.pipe(
+    Effect.provide(Layer.mergeAll(store, Leases.layer, delivery)),
+    Effect.provide(Settings.layerTest({ grantMessagesPerSecond: options.perSecond ?? 10_000 })),
+    Scope.provide(scope)
+  )
+  return {
+    round,
+    all: Effect.repeat(round, { while: (isMore) => isMore }),
+    end: Scope.close(scope, Exit.void)
+  }
+})
+
+/** Consumers of the tenant that have an address each, made of their numbers. */
+const addressOf = (index: number) => `c${index}@example.com`
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
+const addresses = (messages: ReadonlyArray<Outgoing>) => messages.map(({ to }) => to)
+
+/** A queue of an organization whose messages are on, in which so many consumers have just been granted. */
+const grantedQueue = Effect.fnUntraced(function* (
+  count: number,
+  options: { readonly tenant?: Tenant; readonly before?: ReadonlyArray<Queue.Event> } = {}
+) {
+  const tenant = options.tenant ?? (yield* aTenant({ grantMessages: "email" }))
+  const before = options.before ?? []
+  const { id } = yield* aQueue(tenant)
+  const journal = yield* Journal
+  const at = Date.now()
+  const consumerIds = yield* Effect.forEach(upTo(count), (index) => aConsumer(tenant, { email: addressOf(index) }))
+  yield* journal.append({
+    mechanismId: id,
+    kind: "queue",
+    expectedSequence: 1,
+    events: [
+      ...before,
+      ...consumerIds.flatMap((consumerId): ReadonlyArray<Queue.Event> => [
+        { _tag: "Entered", at, consumerId },
+        { _tag: "Granted", at, consumerId }
+      ])
+    ],
+    places: consumerIds.map((consumerId) => ({
+      consumerId,
+      status: "GRANTED",
+      enteredAt: at,
+      updatedAt: at,
+      fields: {}
+    })),
+    wakeAt: null
+  })
+  return { id, tenant, consumerIds }
+})
+
+/** What is written down of a queue's messages. */
+const recorded = Effect.fnUntraced(function* (id: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly text: string }>`
+    select concat_ws(' ', channel, outcome, attempts) as text from grant_messages
+    where mechanism_id = ${id} order by sequence`
+  return rows.map(({ text }) => text)
+})
+
+const services = Layer.merge(records, Layer.succeed(References.MinimumLogLevel, "None"))
+
+describe("Consumers with a grant", () => {
+  layer(services, { excludeTestServices: true })((it) => {
+    it.effect("are told once each, and what became of it is written down", () =>
+      Effect.gen(function* () {
+        const { id, consumerIds } = yield* grantedQueue(50)
+        const world = aWorld()
+        const { all, round } = yield* aProcess(world)
+        yield* all
+        assert.sameMembers(addresses(world.tried), upTo(50).map(addressOf))
+        assert.strictEqual(world.tried.find(({ to }) => to === addressOf(0))!.id, `${id}.3`)
+        assert.deepStrictEqual(
+          yield* recorded(id),
+          consumerIds.map(() => "email delivered 1")
+        )
+        assert.isFalse(yield* round)
+        assert.lengthOf(world.tried, 50)
+      })
+    )
+
+    it.effect("are found behind however many other events", () =>
+      Effect.gen(function* () {
+        const at = Date.now()
+        const before = upTo(4_500).map((): Queue.Event => ({ _tag: "Entered", at, consumerId: randomUUID() }))
+        yield* grantedQueue(3, { before })
+        const world = aWorld()
+        const { all } = yield* aProcess(world)
+        yield* all
+        assert.sameMembers(addresses(world.tried), upTo(3).map(addressOf))
+      })
+    )
+
+    it.effect("are told though the process ends in the middle, those just being told twice at most", () =>
+      Effect.gen(function* () {
+        yield* grantedQueue(30)
+        const world = aWorld()
+        const stuck = yield* Deferred.make<void>()
+        // From the tenth on a message goes out, and the process does not live to know it.
+        world.deliver = () =>
+          world.tried.length < 10
+            ? Effect.succeed("delivered")
+            : Effect.andThen(Deferred.succeed(stuck, undefined), Effect.never)
+        const first = yield* aProcess(world)
+        const running = yield* Effect.forkChild(first.all)
+        yield* Deferred.await(stuck)
+        yield* Fiber.interrupt(running)
+        yield* first.end
+        const before = addresses(world.tried)
+
+        const after = aWorld()
+        const second = yield* aProcess(after)
+        yield* second.all
+        assert.sameMembers([...new Set([...before, ...addresses(after.tried)])], upTo(30).map(addressOf))
+        const twice = addresses(after.tried).filter((address) => before.includes(address))
+        assert.isAbove(twice.length, 0)
+        assert.isAtMost(twice.length, 4)
+        const ids = [...world.tried, ...after.tried].map(({ id, to }) => `${id} ${to}`)
+        assert.strictEqual(new Set(ids).size, 30, "a repetition has the same Message-ID")
+      })
+    )
+
+    it.effect("are not told again because their process was asked to end while their messages were under way", () =>
+      Effect.gen(function* () {
+        const { id } = yield* grantedQueue(4)
+        const world = aWorld()
+        const [isUnderWay, mayGo] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        world.deliver = () =>
+          Deferred.succeed(isUnderWay, undefined).pipe(
+            Effect.andThen(Deferred.await(mayGo)),
+            Effect.as<Outcome>("delivered")
+          )
+        const { all } = yield* aProcess(world)
+        const running = yield* Effect.forkChild(all)
+        yield* Deferred.await(isUnderWay)
+        const ending = yield* Effect.forkChild(Fiber.interrupt(running), { startImmediately: true })
+        yield* Deferred.succeed(mayGo, undefined)
+        yield* Fiber.join(ending)
+        assert.deepStrictEqual(
+          yield* recorded(id),
+          upTo(4).map(() => "email delivered 1")
+        )
+      })
+    )
+
+    it.effect("who cannot be reached keep nobody waiting, and are tried again after a minute, two, and so on", () =>
+      Effect.gen(function* () {
+        const { id } = yield* grantedQueue(3)
+        const world = aWorld()
+        world.deliver = ({ to }) => Effect.succeed(to === addressOf(1) ? "failed" : "delivered")
+        const clock = movableClock()
+        const { all } = yield* aProcess(world)
+        const later = (minutesLater: number) =>
+          Effect.andThen(clock.putForward(minutes(minutesLater)), Effect.provide(all, clock.layer))
+        yield* later(0)
+        assert.deepStrictEqual(yield* recorded(id), ["email delivered 1", "email waiting 1", "email delivered 1"])
+        yield* later(0.5)
+        assert.lengthOf(world.tried, 3)
+        yield* later(0.6)
+        assert.deepStrictEqual(addresses(world.tried.slice(3)), [addressOf(1)])
+        yield* later(1.5)
+        assert.lengthOf(world.tried, 4)
+        world.deliver = () => Effect.succeed("delivered")
+        yield* later(0.6)
+        assert.deepStrictEqual(yield* recorded(id), ["email delivered 1", "email delivered 3", "email delivered 1"])
+        yield* later(600)
+        assert.lengthOf(world.tried, 5)
+      })
+    )
+
+    it.effect("who are refused for good are not tried again, nor who could not be reached for two hours", () =>
+      Effect.gen(function* () {
+        const { id } = yield* grantedQueue(2)
+        const world = aWorld()
+        world.deliver = ({ to }) => Effect.succeed(to === addressOf(0) ? "undeliverable" : "failed")
+        const clock = movableClock()
+        const { all } = yield* aProcess(world)
+        for (let hour = 0; hour < 12; hour++) {
+          yield* Effect.provide(all, clock.layer)
+          yield* clock.putForward(minutes(65))
+        }
+        assert.deepStrictEqual(yield* recorded(id), ["email undeliverable 1", "email abandoned 8"])
+        assert.lengthOf(world.tried, 9)
+      })
+    )
+
+    it.effect("are not tried again once their grant has ended, or they are archived", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { id, consumerIds } = yield* grantedQueue(3)
+        const world = aWorld()
+        world.deliver = () => Effect.succeed("failed")
+        const clock = movableClock()
+        const { all } = yield* aProcess(world)
+        yield* all
+        yield* sql`update places set status = 'COMPLETED' where mechanism_id = ${id} and consumer_id = ${consumerIds[0]!}`
+        yield* sql`update consumers set archived = true where id = ${consumerIds[1]!}`
+        world.deliver = () => Effect.succeed("delivered")
+        yield* clock.putForward(minutes(2))
+        yield* Effect.provide(all, clock.layer)
+        assert.deepStrictEqual(yield* recorded(id), ["email abandoned 1", "email abandoned 1", "email delivered 2"])
+        assert.deepStrictEqual(addresses(world.tried.slice(3)), [addressOf(2)])
+      })
+    )
+
+    it.effect("are not told again because it could not be written down at once that they were", () =>
+      Effect.gen(function* () {
+        const { id } = yield* grantedQueue(1)
+        const world = aWorld()
+        const store = yield* Effect.provide(GrantMessages, GrantMessages.layer)
+        let failures = 1
+        const messages: GrantMessages["Service"] = {
+          ...store,
+          record: (...what) =>
+            Effect.suspend(() =>
+              failures-- > 0 ? Effect.fail(new Unavailable({ cause: "the test says so" })) : store.record(...what)
+            )
+        }
+        const { all } = yield* aProcess(world, { messages })
+        yield* all
+        assert.deepStrictEqual([world.tried.length, yield* recorded(id)], [1, ["email delivered 1"]])
+      })
+    )
+
+    it.effect("are told by one process of several, and by another once that has ended or is not heard of", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const [one, two, three] = [aWorld(), aWorld(), aWorld()]
+        const first = yield* aProcess(one)
+        const second = yield* aProcess(two)
+        const third = yield* aProcess(three)
+        yield* grantedQueue(1)
+        yield* first.all
+        yield* grantedQueue(1)
+        assert.isFalse(yield* second.round)
+        yield* first.end
+        yield* second.all
+        yield* grantedQueue(1)
+        assert.isFalse(yield* third.round)
+        // As when ten seconds have gone by without it.
+        yield* sql`update leases set held_until = now() where name = 'grant messages'`
+        yield* third.all
+        yield* second.round
+        assert.deepStrictEqual(
+          [one, two, three].map(({ tried }) => tried.length),
+          [1, 1, 1]
+        )
+      })
+    )
+
+    it.effect("are no longer told once messages are turned off, though there are more in the same queue", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { tenant } = yield* grantedQueue(50)
+        const world = aWorld()
+        const turnOff = sql`update organizations set settings = '{}' where id = ${tenant.organizationId}`
+        world.deliver = () => Effect.as(Effect.orDie(turnOff), "delivered" as const)
+        const { all } = yield* aProcess(world)
+        yield* all
+        assert.lengthOf(world.tried, 20)
+      })
+    )
+
+    it.effect("go out no faster than is set, of all organizations together", () =>
+      Effect.gen(function* () {
+        yield* grantedQueue(6)
+        yield* grantedQueue(6)
+        const world = aWorld()
+        const { all } = yield* aProcess(world, { perSecond: 20 })
+        const startedAt = performance.now()
+        yield* all
+        assert.lengthOf(world.tried, 12)
+        assert.isAtLeast(performance.now() - startedAt, (11 * 1_000) / 20 - 20)
+      })
+    )
+
+    it.effect("of a small mechanism do not wait for all of a large one", () =>
+      Effect.gen(function* () {
+        const large = yield* grantedQueue(100)
+        const small = yield* grantedQueue(1)
+        const world = aWorld()
+        const { all } = yield* aProcess(world)
+        yield* all
+        const position = world.tried.findIndex(({ id }) => id!.startsWith(small.id))
+        assert.isBelow(position, 25)
+        assert.strictEqual(world.tried.filter(({ id }) => id!.startsWith(large.id)).length, 100)
+      })
+    )
+
+    it.effect("of other organizations are told though those of one cannot be read", () =>
+      Effect.gen(function* () {
+        const broken = yield* grantedQueue(1)
+        yield* grantedQueue(1)
+        const world = aWorld()
+        const store = yield* Effect.provide(GrantMessages, GrantMessages.layer)
+        const messages: GrantMessages["Service"] = {
+          ...store,
+          news: (source, now) => (source.mechanismId === broken.id ? Effect.die("broken") : store.news(source, now))
+        }
+        const { all } = yield* aProcess(world, { messages })
+        yield* all
+        assert.lengthOf(world.tried, 1)
+        yield* (yield* aProcess(world)).all
+      })
+    )
+  })
+})
