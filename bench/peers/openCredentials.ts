@@ -11,14 +11,14 @@ import {
   CurrentConsumer,
   CurrentSession,
   CurrentTenant,
-  LastingCredentials,
+  CurrentStreamCredentials,
   PublicRead,
   ServerAction,
   SessionCreation,
   SessionEnd,
   SessionUpgrade
 } from "../../src/http/credentials/Credentials.ts"
-import { RateLimits, type Standing } from "../../src/http/limits/RateLimits.ts"
+import { RateLimits, type LimitStatus } from "../../src/http/limits/RateLimits.ts"
 import { admissions } from "../../src/http/limits/RateLimit.ts"
 
 const id = "00000000-0000-7000-8000-000000000000"
@@ -29,7 +29,7 @@ const current = { tenant, by: "noop" }
 const lasting = { hasEnded: () => false, areGood: () => Effect.succeed(true) }
 
 /** Told to everybody. */
-const standing: Standing = { limit: 1_000_000_000, remaining: 1_000_000_000, resetAtSeconds: 0 }
+const standing: LimitStatus = { limit: 1_000_000_000, remaining: 1_000_000_000, resetAtSeconds: 0 }
 
 const uncounted = Effect.provideService(admissions, RateLimits, {
   gate: () => ({ pass: () => standing }),
@@ -72,7 +72,8 @@ export const layer = Layer.mergeAll(
     ConsumerStream,
     Effect.map(
       providing(CurrentConsumer, consumer),
-      (provide) => (handle, options) => provide(Effect.provideService(handle, LastingCredentials, lasting), options)
+      (provide) => (handle, options) =>
+        provide(Effect.provideService(handle, CurrentStreamCredentials, lasting), options)
     )
   ),
   Layer.effect(ServerAction, providing(CurrentTenant, current))

@@ -3,13 +3,12 @@
  * journal if it is not running, and hands commands and questions to it.
  */
 import { Clock, Context, Effect, Layer, Schema, Stream } from "effect"
-import type { Lifecycle, MechanismIdentity, StatusFields } from "../domain/mechanism/Decider.ts"
+import type { Kind, Lifecycle, MechanismIdentity, StatusFields } from "../domain/mechanism/Decider.ts"
 import type {
   AdminCommand,
   ConfigurationOf,
   ConsumerCommand,
   FactsOf,
-  LiveKind,
   MechanismRef,
   RefusalOf,
   StateOf,
@@ -20,7 +19,7 @@ import type { Journal, Unavailable } from "../store/journal/Journal.ts"
 import type * as Actor from "./actor/Actor.ts"
 import type { Following } from "./streams/LiveStreams.ts"
 import * as Registry from "./registry/Registry.ts"
-import type { StandingStill } from "./registry/ActorSlot.ts"
+import type { ParkedMechanism } from "./registry/ActorSlot.ts"
 
 /** No mechanism of that kind and id, as far as this tenant is concerned: unknown, archived or another's. 404 */
 export class MechanismNotFound extends Schema.TaggedError<MechanismNotFound>()("MechanismNotFound", {
@@ -31,7 +30,7 @@ export class MechanismNotFound extends Schema.TaggedError<MechanismNotFound>()("
 export type EngineError = MechanismNotFound | Unavailable | Actor.Overloaded | Registry.Parked
 
 /** A mechanism as its actor holds it at this moment. */
-export interface Inspection<K extends LiveKind> {
+export interface Inspection<K extends Kind> {
   readonly identity: MechanismIdentity
   readonly configuration: ConfigurationOf<K>
   readonly status: StatusFields
@@ -51,13 +50,13 @@ export interface Inspection<K extends LiveKind> {
 }
 
 /** A mechanism after an admin's command. */
-export interface Administered<K extends LiveKind> extends Inspection<K> {
+export interface AdminOutcome<K extends Kind> extends Inspection<K> {
   /** The consumers whose places the command itself changed, in order. */
   readonly consumerIds: ReadonlyArray<string>
 }
 
 /** The facts of a mechanism that fit into an answer; a draw's proof does not, and is asked for by itself. */
-export type KnownFacts<K extends LiveKind> = Omit<FactsOf<K>, "proof">
+export type KnownFacts<K extends Kind> = Omit<FactsOf<K>, "proof">
 
 /** A process, and its share of some mechanisms. */
 export interface NodeShare {
@@ -70,7 +69,7 @@ export interface NodeShare {
 }
 
 /** What a mechanism said when it was asked. */
-export interface Said<K extends LiveKind, A> {
+export interface QueryAnswer<K extends Kind, A> {
   readonly mechanism: MechanismRef<K>
   readonly answer: A
 }
@@ -79,47 +78,47 @@ export class Engine extends Context.Service<
   Engine,
   {
     /** Runs a consumer's command; answers the consumer's view of its place once the outcome is on disk. */
-    send<K extends LiveKind>(
+    send<K extends Kind>(
       mechanism: MechanismRef<K>,
       command: ConsumerCommand<K>
     ): Effect.Effect<ViewOf<K>, RefusalOf<K> | EngineError>
     /** Runs an admin's command; answers the mechanism as it then stands. */
-    administer<K extends LiveKind>(
+    sendAdmin<K extends Kind>(
       mechanism: MechanismRef<K>,
       command: AdminCommand<K>
-    ): Effect.Effect<Administered<K>, RefusalOf<K> | EngineError>
+    ): Effect.Effect<AdminOutcome<K>, RefusalOf<K> | EngineError>
     /** A consumer's view of its place: committed state, no SQL. */
-    view<K extends LiveKind>(mechanism: MechanismRef<K>, consumerId: string): Effect.Effect<ViewOf<K>, EngineError>
+    view<K extends Kind>(mechanism: MechanismRef<K>, consumerId: string): Effect.Effect<ViewOf<K>, EngineError>
     /** What anyone may know of the mechanism as a whole: committed state, no SQL. */
-    facts<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<KnownFacts<K>, EngineError>
+    facts<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<KnownFacts<K>, EngineError>
     /** The proof of a draw, piece by piece; undefined before the drawing. */
     proof(draw: MechanismRef<"draw">): Effect.Effect<Stream.Stream<string, EngineError> | undefined, EngineError>
     /**
      * Where to follow places as they change. Whoever's own place changes is told at once, the others, whose position may
      * have moved, once a second at most.
      */
-    audience<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<Following<ViewOf<K>>, EngineError>
+    subscribers<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Following<ViewOf<K>>, EngineError>
     /** What an admin has set, as last committed; never waits for a write under way. */
-    configuration<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<ConfigurationOf<K>, EngineError>
+    configuration<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<ConfigurationOf<K>, EngineError>
     /** Who the mechanism is and where it belongs; never waits for a write under way. */
-    identity<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<MechanismIdentity, EngineError>
+    identity<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<MechanismIdentity, EngineError>
     /**
      * Calls `onChange` at once after each commit that changed the mechanism itself, be it its configuration or where it
      * stands, and when it was rebuilt; until the answer is called. `onChange` must return at once.
      */
     watch(mechanismId: string, onChange: () => void): () => void
     /** The mechanism as it stands, if it runs here; undefined if it would have to be started first. */
-    glance<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K> | undefined, EngineError>
+    peek<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K> | undefined, EngineError>
     /** The mechanism as it stands. */
-    inspect<K extends LiveKind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K>, EngineError>
+    inspect<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K>, EngineError>
     /**
      * Asks every mechanism of a kind that runs in this process for something it may have to say; those that have, with what they said. Not
      * those of which a write is under way: one that matters is asked again.
      */
-    ask<K extends LiveKind, A>(
+    query<K extends Kind, A>(
       kind: K,
       question: (state: StateOf<K>) => A | undefined
-    ): Effect.Effect<ReadonlyArray<Said<K, A>>>
+    ): Effect.Effect<ReadonlyArray<QueryAnswer<K, A>>>
     /** Starts a mechanism that has just been created, so that its timed transitions happen with nobody calling. */
     start(mechanismId: string): Effect.Effect<void>
     /** Gives a parked mechanism another chance. */
@@ -129,7 +128,7 @@ export class Engine extends Context.Service<
     /** How many mechanisms run in this process. */
     readonly size: Effect.Effect<number>
     /** The mechanisms that stand still in this process. */
-    readonly parked: Effect.Effect<ReadonlyArray<StandingStill>>
+    readonly parked: Effect.Effect<ReadonlyArray<ParkedMechanism>>
     /** The earliest wake-up before an instant that has not led to anything, of mechanisms that should run in this process. */
     overdue(before: Millis): Effect.Effect<Millis | undefined, Unavailable>
     /** True once every mechanism whose work is not over has been started, or has failed to. */
@@ -146,7 +145,7 @@ export class Engine extends Context.Service<
 
 /** The door to what lives in this process, named `node`. */
 export const make = (node: string, registry: Registry.Registry, startedAt: Millis): Engine["Service"] => {
-  const actorFor = (mechanism: MechanismRef<LiveKind>): Effect.Effect<Actor.Actor, EngineError> => {
+  const actorFor = (mechanism: MechanismRef<Kind>): Effect.Effect<Actor.Actor, EngineError> => {
     const running = registry.running(mechanism.id)
     return running === undefined
       ? Effect.flatMap(registry.acquire(mechanism.id), (actor) => ifFor(mechanism, actor))
@@ -174,8 +173,8 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
           return proof === undefined ? undefined : inSlices(() => proof(draw.id))
         })
       ),
-    audience: (mechanism) => Effect.map(actorFor(mechanism), ({ identity }) => registry.audience(identity.id)),
-    administer: (mechanism, command) =>
+    subscribers: (mechanism) => Effect.map(actorFor(mechanism), ({ identity }) => registry.subscribers(identity.id)),
+    sendAdmin: (mechanism, command) =>
       Effect.flatMap(actorFor(mechanism), (actor) =>
         Effect.flatMap(actor.send(command), (consumerIds) =>
           Effect.map(inspectionOf(actor), (inspection) => ({ ...inspection, consumerIds }))
@@ -184,15 +183,15 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
     configuration: (mechanism) => Effect.map(actorFor(mechanism), (actor) => actor.configuration()),
     identity: (mechanism) => Effect.map(actorFor(mechanism), (actor) => actor.identity),
     watch: registry.watch,
-    glance: (mechanism) =>
+    peek: (mechanism) =>
       Effect.suspend(() => {
         const running = registry.running(mechanism.id)
         return running === undefined ? Effect.undefined : Effect.flatMap(ifFor(mechanism, running), inspectionOf)
       }),
     inspect: (mechanism) => Effect.flatMap(actorFor(mechanism), inspectionOf),
-    ask: (kind, question) =>
+    query: (kind, question) =>
       Effect.sync(() =>
-        Array.from(registry.actorsOf(kind)).flatMap(({ identity, ask }) => {
+        Array.from(registry.actorsOf(kind)).flatMap(({ identity, query: ask }) => {
           const answer = ask(question)
           return answer === undefined ? [] : [{ mechanism: { kind, id: identity.id, tenant: identity }, answer }]
         })
@@ -213,7 +212,7 @@ export const inSlices = (pieces: () => Iterable<string>): Stream.Stream<string> 
   Stream.suspend(() => Stream.fromIterable(pieces(), { chunkSize: 1 })).pipe(Stream.tap(() => Effect.yieldNow))
 
 /** The actor, if its mechanism exists for this caller. */
-const ifFor = (mechanism: MechanismRef<LiveKind>, actor: Actor.Actor | undefined) =>
+const ifFor = (mechanism: MechanismRef<Kind>, actor: Actor.Actor | undefined) =>
   actor !== undefined && actor.isFor(mechanism)
     ? Effect.succeed(actor)
     : Effect.fail(new MechanismNotFound({ kind: mechanism.kind }))

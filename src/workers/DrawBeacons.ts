@@ -7,7 +7,7 @@
 import { Clock, Effect, Layer, Schedule } from "effect"
 import { Beacon, type BeaconUnavailable } from "../beacon/Beacon.ts"
 import * as Draw from "../domain/draw/Draw.ts"
-import { Engine, type Said } from "../engine/Engine.ts"
+import { Engine, type QueryAnswer } from "../engine/Engine.ts"
 
 const lookIntervalMillis = 1_000
 
@@ -25,11 +25,11 @@ export const layer = Layer.effectDiscard(
     let isOutage = false
 
     /** Fetches a round once for all the draws that wait for it. A draw that cannot be told now is asked again. */
-    const provide = Effect.fnUntraced(function* ([round, draws]: [number, ReadonlyArray<Said<"draw", number>>]) {
+    const provide = Effect.fnUntraced(function* ([round, draws]: [number, ReadonlyArray<QueryAnswer<"draw", number>>]) {
       const provided = yield* beacon.round(round)
       yield* Effect.forEach(
         draws,
-        ({ mechanism }) => Effect.ignore(engine.administer(mechanism, { _tag: "ProvideBeacon", ...provided })),
+        ({ mechanism }) => Effect.ignore(engine.sendAdmin(mechanism, { _tag: "ProvideBeacon", ...provided })),
         { discard: true }
       )
     })
@@ -47,7 +47,7 @@ export const layer = Layer.effectDiscard(
 
     const look = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      const waiting = yield* engine.ask("draw", Draw.awaitsBeacon)
+      const waiting = yield* engine.query("draw", Draw.awaitsBeacon)
       const signed = waiting.filter(({ answer }) => Draw.timeOfRound(answer) <= now)
       if (signed.length === 0) return
       const rounds = Map.groupBy(signed, ({ answer }) => answer)

@@ -13,7 +13,7 @@ import { Delivery, senders } from "../delivery/Delivery.ts"
 import { opening, type Outgoing } from "../delivery/Message.ts"
 import type { Tenant } from "../domain/values/Ids.ts"
 import * as Waitlist from "../domain/waitlist/Waitlist.ts"
-import { Engine, type Said } from "../engine/Engine.ts"
+import { Engine, type QueryAnswer } from "../engine/Engine.ts"
 import { NoticeSchedule } from "../engine/lifecycle/NoticeSchedule.ts"
 import { type Recipient, Waitlists } from "../store/mechanism/Waitlists.ts"
 
@@ -41,7 +41,7 @@ const unreachableMax = 1_000
 /** A member that could not be reached for so long is given up. */
 const givenUpAfterMillis = 3_600_000
 
-type Due = Said<"waitlist", ReadonlyArray<Waitlist.Awaiting>>
+type Due = QueryAnswer<"waitlist", ReadonlyArray<Waitlist.Awaiting>>
 
 /** The fibers that look after the waitlists, over whatever tells of openings and recipients. */
 export const layerNoDeps = Layer.effectDiscard(
@@ -89,7 +89,7 @@ export const layerNoDeps = Layer.effectDiscard(
 
     const look = Effect.gen(function* () {
       if (unreachable.size >= unreachableMax) return
-      const answers = yield* engine.ask("waitlist", (state) => ({
+      const answers = yield* engine.query("waitlist", (state) => ({
         awaiting: Waitlist.awaitingNotice(state, membersAtOnce, unreachable)
       }))
       if (answers.length > 0 || !(yield* engine.isRestored)) seenAt = yield* Clock.currentTimeMillis

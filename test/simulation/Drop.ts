@@ -168,7 +168,7 @@ class Drop {
             .pipe(
               Effect.tap((view) => Effect.sync(() => this.process === process && this.note(command.consumerId, view)))
             )
-        : process.engine.administer(queue(1), command)
+        : process.engine.sendAdmin(queue(1), command)
     return sent.pipe(
       Effect.catch((error) => Effect.sync(() => this.noteFailure(error))),
       Effect.forkScoped({ startImmediately: true }),

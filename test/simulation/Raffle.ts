@@ -176,7 +176,7 @@ class Raffle {
             .pipe(
               Effect.tap((view) => Effect.sync(() => this.#process === process && this.#note(command.consumerId, view)))
             )
-        : process.engine.administer(draw, command)
+        : process.engine.sendAdmin(draw, command)
     return sent.pipe(
       Effect.catch((error) => Effect.sync(() => this.#noteFailure(error))),
       Effect.forkScoped({ startImmediately: true }),
@@ -186,7 +186,7 @@ class Raffle {
 
   /** The round that the draw waits for, or another one. */
   #beacon(): Effect.Effect<Draw.Command> {
-    return Effect.map(this.#process!.engine.ask("draw", Draw.awaitsBeacon), ([said]) => ({
+    return Effect.map(this.#process!.engine.query("draw", Draw.awaitsBeacon), ([said]) => ({
       _tag: "ProvideBeacon",
       round: said?.answer ?? 1,
       randomness,

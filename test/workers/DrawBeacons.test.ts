@@ -159,7 +159,7 @@ describe("A draw that names the beacon", () => {
       const { engine, asked, end } = yield* serve({ areUp: false })
       yield* createDraw(engine, 1)
       yield* seconds(60)
-      yield* engine.administer(draw(1), { _tag: "End", by: "test" })
+      yield* engine.sendAdmin(draw(1), { _tag: "End", by: "test" })
       yield* seconds(10)
       const tries = asked.length
       assert.isAbove(tries, 0)

@@ -330,7 +330,7 @@ describe("The members of a waitlist", () => {
       const { engine, messages, end } = yield* withMembers(world, 1)
       yield* createWaitlist(2)
       yield* enter(engine, [2], 2)
-      yield* engine.administer(waitlist(2), { _tag: "End", by: "test" })
+      yield* engine.sendAdmin(waitlist(2), { _tag: "End", by: "test" })
       yield* TestClock.setTime(opensAt + 60_000)
       world.opensAt = opensAt
       yield* seconds(31)

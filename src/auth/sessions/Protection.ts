@@ -12,7 +12,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import type { Unavailable } from "../../store/journal/Journal.ts"
 import { type Admission, protectionTopic, SequenceAccess } from "../../store/experience/SequenceAccess.ts"
-import { Recent } from "./SegmentedCache.ts"
+import { SegmentedCache } from "./SegmentedCache.ts"
 
 /** Sequences known at most not to be for everybody; beyond it the database is asked for every sequence. */
 const protectedMax = 200_000
@@ -51,13 +51,13 @@ export class Protection extends Context.Service<
       const protectedIds = new Set<string>()
       let overflowed = false
       /** By consumer: until when which sequence is known to be for it. */
-      let remembered = new Recent<Map<string, Millis>>(rememberedAdmissions)
+      let remembered = new SegmentedCache<Map<string, Millis>>(rememberedAdmissions)
       /** How often something was forgotten. */
       let changes = 0
 
       const forget = () => {
         changes++
-        remembered = new Recent(rememberedAdmissions)
+        remembered = new SegmentedCache(rememberedAdmissions)
       }
       const forgetConsumer = (consumerId: string) => {
         changes++

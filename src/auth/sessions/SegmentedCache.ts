@@ -8,20 +8,20 @@
 import type { Millis } from "../../domain/values/Time.ts"
 
 /** For how long an entry is remembered without being used, and the clock. */
-export interface Lapse {
+export interface Ttl {
   readonly afterMillis: number
   readonly now: () => Millis
 }
 
-export class Recent<A> {
+export class SegmentedCache<A> {
   readonly #capacity: number
-  readonly #lapse: Lapse | undefined
+  readonly #lapse: Ttl | undefined
   #young = new Map<string, A>()
   #old = new Map<string, A>()
   /** When the young map was begun. */
   #begunAt: Millis
 
-  constructor(capacity: number, lapse?: Lapse) {
+  constructor(capacity: number, lapse?: Ttl) {
     this.#capacity = capacity
     this.#lapse = lapse
     this.#begunAt = lapse?.now() ?? 0

@@ -9,7 +9,7 @@ import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import * as Jose from "jose"
 import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import { Recent } from "../sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
 import { issuer, sign, verify } from "./Tokens.ts"
 
@@ -61,13 +61,13 @@ export class Grants extends Context.Service<
       let signedWith = keys.current.kid
       const clock = yield* Clock.Clock
       const lapse = { afterMillis: rememberedMillis, now: () => clock.currentTimeMillisUnsafe() }
-      let remembered = new Recent<string>(rememberedTokens, lapse)
+      let remembered = new SegmentedCache<string>(rememberedTokens, lapse)
 
       /** The tokens that are signed with the current key. */
       const signed = () => {
         if (signedWith === keys.current.kid) return remembered
         signedWith = keys.current.kid
-        return (remembered = new Recent(rememberedTokens, lapse))
+        return (remembered = new SegmentedCache(rememberedTokens, lapse))
       }
 
       const make = Effect.fnUntraced(function* (name: string, grant: Grant, granted: Granted) {

@@ -8,7 +8,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
-import { Recent } from "../sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
 import { issuer, sign } from "./Tokens.ts"
 
@@ -43,7 +43,7 @@ export class Receipts extends Context.Service<
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const clock = yield* Clock.Clock
-      const remembered = new Recent<string>(rememberedReceipts, {
+      const remembered = new SegmentedCache<string>(rememberedReceipts, {
         afterMillis: rememberedMillis,
         now: () => clock.currentTimeMillisUnsafe()
       })

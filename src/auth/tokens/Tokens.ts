@@ -12,7 +12,7 @@ import { Id, Mode, type Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Settings } from "../../settings/Settings.ts"
 import type { Unavailable } from "../../store/journal/Journal.ts"
-import { Recent } from "../sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { Revocations } from "../sessions/Revocations.ts"
 import { algorithm, SigningKeys } from "../keys/SigningKeys.ts"
 
@@ -90,13 +90,13 @@ export class Tokens extends Context.Service<
       const settings = yield* Settings
       const revocations = yield* Revocations
       let removals = keys.removals
-      let verified = new Recent<Exit.Success<VerifiedAccess>>(rememberedTokens)
+      let verified = new SegmentedCache<Exit.Success<VerifiedAccess>>(rememberedTokens)
 
       /** The tokens that were verified, with keys that are still accepted. */
       const remembered = () => {
         if (removals === keys.removals) return verified
         removals = keys.removals
-        return (verified = new Recent(rememberedTokens))
+        return (verified = new SegmentedCache(rememberedTokens))
       }
 
       const issue = Effect.fnUntraced(function* (

@@ -6,11 +6,11 @@ import { Settings } from "../../settings/Settings.ts"
 import * as Database from "../../store/postgres/Database.ts"
 import * as Migrations from "../../store/postgres/Migrations.ts"
 import * as Logging from "./Logging.ts"
-import { impatience } from "./Signals.ts"
+import { forceExit } from "./Signals.ts"
 
 /** The settings, logging as they say, and a bound on how long an orderly end may take. */
 export const base = Layer.effectDiscard(
-  Effect.flatMap(Settings, (settings) => Effect.forkDetach(impatience(settings.shutdownTimeoutSeconds)))
+  Effect.flatMap(Settings, (settings) => Effect.forkDetach(forceExit(settings.shutdownTimeoutSeconds)))
 ).pipe(Layer.provideMerge(Logging.layer), Layer.provideMerge(Settings.layer))
 
 /** The same with a database whose schema must be this version's. */

@@ -23,7 +23,7 @@ export const interruptible = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
  * second time. Within the first second a repetition does not count: after Ctrl-C in a terminal, npm passes the signal
  * on to its child, which has had it from the terminal already.
  */
-export const impatience = (timeoutSeconds: number) =>
+export const forceExit = (timeoutSeconds: number) =>
   Effect.gen(function* () {
     // Node ends a process on a signal that nobody listens to.
     process.on("SIGTERM", () => {})

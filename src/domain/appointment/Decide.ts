@@ -6,7 +6,7 @@ import { Equal, HashMap } from "effect"
 import { authored } from "../mechanism/Author.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { movedTo, withWindow } from "../experience/ExperienceWindow.ts"
-import * as Life from "../mechanism/Lifecycle.ts"
+import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import {
   AlreadyBooked,
   Closed,
@@ -41,9 +41,9 @@ export const decide = (state: State, command: Command, { now, entropy }: Moment)
     case "SetExperienceWindow":
       return setWindow(state, command, at)
     case "End":
-      return Life.end(isClosed(state, at), command.by, at)
+      return Lifecycle.end(isClosed(state, at), command.by, at)
     case "Archive":
-      return Life.archive(state, isClosed(state, at), command.by, at)
+      return Lifecycle.archive(state, isClosed(state, at), command.by, at)
     case "Book":
       return book(state, command, at, entropy)
     case "Reschedule":

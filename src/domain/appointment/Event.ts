@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
-import { lifeEvents } from "../mechanism/Lifecycle.ts"
+import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 
 /** Milliseconds since the epoch; never less than the event's before it. */
@@ -27,6 +27,6 @@ export const Event = Schema.TaggedUnion({
   Cancelled: { at, consumerId, by },
   /** The consumer did not come: by time, at the end of the slot. */
   Missed: { at, consumerId, by },
-  ...lifeEvents
+  ...lifecycleEvents
 })
 export type Event = typeof Event.Type

@@ -4,7 +4,7 @@
  */
 import { HashMap } from "effect"
 import { bounded } from "../experience/ExperienceWindow.ts"
-import { live } from "../mechanism/Lifecycle.ts"
+import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { Status } from "./Protocol.ts"
@@ -35,7 +35,7 @@ export const evolve = (state: State, event: Event): void => {
     case "Missed":
       return move(state, event, "NO_SHOW")
     default:
-      return live(state, event)
+      return evolveLifecycle(state, event)
   }
 }
 

@@ -37,7 +37,7 @@ export const statuses = ["BOOKED", "CHECKED_IN", "COMPLETED", "CANCELLED", "NO_S
 export type Status = (typeof statuses)[number]
 
 /** When the wanted slot begins; undefined if it is named by what is no slot's name here. */
-type Wanted = Millis | undefined
+type RequestedSlot = Millis | undefined
 
 /**
  * What an admin or a consumer wants of the appointment; `by` is the API key that was used, as records name it. `Remove`
@@ -52,14 +52,14 @@ export type Command =
   | {
       readonly _tag: "Book"
       readonly consumerId: string
-      readonly startTime: Wanted
+      readonly startTime: RequestedSlot
       /** Where the consumer wants to come, if it says so. */
       readonly locationId?: string | undefined
     }
   | {
       readonly _tag: "Reschedule"
       readonly consumerId: string
-      readonly startTime: Wanted
+      readonly startTime: RequestedSlot
       readonly by?: string | undefined
     }
   | { readonly _tag: "Cancel"; readonly consumerId: string; readonly by?: string | undefined }

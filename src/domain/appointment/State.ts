@@ -2,8 +2,8 @@
  * Everything an appointment knows, and the questions about it that its rules share.
  */
 import { HashMap, Option } from "effect"
-import * as Life from "../mechanism/Lifecycle.ts"
-import { type Chunk, Line, type Member } from "../mechanism/IndexedList.ts"
+import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { BookingName } from "./Names.ts"
@@ -42,7 +42,7 @@ export class Booking implements Member<Booking>, Slot, BookingName {
   }
 }
 
-export interface State extends Life.Life {
+export interface State extends Lifecycle.LifecycleState {
   /** How many events were applied. */
   sequence: number
   /** The last event's instant. */
@@ -56,7 +56,7 @@ export interface State extends Life.Life {
   readonly bookings: Map<string, Booking>
   readonly counts: { [S in Status]: number }
   /** The BOOKED and CHECKED_IN, whom the end of their slots will settle; the next to end first. */
-  readonly standing: Line<Booking>
+  readonly standing: IndexedList<Booking>
   /** What all bookings but the CANCELLED take. */
   taken: TakenSlots
 }
@@ -69,13 +69,13 @@ export const initial = (): State => ({
   timetable: timetableOf(unconfigured),
   bookings: new Map(),
   counts: { BOOKED: 0, CHECKED_IN: 0, COMPLETED: 0, CANCELLED: 0, NO_SHOW: 0 },
-  standing: new Line(),
+  standing: new IndexedList(),
   taken: HashMap.empty(),
-  ...Life.newLife()
+  ...Lifecycle.newLifecycle()
 })
 
 export const isClosed = (state: State, now: Millis): boolean =>
-  Life.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
+  Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
 /** How many places of a slot are taken. */
 export const placesTaken = (taken: TakenSlots, startTime: Millis): number =>

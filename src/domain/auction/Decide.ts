@@ -6,7 +6,7 @@ import { Equal } from "effect"
 import { ofText } from "../values/Amount.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { closingNoEarlier, movedTo, withWindow } from "../experience/ExperienceWindow.ts"
-import * as Life from "../mechanism/Lifecycle.ts"
+import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import { Closed, ConfigurationFixed, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import { bid, full, shut } from "./Bidding.ts"
@@ -28,9 +28,9 @@ export const decide = (state: State, command: Command, { now, entropy }: Moment)
     case "SetExperienceWindow":
       return setWindow(state, command, at)
     case "End":
-      return Life.end(isClosed(state, at), command.by, at)
+      return Lifecycle.end(isClosed(state, at), command.by, at)
     case "Archive":
-      return Life.archive(state, isClosed(state, at), command.by, at)
+      return Lifecycle.archive(state, isClosed(state, at), command.by, at)
     case "Enter":
       return enter(state, command, at)
     case "Bid":

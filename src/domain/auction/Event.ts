@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { Price } from "../values/Amount.ts"
 import { by } from "../mechanism/Author.ts"
-import { lifeEvents } from "../mechanism/Lifecycle.ts"
+import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Timestamp } from "../values/Time.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
@@ -39,6 +39,6 @@ export const Event = Schema.TaggedUnion({
   Expired: { at, consumerId },
   Denied: { at, consumerId, reason: DenialReason, by },
   Completed: { at, consumerId, by },
-  ...lifeEvents
+  ...lifecycleEvents
 })
 export type Event = typeof Event.Type

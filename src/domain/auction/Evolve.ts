@@ -5,7 +5,7 @@
 import { ofText, type Price } from "../values/Amount.ts"
 import { sha256 } from "../values/Digest.ts"
 import { bounded, closingNoEarlier } from "../experience/ExperienceWindow.ts"
-import { live } from "../mechanism/Lifecycle.ts"
+import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -26,7 +26,7 @@ export const evolve = (state: State, event: Event): void => {
     case "Archived":
     case "Closed":
     case "TornDown":
-      return live(state, event)
+      return evolveLifecycle(state, event)
     default: {
       const place = state.places.get(event.consumerId)
       if (place !== undefined) change(state, place, event)

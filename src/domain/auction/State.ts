@@ -2,8 +2,8 @@
  * Everything an auction knows, and the questions about it that its rules share.
  */
 import type { Amount } from "../values/Amount.ts"
-import * as Life from "../mechanism/Lifecycle.ts"
-import { type Chunk, Line, type Member } from "../mechanism/IndexedList.ts"
+import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { Bid, DenialReason } from "./Protocol.ts"
@@ -45,7 +45,7 @@ export class Place implements Member<Place> {
   }
 }
 
-export interface State extends Life.Life {
+export interface State extends Lifecycle.LifecycleState {
   /** How many events were applied. */
   sequence: number
   /** The last event's instant. */
@@ -66,11 +66,11 @@ export interface State extends Life.Life {
   readonly places: Map<string, Place>
   readonly counts: { [S in Status]: number }
   /** The WINNING places, the best bid first: at most `quantity`. */
-  readonly leading: Line<Place>
+  readonly leading: IndexedList<Place>
   /** The OUTBID places, the best bid first, and behind them the BIDDING ones. */
-  readonly behind: Line<Place>
+  readonly behind: IndexedList<Place>
   /** The WON places whose grants expire, the next to expire first. */
-  readonly expiring: Line<Place>
+  readonly expiring: IndexedList<Place>
   /** The bids that got a unit, the best first. */
   readonly winningBids: Array<Bid>
   /** The bids that were accepted last, the newest at the end. */
@@ -89,12 +89,12 @@ export const initial = (): State => ({
   releasedAt: -Infinity,
   places: new Map(),
   counts: { BIDDING: 0, WINNING: 0, OUTBID: 0, WON: 0, LOST: 0, COMPLETED: 0, DENIED: 0 },
-  leading: new Line(),
-  behind: new Line(),
-  expiring: new Line(),
+  leading: new IndexedList(),
+  behind: new IndexedList(),
+  expiring: new IndexedList(),
   winningBids: [],
   latestBids: [],
-  ...Life.newLife()
+  ...Lifecycle.newLifecycle()
 })
 
 /** The order of a bid among bids: the higher amount first, then the earlier one. All stand before whoever has not bid. */
@@ -102,7 +102,7 @@ export const orderOf = (amount: Amount, sequence: number): bigint => BigInt(sequ
 
 /** The closing as it stands at `now`, whether or not its event was applied yet; Infinity if the auction is not closed. */
 export const closedAsOf = (state: State, now: Millis): Millis =>
-  Life.closedAsOf(state, state.configuration.closeAt, now)
+  Lifecycle.closedAsOf(state, state.configuration.closeAt, now)
 
 export const isClosed = (state: State, now: Millis): boolean => closedAsOf(state, now) !== Infinity
 

@@ -6,7 +6,7 @@
 export const stepsPerSlice = 2_000
 
 /** A computation that pauses after each step. */
-export class Task<A> {
+export class CooperativeTask<A> {
   /** Undefined when the work is done: what it was done with is not needed any more. */
   #steps: Generator<undefined, A> | undefined
   #result: A | undefined

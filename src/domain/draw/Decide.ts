@@ -7,7 +7,7 @@ import { authored } from "../mechanism/Author.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { sha256OfHex } from "../values/Digest.ts"
 import { movedTo, withWindow } from "../experience/ExperienceWindow.ts"
-import * as Life from "../mechanism/Lifecycle.ts"
+import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import {
   AlreadyGranted,
   Closed,
@@ -43,9 +43,9 @@ export const decide = (state: State, command: Command, moment: Moment): Outcome 
     case "SetExperienceWindow":
       return setWindow(state, command, at)
     case "End":
-      return Life.end(isOver(state), command.by, at)
+      return Lifecycle.end(isOver(state), command.by, at)
     case "Archive":
-      return Life.archive(state, isOver(state), command.by, at)
+      return Lifecycle.archive(state, isOver(state), command.by, at)
     case "ProvideBeacon":
       return provideBeacon(state, command, at)
     case "Enter":

@@ -42,7 +42,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   facts,
   place,
   configurationOf: (state) => state.configured,
-  published,
+  publishedFacts: published,
   statusFields,
   lifecycle: (state, now) => lifecycle(state, state.configuration, now),
   counts: (state) => ({ ...state.counts }),

@@ -3,7 +3,7 @@
  * passed over.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
-import { live } from "../mechanism/Lifecycle.ts"
+import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { DenialReason } from "./Protocol.ts"
@@ -43,11 +43,11 @@ export const evolve = (state: State, event: Event): void => {
     case "Completed":
       return complete(state, event.consumerId, event.at)
     case "Ended":
-      live(state, event)
+      evolveLifecycle(state, event)
       if (!isDrawing(state)) end(state, event.at)
       return
     default:
-      return live(state, event)
+      return evolveLifecycle(state, event)
   }
 }
 

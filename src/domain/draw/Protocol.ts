@@ -74,9 +74,9 @@ interface Drawn {
 }
 
 /** A consumer's own view of its place. `entryId` is its entry's name in the list and in the proof. */
-export type View = Drawn & Standing
+export type View = Drawn & EntryStatus
 
-type Standing =
+type EntryStatus =
   | {
       readonly status: "NOT_ENTERED"
       /** When it withdrew, if it did. */

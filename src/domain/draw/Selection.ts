@@ -3,21 +3,21 @@
  * for the drawing, and after a restart for those who take the place of a winner.
  */
 import { scoring } from "./proof/Algorithm.ts"
-import { type Entries, listEntries } from "./Entries.ts"
+import { listEntries } from "./Entries.ts"
+import type { Entries, Place, State } from "./State.ts"
 import { sorted } from "./proof/Sort.ts"
-import type { Place, State } from "./State.ts"
-import { stepsPerSlice, Task } from "./CooperativeTask.ts"
+import { stepsPerSlice, CooperativeTask } from "./CooperativeTask.ts"
 
 /** The list of entries at the closing; undefined while there is more to work out. */
 export const listed = (state: State): Entries | undefined =>
-  (state.memo.listing ??= new Task(listEntries(state))).work()
+  (state.memo.listing ??= new CooperativeTask(listEntries(state))).work()
 
 /** Who wins next, if anyone is left; undefined while there is more to work out. */
 export const nextInOrder = (state: State): Place | undefined => {
   const entries = listed(state)
   if (entries === undefined) return undefined
   const { memo } = state
-  const order = (memo.ranking ??= new Task(rank(state, entries))).work()
+  const order = (memo.ranking ??= new CooperativeTask(rank(state, entries))).work()
   if (order === undefined) return undefined
   for (let step = 0; step < stepsPerSlice && memo.ranked < order.length; step++) {
     const place = entries.place(order[memo.ranked]!)
@@ -44,9 +44,9 @@ function* rank(state: State, entries: Entries): Generator<undefined, Uint32Array
 export const nextStanding = ({ places, memo }: State): Place | undefined => {
   for (let step = 0; step < stepsPerSlice; step++) {
     if (memo.reached?.status === "ENTERED") return memo.reached
-    memo.sweep ??= places.values()
-    memo.reached = memo.sweep.next().value
-    if (memo.reached === undefined) memo.sweep = undefined
+    memo.scan ??= places.values()
+    memo.reached = memo.scan.next().value
+    if (memo.reached === undefined) memo.scan = undefined
   }
   return undefined
 }

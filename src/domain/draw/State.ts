@@ -2,13 +2,13 @@
  * Everything a draw knows, and the questions about it that its rules share.
  */
 import { sha256 } from "../values/Digest.ts"
-import * as Life from "../mechanism/Lifecycle.ts"
-import { type Chunk, Line, type Member } from "../mechanism/IndexedList.ts"
+import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { idLength, weightMin } from "./proof/Algorithm.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { DenialReason } from "./Protocol.ts"
-import type { Task } from "./CooperativeTask.ts"
+import type { CooperativeTask } from "./CooperativeTask.ts"
 
 /** What a place can be in. Whoever LEFT counts as one who never entered, but for the record. */
 export type Status = "ENTERED" | "WON" | "COMPLETED" | "DENIED" | "LEFT"
@@ -48,13 +48,13 @@ export class Place implements Member<Place> {
 /** What was worked out of the state and can be again at any time; never recorded. */
 export interface Memo {
   /** The list of entries; begun when entry has closed. */
-  listing: Task<Entries> | undefined
+  listing: CooperativeTask<Entries> | undefined
   /** The drawn order: positions in the list; begun when the drawing is due. */
-  ranking: Task<Uint32Array> | undefined
+  ranking: CooperativeTask<Uint32Array> | undefined
   /** How many of the drawn order have been looked at: who stands before has won, or cannot. */
   ranked: number
   /** Goes through the places after the end, to find those whose denial is to be recorded. */
-  sweep: IterableIterator<Place> | undefined
+  scan: IterableIterator<Place> | undefined
   /** Whom the sweep has reached. */
   reached: Place | undefined
 }
@@ -71,7 +71,7 @@ export interface Entries {
   readonly id: (position: number) => string
 }
 
-export interface State extends Life.Life {
+export interface State extends Lifecycle.LifecycleState {
   /** How many events were applied. */
   sequence: number
   /** The last event's instant. */
@@ -100,7 +100,7 @@ export interface State extends Life.Life {
   /** From when on nobody more can win; Infinity: someone still can. */
   overAt: Millis
   /** The WON places that expire, the next to expire first. */
-  readonly expiring: Line<Place>
+  readonly expiring: IndexedList<Place>
   readonly memo: Memo
 }
 
@@ -121,9 +121,9 @@ export const initial = (): State => ({
   withdrawn: [],
   drawnAt: Infinity,
   overAt: Infinity,
-  expiring: new Line(),
-  memo: { listing: undefined, ranking: undefined, ranked: 0, sweep: undefined, reached: undefined },
-  ...Life.newLife()
+  expiring: new IndexedList(),
+  memo: { listing: undefined, ranking: undefined, ranked: 0, scan: undefined, reached: undefined },
+  ...Lifecycle.newLifecycle()
 })
 
 /** An entry's name in the list: it tells nobody which consumer's it is who does not know the salt. */
@@ -137,7 +137,7 @@ export const weightOf = ({ configuration }: State, loyaltyScore: number): number
 
 /** Whether entry has closed at `now`, whether or not its event was applied yet. */
 export const isClosed = (state: State, now: Millis): boolean =>
-  Life.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
+  Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
 /** The first wins are being recorded: what has begun is finished, whatever else happens. */
 export const isDrawing = ({ winsMade, drawnAt }: State): boolean => winsMade > 0 && drawnAt === Infinity

@@ -113,7 +113,7 @@ export interface Decider<
    * What has become known of the mechanism and belongs to its record, as JSON: stored beside the configuration, whenever an
    * event without a consumer is. Absent where a kind has none.
    */
-  published?(state: State): { readonly [name: string]: unknown }
+  publishedFacts?(state: State): { readonly [name: string]: unknown }
   statusFields(state: State): StatusFields
   lifecycle(state: State, now: Millis): Lifecycle
   /** How many places stand in each status, for the live view; kept while evolving, not counted. */
@@ -121,7 +121,7 @@ export interface Decider<
   /** The events that count as an entry and as a grant in the live view's rates. */
   readonly rated: { readonly entries: ReadonlyArray<E["_tag"]>; readonly grants: ReadonlyArray<E["_tag"]> }
   /** The events of the mechanism itself that leave its record as it is, and so do not count as a change of it. */
-  readonly besideRecord?: ReadonlyArray<E["_tag"]>
+  readonly nonRecordEvents?: ReadonlyArray<E["_tag"]>
 }
 
 /** A mechanism's unchanging identity, as stored beside its events. */

@@ -27,7 +27,7 @@ export interface Member<M> {
   chunk: Chunk<M> | undefined
 }
 
-export class Line<M extends Member<M>> {
+export class IndexedList<M extends Member<M>> {
   #size = 0
   #chunks: Array<Chunk<M>> = []
   /** Fenwick tree over the sizes of the chunks, from index 1. */

@@ -1,13 +1,13 @@
 /**
  * How the life of a mechanism goes, whatever its kind (interface document 2.8; completions 3, "Shared"): it closes at
  * its time, or an admin ends it at once; when nothing is outstanding any more it is torn down, and its work is over.
- * A mechanism's state extends {@link Life}; its events contain {@link lifeEvents}.
+ * A mechanism's state extends {@link LifecycleState}; its events contain {@link lifecycleEvents}.
  */
 import { Schema } from "effect"
 import type { Lifecycle, StatusFields } from "./Decider.ts"
 import type { Millis } from "../values/Time.ts"
 
-export interface Life {
+export interface LifecycleState {
   /** When the mechanism closed, at its time or by an admin; Infinity: it has not. */
   closedAt: Millis
   endedBy: string | undefined
@@ -16,7 +16,7 @@ export interface Life {
   archived: boolean
 }
 
-export const newLife = (): Life => ({
+export const newLifecycle = (): LifecycleState => ({
   closedAt: Infinity,
   endedBy: undefined,
   endedAt: Infinity,
@@ -27,7 +27,7 @@ export const newLife = (): Life => ({
 /** Milliseconds since the epoch; never less than the event's before it. */
 const at = Schema.Finite
 
-export const lifeEvents = {
+export const lifecycleEvents = {
   /** Closed for good by an admin. */
   Ended: { at, by: Schema.String },
   Archived: { at, by: Schema.String },
@@ -37,14 +37,14 @@ export const lifeEvents = {
   TornDown: { at }
 }
 
-export type LifeEvent =
+export type LifecycleEvent =
   | { readonly _tag: "Ended"; readonly at: Millis; readonly by: string }
   | { readonly _tag: "Archived"; readonly at: Millis; readonly by: string }
   | { readonly _tag: "Closed"; readonly at: Millis }
   | { readonly _tag: "TornDown"; readonly at: Millis }
 
 /** What such an event changes; a closing that came before stays the closing. */
-export const live = (life: Life, event: LifeEvent): void => {
+export const evolveLifecycle = (life: LifecycleState, event: LifecycleEvent): void => {
   switch (event._tag) {
     case "Ended":
       life.endedAt = event.at
@@ -66,19 +66,23 @@ export const live = (life: Life, event: LifeEvent): void => {
  * The closing as it stands at `now`, whether or not its event was applied yet; Infinity if the mechanism is not closed.
  * `closeAt` is when it closes by itself, undefined if never.
  */
-export const closedAsOf = ({ closedAt }: Life, closeAt: Millis | undefined, now: Millis): Millis =>
+export const closedAsOf = ({ closedAt }: LifecycleState, closeAt: Millis | undefined, now: Millis): Millis =>
   closedAt !== Infinity ? closedAt : closeAt !== undefined && closeAt <= now ? closeAt : Infinity
 
 /** Ending by an admin; ending what has closed changes nothing. */
-export const end = (isClosed: boolean, by: string, at: Millis): ReadonlyArray<LifeEvent> =>
+export const end = (isClosed: boolean, by: string, at: Millis): ReadonlyArray<LifecycleEvent> =>
   isClosed ? [] : [{ _tag: "Ended", at, by }]
 
 /** Archiving; what is still open is ended with it. */
-export const archive = (life: Life, isClosed: boolean, by: string, at: Millis): ReadonlyArray<LifeEvent> =>
-  life.archived ? [] : [...end(isClosed, by, at), { _tag: "Archived", at, by }]
+export const archive = (
+  life: LifecycleState,
+  isClosed: boolean,
+  by: string,
+  at: Millis
+): ReadonlyArray<LifecycleEvent> => (life.archived ? [] : [...end(isClosed, by, at), { _tag: "Archived", at, by }])
 
 /** The status fields of a mechanism's record. */
-export const statusFields = ({ endedAt, endedBy, closedAt, tornDown, archived }: Life): StatusFields => ({
+export const statusFields = ({ endedAt, endedBy, closedAt, tornDown, archived }: LifecycleState): StatusFields => ({
   statusOverride: endedBy === undefined ? null : "ended",
   statusOverrideAt: endedBy === undefined ? null : endedAt,
   statusOverrideBy: endedBy ?? null,
@@ -88,7 +92,7 @@ export const statusFields = ({ endedAt, endedBy, closedAt, tornDown, archived }:
 
 /** Where a mechanism with this window stands at `now`. */
 export const lifecycle = (
-  life: Life,
+  life: LifecycleState,
   { openAt, closeAt }: { readonly openAt?: Millis | undefined; readonly closeAt?: Millis | undefined },
   now: Millis
 ): Lifecycle => {

@@ -64,14 +64,8 @@ export const deciders = {
   waitlist: Waitlist.decider
 } as const
 
-/** The kinds that have a decider. */
-export type LiveKind = keyof Mechanisms & Kind
-
-/** True if mechanisms of this kind can live here. */
-export const isLiveKind = (kind: Kind): kind is LiveKind => Object.hasOwn(deciders, kind)
-
 /** Names one mechanism, for one tenant: a mechanism of another tenant is not found. */
-export interface MechanismRef<K extends LiveKind> {
+export interface MechanismRef<K extends Kind> {
   readonly kind: K
   readonly id: string
   readonly tenant: Tenant
@@ -79,15 +73,15 @@ export interface MechanismRef<K extends LiveKind> {
   readonly includesArchived?: true
 }
 
-export type ConfigurationOf<K extends LiveKind> = Mechanisms[K]["Configuration"]
-export type StateOf<K extends LiveKind> = ReturnType<(typeof deciders)[K]["initial"]>
-export type CommandOf<K extends LiveKind> = Mechanisms[K]["Command"]
-export type RefusalOf<K extends LiveKind> = Mechanisms[K]["Refusal"]
-export type ViewOf<K extends LiveKind> = Mechanisms[K]["View"]
-export type FactsOf<K extends LiveKind> = Mechanisms[K] extends { readonly Facts: infer Facts } ? Facts : undefined
+export type ConfigurationOf<K extends Kind> = Mechanisms[K]["Configuration"]
+export type StateOf<K extends Kind> = ReturnType<(typeof deciders)[K]["initial"]>
+export type CommandOf<K extends Kind> = Mechanisms[K]["Command"]
+export type RefusalOf<K extends Kind> = Mechanisms[K]["Refusal"]
+export type ViewOf<K extends Kind> = Mechanisms[K]["View"]
+export type FactsOf<K extends Kind> = Mechanisms[K] extends { readonly Facts: infer Facts } ? Facts : undefined
 
 /** A command that concerns one consumer's place. */
-export type ConsumerCommand<K extends LiveKind> = Extract<CommandOf<K>, { readonly consumerId: string }>
+export type ConsumerCommand<K extends Kind> = Extract<CommandOf<K>, { readonly consumerId: string }>
 
 /** A command that concerns the mechanism itself. */
-export type AdminCommand<K extends LiveKind> = Exclude<CommandOf<K>, { readonly consumerId: string }>
+export type AdminCommand<K extends Kind> = Exclude<CommandOf<K>, { readonly consumerId: string }>

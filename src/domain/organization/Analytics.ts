@@ -4,7 +4,8 @@
  * that a day is a UTC day whatever clocks do elsewhere.
  */
 import { Result, Schema, SchemaAST } from "effect"
-import { deciders, type LiveKind } from "../mechanism/Mechanism.ts"
+import { deciders } from "../mechanism/Mechanism.ts"
+import type { Kind } from "../mechanism/Decider.ts"
 import { text } from "../values/Text.ts"
 import { DateTimeText, type Millis } from "../values/Time.ts"
 
@@ -42,7 +43,7 @@ export const Operation = Schema.Literals(["count", "sum", "avg"])
 
 /** Where an event is recorded: in the journal of mechanisms of a kind, or with an order. */
 export interface Source {
-  readonly kind: LiveKind | "order"
+  readonly kind: Kind | "order"
   /** The event's own name there. */
   readonly type: string
   /** What it carries that can be added up; secrets such as seeds are never among it. */
@@ -75,7 +76,7 @@ export const isMoney = (field: string | null): boolean => field !== null && mone
 
 /** The events that can be measured, by their public names: `<kind>_<past participle>`. */
 export const sources: ReadonlyMap<string, Source> = new Map([
-  ...(Object.keys(deciders) as Array<LiveKind>).flatMap((kind) =>
+  ...(Object.keys(deciders) as Array<Kind>).flatMap((kind) =>
     typesOf(kind).flatMap((type): ReadonlyArray<readonly [string, Source]> => {
       const plain = `${kind}${type.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`
       const name = Object.hasOwn(exceptions, plain) ? exceptions[plain] : plain
@@ -89,7 +90,7 @@ export const sources: ReadonlyMap<string, Source> = new Map([
 ])
 
 /** The types of a kind's events, from their schema. */
-function typesOf(kind: LiveKind): ReadonlyArray<string> {
+function typesOf(kind: Kind): ReadonlyArray<string> {
   const { ast } = deciders[kind].event as Schema.Schema<unknown>
   if (!SchemaAST.isUnion(ast)) return []
   return ast.types.flatMap((member) => {
@@ -131,7 +132,7 @@ export interface Where {
   readonly distributionId?: string | null | undefined
   readonly experienceId?: string | null | undefined
   readonly sequenceId?: string | null | undefined
-  readonly distributionType?: LiveKind | null | undefined
+  readonly distributionType?: Kind | null | undefined
   /** Orders, and auctions, in this currency; nothing else has one. */
   readonly currencyCode?: string | null | undefined
 }

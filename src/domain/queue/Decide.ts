@@ -6,7 +6,7 @@ import { Equal } from "effect"
 import { authored } from "../mechanism/Author.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { movedTo, withWindow } from "../experience/ExperienceWindow.ts"
-import * as Life from "../mechanism/Lifecycle.ts"
+import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import {
   AdmissionsUsedUp,
   Closed,
@@ -43,9 +43,9 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
     case "SetExperienceWindow":
       return setWindow(state, command, at)
     case "End":
-      return Life.end(isClosed(state, at), command.by, at)
+      return Lifecycle.end(isClosed(state, at), command.by, at)
     case "Archive":
-      return Life.archive(state, isClosed(state, at), command.by, at)
+      return Lifecycle.archive(state, isClosed(state, at), command.by, at)
     case "AdmitNext":
       return admitNext(state, command, at)
     case "Enter":

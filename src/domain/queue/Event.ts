@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
-import { lifeEvents } from "../mechanism/Lifecycle.ts"
+import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
 
@@ -30,6 +30,6 @@ export const Event = Schema.TaggedUnion({
   Denied: { at, consumerId, reason: DenialReason, by },
   Completed: { at, consumerId, by },
   Left: { at, consumerId, by },
-  ...lifeEvents
+  ...lifecycleEvents
 })
 export type Event = typeof Event.Type

@@ -3,7 +3,7 @@
  * passed over.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
-import { live } from "../mechanism/Lifecycle.ts"
+import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import { seededRandom, shuffle } from "../values/SeededRandom.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -39,7 +39,7 @@ const apply = (state: State, event: Event): void => {
     case "Left":
       return leave(state, state.places.get(event.consumerId), event.at)
     default:
-      return live(state, event)
+      return evolveLifecycle(state, event)
   }
 }
 

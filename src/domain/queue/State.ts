@@ -1,8 +1,8 @@
 /**
  * Everything a queue knows, and the questions about it that its rules share.
  */
-import * as Life from "../mechanism/Lifecycle.ts"
-import { Line, type Chunk, type Member } from "../mechanism/IndexedList.ts"
+import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { IndexedList, type Chunk, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { DenialReason } from "./Protocol.ts"
@@ -43,7 +43,7 @@ export class Place implements Member<Place> {
   }
 }
 
-export interface State extends Life.Life {
+export interface State extends Lifecycle.LifecycleState {
   /** How many events were applied. */
   sequence: number
   /** The last event's instant. */
@@ -55,9 +55,9 @@ export interface State extends Life.Life {
   readonly places: Map<string, Place>
   readonly counts: { [S in Status]: number }
   /** The QUEUED places in the order of their admission; until the lobby is opened, in the order they came. */
-  readonly waiting: Line<Place>
+  readonly waiting: IndexedList<Place>
   /** The GRANTED places that expire, the next to expire first. */
-  readonly expiring: Line<Place>
+  readonly expiring: IndexedList<Place>
   /** Whether the lobby was opened; stays false without a lobby. */
   lobbyOpened: boolean
   grantsMade: number
@@ -80,8 +80,8 @@ export const initial = (): State => ({
   configuration: unconfigured,
   places: new Map(),
   counts: { QUEUED: 0, GRANTED: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 },
-  waiting: new Line(),
-  expiring: new Line(),
+  waiting: new IndexedList(),
+  expiring: new IndexedList(),
   lobbyOpened: false,
   grantsMade: 0,
   grantsReturned: 0,
@@ -90,7 +90,7 @@ export const initial = (): State => ({
   admittedSinceAnchor: 0,
   lastAdmittedAt: -Infinity,
   admissibleSince: Infinity,
-  ...Life.newLife()
+  ...Lifecycle.newLifecycle()
 })
 
 /** Whether the QUEUED wait for their random order; then none has a position, and the rate admits none. */
@@ -99,7 +99,7 @@ export const isInLobby = ({ configuration, lobbyOpened }: State): boolean =>
 
 /** The closing as it stands at `now`, whether or not its event was applied yet; Infinity if the queue is not closed. */
 export const closedAsOf = (state: State, now: Millis): Millis =>
-  Life.closedAsOf(state, state.configuration.closeAt, now)
+  Lifecycle.closedAsOf(state, state.configuration.closeAt, now)
 
 export const isClosed = (state: State, now: Millis): boolean => closedAsOf(state, now) !== Infinity
 

@@ -3,7 +3,7 @@
  * is passed over.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
-import { live } from "../mechanism/Lifecycle.ts"
+import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -29,7 +29,7 @@ export const evolve = (state: State, event: Event): void => {
     case "Left":
       return move(state, state.places.get(event.consumerId), "LEFT", event.at)
     default:
-      return live(state, event)
+      return evolveLifecycle(state, event)
   }
 }
 

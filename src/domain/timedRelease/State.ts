@@ -1,8 +1,8 @@
 /**
  * Everything a timed release knows, and the questions about it that its rules share.
  */
-import * as Life from "../mechanism/Lifecycle.ts"
-import { type Chunk, Line, type Member } from "../mechanism/IndexedList.ts"
+import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { DenialReason } from "./Protocol.ts"
@@ -37,7 +37,7 @@ export class Place implements Member<Place> {
   }
 }
 
-export interface State extends Life.Life {
+export interface State extends Lifecycle.LifecycleState {
   /** How many events were applied. */
   sequence: number
   /** The last event's instant. */
@@ -51,7 +51,7 @@ export interface State extends Life.Life {
   readonly places: Map<string, Place>
   readonly counts: { [S in Status]: number }
   /** The ENTERED places that expire, the next to expire first. */
-  readonly expiring: Line<Place>
+  readonly expiring: IndexedList<Place>
 }
 
 export const initial = (): State => ({
@@ -62,12 +62,12 @@ export const initial = (): State => ({
   offered: undefined,
   places: new Map(),
   counts: { ENTERED: 0, COMPLETED: 0, DENIED: 0, EXPIRED: 0, LEFT: 0 },
-  expiring: new Line(),
-  ...Life.newLife()
+  expiring: new IndexedList(),
+  ...Lifecycle.newLifecycle()
 })
 
 export const isClosed = (state: State, now: Millis): boolean =>
-  Life.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
+  Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
 /** Units that nobody holds or has taken; grants whose expiry was not applied yet still hold theirs. */
 export const unitsLeft = ({ configuration, counts }: State): number =>

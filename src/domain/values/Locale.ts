@@ -27,7 +27,7 @@ export const fractionDigitsOf = (currencyCode: string): number =>
   2
 
 /** Where a mechanism happens, and in what money: what it takes from its experience. */
-export interface Surroundings {
+export interface RegionalDefaults {
   readonly timeZone: string
   readonly currencyCode: string
 }

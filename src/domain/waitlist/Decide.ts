@@ -6,7 +6,7 @@ import { Equal } from "effect"
 import { authored } from "../mechanism/Author.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { movedTo, withoutOpening, withWindow } from "../experience/ExperienceWindow.ts"
-import * as Life from "../mechanism/Lifecycle.ts"
+import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import { Closed, ConfigurationFixed, Full, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -30,9 +30,9 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
     case "SetExperienceWindow":
       return setWindow(state, command, at)
     case "End":
-      return Life.end(isSettled(state, at), command.by, at)
+      return Lifecycle.end(isSettled(state, at), command.by, at)
     case "Archive":
-      return Life.archive(state, isSettled(state, at), command.by, at)
+      return Lifecycle.archive(state, isSettled(state, at), command.by, at)
     case "Enter":
       return enter(state, command, at)
     case "Leave":

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
-import { lifeEvents } from "../mechanism/Lifecycle.ts"
+import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Timestamp } from "../values/Time.ts"
 import { Configuration } from "./Configuration.ts"
 import { Channel } from "./Protocol.ts"
@@ -26,6 +26,6 @@ export const Event = Schema.TaggedUnion({
   NoticeDue: { at },
   /** The member was told that the sequence is open; `channel` is absent if no message could be brought to it. */
   Notified: { at, consumerId, channel: Schema.optionalKey(Channel) },
-  ...lifeEvents
+  ...lifecycleEvents
 })
 export type Event = typeof Event.Type

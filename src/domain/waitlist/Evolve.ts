@@ -3,7 +3,7 @@
  * passed over.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
-import { live } from "../mechanism/Lifecycle.ts"
+import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { Channel } from "./Protocol.ts"
@@ -33,7 +33,7 @@ export const evolve = (state: State, event: Event): void => {
     case "Notified":
       return notify(state, state.places.get(event.consumerId), event.channel, event.at)
     default:
-      return live(state, event)
+      return evolveLifecycle(state, event)
   }
 }
 

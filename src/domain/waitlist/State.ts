@@ -4,8 +4,8 @@
  * A member stands in two lines: among all members, which gives its position, and among those that are still to be
  * notified, with a {@link Wait} of its own.
  */
-import * as Life from "../mechanism/Lifecycle.ts"
-import { type Chunk, Line, type Member } from "../mechanism/IndexedList.ts"
+import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { Channel } from "./Protocol.ts"
@@ -51,7 +51,7 @@ export class Wait implements Member<Wait> {
   }
 }
 
-export interface State extends Life.Life {
+export interface State extends Lifecycle.LifecycleState {
   /** How many events were applied. */
   sequence: number
   /** The last event's instant. */
@@ -63,9 +63,9 @@ export interface State extends Life.Life {
   readonly places: Map<string, Place>
   readonly counts: { [S in Status]: number }
   /** All members, in the order they entered. */
-  readonly members: Line<Place>
+  readonly members: IndexedList<Place>
   /** The members that are still to be notified, in the same order. */
-  readonly waiting: Line<Wait>
+  readonly waiting: IndexedList<Wait>
   /** When the sequence opens; Infinity: it is not known to. */
   noticeAt: Millis
   /** Whether that time has come. */
@@ -79,15 +79,15 @@ export const initial = (): State => ({
   configuration: unconfigured,
   places: new Map(),
   counts: { ENTERED: 0, NOTIFIED: 0, LEFT: 0, DENIED: 0 },
-  members: new Line(),
-  waiting: new Line(),
+  members: new IndexedList(),
+  waiting: new IndexedList(),
   noticeAt: Infinity,
   isNoticeDue: false,
-  ...Life.newLife()
+  ...Lifecycle.newLifecycle()
 })
 
 export const isClosed = (state: State, now: Millis): boolean =>
-  Life.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
+  Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
 /** Whether an admin has ended it; then nobody is notified any more. Closed at its time, it still waits for the opening. */
 export const isEnded = ({ endedAt }: State): boolean => endedAt !== Infinity

@@ -14,9 +14,9 @@
  * 9. A mechanism that keeps failing is parked by its supervisor (see Engine.ts), and disturbs no other.
  */
 import { Cause, Clock, Effect, Exit, Queue as Mailbox, Schema, type Scope } from "effect"
-import type { Command, Event, MechanismIdentity, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
+import type { Command, Event, Kind, MechanismIdentity, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
 import { sameTenant } from "../../domain/values/Ids.ts"
-import { deciders, type LiveKind, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import { deciders, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import {
   type Commit,
@@ -25,11 +25,11 @@ import {
   type MechanismRecord,
   Unavailable
 } from "../../store/journal/Journal.ts"
-import * as Alarm from "./Timer.ts"
+import * as Timer from "./Timer.ts"
 import { type AnyDecider, type Batch, runBatch } from "./Batch.ts"
 import { Failpoint } from "./Failpoint.ts"
 import { RateMeter } from "./RateMeter.ts"
-import { Readers } from "./ReadBarrier.ts"
+import { ReadBarrier } from "./ReadBarrier.ts"
 import type { Change } from "./Change.ts"
 
 /** The mechanism's mailbox, or its line of waiting readers, is full. 503 with `Retry-After` */
@@ -43,12 +43,12 @@ export const batchSizeMax = 1_000
 
 /** What an actor starts from: its identity and the state its journal leads to. */
 export interface Recovered {
-  readonly identity: MechanismIdentity & { readonly kind: LiveKind }
+  readonly identity: MechanismIdentity & { readonly kind: Kind }
   readonly state: unknown
   /** Of the last event. */
   readonly sequence: number
   /** Under which it was taken over. */
-  readonly reign: number
+  readonly epoch: number
   /** Of the last event; 0 before the first. */
   readonly lastAt: Millis
 }
@@ -57,7 +57,7 @@ export interface Recovered {
 export interface Actor {
   readonly identity: MechanismIdentity
   /** True if the mechanism exists for this caller: same kind, same tenant, and not archived unless that is included. */
-  readonly isFor: (mechanism: MechanismRef<LiveKind>) => boolean
+  readonly isFor: (mechanism: MechanismRef<Kind>) => boolean
   /** True if it is archived; what is outstanding in it goes on. */
   readonly isArchived: () => boolean
   /** True if it is archived and torn down: nobody can reach it any more, and time brings nothing. */
@@ -76,9 +76,9 @@ export interface Actor {
   readonly facts: Effect.Effect<unknown, Unavailable | Overloaded>
   readonly inspect: Effect.Effect<Snapshot, Unavailable | Overloaded>
   /** How several consumers stand, all at one moment. */
-  readonly survey: (consumerIds: ReadonlyArray<string>) => Effect.Effect<Survey, Unavailable | Overloaded>
+  readonly viewMany: (consumerIds: ReadonlyArray<string>) => Effect.Effect<MechanismViews, Unavailable | Overloaded>
   /** What the question makes of the committed state, at once; undefined while a write is under way. */
-  readonly ask: <A>(question: (state: never) => A) => A | undefined
+  readonly query: <A>(question: (state: never) => A) => A | undefined
   /** The loop. Ends only by failure or interruption, and has then answered everyone. */
   readonly run: Effect.Effect<never, JournalConflict | Unavailable>
 }
@@ -95,7 +95,7 @@ export interface Snapshot {
 }
 
 /** How several consumers stand. */
-export interface Survey {
+export interface MechanismViews {
   readonly sequence: number
   /** Each consumer's view of its place, in the order they were asked for. */
   readonly views: ReadonlyArray<unknown>
@@ -119,7 +119,7 @@ export const hasStopped = "the mechanism's actor has stopped"
 const stopped = Effect.fail(new Unavailable({ cause: hasStopped }))
 
 /** What an actor needs of whoever runs it. */
-export interface Surroundings {
+export interface ActorOptions {
   /** 16 fresh random bytes as hex. */
   readonly entropy: () => string
   /** Called after each commit with what it changed; must return at once. */
@@ -131,19 +131,19 @@ export interface Surroundings {
 /** An actor over the recovered state; its loop is `run`. */
 export const make = Effect.fnUntraced(function* (
   recovered: Recovered,
-  { entropy, onCommit, onStop }: Surroundings
+  { entropy, onCommit, onStop }: ActorOptions
 ): Effect.fn.Return<Actor, never, Journal | Scope.Scope> {
   const journal = yield* Journal
   const clock = yield* Clock.Clock
   const failpoint = yield* Failpoint
   const mailbox = yield* Mailbox.dropping<Message>(mailboxCapacity)
-  const alarm = yield* Alarm.make(() => Mailbox.offerUnsafe(mailbox, wakeUp))
+  const timer = yield* Timer.make(() => Mailbox.offerUnsafe(mailbox, wakeUp))
 
   const { identity, state } = recovered
   const decider: AnyDecider = deciders[identity.kind]
   const entries = new RateMeter()
   const grants = new RateMeter()
-  const readers = new Readers()
+  const readBarrier = new ReadBarrier()
 
   let sequence = recovered.sequence
   let lastAt = recovered.lastAt
@@ -161,7 +161,7 @@ export const make = Effect.fnUntraced(function* (
     mechanismId: identity.id,
     kind: identity.kind,
     expectedSequence: sequence,
-    reign: recovered.reign,
+    epoch: recovered.epoch,
     events: batch.events,
     places: Array.from(batch.consumerIds, (consumerId) => ({ consumerId, ...decider.place(state, consumerId)! })),
     wakeAt: decider.wakeAt(state) ?? null,
@@ -205,9 +205,9 @@ export const make = Effect.fnUntraced(function* (
     }
     current = []
     answerAll(messages, batch)
-    readers.answerAll(moment.now)
+    readBarrier.answerAll(moment.now)
     if (failpoint !== undefined) yield* failpoint("answered")
-    yield* alarm.set(decider.wakeAt(state), now())
+    yield* timer.set(decider.wakeAt(state), now())
   })
 
   const stop = (exit: Exit.Exit<never, JournalConflict | Unavailable>): void => {
@@ -215,7 +215,7 @@ export const make = Effect.fnUntraced(function* (
     onStop()
     const unavailable = Effect.fail(new Unavailable({ cause: Exit.isFailure(exit) ? Cause.squash(exit.cause) : exit }))
     for (const message of current) message.answer(unavailable)
-    readers.refuseAll(unavailable)
+    readBarrier.refuseAll(unavailable)
     for (let next = Mailbox.takeUnsafe(mailbox); next !== undefined; next = Mailbox.takeUnsafe(mailbox)) {
       if (Exit.isFailure(next)) break
       next.value.answer(stopped)
@@ -227,7 +227,7 @@ export const make = Effect.fnUntraced(function* (
     Effect.suspend((): Effect.Effect<A, Unavailable | Overloaded> => {
       if (isStopped) return stopped
       if (!isWriting) return Effect.succeed(question(now()))
-      return readers.size < mailboxCapacity ? readers.wait(question) : Effect.fail(new Overloaded())
+      return readBarrier.size < mailboxCapacity ? readBarrier.wait(question) : Effect.fail(new Overloaded())
     })
 
   return {
@@ -256,14 +256,14 @@ export const make = Effect.fnUntraced(function* (
       grantsPerMinute: grants.perMinute(at),
       lastSequence: sequence
     })),
-    survey: (consumerIds) =>
+    viewMany: (consumerIds) =>
       read((at) => {
         const { archived, teardownStatus } = decider.statusFields(state)
         const views = consumerIds.map((consumerId) => decider.view(state, consumerId, at))
         return { sequence, views, isOver: archived || teardownStatus === "completed" }
       }),
-    ask: (question) => (isWriting || isStopped ? undefined : question(state as never)),
-    run: Effect.suspend(() => alarm.set(decider.wakeAt(state), now())).pipe(
+    query: (question) => (isWriting || isStopped ? undefined : question(state as never)),
+    run: Effect.suspend(() => timer.set(decider.wakeAt(state), now())).pipe(
       Effect.andThen(
         Effect.forever(
           Effect.flatMap(Mailbox.takeBetween(mailbox, 1, batchSizeMax), (messages) =>
@@ -287,7 +287,7 @@ export function recordOf(
   return {
     configuration: {
       ...(Schema.encodeSync(decider.configuration)(decider.configurationOf(state)) as object),
-      ...decider.published?.(state)
+      ...decider.publishedFacts?.(state)
     },
     status,
     archived,

@@ -41,7 +41,7 @@ export function runBatch(decider: AnyDecider, state: unknown, commands: Readonly
     decider.evolve(state, event)
     events.push(event)
     if (event.consumerId !== undefined) consumerIds.add(event.consumerId)
-    else if (!decider.besideRecord?.includes(event._tag)) recordChanged = true
+    else if (!decider.nonRecordEvents?.includes(event._tag)) recordChanged = true
   }
 
   let dueEventsLeft = dueEventsMax

@@ -11,7 +11,7 @@ interface Reader {
   readonly refuse: (reason: Effect.Effect<never, Unavailable>) => void
 }
 
-export class Readers {
+export class ReadBarrier {
   private waiting: Array<Reader> = []
 
   get size(): number {

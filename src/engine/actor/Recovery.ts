@@ -2,7 +2,7 @@
  * Rebuilds a mechanism's state by replaying its journal.
  */
 import { Effect, Stream } from "effect"
-import { deciders, isLiveKind } from "../../domain/mechanism/Mechanism.ts"
+import { deciders } from "../../domain/mechanism/Mechanism.ts"
 import { type Head, Journal, type Unavailable } from "../../store/journal/Journal.ts"
 import type { Recovered } from "./Actor.ts"
 import type { AnyDecider } from "./Batch.ts"
@@ -11,7 +11,6 @@ import type { AnyDecider } from "./Batch.ts"
 export const recover = Effect.fnUntraced(function* (head: Head): Effect.fn.Return<Recovered, Unavailable, Journal> {
   const journal = yield* Journal
   const { identity } = head
-  if (!isLiveKind(identity.kind)) return yield* Effect.die(new Error(`no rules for a ${identity.kind}`))
 
   const decider: AnyDecider = deciders[identity.kind]
   const state = decider.initial()
@@ -26,5 +25,5 @@ export const recover = Effect.fnUntraced(function* (head: Head): Effect.fn.Retur
       }
     })
   )
-  return { identity: { ...identity, kind: identity.kind }, state, sequence, reign: head.reign, lastAt }
+  return { identity: { ...identity, kind: identity.kind }, state, sequence, epoch: head.epoch, lastAt }
 })

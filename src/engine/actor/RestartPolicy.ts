@@ -15,7 +15,7 @@ export const failureWindowMillis = 60_000
 const firstPauseMillis = 100
 const longestPauseMillis = 5_000
 
-export class FailureRecord {
+export class RestartHistory {
   /** Instants of the defects inside the window. */
   private defects: ReadonlyArray<Millis> = []
   /** Failures of any kind since the actor last ran well. */

@@ -5,7 +5,7 @@
 import { Effect, FiberHandle } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 
-export interface Alarm {
+export interface Timer {
   /**
    * Sets it for `at`, seen from `now`; for the past it rings as soon as whatever else waits for this process has had its
    * turn. Undefined: there is nothing to wake for.
@@ -23,7 +23,7 @@ export const make = Effect.fnUntraced(function* (ring: () => void) {
     ring()
   })
 
-  const set: Alarm["set"] = (at, now) =>
+  const set: Timer["set"] = (at, now) =>
     Effect.suspend(() => {
       if (at === undefined) return Effect.void
       if (at <= now) return Effect.andThen(Effect.yieldNow, Effect.sync(ring))
@@ -32,5 +32,5 @@ export const make = Effect.fnUntraced(function* (ring: () => void) {
       return Effect.asVoid(FiberHandle.run(sleeper, Effect.andThen(Effect.sleep(at - now), ringOnce)))
     })
 
-  return { set } satisfies Alarm
+  return { set } satisfies Timer
 })

@@ -10,21 +10,22 @@
 import { Clock, Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import { EntityId, Sharding, type ShardId } from "effect/cluster"
 import { SqlClient } from "effect/sql"
-import type { LiveKind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../domain/mechanism/Decider.ts"
 import { monotonicMillisOf } from "../../store/coordination/LeaseClock.ts"
 import { Journal, Unavailable } from "../../store/journal/Journal.ts"
 import * as Nodes from "../../store/coordination/Nodes.ts"
 import * as MechanismEntity from "./MechanismEntity.ts"
-import * as Owners from "./OwnerDirectory.ts"
+import * as OwnerDirectory from "./OwnerDirectory.ts"
 import * as RemoteCalls from "./RemoteCalls.ts"
-import { Remembered } from "./IdentityCache.ts"
+import { IdentityCache } from "./IdentityCache.ts"
 import * as Runtime from "./Runtime.ts"
 import * as ShardLocks from "./ShardLocks.ts"
 import { decode, encode, type Question, type Refused, type WireAnswers, type WireReply } from "./Wire.ts"
 import * as Engine from "../Engine.ts"
 import * as Registry from "../registry/Registry.ts"
-import type { Survey } from "../actor/Actor.ts"
-import type { Territory } from "../registry/ShardOwnership.ts"
+import type { MechanismViews } from "../actor/Actor.ts"
+import type { ShardOwnership } from "../registry/ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
 
 /** How often it is looked whether shards have come. */
@@ -39,27 +40,32 @@ const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<
   Engine.Engine["Service"],
   never,
-  Sharding.Sharding | ShardLocks.ShardLocks | Owners.Owners | Journal | SqlClient.SqlClient | Scope.Scope
+  | Sharding.Sharding
+  | ShardLocks.ShardLocks
+  | OwnerDirectory.OwnerDirectory
+  | Journal
+  | SqlClient.SqlClient
+  | Scope.Scope
 > {
   const sharding = yield* Sharding.Sharding
   const locks = yield* ShardLocks.ShardLocks
   const journal = yield* Journal
   const clock = yield* Clock.Clock
   const sql = yield* SqlClient.SqlClient
-  const owners = yield* Owners.Owners
+  const owners = yield* OwnerDirectory.OwnerDirectory
   const client = yield* MechanismEntity.MechanismEntity.client
 
   const shardOf = (id: string): ShardId.ShardId => sharding.getShardId(EntityId.make(id), "default")
   const holds = (id: string): boolean => locks.areBelieved() && sharding.hasShardId(shardOf(id))
 
   /** Questions go out once; the answers come in one reply, or in several. */
-  const carry: RemoteCalls.Carry = (id, questions) =>
+  const carry: RemoteCalls.Transport = (id, questions) =>
     Stream.paginate(undefined as number | undefined, (ticket) =>
       Effect.map(
-        ticket === undefined ? client(id).Ask({ questions }) : client(id).Rest({ ticket }),
+        ticket === undefined ? client(id).Ask({ questions }) : client(id).FetchMore({ ticket }),
         (bytes): readonly [ReadonlyArray<WireAnswers>, Option.Option<number>] => {
           const reply = decode<WireReply>(bytes)
-          return [[reply.answers], Option.fromUndefinedOr(reply.ticket)]
+          return [[reply.answers], Option.fromUndefinedOr(reply.continuation)]
         }
       )
     ).pipe(Stream.catchCause((cause) => Stream.fail(new Unavailable({ cause }))))
@@ -69,12 +75,12 @@ const make = Effect.fnUntraced(function* (
     forget: (id) => owners.forget(shardOf(id))
   })
 
-  const territory: Territory = {
-    holds,
+  const territory: ShardOwnership = {
+    owns: holds,
     takeOver: (heads) => journal.takeOver(heads.flatMap(({ identity: { id } }) => (holds(id) ? [id] : []))),
     elsewhere: {
-      survey: (id, consumerIds) =>
-        calls.ask(id, { ask: "survey", consumerIds }, () => undefined) as Effect.Effect<Survey, Refused>,
+      viewMany: (id, consumerIds) =>
+        calls.ask(id, { ask: "viewMany", consumerIds }, () => undefined) as Effect.Effect<MechanismViews, Refused>,
       follow: (id) => Stream.map(client(id).Follow(), (change) => decode<Change>(change))
     }
   }
@@ -98,7 +104,7 @@ const make = Effect.fnUntraced(function* (
     }
     return isNew
       ? Effect.andThen(
-          registry.settle,
+          registry.startUnfinished,
           Effect.sync(() => (isSettled = true))
         )
       : Effect.void
@@ -115,46 +121,46 @@ const make = Effect.fnUntraced(function* (
     }) as Effect.Effect<A, E>
 
   /** Questions that only name the mechanism. */
-  type Plain = "facts" | "configuration" | "identity" | "inspect" | "glance"
+  type Plain = "facts" | "configuration" | "identity" | "inspect" | "peek"
   const plain = <Ask extends Plain>(ask: Ask): Engine.Engine["Service"][Ask] =>
-    ((mechanism: MechanismRef<LiveKind>) =>
+    ((mechanism: MechanismRef<Kind>) =>
       route<unknown, unknown>(mechanism.id, { ask, mechanism }, here[ask](mechanism))) as Engine.Engine["Service"][Ask]
   const facts = plain("facts")
 
-  const remembered = new Remembered()
+  const identities = new IdentityCache()
   const askIdentity = plain("identity")
   const askConfiguration = plain("configuration")
 
   const identity: Engine.Engine["Service"]["identity"] = (mechanism) =>
     Effect.suspend(() => {
       if (holds(mechanism.id)) return here.identity(mechanism)
-      const known = remembered.identity(mechanism)
+      const known = identities.identity(mechanism)
       if (known !== undefined) return Effect.succeed(known)
-      return Effect.tap(askIdentity(mechanism), (found) => Effect.sync(() => remembered.noteIdentity(found)))
+      return Effect.tap(askIdentity(mechanism), (found) => Effect.sync(() => identities.noteIdentity(found)))
     })
 
   const configuration = ((mechanism) =>
     Effect.suspend(() => {
       const now = monotonicMillisOf(clock)
-      const known = holds(mechanism.id) ? undefined : remembered.configuration(mechanism, now)
+      const known = holds(mechanism.id) ? undefined : identities.configuration(mechanism, now)
       if (known !== undefined) return Effect.succeed(known)
       return Effect.tap(askConfiguration(mechanism), (found) =>
-        Effect.sync(() => remembered.noteConfiguration(mechanism, found, now))
+        Effect.sync(() => identities.noteConfiguration(mechanism, found, now))
       )
     })) as Engine.Engine["Service"]["configuration"]
 
   return {
     send: (mechanism, command) =>
       route(mechanism.id, { ask: "send", mechanism, command }, here.send(mechanism, command)),
-    administer: (mechanism, command) =>
-      route(mechanism.id, { ask: "administer", mechanism, command }, here.administer(mechanism, command)),
+    sendAdmin: (mechanism, command) =>
+      route(mechanism.id, { ask: "sendAdmin", mechanism, command }, here.sendAdmin(mechanism, command)),
     view: (mechanism, consumerId) =>
       route(mechanism.id, { ask: "view", mechanism, consumerId }, here.view(mechanism, consumerId)),
     facts,
     configuration,
     identity,
     inspect: plain("inspect"),
-    glance: plain("glance"),
+    peek: plain("peek"),
     proof: (draw) =>
       Effect.suspend(() => {
         if (holds(draw.id)) return here.proof(draw)
@@ -166,11 +172,11 @@ const make = Effect.fnUntraced(function* (
               )
         )
       }),
-    audience: (mechanism) => Effect.map(identity(mechanism), ({ id }) => registry.audience(id)),
+    subscribers: (mechanism) => Effect.map(identity(mechanism), ({ id }) => registry.subscribers(id)),
     watch: here.watch,
     // Whoever acts on the answers must not act on what has been lost.
-    ask: (kind, question) =>
-      Effect.map(here.ask(kind, question), (said) => said.filter(({ mechanism }) => holds(mechanism.id))),
+    query: (kind, question) =>
+      Effect.map(here.query(kind, question), (said) => said.filter(({ mechanism }) => holds(mechanism.id))),
     start: (id) => Effect.ignore(route(id, { ask: "start" }, here.start(id))),
     unpark: (id) => Effect.ignore(route(id, { ask: "unpark" }, here.unpark(id))),
     nodes: (mechanismIds) =>

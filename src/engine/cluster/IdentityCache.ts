@@ -3,9 +3,9 @@
  * they are, which never changes, and what an admin has set, for a moment. Whatever depends on either being there still is
  * decided by the owner.
  */
-import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import type { Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import { sameTenant } from "../../domain/values/Ids.ts"
-import type { LiveKind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 
 /** Mechanisms that are remembered; of more, those known longest are asked about again. */
 const rememberedMax = 10_000
@@ -13,23 +13,23 @@ const rememberedMax = 10_000
 /** For so long what an admin has set is taken to be so. */
 const configurationMillis = 1_000
 
-interface Known {
+interface KnownIdentity {
   readonly identity: MechanismIdentity
   configuration: unknown
   /** Milliseconds of the monotonic clock, as `now` is below. */
   configurationUntil: number
 }
 
-export class Remembered {
-  private readonly known = new Map<string, Known>()
+export class IdentityCache {
+  private readonly known = new Map<string, KnownIdentity>()
 
   /** Who the mechanism is, if it exists for this caller as far as is known. */
-  identity(mechanism: MechanismRef<LiveKind>): MechanismIdentity | undefined {
+  identity(mechanism: MechanismRef<Kind>): MechanismIdentity | undefined {
     return this.of(mechanism)?.identity
   }
 
   /** What was set a moment ago. */
-  configuration(mechanism: MechanismRef<LiveKind>, now: number): unknown {
+  configuration(mechanism: MechanismRef<Kind>, now: number): unknown {
     const found = this.of(mechanism)
     return found !== undefined && now < found.configurationUntil ? found.configuration : undefined
   }
@@ -45,14 +45,14 @@ export class Remembered {
   }
 
   /** Notes what an admin has set, of a mechanism whose identity is known. */
-  noteConfiguration({ id }: MechanismRef<LiveKind>, configuration: unknown, now: number): void {
+  noteConfiguration({ id }: MechanismRef<Kind>, configuration: unknown, now: number): void {
     const found = this.known.get(id)
     if (found === undefined) return
     found.configuration = configuration
     found.configurationUntil = now + configurationMillis
   }
 
-  private of({ id, kind, tenant }: MechanismRef<LiveKind>): Known | undefined {
+  private of({ id, kind, tenant }: MechanismRef<Kind>): KnownIdentity | undefined {
     const found = this.known.get(id)
     return found?.identity.kind === kind && sameTenant(tenant, found.identity) ? found : undefined
   }

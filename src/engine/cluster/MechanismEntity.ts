@@ -13,9 +13,9 @@ import { Unavailable } from "../../store/journal/Journal.ts"
 import { hasStopped } from "../actor/Actor.ts"
 import type { Engine } from "../Engine.ts"
 import type { Registry } from "../registry/Registry.ts"
-import type { Territory } from "../registry/ShardOwnership.ts"
+import type { ShardOwnership } from "../registry/ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
-import { Collector } from "./ReplyBatch.ts"
+import { ReplyBatch } from "./ReplyBatch.ts"
 import { answerToWire, type Asked, decode, encode, type Refused, type WireReply } from "./Wire.ts"
 
 /** Changes that wait for a slow node. At the limit its stream ends; it asks anew, and looks at everybody it follows. */
@@ -25,7 +25,7 @@ export const MechanismEntity = Entity.make("Mechanism", [
   // Answers what can be answered soon, with a ticket for the rest.
   Rpc.make("Ask", { payload: { questions: Schema.Uint8Array }, success: Schema.Uint8Array }),
   // Answers more of what a ticket stands for.
-  Rpc.make("Rest", { payload: { ticket: Schema.Int }, success: Schema.Uint8Array }),
+  Rpc.make("FetchMore", { payload: { ticket: Schema.Int }, success: Schema.Uint8Array }),
   // It ends only when nobody follows any more: a node that gives the mechanism away does not wait for that.
   Rpc.make("Follow", { success: Schema.Uint8Array, stream: true }).annotate(ClusterSchema.InterruptOnTermination, true),
   Rpc.make("Proof", { payload: { draw: Schema.Uint8Array }, success: Schema.String, stream: true })
@@ -35,7 +35,7 @@ export const MechanismEntity = Entity.make("Mechanism", [
 interface Here {
   readonly engine: Engine["Service"]
   readonly registry: Registry
-  readonly territory: Territory
+  readonly territory: ShardOwnership
 }
 
 /** Answers other nodes out of what lives here. */
@@ -43,21 +43,21 @@ export const layer = (here: Here) =>
   MechanismEntity.toLayer(
     Effect.gen(function* () {
       const { entityId: id } = yield* Entity.CurrentAddress
-      const tickets = new Map<number, Collector>()
+      const replyBatches = new Map<number, ReplyBatch>()
       let lastTicket = 0
-      const told = (collector: Collector, ticket: number): Effect.Effect<Uint8Array> =>
+      const told = (collector: ReplyBatch, ticket: number): Effect.Effect<Uint8Array> =>
         Effect.map(collector.taken, (answers) => {
-          if (collector.isDone) tickets.delete(ticket)
-          else tickets.set(ticket, collector)
-          return encode({ answers, ticket: collector.isDone ? undefined : ticket } satisfies WireReply)
+          if (collector.isDone) replyBatches.delete(ticket)
+          else replyBatches.set(ticket, collector)
+          return encode({ answers, continuation: collector.isDone ? undefined : ticket } satisfies WireReply)
         })
       return {
         Ask: ({ payload }) =>
           Effect.flatMap(collected(here, decode<ReadonlyArray<Asked>>(payload.questions)), (collector) =>
             told(collector, ++lastTicket)
           ),
-        Rest: ({ payload: { ticket } }) => {
-          const collector = tickets.get(ticket)
+        FetchMore: ({ payload: { ticket } }) => {
+          const collector = replyBatches.get(ticket)
           return collector === undefined ? Effect.succeed(encode(nothing)) : told(collector, ticket)
         },
         Follow: () => Stream.map(changesOf(here.registry, id), encode),
@@ -76,9 +76,9 @@ export const layer = (here: Here) =>
   )
 
 /** Puts each question to the engine of this node, if the mechanism is its own. */
-const collected = (here: Here, questions: ReadonlyArray<Asked>): Effect.Effect<Collector> =>
+const collected = (here: Here, questions: ReadonlyArray<Asked>): Effect.Effect<ReplyBatch> =>
   Effect.suspend(() => {
-    const collector = new Collector(questions.length)
+    const collector = new ReplyBatch(questions.length)
     const asked = Effect.forEach(
       questions,
       (question, index) => Effect.map(answered(here, question), (answer) => collector.add(index, answer)),
@@ -96,14 +96,14 @@ const answered = (
     switch (question.ask) {
       case "send":
         return engine.send(question.mechanism, question.command)
-      case "administer":
-        return engine.administer(question.mechanism, question.command)
+      case "sendAdmin":
+        return engine.sendAdmin(question.mechanism, question.command)
       case "view":
         return engine.view(question.mechanism, question.consumerId)
-      case "survey":
+      case "viewMany":
         return Effect.flatMap(
           registry.acquire(id),
-          (actor): Effect.Effect<unknown, Refused> => actor?.survey(question.consumerIds) ?? notHere
+          (actor): Effect.Effect<unknown, Refused> => actor?.viewMany(question.consumerIds) ?? notHere
         )
       case "start":
         return engine.start(id)
@@ -113,7 +113,7 @@ const answered = (
         return engine[question.ask](question.mechanism)
     }
   }
-  return Effect.suspend(() => (territory.holds(id) ? ask() : notHere)).pipe(
+  return Effect.suspend(() => (territory.owns(id) ? ask() : notHere)).pipe(
     Effect.catchDefect((cause) => new Unavailable({ cause })),
     Effect.result,
     Effect.map((answer) => answerToWire(question, answer))
@@ -121,7 +121,7 @@ const answered = (
 }
 
 /** What the holder of a ticket hears from a node that does not know it: the entity has moved, and the answers are lost. */
-const nothing: WireReply = { answers: [], ticket: undefined }
+const nothing: WireReply = { answers: [], continuation: undefined }
 
 const notHere = Effect.fail(new Unavailable({ cause: hasStopped }))
 
@@ -131,7 +131,7 @@ const changesOf = (registry: Registry, id: string): Stream.Stream<Change> =>
     Effect.acquireRelease(
       Effect.sync(() => {
         Mailbox.offerUnsafe(changes, { consumerIds: [], recordChanged: true })
-        return registry.relay(id, ({ consumerIds, recordChanged }) => {
+        return registry.forward(id, ({ consumerIds, recordChanged }) => {
           if (Mailbox.sizeUnsafe(changes) >= waitingChangesMax) Mailbox.endUnsafe(changes)
           else Mailbox.offerUnsafe(changes, { consumerIds: [...consumerIds], recordChanged })
         })

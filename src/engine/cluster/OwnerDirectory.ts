@@ -8,8 +8,8 @@ import { Context, Effect, Exit, Layer } from "effect"
 import { Reply, Runners, type ShardId, Snowflake } from "effect/cluster"
 
 /** Where messages about shards went last: to the nodes that own them, unless they have just moved. */
-export class Owners extends Context.Service<
-  Owners,
+export class OwnerDirectory extends Context.Service<
+  OwnerDirectory,
   {
     /** The node's address, or a name for the shard alone while nobody has asked about it. */
     readonly of: (shard: ShardId.ShardId) => string
@@ -36,7 +36,7 @@ export const layer = Layer.effectContext(
       )
     }
     return Context.make(Runners.Runners, Runners.Runners.of({ ...runners, send })).pipe(
-      Context.add(Owners, {
+      Context.add(OwnerDirectory, {
         of: ({ id }) => known.get(id) ?? `shard ${id}`,
         forget: ({ id }) => void known.delete(id)
       })

@@ -24,7 +24,7 @@ const patienceMillis = 2_400
 const retryMillis = 50
 
 /** Takes questions to the owner of the mechanism that the first is about. The answers end when no more come, or fail. */
-export type Carry = (mechanismId: string, message: Uint8Array) => Stream.Stream<WireAnswers, Unavailable>
+export type Transport = (mechanismId: string, message: Uint8Array) => Stream.Stream<WireAnswers, Unavailable>
 
 interface Waiting extends Asked {
   readonly answer: (answer: Effect.Effect<unknown, Refused>) => void
@@ -37,7 +37,7 @@ interface Line {
 }
 
 /** What is believed about where mechanisms live. */
-export interface Whereabouts {
+export interface OwnerLookup {
   /** Names the node that a mechanism is believed to live on. */
   readonly of: (mechanismId: string) => string
   /** It did not live there: nothing was tried, and it is asked about again. */
@@ -45,7 +45,7 @@ export interface Whereabouts {
 }
 
 /** Asks questions by means of `carry`, whose fibers live in the surrounding scope. */
-export const make = Effect.fnUntraced(function* (carry: Carry, whereabouts: Whereabouts) {
+export const make = Effect.fnUntraced(function* (transport: Transport, owners: OwnerLookup) {
   const scope: Scope.Scope = yield* Effect.scope
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const lines = new Map<string, Line>()
@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (carry: Carry, whereabouts: Wher
     const message = line.waiting.splice(0, messageQuestionsMax)
     line.underWay += 1
     const asked: ReadonlyArray<Asked> = message.map(({ id, question }) => ({ id, question }))
-    const carried = Stream.runForEach(carry(message[0]!.id, encode(asked)), (answers) =>
+    const carried = Stream.runForEach(transport(message[0]!.id, encode(asked)), (answers) =>
       Effect.sync(() => tell(message, answers))
     ).pipe(
       Effect.onExit((exit) =>
@@ -73,7 +73,7 @@ export const make = Effect.fnUntraced(function* (carry: Carry, whereabouts: Wher
   /** One try. */
   const attempt = (id: string, question: Question): Effect.Effect<unknown, Refused> =>
     Effect.callback((resume) => {
-      const owner = whereabouts.of(id)
+      const owner = owners.of(id)
       let line = lines.get(owner)
       if (line === undefined) lines.set(owner, (line = { waiting: [], underWay: 0 }))
       if (line.waiting.length >= mailboxCapacity) return resume(Effect.fail(new Overloaded()))
@@ -89,7 +89,7 @@ export const make = Effect.fnUntraced(function* (carry: Carry, whereabouts: Wher
   ): Effect.Effect<unknown, Refused> => {
     const tried: Effect.Effect<unknown, Refused> = Effect.suspend(() => here() ?? attempt(id, question)).pipe(
       Effect.catchIf(wasNotTried, () => {
-        whereabouts.forget(id)
+        owners.forget(id)
         return Effect.andThen(Effect.sleep(retryMillis), tried)
       })
     )

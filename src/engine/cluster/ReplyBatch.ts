@@ -8,7 +8,7 @@ import type { WireAnswer, WireAnswers } from "./Wire.ts"
 /** How long answers that are there wait for the others. */
 const gatherMillis = 20
 
-export class Collector {
+export class ReplyBatch {
   private ready: Array<WireAnswers[number]> = []
   private missing: number
   private readonly some = Latch.makeUnsafe()

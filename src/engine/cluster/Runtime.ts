@@ -7,7 +7,7 @@ import { MessageStorage, RunnerAddress, RunnerHealth, RunnerServer, Sharding, Sh
 import { RpcServer } from "effect/rpc"
 import type * as Nodes from "../../store/coordination/Nodes.ts"
 import * as Membership from "./Membership.ts"
-import * as Owners from "./OwnerDirectory.ts"
+import * as OwnerDirectory from "./OwnerDirectory.ts"
 import * as ShardLocks from "./ShardLocks.ts"
 import * as Transport from "./Transport.ts"
 
@@ -44,7 +44,7 @@ export const layer = (options: Options) => {
     Layer.provideMerge(Sharding.layer),
     Layer.provide(Layer.effectDiscard(Membership.join(nodeOf(options), options))),
     Layer.provide(RunnerHealth.layerPing),
-    Layer.provideMerge(Owners.layer),
+    Layer.provideMerge(OwnerDirectory.layer),
     Layer.provide(Transport.layerClient(options)),
     Layer.provide(Transport.layerSerialization),
     Layer.provide(MessageStorage.layerNoop),

@@ -11,7 +11,7 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { RunnerStorage, ShardId, type ShardingConfig, SqlRunnerStorage } from "effect/cluster"
 import type { SqlClient, SqlError } from "effect/sql"
-import { laterOf, millisAtMost, type Moment, momentOf } from "../../store/coordination/LeaseClock.ts"
+import { laterOf, millisAtMost, type ClockReading, readClocks } from "../../store/coordination/LeaseClock.ts"
 
 /** Shards in all: enough that a dozen nodes get about as many each, and few, as each is given away in a transaction of its own. */
 export const shardsMax = 64
@@ -44,7 +44,7 @@ export const layer = (options: {
       const storage = yield* SqlRunnerStorage.make({ prefix: "cluster" })
       const scope = yield* Effect.scope
       const clock = yield* Clock.Clock
-      let believedSince: Moment | undefined
+      let believedSince: ClockReading | undefined
       let stopped: Release = () => Effect.void
 
       const areBelieved = () =>
@@ -53,7 +53,7 @@ export const layer = (options: {
       /** Runs what proves that the locks stand, and believes in them from its beginning. */
       const proved = <A, E>(operation: Effect.Effect<A, E>): Effect.Effect<A, E> =>
         Effect.suspend(() => {
-          const begun = momentOf(clock)
+          const begun = readClocks(clock)
           return Effect.tap(operation, () => Effect.sync(() => (believedSince = laterOf(believedSince, begun))))
         })
 

@@ -6,7 +6,8 @@
 import { HashMap, Result } from "effect"
 import { deserialize, serialize } from "node:v8"
 import type { Facts } from "../../domain/appointment/Appointment.ts"
-import type { AdminCommand, ConsumerCommand, LiveKind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { AdminCommand, ConsumerCommand, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../domain/mechanism/Decider.ts"
 import * as Refusals from "../../domain/mechanism/Refusals.ts"
 import { Unavailable } from "../../store/journal/Journal.ts"
 import { Overloaded } from "../actor/Actor.ts"
@@ -15,14 +16,14 @@ import { Parked } from "../registry/Registry.ts"
 
 /** One question about a mechanism; what is asked for a tenant names it, what nodes ask for themselves does not. */
 export type Question =
-  | { readonly ask: "send"; readonly mechanism: Named; readonly command: ConsumerCommand<LiveKind> }
-  | { readonly ask: "administer"; readonly mechanism: Named; readonly command: AdminCommand<LiveKind> }
+  | { readonly ask: "send"; readonly mechanism: Named; readonly command: ConsumerCommand<Kind> }
+  | { readonly ask: "sendAdmin"; readonly mechanism: Named; readonly command: AdminCommand<Kind> }
   | { readonly ask: "view"; readonly mechanism: Named; readonly consumerId: string }
-  | { readonly ask: "facts" | "configuration" | "identity" | "inspect" | "glance"; readonly mechanism: Named }
-  | { readonly ask: "survey"; readonly consumerIds: ReadonlyArray<string> }
+  | { readonly ask: "facts" | "configuration" | "identity" | "inspect" | "peek"; readonly mechanism: Named }
+  | { readonly ask: "viewMany"; readonly consumerIds: ReadonlyArray<string> }
   | { readonly ask: "start" | "unpark" }
 
-type Named = MechanismRef<LiveKind>
+type Named = MechanismRef<Kind>
 
 /** A question and the mechanism it is about, by id. */
 export interface Asked {
@@ -47,7 +48,7 @@ export type WireAnswers = ReadonlyArray<readonly [index: number, answer: WireAns
 /** A reply: what is answered by now, and what to ask for the rest with. */
 export interface WireReply {
   readonly answers: WireAnswers
-  readonly ticket: number | undefined
+  readonly continuation: number | undefined
 }
 
 export type WireAnswer = readonly [kind: "yes" | "no", value: unknown]

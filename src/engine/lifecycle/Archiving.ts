@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Archival } from "../../store/experience/Experiences.ts"
 import { Unavailable } from "../../store/journal/Journal.ts"
-import { administerNamed } from "./NamedMechanisms.ts"
+import { sendAdminTo } from "./NamedMechanisms.ts"
 
 /** Rounds before giving up on a record below which someone keeps creating mechanisms. */
 const roundsMax = 10
@@ -23,11 +23,10 @@ export const archiveWithMechanisms = Effect.fn("archiveWithMechanisms")(function
   for (let round = 0; round < roundsMax; round++) {
     const outcome = yield* attempt
     if (outcome._tag === "Archived") return outcome.record
-    yield* Effect.forEach(
-      outcome.mechanisms,
-      (mechanism) => administerNamed(tenant, mechanism, { _tag: "Archive", by }),
-      { concurrency, discard: true }
-    )
+    yield* Effect.forEach(outcome.mechanisms, (mechanism) => sendAdminTo(tenant, mechanism, { _tag: "Archive", by }), {
+      concurrency,
+      discard: true
+    })
   }
   return yield* new Unavailable({ cause: "mechanisms are created faster than they are archived" })
 })

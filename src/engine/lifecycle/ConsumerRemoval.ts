@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import { isLiveKind, type LiveKind } from "../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { MechanismName } from "../../store/mechanism/Mechanisms.ts"
 import { Places } from "../../store/mechanism/Places.ts"
 import { Engine, type EngineError } from "../Engine.ts"
@@ -45,10 +45,9 @@ const remove = Effect.fnUntraced(function* (
   consumerId: string,
   { id, kind }: MechanismName
 ): Effect.fn.Return<void, Exclude<EngineError, { readonly _tag: "MechanismNotFound" }>, Engine> {
-  if (!isLiveKind(kind)) return yield* Effect.die(new Error(`no rules for a ${kind}`))
   const engine = yield* Engine
   const mechanism = { kind, id, tenant, includesArchived: true } as const
-  yield* engine.send<LiveKind>(mechanism, { _tag: "Remove", consumerId, by }).pipe(
+  yield* engine.send<Kind>(mechanism, { _tag: "Remove", consumerId, by }).pipe(
     Effect.catch((error) => {
       switch (error._tag) {
         case "MechanismNotFound":

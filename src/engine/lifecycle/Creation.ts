@@ -5,10 +5,10 @@
 import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Command, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import type { Command, Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import { type ExperienceWindow, withWindow } from "../../domain/experience/ExperienceWindow.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import { type ConfigurationOf, deciders, type LiveKind } from "../../domain/mechanism/Mechanism.ts"
+import { type ConfigurationOf, deciders } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Parents, WaitlistExists } from "../../store/experience/BelowSequence.ts"
 import { type Creation as JournalCreation, Journal, type Unavailable } from "../../store/journal/Journal.ts"
@@ -20,7 +20,7 @@ import { Engine } from "../Engine.ts"
 import { NoticeSchedule } from "./NoticeSchedule.ts"
 
 /** A mechanism that someone wants. */
-export interface Wanted<K extends LiveKind, E> {
+export interface CreateRequest<K extends Kind, E> {
   readonly kind: K
   readonly sequenceId: string
   /** The configuration, completed from what the mechanism is created below; or a refusal. */
@@ -28,7 +28,7 @@ export interface Wanted<K extends LiveKind, E> {
 }
 
 /** A mechanism that is to come into being below a sequence. */
-export interface Configured<K extends LiveKind = LiveKind> {
+export interface Configured<K extends Kind = Kind> {
   readonly kind: K
   readonly experienceId: string
   readonly sequenceId: string
@@ -38,7 +38,9 @@ export interface Configured<K extends LiveKind = LiveKind> {
 }
 
 /** Brings mechanisms into being, all or none, in the transaction it is called in; answers their ids. */
-export type Bring = (mechanisms: ReadonlyArray<Configured>) => Effect.Effect<ReadonlyArray<string>, Unavailable>
+export type CreateMechanisms = (
+  mechanisms: ReadonlyArray<Configured>
+) => Effect.Effect<ReadonlyArray<string>, Unavailable>
 
 /** Mechanisms that are started at the same time. */
 const startsAtOnce = 8
@@ -47,10 +49,10 @@ export class Creation extends Context.Service<
   Creation,
   {
     /** Brings a mechanism into being below a sequence and starts it; answers its id. Durable when it returns. */
-    create<K extends LiveKind, E>(
+    create<K extends Kind, E>(
       tenant: Tenant,
       by: string,
-      wanted: Wanted<K, E>
+      wanted: CreateRequest<K, E>
     ): Effect.Effect<string, E | RecordNotFound | WaitlistExists | Unavailable>
     /**
      * Runs `make`, which brings mechanisms into being in a transaction of its own; when it returns they are durable, and
@@ -59,7 +61,7 @@ export class Creation extends Context.Service<
     together<A, E, R>(
       tenant: Tenant,
       by: string,
-      make: (bring: Bring) => Effect.Effect<A, E, R>
+      make: (bring: CreateMechanisms) => Effect.Effect<A, E, R>
     ): Effect.Effect<A, E, R>
   }
 >()("usher/engine/lifecycle/Creation") {
@@ -75,10 +77,10 @@ export class Creation extends Context.Service<
       const together = Effect.fn("Creation.together")(function* <A, E, R>(
         tenant: Tenant,
         by: string,
-        make: (bring: Bring) => Effect.Effect<A, E, R>
+        make: (bring: CreateMechanisms) => Effect.Effect<A, E, R>
       ) {
         const brought: Array<MechanismIdentity> = []
-        const bring: Bring = Effect.fnUntraced(function* (mechanisms) {
+        const bring: CreateMechanisms = Effect.fnUntraced(function* (mechanisms) {
           const now = yield* Clock.currentTimeMillis
           const creations: Array<JournalCreation> = []
           for (const { kind, experienceId, sequenceId, configuration, experienceWindow } of mechanisms) {
@@ -97,10 +99,10 @@ export class Creation extends Context.Service<
         return made
       })
 
-      const create = Effect.fn("Creation.create")(function* <K extends LiveKind, E>(
+      const create = Effect.fn("Creation.create")(function* <K extends Kind, E>(
         tenant: Tenant,
         by: string,
-        { kind, sequenceId, configure }: Wanted<K, E>
+        { kind, sequenceId, configure }: CreateRequest<K, E>
       ) {
         const [id] = yield* together(tenant, by, (bring) =>
           sequences.below(
@@ -123,13 +125,13 @@ export class Creation extends Context.Service<
 }
 
 /** What the rules make of the first configuration. */
-export function creationOf<K extends LiveKind>(
+export function creationOf<K extends Kind>(
   identity: MechanismIdentity,
   configuration: ConfigurationOf<K>,
   by: string,
   now: Millis
 ): JournalCreation {
-  const decider: AnyDecider = deciders[identity.kind as LiveKind]
+  const decider: AnyDecider = deciders[identity.kind]
   const state: unknown = decider.initial()
   const configure = { _tag: "Configure", configuration, by } as Command
   const { events } = runBatch(decider, state, [configure], { now, entropy: () => randomBytes(16).toString("hex") })

@@ -29,7 +29,7 @@ export class NoticeSchedule extends Context.Service<
 
       const tell = ({ waitlistId, organizationId, mode, opensAt }: Opening) =>
         engine
-          .administer(
+          .sendAdmin(
             { kind: "waitlist", id: waitlistId, tenant: { organizationId, mode } },
             { _tag: "ScheduleNotice", ...(opensAt !== undefined && { at: opensAt }) }
           )
@@ -47,7 +47,7 @@ export class NoticeSchedule extends Context.Service<
 
       const rescheduleAll = Effect.gen(function* () {
         const openings = yield* waitlists.openings()
-        const told = yield* engine.ask("waitlist", ({ noticeAt }) => noticeAt)
+        const told = yield* engine.query("waitlist", ({ noticeAt }) => noticeAt)
         const known = new Map(told.map(({ mechanism, answer }) => [mechanism.id, answer]))
         const outdated = openings.filter(({ waitlistId, opensAt = Infinity }) => known.get(waitlistId) !== opensAt)
         yield* Effect.forEach(outdated, reschedule, { discard: true })

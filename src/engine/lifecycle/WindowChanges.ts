@@ -9,7 +9,7 @@
 import { Effect, Result } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { ExperienceWindows } from "../../store/experience/ExperienceWindows.ts"
-import { administerNamed } from "./NamedMechanisms.ts"
+import { sendAdminTo } from "./NamedMechanisms.ts"
 import { NoticeSchedule } from "./NoticeSchedule.ts"
 
 /** Mechanisms that are told at the same time. */
@@ -23,7 +23,7 @@ export const tellMechanisms = Effect.fn("tellMechanisms")(function* (tenant: Ten
   const tellings = yield* Effect.forEach(
     untold,
     ({ window, ...mechanism }) =>
-      Effect.result(administerNamed(tenant, mechanism, { _tag: "SetExperienceWindow", window, by })),
+      Effect.result(sendAdminTo(tenant, mechanism, { _tag: "SetExperienceWindow", window, by })),
     { concurrency }
   )
   for (const sequenceId of new Set(untold.map((mechanism) => mechanism.sequenceId))) {

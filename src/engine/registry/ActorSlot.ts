@@ -5,21 +5,21 @@ import { Cause, Deferred, Effect, Fiber } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../../store/journal/Journal.ts"
 import type { Actor } from "../actor/Actor.ts"
-import type { Audience } from "../streams/LiveStreams.ts"
-import { FailureRecord } from "../actor/RestartPolicy.ts"
+import type { Subscribers } from "../streams/LiveStreams.ts"
+import { RestartHistory } from "../actor/RestartPolicy.ts"
 import type { Change } from "../actor/Change.ts"
 
 /** A mechanism that stands still in this process. */
-export interface StandingStill {
+export interface ParkedMechanism {
   readonly mechanismId: string
   readonly restarts: number
   /** What it failed of at last, in words. */
   readonly cause: string
 }
 
-export class Seat {
+export class ActorSlot {
   readonly id: string
-  readonly failures = new FailureRecord()
+  readonly failures = new RestartHistory()
   /** What it failed of at last. */
   lastFailure: Cause.Cause<unknown> | undefined
   /** After a defect, callers do not start it again before this instant: traffic must not wear its attempts out. */
@@ -29,11 +29,11 @@ export class Seat {
   loop: Fiber.Fiber<unknown> | undefined
   starting: Deferred.Deferred<Actor | undefined, Unavailable> | undefined
   /** Those who follow their places; undefined until somebody does. */
-  audience: Audience | undefined
+  subscribers: Subscribers | undefined
   /** Those who watch the mechanism as a whole. */
   private readonly watchers = new Set<() => void>()
   /** Other processes, which are told every change. */
-  private readonly relays = new Set<(change: Change) => void>()
+  private readonly forwards = new Set<(change: Change) => void>()
 
   constructor(id: string) {
     this.id = id
@@ -41,7 +41,7 @@ export class Seat {
 
   /** True while somebody follows the mechanism from here, or another process does. */
   get isFollowed(): boolean {
-    return this.audience?.isEmpty === false || this.watchers.size > 0 || this.relays.size > 0
+    return this.subscribers?.isEmpty === false || this.watchers.size > 0 || this.forwards.size > 0
   }
 
   /** A seat that holds nothing is given up, so that made-up ids leave no trace. */
@@ -50,16 +50,16 @@ export class Seat {
   }
 
   /** True if nothing speaks against starting it. */
-  get isVacant(): boolean {
+  get canStart(): boolean {
     return this.actor === undefined && this.starting === undefined && !this.failures.parked
   }
 
   /** Ends the actor, which may just be starting. */
-  readonly vacate: Effect.Effect<void> = Effect.suspend(() =>
+  readonly stop: Effect.Effect<void> = Effect.suspend(() =>
     this.starting === undefined ? Effect.void : Effect.exit(Deferred.await(this.starting))
   ).pipe(Effect.andThen(Effect.suspend(() => (this.loop === undefined ? Effect.void : Fiber.interrupt(this.loop)))))
 
-  get standingStill(): StandingStill | undefined {
+  get parkedMechanism(): ParkedMechanism | undefined {
     const { parked, restarts } = this.failures
     if (!parked) return undefined
     return {
@@ -74,21 +74,21 @@ export class Seat {
     return () => void this.watchers.delete(onChange)
   }
 
-  relay(onChange: (change: Change) => void): () => void {
-    this.relays.add(onChange)
-    return () => void this.relays.delete(onChange)
+  forward(onChange: (change: Change) => void): () => void {
+    this.forwards.add(onChange)
+    return () => void this.forwards.delete(onChange)
   }
 
   /** A commit has changed this. */
   readonly changed = (change: Change): void => {
-    this.audience?.changed(change.consumerIds)
+    this.subscribers?.changed(change.consumerIds)
     if (change.recordChanged) this.tellWatchers()
-    for (const onChange of this.relays) onChange(change)
+    for (const onChange of this.forwards) onChange(change)
   }
 
   /** The mechanism is there again, as it was stored. */
   rebuilt(): void {
-    this.audience?.rebuilt()
+    this.subscribers?.rebuilt()
     this.tellWatchers()
   }
 

@@ -4,22 +4,22 @@
  */
 import { Effect } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Seat } from "./ActorSlot.ts"
+import type { ActorSlot } from "./ActorSlot.ts"
 
 /** For how long a mechanism stays after it was found archived. */
 const stayMillis = 1_000
 
-export class Archived {
+export class ArchivedEvictor {
   /** Since when each is known to be archived. */
-  private readonly since = new Map<Seat, Millis>()
+  private readonly since = new Map<ActorSlot, Millis>()
 
   /** Looks whether a mechanism is archived, after a change of it. */
-  note(seat: Seat, now: Millis): void {
+  note(seat: ActorSlot, now: Millis): void {
     if (seat.actor?.isArchived() === true && !this.since.has(seat)) this.since.set(seat, now)
   }
 
   /** Ends the actors of those that are over and followed by nobody; `forget` is told of each. */
-  letGo(now: Millis, forget: (seat: Seat) => void): Effect.Effect<void> {
+  evict(now: Millis, forget: (seat: ActorSlot) => void): Effect.Effect<void> {
     const left = [...this.since].flatMap(([seat, since]) =>
       since <= now - stayMillis && seat.actor?.isOver() !== false && !seat.isFollowed ? [seat] : []
     )
@@ -27,7 +27,7 @@ export class Archived {
       left,
       (seat) =>
         Effect.andThen(
-          seat.vacate,
+          seat.stop,
           Effect.sync(() => {
             this.since.delete(seat)
             if (seat.starting === undefined) forget(seat)

@@ -5,18 +5,18 @@
  */
 import { randomBytes } from "node:crypto"
 import { Cause, Clock, Deferred, Effect, Exit, Schema, Scope } from "effect"
-import type { LiveKind } from "../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { type Head, Journal, Unavailable } from "../../store/journal/Journal.ts"
 import * as Actor from "../actor/Actor.ts"
-import { Archived } from "./ArchivedEvictor.ts"
-import * as Followers from "../streams/ChangeSubscriptions.ts"
-import type { Audience } from "../streams/LiveStreams.ts"
+import { ArchivedEvictor } from "./ArchivedEvictor.ts"
+import * as ChangeSubscriptions from "../streams/ChangeSubscriptions.ts"
+import type { Subscribers } from "../streams/LiveStreams.ts"
 import { recover } from "../actor/Recovery.ts"
-import { Seat, type StandingStill } from "./ActorSlot.ts"
-import { everything, type Territory } from "./ShardOwnership.ts"
+import { ActorSlot, type ParkedMechanism } from "./ActorSlot.ts"
+import { ownsAll, type ShardOwnership } from "./ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
-import * as Upkeep from "./WakeupScheduler.ts"
+import * as WakeupScheduler from "./WakeupScheduler.ts"
 
 /** The mechanism failed too often and stands still until an operator looks at it. 503 */
 export class Parked extends Schema.TaggedError<Parked>()("Parked", {
@@ -28,17 +28,17 @@ export interface Registry {
   /** The actor if it runs; costs a map look-up. */
   readonly running: (mechanismId: string) => Actor.Actor | undefined
   /** The actors of a kind that run. */
-  readonly actorsOf: (kind: LiveKind) => ReadonlySet<Actor.Actor>
+  readonly actorsOf: (kind: Kind) => ReadonlySet<Actor.Actor>
   /** The actor, started if need be; undefined if there is no such mechanism. Many callers share one start. */
   readonly acquire: (mechanismId: string) => Effect.Effect<Actor.Actor | undefined, Unavailable | Parked>
   /** Those who follow a mechanism that has been started. */
-  readonly audience: (mechanismId: string) => Audience
+  readonly subscribers: (mechanismId: string) => Subscribers
   /** Calls `onChange` when the mechanism itself has changed, or was rebuilt, until the answer is called. */
   readonly watch: (mechanismId: string, onChange: () => void) => () => void
   /** Calls `onChange` after each commit of a mechanism that lives here, until the answer is called. */
-  readonly relay: (mechanismId: string, onChange: (change: Change) => void) => () => void
+  readonly forward: (mechanismId: string, onChange: (change: Change) => void) => () => void
   /** Starts whatever is unfinished, held and not running. */
-  readonly settle: Effect.Effect<void>
+  readonly startUnfinished: Effect.Effect<void>
   /** Stops what runs here and is no longer to: what is being written is written, and nobody is answered after that. */
   readonly release: (isLost: (mechanismId: string) => boolean) => Effect.Effect<void>
   readonly restarts: (mechanismId: string) => number
@@ -46,7 +46,7 @@ export interface Registry {
   /** How many run here. */
   readonly size: () => number
   /** Those that stand still until an operator looks at them. */
-  readonly parked: () => ReadonlyArray<StandingStill>
+  readonly parked: () => ReadonlyArray<ParkedMechanism>
   /** The earliest wake-up before an instant that has not led to anything, of mechanisms that should run here. */
   readonly overdue: (before: Millis) => Effect.Effect<Millis | undefined, Unavailable>
   /** True once every unfinished mechanism has been started, or has failed to. */
@@ -58,19 +58,19 @@ const notHeld = Effect.fail(new Unavailable({ cause: Actor.hasStopped }))
 const entropy = (): string => randomBytes(16).toString("hex")
 
 /** The seats that are taken, by mechanism. */
-class Seats extends Map<string, Seat> {
-  of(id: string): Seat {
+class ActorSlots extends Map<string, ActorSlot> {
+  of(id: string): ActorSlot {
     let seat = this.get(id)
-    if (seat === undefined) this.set(id, (seat = new Seat(id)))
+    if (seat === undefined) this.set(id, (seat = new ActorSlot(id)))
     return seat
   }
 }
 
 /** The actors that run. */
 class ActorsByKind {
-  private readonly running = new Map<LiveKind, Set<Actor.Actor>>()
+  private readonly running = new Map<Kind, Set<Actor.Actor>>()
 
-  of(kind: LiveKind): Set<Actor.Actor> {
+  of(kind: Kind): Set<Actor.Actor> {
     let actors = this.running.get(kind)
     if (actors === undefined) this.running.set(kind, (actors = new Set()))
     return actors
@@ -83,20 +83,20 @@ class ActorsByKind {
 
 /** A registry whose actors live in the surrounding scope; it begins to restore at once. */
 export const make = Effect.fnUntraced(function* (
-  territory: Territory = everything
+  ownership: ShardOwnership = ownsAll
 ): Effect.fn.Return<Registry, never, Journal | Scope.Scope> {
   const journal = yield* Journal
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
-  const seats = new Seats()
+  const slots = new ActorSlots()
   const actors = new ActorsByKind()
-  const archived = new Archived()
+  const evictor = new ArchivedEvictor()
   let isRestored = false
 
-  const followers = yield* Followers.make(territory)
+  const subscriptions = yield* ChangeSubscriptions.make(ownership)
 
   /** Builds the actor and lets it run until it fails or the registry closes. */
-  const boot = Effect.fnUntraced(function* (seat: Seat, head: Head) {
+  const boot = Effect.fnUntraced(function* (seat: ActorSlot, head: Head) {
     const actorScope = yield* Scope.fork(scope)
     const onStop = () => {
       if (seat.actor !== undefined) actors.of(seat.actor.identity.kind).delete(seat.actor)
@@ -105,7 +105,7 @@ export const make = Effect.fnUntraced(function* (
     }
     const onCommit = (change: Change) => {
       seat.changed(change)
-      if (change.recordChanged) archived.note(seat, clock.currentTimeMillisUnsafe())
+      if (change.recordChanged) evictor.note(seat, clock.currentTimeMillisUnsafe())
     }
     const actor = yield* recover(head).pipe(
       Effect.flatMap((recovered) => Actor.make(recovered, { entropy, onCommit, onStop })),
@@ -117,7 +117,7 @@ export const make = Effect.fnUntraced(function* (
     actors.of(actor.identity.kind).add(actor)
     seat.failures.recovered()
     seat.rebuilt()
-    archived.note(seat, clock.currentTimeMillisUnsafe())
+    evictor.note(seat, clock.currentTimeMillisUnsafe())
     seat.loop = yield* actor.run.pipe(
       Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(seat, exit))),
       Effect.exit,
@@ -132,11 +132,11 @@ export const make = Effect.fnUntraced(function* (
     Effect.flatMap(journal.head(id), (head) =>
       head === undefined
         ? Effect.undefined
-        : Effect.flatMap(territory.takeOver([head]), ([own]) => (own === undefined ? notHeld : Effect.succeed(own)))
+        : Effect.flatMap(ownership.takeOver([head]), ([own]) => (own === undefined ? notHeld : Effect.succeed(own)))
     )
 
   /** Starts the actor from its head, which is taken over unless a moment ago it was. What is over is not started again. */
-  const start = (seat: Seat, known: Head | undefined): Effect.Effect<Actor.Actor | undefined, Unavailable> =>
+  const start = (seat: ActorSlot, known: Head | undefined): Effect.Effect<Actor.Actor | undefined, Unavailable> =>
     (known === undefined ? taken(seat.id) : Effect.succeed(known)).pipe(
       Effect.flatMap((head) => {
         if (head === undefined || head.isOver) return Effect.undefined
@@ -146,16 +146,16 @@ export const make = Effect.fnUntraced(function* (
       Effect.catchDefect((cause) => new Unavailable({ cause }))
     )
 
-  const forgetIfIdle = (seat: Seat): void => {
+  const forgetIfIdle = (seat: ActorSlot): void => {
     seat.starting = undefined
-    if (seat.isIdle) seats.delete(seat.id)
+    if (seat.isIdle) slots.delete(seat.id)
   }
 
   const acquire = (id: string, head?: Head): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> =>
     Effect.suspend((): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> => {
       // A closed scope runs nothing any more, and nobody would be answered.
-      if (scope.state._tag === "Closed" || !territory.holds(id)) return notHeld
-      const seat = seats.of(id)
+      if (scope.state._tag === "Closed" || !ownership.owns(id)) return notHeld
+      const seat = slots.of(id)
       if (seat.actor !== undefined) return Effect.succeed(seat.actor)
       if (seat.failures.parked) {
         return Effect.fail(new Parked({ mechanismId: id, restarts: seat.failures.restarts }))
@@ -175,7 +175,7 @@ export const make = Effect.fnUntraced(function* (
     })
 
   /** Notes a failure and tries again after a pause; a parked mechanism is left alone. */
-  const afterFailure = (seat: Seat, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
+  const afterFailure = (seat: ActorSlot, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
     if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return Effect.void
     const isDefect = Cause.hasDies(exit.cause)
     seat.lastFailure = exit.cause
@@ -193,37 +193,37 @@ export const make = Effect.fnUntraced(function* (
     )
   }
 
-  const upkeep = Upkeep.make({
+  const wakeups = WakeupScheduler.make({
     journal,
-    territory,
-    seat: (id) => seats.get(id),
+    ownership,
+    slotOf: (id) => slots.get(id),
     start: (head) => Effect.exit(acquire(head.identity.id, head)),
-    beforeSweep: Effect.suspend(() => archived.letGo(clock.currentTimeMillisUnsafe(), forgetIfIdle))
+    beforePoll: Effect.suspend(() => evictor.evict(clock.currentTimeMillisUnsafe(), forgetIfIdle))
   })
 
-  yield* upkeep.settle.pipe(
+  yield* wakeups.startUnfinished.pipe(
     Effect.andThen(Effect.sync(() => (isRestored = true))),
-    Effect.andThen(upkeep.sweeps),
+    Effect.andThen(wakeups.polls),
     Effect.forkIn(scope)
   )
 
   return {
-    running: (id) => seats.get(id)?.actor,
+    running: (id) => slots.get(id)?.actor,
     actorsOf: (kind) => actors.of(kind),
     acquire,
-    audience: (id) => followers.audience(seats.of(id)),
-    watch: (id, onChange) => followers.watch(seats.of(id), onChange),
-    relay: (id, onChange) => seats.of(id).relay(onChange),
-    settle: upkeep.settle,
+    subscribers: (id) => subscriptions.subscribers(slots.of(id)),
+    watch: (id, onChange) => subscriptions.watch(slots.of(id), onChange),
+    forward: (id, onChange) => slots.of(id).forward(onChange),
+    startUnfinished: wakeups.startUnfinished,
     release: (isLost) =>
       Effect.suspend(() => {
-        const lost = [...seats.values()].filter(({ id }) => isLost(id))
-        return Effect.forEach(lost, (seat) => seat.vacate, { concurrency: "unbounded", discard: true })
+        const lost = [...slots.values()].filter(({ id }) => isLost(id))
+        return Effect.forEach(lost, (seat) => seat.stop, { concurrency: "unbounded", discard: true })
       }),
-    restarts: (id) => seats.get(id)?.failures.restarts ?? 0,
+    restarts: (id) => slots.get(id)?.failures.restarts ?? 0,
     unpark: (id) =>
       Effect.suspend(() => {
-        const seat = seats.get(id)
+        const seat = slots.get(id)
         if (seat === undefined || !seat.failures.parked) return Effect.void
         seat.failures.unpark()
         seat.restsUntil = 0
@@ -231,8 +231,10 @@ export const make = Effect.fnUntraced(function* (
       }),
     size: () => actors.size,
     parked: () =>
-      [...seats.values()].flatMap(({ standingStill }) => (standingStill === undefined ? [] : [standingStill])),
-    overdue: upkeep.overdue,
+      [...slots.values()].flatMap(({ parkedMechanism: standingStill }) =>
+        standingStill === undefined ? [] : [standingStill]
+      ),
+    overdue: wakeups.overdue,
     isRestored: () => isRestored
   }
 })

@@ -4,20 +4,20 @@
  */
 import { Effect, type Stream } from "effect"
 import type { Head, Unavailable } from "../../store/journal/Journal.ts"
-import type { Survey } from "../actor/Actor.ts"
+import type { MechanismViews } from "../actor/Actor.ts"
 import type { Change } from "../actor/Change.ts"
 
 /** Mechanisms that live in another process. */
 export interface Elsewhere {
   /** How consumers stand in one. */
-  survey(mechanismId: string, consumerIds: ReadonlyArray<string>): Effect.Effect<Survey, unknown>
+  viewMany(mechanismId: string, consumerIds: ReadonlyArray<string>): Effect.Effect<MechanismViews, unknown>
   /** What changes in one, as it changes. The first element comes when nothing can be missed any more. */
   follow(mechanismId: string): Stream.Stream<Change, unknown>
 }
 
-export interface Territory {
+export interface ShardOwnership {
   /** True if the mechanism may live here, and what is remembered of it here may be believed. */
-  readonly holds: (mechanismId: string) => boolean
+  readonly owns: (mechanismId: string) => boolean
   /** Makes this process the only one that can write for these mechanisms; their heads as they then stand. */
   readonly takeOver: (heads: ReadonlyArray<Head>) => Effect.Effect<ReadonlyArray<Head>, Unavailable>
   /** Absent where nothing lives elsewhere. */
@@ -25,4 +25,4 @@ export interface Territory {
 }
 
 /** That of a process which has its database to itself. The fence of each append holds all the same. */
-export const everything: Territory = { holds: () => true, takeOver: Effect.succeed }
+export const ownsAll: ShardOwnership = { owns: () => true, takeOver: Effect.succeed }

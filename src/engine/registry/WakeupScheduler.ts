@@ -5,8 +5,8 @@
 import { Clock, Effect, Schedule } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Head, Journal, Unavailable } from "../../store/journal/Journal.ts"
-import type { Seat } from "./ActorSlot.ts"
-import type { Territory } from "./ShardOwnership.ts"
+import type { ActorSlot } from "./ActorSlot.ts"
+import type { ShardOwnership } from "./ShardOwnership.ts"
 
 /** Mechanisms that start at the same time: enough to keep the database's connections busy. */
 const startConcurrency = 8
@@ -16,16 +16,16 @@ const sweepIntervalMillis = 1_000
 
 export const make = (options: {
   readonly journal: Journal["Service"]
-  readonly territory: Territory
-  readonly seat: (mechanismId: string) => Seat | undefined
+  readonly ownership: ShardOwnership
+  readonly slotOf: (mechanismId: string) => ActorSlot | undefined
   readonly start: (head: Head) => Effect.Effect<unknown>
-  readonly beforeSweep: Effect.Effect<void>
+  readonly beforePoll: Effect.Effect<void>
 }) => {
-  const { journal, territory, seat, start, beforeSweep } = options
+  const { journal, ownership: territory, slotOf: seat, start, beforePoll: beforeSweep } = options
 
   /** Takes over and starts those of them that should run here, and do not. */
   const startAll = (heads: ReadonlyArray<Head>): Effect.Effect<void, Unavailable> => {
-    const absent = heads.filter(({ identity: { id } }) => (seat(id)?.isVacant ?? true) && territory.holds(id))
+    const absent = heads.filter(({ identity: { id } }) => (seat(id)?.canStart ?? true) && territory.owns(id))
     return Effect.flatMap(territory.takeOver(absent), (own) =>
       Effect.forEach(own, start, { concurrency: startConcurrency, discard: true })
     )
@@ -33,7 +33,7 @@ export const make = (options: {
 
   return {
     /** Starts whatever is unfinished; waits for the database if need be. */
-    settle: journal.unfinished.pipe(
+    startUnfinished: journal.unfinished.pipe(
       Effect.flatMap(startAll),
       Effect.tapError((cause) => Effect.logWarning("cannot restore yet: the database is out of reach", cause)),
       Effect.retry(Schedule.spaced("1 second")),
@@ -44,7 +44,7 @@ export const make = (options: {
      * Wakes mechanisms that are due: those that do not run here, made by another process or not yet rebuilt, and those
      * whose timers do not know, because the clock was put forward.
      */
-    sweeps: Effect.andThen(beforeSweep, Clock.currentTimeMillis).pipe(
+    polls: Effect.andThen(beforeSweep, Clock.currentTimeMillis).pipe(
       Effect.flatMap(journal.due),
       Effect.tap((heads) => Effect.sync(() => heads.forEach(({ identity: { id } }) => seat(id)?.actor?.wake()))),
       Effect.flatMap(startAll),
@@ -55,7 +55,7 @@ export const make = (options: {
     /** The earliest wake-up before an instant that has led to nothing, of mechanisms that should run here. */
     overdue: (before: Millis): Effect.Effect<Millis | undefined, Unavailable> =>
       Effect.map(journal.due(before), (heads) => {
-        const due = heads.filter(({ identity: { id } }) => territory.holds(id) && seat(id)?.failures.parked !== true)
+        const due = heads.filter(({ identity: { id } }) => territory.owns(id) && seat(id)?.failures.parked !== true)
         return due.length === 0 ? undefined : Math.min(...due.map(({ wakeAt }) => wakeAt ?? before))
       })
   }

@@ -4,9 +4,9 @@
  */
 import { Effect, Fiber, type Scope, Stream } from "effect"
 import { Unavailable } from "../../store/journal/Journal.ts"
-import { Audience } from "./LiveStreams.ts"
-import type { Seat } from "../registry/ActorSlot.ts"
-import type { Territory } from "../registry/ShardOwnership.ts"
+import { Subscribers } from "./LiveStreams.ts"
+import type { ActorSlot } from "../registry/ActorSlot.ts"
+import type { ShardOwnership } from "../registry/ShardOwnership.ts"
 
 /** Between looks at whether a followed mechanism still lives where it did, and before following it again. */
 const whereaboutsMillis = 250
@@ -14,15 +14,15 @@ const whereaboutsMillis = 250
 const notRunning = Effect.fail(new Unavailable({ cause: "the mechanism does not run" }))
 
 /** Ways to follow, whose fibers live in the surrounding scope. */
-export const make = Effect.fnUntraced(function* ({ holds, elsewhere }: Territory) {
+export const make = Effect.fnUntraced(function* ({ owns: holds, elsewhere }: ShardOwnership) {
   const scope: Scope.Scope = yield* Effect.scope
   const forkWithServices = Effect.runForkWith(yield* Effect.context<never>())
   const fork = (loop: Effect.Effect<void>): Fiber.Fiber<void> => Fiber.runIn(forkWithServices(loop), scope)
 
   /** Tells the seat what changes while the mechanism lives elsewhere; whoever follows anew is first told how it stands. */
-  const relayed = (seat: Seat): Effect.Effect<never> => {
+  const forwarded = (seat: ActorSlot): Effect.Effect<never> => {
     if (elsewhere === undefined) return Effect.never
-    const told = Effect.suspend(() => {
+    const forwarding = Effect.suspend(() => {
       let isFirst = true
       const whileElsewhere = Stream.takeWhile(elsewhere.follow(seat.id), () => !holds(seat.id))
       return Stream.runForEach(whileElsewhere, (change) =>
@@ -33,27 +33,27 @@ export const make = Effect.fnUntraced(function* ({ holds, elsewhere }: Territory
         })
       )
     })
-    const look = Effect.suspend(() => (holds(seat.id) ? Effect.void : Effect.exit(told)))
+    const look = Effect.suspend(() => (holds(seat.id) ? Effect.void : Effect.exit(forwarding)))
     return Effect.forever(Effect.andThen(look, Effect.sleep(whereaboutsMillis)))
   }
 
   return {
     /** Those who follow their places in a mechanism. */
-    audience: (seat: Seat): Audience =>
-      (seat.audience ??= new Audience({
-        survey: (consumerIds) =>
+    subscribers: (seat: ActorSlot): Subscribers =>
+      (seat.subscribers ??= new Subscribers({
+        viewMany: (consumerIds) =>
           Effect.suspend(() =>
             elsewhere === undefined || holds(seat.id)
-              ? (seat.actor?.survey(consumerIds) ?? notRunning)
-              : elsewhere.survey(seat.id, consumerIds)
+              ? (seat.actor?.viewMany(consumerIds) ?? notRunning)
+              : elsewhere.viewMany(seat.id, consumerIds)
           ),
-        fork: (loop) => void fork(Effect.raceFirst(loop, relayed(seat)))
+        fork: (loop) => void fork(Effect.raceFirst(loop, forwarded(seat)))
       })),
 
     /** Calls `onChange` when the mechanism itself has changed, or was rebuilt, until the answer is called. */
-    watch: (seat: Seat, onChange: () => void): (() => void) => {
+    watch: (seat: ActorSlot, onChange: () => void): (() => void) => {
       const unwatch = seat.watch(onChange)
-      const relaying = elsewhere === undefined ? undefined : fork(relayed(seat))
+      const relaying = elsewhere === undefined ? undefined : fork(forwarded(seat))
       return () => {
         unwatch()
         relaying?.interruptUnsafe()

@@ -10,7 +10,7 @@
  */
 import { Cause, Clock, Effect, Equal, Latch } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Survey } from "../actor/Actor.ts"
+import type { MechanismViews } from "../actor/Actor.ts"
 
 /** Why a listener will be told nothing more: nothing will change any more, or its consumer has opened too many others. */
 export type Ending = "CLOSED" | "REPLACED"
@@ -47,7 +47,7 @@ const sliceMax = 64
 /** When the mechanism cannot be looked at: it is asked again when it has been rebuilt, or after this time. */
 const retryMillis = 1_000
 
-export class Audience implements Following<unknown> {
+export class Subscribers implements Following<unknown> {
   private readonly listeners = new Map<string, Array<Listener>>()
   /** Consumers to be looked at at once. */
   private readonly urgent = new Set<string>()
@@ -58,15 +58,15 @@ export class Audience implements Following<unknown> {
   private isStale = false
   private isTelling = false
   private readonly bell = Latch.makeUnsafe()
-  private readonly survey: (consumerIds: ReadonlyArray<string>) => Effect.Effect<Survey, unknown>
+  private readonly viewMany: (consumerIds: ReadonlyArray<string>) => Effect.Effect<MechanismViews, unknown>
   private readonly fork: (loop: Effect.Effect<void>) => void
 
-  /** `survey` looks at the committed state; `fork` lets the loop run, which ends when nobody listens any more. */
+  /** `viewMany` looks at the committed state; `fork` lets the loop run, which ends when nobody listens any more. */
   constructor(options: {
-    readonly survey: (consumerIds: ReadonlyArray<string>) => Effect.Effect<Survey, unknown>
+    readonly viewMany: (consumerIds: ReadonlyArray<string>) => Effect.Effect<MechanismViews, unknown>
     readonly fork: (loop: Effect.Effect<void>) => void
   }) {
-    this.survey = options.survey
+    this.viewMany = options.viewMany
     this.fork = options.fork
   }
 
@@ -153,8 +153,8 @@ export class Audience implements Following<unknown> {
   }
 
   private look(consumerIds: ReadonlyArray<string>): Effect.Effect<unknown> {
-    return this.survey(consumerIds).pipe(
-      Effect.flatMap((survey) => this.tellAll(consumerIds, survey)),
+    return this.viewMany(consumerIds).pipe(
+      Effect.flatMap((views) => this.tellAll(consumerIds, views)),
       Effect.catchCause((cause) => {
         for (const consumerId of consumerIds) this.urgent.add(consumerId)
         return Effect.andThen(logDefect(cause), this.news(retryMillis))
@@ -162,7 +162,10 @@ export class Audience implements Following<unknown> {
     )
   }
 
-  private tellAll(consumerIds: ReadonlyArray<string>, { views, sequence, isOver }: Survey): Effect.Effect<void> {
+  private tellAll(
+    consumerIds: ReadonlyArray<string>,
+    { views, sequence, isOver }: MechanismViews
+  ): Effect.Effect<void> {
     const listeners = consumerIds.map((consumerId) => this.listeners.get(consumerId) ?? [])
     const news = listeners.flatMap((ofOne, index) => {
       const view = views[index]

@@ -10,7 +10,7 @@ import * as System from "../server/System.ts"
 import { Validation } from "../errors/Validation.ts"
 import { AdminApi } from "./Api.ts"
 import * as Handlers from "./records/Handlers.ts"
-import { LastingKey } from "./organization/LastingKey.ts"
+import { StreamKey } from "./organization/LastingKey.ts"
 
 /** Live streams of the Admin API that one process has open: there are few admins, and nobody may use up all its memory. */
 const adminStreamsMax = 1_000
@@ -19,7 +19,7 @@ const adminStreamsMax = 1_000
 export const layer = Layer.merge(
   HttpApiBuilder.layer(AdminApi).pipe(
     Layer.provide(Handlers.layer),
-    Layer.provide(Layer.mergeAll(Validation.layer, Idempotency.layer, AdminKey.layer, LastingKey.layer)),
+    Layer.provide(Layer.mergeAll(Validation.layer, Idempotency.layer, AdminKey.layer, StreamKey.layer)),
     Layer.provide(EventStreams.layerWith({ streamsMax: adminStreamsMax }))
   ),
   System.layer(AdminApi, "operators")

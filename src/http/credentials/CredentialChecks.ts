@@ -45,7 +45,7 @@ export interface ActingSession {
 }
 
 /** Credentials that are needed for longer than a request. */
-export interface Lasting {
+export interface StreamCredentials {
   /** True once the access token has expired or its session is known here to have ended. Costs next to nothing. */
   hasEnded(now: Millis): boolean
   /**
@@ -165,7 +165,7 @@ export const makeChecks = Effect.gen(function* () {
     }
 
   /** The credentials of a consumer that was let in, for as long as they may be needed. */
-  const lasting: Check<Lasting, ServiceUnavailable> = (request) => {
+  const lasting: Check<StreamCredentials, ServiceUnavailable> = (request) => {
     const bearer = bearerOf(request)
     const shown = bearer === undefined || isKey(bearer) ? Effect.undefined : verifyAccess(bearer)
     return Effect.map(shown, (access) => new ShownCredentials(request, access, checkAgain))
@@ -174,10 +174,10 @@ export const makeChecks = Effect.gen(function* () {
   const checkAgain = consumer(() => Effect.void)
 
   /** The same of a secret key by itself. */
-  const lastingKey = (request: Request): Lasting => new ShownCredentials(request, undefined, secretKey)
+  const lastingKey = (request: Request): StreamCredentials => new ShownCredentials(request, undefined, secretKey)
 
   /** A class, because there may be very many at a time. */
-  class ShownCredentials implements Lasting {
+  class ShownCredentials implements StreamCredentials {
     private readonly request: Request
     private readonly access: VerifiedAccess | undefined
     private readonly again: Check<unknown, ConsumerRefusal>

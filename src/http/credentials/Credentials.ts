@@ -17,7 +17,7 @@ import {
   type Check,
   type ConsumerRefusal,
   type KeyRefusal,
-  type Lasting,
+  type StreamCredentials,
   makeChecks,
   nameOf
 } from "./CredentialChecks.ts"
@@ -41,7 +41,7 @@ export class CurrentConsumer extends Context.Service<CurrentConsumer, ActingCons
 ) {}
 
 /** The credentials behind an answer that lasts: a stream outlives the request that showed them. */
-export class LastingCredentials extends Context.Service<LastingCredentials, Lasting>()(
+export class CurrentStreamCredentials extends Context.Service<CurrentStreamCredentials, StreamCredentials>()(
   "usher/http/credentials/LastingCredentials"
 ) {}
 
@@ -175,7 +175,7 @@ export class ConsumerAction extends HttpApiMiddleware.Service<ConsumerAction, { 
 /** Streams for a consumer: the credentials of a consumer action, for as long as the stream lasts. */
 export class ConsumerStream extends HttpApiMiddleware.Service<
   ConsumerStream,
-  { provides: CurrentConsumer | LastingCredentials }
+  { provides: CurrentConsumer | CurrentStreamCredentials }
 >()("usher/http/credentials/ConsumerStream", { error: [...keyErrors, NotFound, ValidationError] }) {
   static readonly requirement = ConsumerAction.requirement
   static readonly layer = Layer.effect(
@@ -187,7 +187,7 @@ export class ConsumerStream extends HttpApiMiddleware.Service<
           consumer(admission("consumer", endpoint)),
           Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
             Effect.flatMap(lasting(request), (credentials) =>
-              Effect.provideService(handle, LastingCredentials, credentials)
+              Effect.provideService(handle, CurrentStreamCredentials, credentials)
             )
           )
         )

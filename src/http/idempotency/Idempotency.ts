@@ -18,7 +18,7 @@ import {
   ServiceUnavailableWithHeaders,
   ValidationError
 } from "../errors/Errors.ts"
-import { FirstAnswers, type Repeated } from "./IdempotentResponses.ts"
+import { IdempotentResponses, type Repeated } from "./IdempotentResponses.ts"
 import { issueAt } from "../errors/Issues.ts"
 import { invalidInput } from "../errors/Validation.ts"
 
@@ -46,7 +46,7 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
   static readonly layer = Layer.effect(
     Idempotency,
     Effect.gen(function* () {
-      const answers = yield* FirstAnswers
+      const answers = yield* IdempotentResponses
       return (handle, { endpoint }) => {
         const holdsSecret = Context.get(endpoint.annotations, AnswerHoldsSecret)
         return Effect.withFiber((fiber) => {
@@ -64,7 +64,7 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
         })
       }
     })
-  ).pipe(Layer.provide(FirstAnswers.layer))
+  ).pipe(Layer.provide(IdempotentResponses.layer))
 }
 
 const malformed = (key: string) =>

@@ -40,8 +40,8 @@ export type Repeated =
 
 type Response = HttpServerResponse.HttpServerResponse
 
-export class FirstAnswers extends Context.Service<
-  FirstAnswers,
+export class IdempotentResponses extends Context.Service<
+  IdempotentResponses,
   {
     /**
      * Carries the request out with `handle`, or waits for whoever does. `holdsSecret` says that a success holds what is
@@ -55,7 +55,7 @@ export class FirstAnswers extends Context.Service<
   }
 >()("usher/http/idempotency/IdempotentResponses") {
   static readonly layerNoStore = Layer.effect(
-    FirstAnswers,
+    IdempotentResponses,
     Effect.gen(function* () {
       const keys = yield* IdempotencyKeys
       /** What this process carries out, by tenant and key. */
@@ -140,7 +140,7 @@ export class FirstAnswers extends Context.Service<
     })
   )
 
-  static readonly layer = Layer.provide(FirstAnswers.layerNoStore, IdempotencyKeys.layer)
+  static readonly layer = Layer.provide(IdempotentResponses.layerNoStore, IdempotencyKeys.layer)
 }
 
 const idOf = ({ tenant: { organizationId, mode }, key }: RepeatableRequest) => `${organizationId} ${mode} ${key}`

@@ -21,7 +21,7 @@ export interface Share {
   /** What the others and we had left to lend, when last heard of. */
   left: number
   /** Spent without asking, while the others could not be reached. */
-  alone: number
+  local: number
   /** The others' count these figures belong to: it starts anew if it was lost. */
   epoch: string
   /** Nothing is left to lend, and nothing will come back. */
@@ -63,7 +63,7 @@ export class Count {
       spendable: 0,
       open: 0,
       left: this.limit.requestsMax,
-      alone: 0,
+      local: 0,
       epoch: "",
       isExhausted: false
     })

@@ -4,7 +4,7 @@
  */
 import { Deferred, Effect, FiberSet, type Scope } from "effect"
 import type { Count, Share } from "./Counts.ts"
-import type { Lender } from "./QuotaLease.ts"
+import type { QuotaLease } from "./QuotaLease.ts"
 
 /** How long to wait for open blocks of others before each further attempt, in milliseconds; then they count as lost. */
 const patienceMillis = [2, 5, 10, 20, 40, 80]
@@ -12,7 +12,7 @@ const patienceMillis = [2, 5, 10, 20, 40, 80]
 /** Shares whose units can be recalled, at most. Beyond it the oldest lapse, which are mostly those of windows gone by. */
 const openMax = 20_000
 
-export interface Borrowing {
+export interface LeaseClient {
   /** Returns when the count's share has changed: there is something to spend, or never will be, or the lender is lost. */
   borrow(count: Count): Effect.Effect<void>
 }
@@ -22,7 +22,7 @@ interface Pending {
   readonly done: Deferred.Deferred<void>
 }
 
-export const make = (lender: Lender): Effect.Effect<Borrowing, never, Scope.Scope> =>
+export const make = (lender: QuotaLease): Effect.Effect<LeaseClient, never, Scope.Scope> =>
   Effect.gen(function* () {
     const run = yield* FiberSet.makeRuntime<never>()
     /** Loans under way, by share. */
@@ -44,16 +44,16 @@ export const make = (lender: Lender): Effect.Effect<Borrowing, never, Scope.Scop
 
     /** One loan. `open`: nothing was left, but something may come back. */
     const ask = Effect.fnUntraced(function* (count: Count, share: Share, { needed }: Pending) {
-      const { key, alone, epoch } = share
+      const { key, local: alone, epoch } = share
       const spent = share.open - share.spendable
       const { requestsMax, windowMillis } = count.limit
       share.open = share.spendable
-      share.alone = 0
+      share.local = 0
       const loan = yield* (
         lender
-          .lend({ key, requestsMax, windowMillis, needed, spent, alone, used: count.used, epoch })
+          .lend({ key, requestsMax, windowMillis, needed, spent, local: alone, used: count.used, epoch })
           // Whether it has arrived is not known: rather tell it twice than never.
-          .pipe(Effect.tapError(() => Effect.sync(() => (share.alone += alone))))
+          .pipe(Effect.tapError(() => Effect.sync(() => (share.local += alone))))
       )
       if (loan.epoch !== epoch) {
         share.epoch = loan.epoch

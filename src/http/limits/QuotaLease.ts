@@ -21,7 +21,7 @@
 import { type Effect, Schema } from "effect"
 
 /** The shared count cannot be reached, or did not answer in time. */
-export class LenderLost extends Schema.TaggedError<LenderLost>()("LenderLost", { reason: Schema.String }) {}
+export class QuotaLeaseLost extends Schema.TaggedError<QuotaLeaseLost>()("LenderLost", { reason: Schema.String }) {}
 
 export interface LoanRequest {
   /** Names the count and the window. */
@@ -33,7 +33,7 @@ export interface LoanRequest {
   /** Spent of loans made before, under this epoch; they are no longer open. */
   readonly spent: number
   /** Spent without a loan, and not told yet. */
-  readonly alone: number
+  readonly local: number
   /** Spent in this window in all: what the shared count is told if it has begun anew. */
   readonly used: number
   readonly epoch: string
@@ -57,11 +57,11 @@ export interface Return {
   readonly unspent: number
 }
 
-export interface Lender {
+export interface QuotaLease {
   /** False while the shared count cannot be reached: then each process counts alone. */
   readonly isInReach: () => boolean
-  lend(request: LoanRequest): Effect.Effect<Loan, LenderLost>
-  giveBack(returned: Return): Effect.Effect<void, LenderLost>
+  lend(request: LoanRequest): Effect.Effect<Loan, QuotaLeaseLost>
+  giveBack(returned: Return): Effect.Effect<void, QuotaLeaseLost>
   /** Calls the function with the key of each window in which somebody found nothing left, until the process ends. */
   onRecall(recall: (key: string) => void): void
 }

@@ -9,7 +9,7 @@ import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { RateLimitExceeded } from "../errors/Errors.ts"
 import { type Api, RateCategory } from "./Limit.ts"
-import { RateLimits, type Standing } from "./RateLimits.ts"
+import { RateLimits, type LimitStatus } from "./RateLimits.ts"
 import { countedAddress, Origins } from "../server/Origins.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -69,11 +69,11 @@ export const refuse = Effect.fnUntraced(function* (request: Request, requestsMax
  * Says on the responses of an API how their callers stand. Those whose organization is not known (401, unknown paths) are
  * counted here, by address, under the API's general limit of the default plan; a preflight and a failure of ours are not.
  */
-export const standings = Effect.gen(function* () {
+export const limitStatus = Effect.gen(function* () {
   const limits = yield* RateLimits
   const origins = yield* Origins
 
-  const standingOfUnknown = (api: Api, request: Request, response: Response): Standing => {
+  const standingOfUnknown = (api: Api, request: Request, response: Response): LimitStatus => {
     const address = countedAddress(origins.of(request).address)
     const isCounted = response.status < 500 && request.method !== "OPTIONS"
     return isCounted ? limits.passUnknown(api, address) : limits.standingOfUnknown(api, address)
@@ -100,14 +100,14 @@ const marked = Symbol("usher/http/standing")
 
 /** The platform's request, which is one and the same from the first middleware to the last. */
 interface Marked {
-  [marked]?: Standing
+  [marked]?: LimitStatus
 }
 
-function mark(request: Request, standing: Standing): void {
+function mark(request: Request, standing: LimitStatus): void {
   ;(request.source as Marked)[marked] = standing
 }
 
-function admitted(request: Request, standing: Standing): Effect.Effect<void> {
+function admitted(request: Request, standing: LimitStatus): Effect.Effect<void> {
   mark(request, standing)
   const { retryAfterSeconds } = standing
   return retryAfterSeconds === undefined ? Exit.void : Effect.die(refusal(retryAfterSeconds))

@@ -13,7 +13,7 @@ import { Settings } from "../../settings/Settings.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import * as Borrowing from "./LeaseClient.ts"
 import { Accounts, type Count } from "./Counts.ts"
-import type { Lender } from "./QuotaLease.ts"
+import type { QuotaLease } from "./QuotaLease.ts"
 import { type Api, type Category, type Limit, limitOfUnknown, type Rules, rulesFor, subLimitsOf } from "./Limit.ts"
 
 /** Organizations with requests in one minute; more than there are. */
@@ -32,7 +32,7 @@ const unlimitedRequests = 2_147_483_647
 const spreadShare = 0.25
 
 /** How a caller stands with the limit that has the least remaining. */
-export interface Standing {
+export interface LimitStatus {
   readonly limit: number
   readonly remaining: number
   /** When the window ends, in seconds since the epoch. */
@@ -53,7 +53,7 @@ export interface Caller {
 /** The limits of one operation. */
 export interface Gate {
   /** Counts a request, or refuses it. An effect only if it has to wait. */
-  pass(caller: Caller): Standing | Effect.Effect<Standing>
+  pass(caller: Caller): LimitStatus | Effect.Effect<LimitStatus>
 }
 
 export class RateLimits extends Context.Service<
@@ -61,9 +61,9 @@ export class RateLimits extends Context.Service<
   {
     gate(api: Api, category: Category): Gate
     /** The same for a caller whose organization is not known: each address has an API's general limit. */
-    passUnknown(api: Api, address: string): Standing
+    passUnknown(api: Api, address: string): LimitStatus
     /** How such a caller stands, without counting a request. */
-    standingOfUnknown(api: Api, address: string): Standing
+    standingOfUnknown(api: Api, address: string): LimitStatus
     /** Whether such a caller would be refused on one of the APIs. */
     isUnknownRefused(address: () => string): boolean
   }
@@ -88,7 +88,7 @@ export class RateLimits extends Context.Service<
 }
 
 /** The service, sharing its counts through the lender if there is one. */
-export const make = (lender?: Lender): Effect.Effect<RateLimits["Service"], never, Settings | Scope.Scope> =>
+export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], never, Settings | Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
     const random = yield* Random.Random
@@ -134,7 +134,7 @@ export const make = (lender?: Lender): Effect.Effect<RateLimits["Service"], neve
       count.used++
       if (count.share === undefined) return
       if (count.share.spendable > 0) count.share.spendable--
-      else count.share.alone++
+      else count.share.local++
     }
 
     const remainingIn = ({ limit, used, share }: Count): number => {
@@ -144,7 +144,7 @@ export const make = (lender?: Lender): Effect.Effect<RateLimits["Service"], neve
     }
 
     /** Passes or refuses, or says which counts need a loan. */
-    const decide = (counts: ReadonlyArray<Count>, now: Millis): Standing | ReadonlyArray<Count> => {
+    const decide = (counts: ReadonlyArray<Count>, now: Millis): LimitStatus | ReadonlyArray<Count> => {
       let inNeed: Array<Count> | undefined
       let full: Count | undefined
       for (const count of counts) {
@@ -241,9 +241,9 @@ function collect(
   for (const limit of limits) counts.push(account.count(limit, now))
 }
 
-const isStanding = (outcome: Standing | ReadonlyArray<Count>): outcome is Standing => "limit" in outcome
+const isStanding = (outcome: LimitStatus | ReadonlyArray<Count>): outcome is LimitStatus => "limit" in outcome
 
-const standing = (count: Count, remaining: number): Standing => ({
+const standing = (count: Count, remaining: number): LimitStatus => ({
   limit: count.limit.requestsMax,
   remaining,
   resetAtSeconds: count.endsAt / 1_000
@@ -252,14 +252,14 @@ const standing = (count: Count, remaining: number): Standing => ({
 const isFull = ({ used, limit }: Count): boolean => used >= limit.requestsMax
 
 /** `dice` from 0 to 1 says when within the spread to come back. */
-function refused(count: Count, now: Millis, dice: number): Standing {
+function refused(count: Count, now: Millis, dice: number): LimitStatus {
   const spreadSeconds = Math.max(1, (count.limit.windowMillis / 1_000) * spreadShare)
   const seconds = Math.max(1, Math.ceil((count.endsAt - now) / 1_000))
   const retryAfterSeconds = seconds + Math.floor(dice * (spreadSeconds + 1))
   return { ...standing(count, 0), retryAfterSeconds }
 }
 
-const unlimited = (now: Millis): Standing => ({
+const unlimited = (now: Millis): LimitStatus => ({
   limit: unlimitedRequests,
   remaining: unlimitedRequests,
   resetAtSeconds: (Math.floor(now / 60_000) + 1) * 60

@@ -8,7 +8,7 @@
 import { Effect, Latch, Redacted, type Scope } from "effect"
 import { Redis } from "ioredis"
 import { randomUUID } from "node:crypto"
-import { type Lender, LenderLost } from "./QuotaLease.ts"
+import { type QuotaLease, QuotaLeaseLost } from "./QuotaLease.ts"
 
 /** How long Redis may take to answer. */
 const answerMillis = 200
@@ -76,7 +76,7 @@ export interface Options {
 export const make = (
   url: Redacted.Redacted,
   { prefix = "usher:limits:", answerMillisMax = answerMillis }: Options = {}
-): Effect.Effect<Lender, never, Scope.Scope> =>
+): Effect.Effect<QuotaLease, never, Scope.Scope> =>
   Effect.gen(function* () {
     const client = yield* connection(url, answerMillisMax)
     const listener = yield* connection(url, answerMillisMax)
@@ -118,7 +118,7 @@ export const make = (
     )
 
     /** Asks once more if Redis was only slow; counts it as lost if it is silent. */
-    const insistent = <A>(evaluate: () => Promise<A>): Effect.Effect<A, LenderLost> =>
+    const insistent = <A>(evaluate: () => Promise<A>): Effect.Effect<A, QuotaLeaseLost> =>
       call(evaluate).pipe(
         Effect.catch(() => Effect.andThen(ping, call(evaluate))),
         Effect.tapError(() => {
@@ -129,7 +129,7 @@ export const make = (
 
     return {
       isInReach: () => !isLost,
-      lend: ({ key, requestsMax, windowMillis, needed, spent, alone, used, epoch }) => {
+      lend: ({ key, requestsMax, windowMillis, needed, spent, local: alone, used, epoch }) => {
         const counts = [requestsMax, needed, spent, alone, used]
         const ends = windowMillis + keptMillis
         return Effect.map(
@@ -177,8 +177,8 @@ const connected = (client: Redis) =>
     client.once("ready", () => resume(Effect.void))
   }).pipe(Effect.timeoutOrElse({ duration: "1 second", orElse: () => Effect.void }))
 
-const call = <A>(evaluate: () => Promise<A>): Effect.Effect<A, LenderLost> =>
+const call = <A>(evaluate: () => Promise<A>): Effect.Effect<A, QuotaLeaseLost> =>
   Effect.tryPromise({
     try: evaluate,
-    catch: (error) => new LenderLost({ reason: error instanceof Error ? error.message : String(error) })
+    catch: (error) => new QuotaLeaseLost({ reason: error instanceof Error ? error.message : String(error) })
   })

@@ -60,7 +60,7 @@ export const layer = (api: Api) =>
       const readiness = yield* Readiness
       const logsAccess = LogLevel.isLessThanOrEqualTo(yield* References.MinimumLogLevel, "Debug")
       const origins = yield* Origins
-      const limited = (yield* RateLimit.standings)(api)
+      const limited = (yield* RateLimit.limitStatus)(api)
       const isCrossOrigin = api === "consumer"
       const base = { "x-api-version": apiVersion, ...(isCrossOrigin && crossOriginHeaders) }
 
@@ -100,7 +100,7 @@ export const layer = (api: Api) =>
       yield* router.addGlobalMiddleware((handle) =>
         Effect.withFiber((fiber): Handle => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          SmallBodies.ease(request)
+          SmallBodies.installFastBodyReader(request)
           const requestId = requestIdOf(request)
           if (!origins.of(request).isSafe && !isProbe(request))
             return Exit.succeed(sealed(request, httpsRequired, requestId))

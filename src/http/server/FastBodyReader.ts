@@ -17,7 +17,7 @@ type Text = Request["text"]
 const utf8 = new TextDecoder()
 
 /** Has `text` of a request whose body is small read here. */
-export const ease = (request: Request): void => {
+export const installFastBodyReader = (request: Request): void => {
   const { "content-length": length, expect } = request.headers
   // A client that expects to be told to go on is told so by the platform's way of reading.
   if (length === undefined || expect !== undefined || !(Number(length) <= smallBytesMax)) return

@@ -7,7 +7,7 @@ import { Context, Effect, Layer, Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"
 import type { TLSSocket } from "node:tls"
-import { Recent } from "../../auth/sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../../auth/sessions/SegmentedCache.ts"
 import { Settings } from "../../settings/Settings.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -38,7 +38,7 @@ export class Origins extends Context.Service<Origins, { of(request: Request): Or
 
 /** The same, given the networks whose word is taken. */
 function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (request: Request) => Origin {
-  const remembered = new Recent<boolean>(rememberedMax)
+  const remembered = new SegmentedCache<boolean>(rememberedMax)
 
   const isTrusted = (address: string): boolean => {
     const known = remembered.get(address)

@@ -4,7 +4,8 @@
  */
 import { Effect } from "effect"
 import { Consumers } from "../../auth/sessions/Consumers.ts"
-import type { LiveKind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../domain/mechanism/Decider.ts"
 import { UnknownConsumer } from "../../domain/mechanism/Refusals.ts"
 import { Engine, type EngineError } from "../../engine/Engine.ts"
 import { CurrentTenant } from "../credentials/Credentials.ts"
@@ -22,7 +23,7 @@ interface NamedPlace {
 }
 
 /** Runs server actions on mechanisms of a kind. */
-export const make = Effect.fnUntraced(function* <K extends LiveKind>(kind: K) {
+export const make = Effect.fnUntraced(function* <K extends Kind>(kind: K) {
   const engine = yield* Engine
   const consumers = yield* Consumers
 

@@ -5,7 +5,7 @@
 import type { Clock } from "effect"
 import type { ServerResponse } from "node:http"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Lasting } from "../credentials/CredentialChecks.ts"
+import type { StreamCredentials } from "../credentials/CredentialChecks.ts"
 
 /** A reader that has not caught up after so long is cut off. */
 const behindMillisMax = 10_000
@@ -25,7 +25,7 @@ export interface EventSource {
 export class EventStream {
   /** How many were opened before it. */
   readonly number: number
-  readonly credentials: Lasting
+  readonly credentials: StreamCredentials
   private readonly response: ServerResponse
   private readonly clock: Clock.Clock
   private readonly onEnd: () => void
@@ -38,7 +38,7 @@ export class EventStream {
   constructor(options: {
     readonly number: number
     readonly response: ServerResponse
-    readonly credentials: Lasting
+    readonly credentials: StreamCredentials
     readonly clock: Clock.Clock
     /** Called once, when the stream has ended, whoever ended it. */
     readonly onEnd: () => void

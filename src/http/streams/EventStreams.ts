@@ -12,7 +12,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Clock, Context, Effect, Latch, Layer, Schedule, type Scope } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { ServerResponse } from "node:http"
-import type { Lasting } from "../credentials/CredentialChecks.ts"
+import type { StreamCredentials } from "../credentials/CredentialChecks.ts"
 import { ServiceUnavailable } from "../errors/Errors.ts"
 import { type EventSource, EventStream } from "./EventStream.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
@@ -44,7 +44,7 @@ export class EventStreams extends Context.Service<
   {
     /** An answer that stays open for as long as the credentials are good. Refused if there are too many, or the process is ending. */
     open(
-      credentials: Lasting,
+      credentials: StreamCredentials,
       source: EventSource
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, ServiceUnavailable>
   }
@@ -96,7 +96,7 @@ const make = Effect.fnUntraced(function* (options: {
   )
 
   /** Sends the head, and returns when the stream has ended. */
-  const held = (request: Request, head: Response, credentials: Lasting, source: EventSource) =>
+  const held = (request: Request, head: Response, credentials: StreamCredentials, source: EventSource) =>
     Effect.callback<void>((resume) => {
       const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
       response.writeHead(head.status, head.headers)

@@ -17,7 +17,7 @@ import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { randomUUID } from "node:crypto"
-import { laterOf, millisAtLeast, millisAtMost, type Moment, momentOf } from "./LeaseClock.ts"
+import { laterOf, millisAtLeast, millisAtMost, type ClockReading, readClocks } from "./LeaseClock.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 
 /** What can be told; the payload is the subscriber's own affair. */
@@ -80,13 +80,13 @@ export class Invalidations extends Context.Service<
       const clock = yield* Clock.Clock
       const self = randomUUID()
       const subscribers = new Map<string, Subscriber>()
-      const peers = new Map<string, Moment>()
+      const peers = new Map<string, ClockReading>()
       const barriers = new Map<string, Barrier>()
       const listening = yield* Deferred.make<void>()
       /** When the last heartbeat was sent that came back; undefined while nothing is heard. */
-      let believedSince: Moment | undefined
+      let believedSince: ClockReading | undefined
       /** The same, or when listening began. Undefined while nobody listens. */
-      let heardSince: Moment | undefined
+      let heardSince: ClockReading | undefined
 
       const tell = (topic: string, payload: string) =>
         Effect.asVoid(sql`select ${notification(sql, topic, sql`${payload}::text`)}`)
@@ -108,7 +108,7 @@ export class Invalidations extends Context.Service<
       }
 
       const alive = Effect.suspend(() => {
-        const { wallMillis, monotonicMillis } = momentOf(clock)
+        const { wallMillis, monotonicMillis } = readClocks(clock)
         return tellQuietly("alive", `${wallMillis} ${monotonicMillis}:${self}`)
       })
 
@@ -119,7 +119,7 @@ export class Invalidations extends Context.Service<
             const [sentAt, peer] = parted(text)
             if (peer !== self) {
               const isNew = !peers.has(peer)
-              peers.set(peer, momentOf(clock))
+              peers.set(peer, readClocks(clock))
               // Who comes is told who is here, without waiting for their next heartbeat.
               return isNew ? yield* Effect.forkChild(alive) : undefined
             }
@@ -159,7 +159,7 @@ export class Invalidations extends Context.Service<
         const notifications = yield* connection.listen(channel)
         // What is notified from here on waits in the mailbox: what is read now is older, and handling it twice does no harm.
         for (const subscriber of subscribers.values()) yield* subscriber.refresh
-        heardSince = momentOf(clock)
+        heardSince = readClocks(clock)
         const receive = Effect.forever(
           Effect.flatMap(Mailbox.takeAll(notifications), (batch) => Effect.forEach(batch, handle, { discard: true }))
         )
@@ -203,7 +203,7 @@ export class Invalidations extends Context.Service<
         Effect.andThen(Fiber.interrupt(listener), tellQuietly("gone", self)).pipe(Effect.timeoutOption("1 second"))
       )
       yield* Deferred.await(listening)
-      const started = momentOf(clock)
+      const started = readClocks(clock)
 
       return {
         publish: tell,

@@ -5,12 +5,12 @@
 import type { Clock } from "effect"
 
 /** A moment by both clocks. */
-export interface Moment {
+export interface ClockReading {
   readonly wallMillis: number
   readonly monotonicMillis: number
 }
 
-export const momentOf = (clock: Clock.Clock): Moment => ({
+export const readClocks = (clock: Clock.Clock): ClockReading => ({
   wallMillis: clock.currentTimeMillisUnsafe(),
   monotonicMillis: monotonicMillisOf(clock)
 })
@@ -19,16 +19,16 @@ export const momentOf = (clock: Clock.Clock): Moment => ({
 export const monotonicMillisOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)
 
 /** Whichever of two moments of this process came later. */
-export const laterOf = (one: Moment | undefined, other: Moment): Moment =>
+export const laterOf = (one: ClockReading | undefined, other: ClockReading): ClockReading =>
   one !== undefined && one.monotonicMillis > other.monotonicMillis ? one : other
 
 /** No more than so many milliseconds ago: for what must not be believed for longer. */
-export const millisAtMost = (clock: Clock.Clock, since: Moment): number => Math.max(...bothSince(clock, since))
+export const millisAtMost = (clock: Clock.Clock, since: ClockReading): number => Math.max(...bothSince(clock, since))
 
 /** No less than so many milliseconds ago: for whom nobody may give up sooner. */
-export const millisAtLeast = (clock: Clock.Clock, since: Moment): number => Math.min(...bothSince(clock, since))
+export const millisAtLeast = (clock: Clock.Clock, since: ClockReading): number => Math.min(...bothSince(clock, since))
 
-const bothSince = (clock: Clock.Clock, { wallMillis, monotonicMillis }: Moment): readonly [number, number] => [
+const bothSince = (clock: Clock.Clock, { wallMillis, monotonicMillis }: ClockReading): readonly [number, number] => [
   clock.currentTimeMillisUnsafe() - wallMillis,
   monotonicMillisOf(clock) - monotonicMillis
 ]

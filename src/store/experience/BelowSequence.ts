@@ -6,13 +6,13 @@ import { Effect, Schema } from "effect"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { ExperienceWindow } from "../../domain/experience/ExperienceWindow.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Surroundings } from "../../domain/values/Locale.ts"
+import type { RegionalDefaults } from "../../domain/values/Locale.ts"
 import { toWindow, windowColumns, type WindowRow } from "./ExperienceWindows.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
 /** What a mechanism takes from what it is created below. */
-export interface Parents extends Surroundings {
+export interface Parents extends RegionalDefaults {
   readonly experienceId: string
   readonly sequenceId: string
   readonly experienceWindow: ExperienceWindow | undefined

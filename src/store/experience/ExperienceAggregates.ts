@@ -7,25 +7,25 @@ import type { Fragment } from "effect/sql/Statement"
 import type { Experience, Settings } from "../../domain/experience/Experience.ts"
 import type { ExperienceProduct, Offer } from "../../domain/experience/ExperienceProduct.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import { ExperienceProducts, type Known as KnownProducts, type Named as NamedProducts } from "./ExperienceProducts.ts"
+import { ExperienceProducts, type KnownProducts, type NamedProducts } from "./ExperienceProducts.ts"
 import { Experiences } from "./Experiences.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import { type Row as MechanismRow, toStored } from "../mechanism/Mechanisms.ts"
 import type { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Row as SequenceRow, Sequences, toSequence } from "./Sequences.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
-import { type NewSequence, recordMechanismsMax, type WholeSequence } from "./SequenceAggregates.ts"
+import { type NewSequence, recordMechanismsMax, type SequenceAggregate } from "./SequenceAggregates.ts"
 
 /** Sequences of an experience that its record shows, those of highest priority. */
 export const recordSequencesMax = 200
 
 /** What someone names who makes or changes an experience. */
-export interface Named extends NamedProducts {
+export interface NamedRecords extends NamedProducts {
   readonly audienceIds: ReadonlyArray<string>
 }
 
 /** What of it the tenant has. */
-export interface Known extends KnownProducts {
+export interface KnownRecords extends KnownProducts {
   readonly audiences: ReadonlySet<string>
 }
 
@@ -50,15 +50,15 @@ export interface Change {
 }
 
 /** An experience with everything below it that is not archived; if it is archived itself, with what was archived with it. */
-export interface WholeExperience {
+export interface ExperienceAggregate {
   readonly experience: Experience
   readonly products: ReadonlyArray<ExperienceProduct>
   /** Higher priority first; the mechanisms of each in the order they were created. */
-  readonly sequences: ReadonlyArray<WholeSequence>
+  readonly sequences: ReadonlyArray<SequenceAggregate>
 }
 
-export class WholeExperiences extends Context.Service<
-  WholeExperiences,
+export class ExperienceAggregates extends Context.Service<
+  ExperienceAggregates,
   {
     /**
      * Makes what `judge` decides on, given what there is of what was named, with its products and sequences; `below` makes
@@ -67,8 +67,8 @@ export class WholeExperiences extends Context.Service<
     create<New extends NewExperience, E, E2, R>(
       tenant: Tenant,
       by: string,
-      named: Named,
-      judge: (known: Known) => Result.Result<New, E>,
+      named: NamedRecords,
+      judge: (known: KnownRecords) => Result.Result<New, E>,
       below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
     ): Effect.Effect<Made, E | E2 | RecordNotFound | Unavailable, R>
     /** Changes an experience, and what it offers, to what `judge` decides on. Of access codes as `Experiences.change`. */
@@ -80,19 +80,19 @@ export class WholeExperiences extends Context.Service<
       judge: (settings: Settings, known: KnownProducts) => Result.Result<Change, E>,
       accessCode?: string | null
     ): Effect.Effect<Experience, E | RecordNotFound | Unavailable>
-    find(tenant: Tenant, id: string): Effect.Effect<WholeExperience, RecordNotFound | Unavailable>
+    find(tenant: Tenant, id: string): Effect.Effect<ExperienceAggregate, RecordNotFound | Unavailable>
     /** An experience that has just been archived, with what was below it `before`, as that is now. */
     archived(
       tenant: Tenant,
       experience: Experience,
-      before: WholeExperience
-    ): Effect.Effect<WholeExperience, Unavailable>
+      before: ExperienceAggregate
+    ): Effect.Effect<ExperienceAggregate, Unavailable>
     /** The experience's sequences that are not archived. */
     sequenceIds(tenant: Tenant, id: string): Effect.Effect<ReadonlyArray<string>, Unavailable>
   }
 >()("usher/store/experience/ExperienceAggregates") {
   static readonly layer = Layer.effect(
-    WholeExperiences,
+    ExperienceAggregates,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const experiences = yield* Experiences
@@ -112,8 +112,8 @@ export class WholeExperiences extends Context.Service<
         function* <New extends NewExperience, E, E2, R>(
           tenant: Tenant,
           by: string,
-          named: Named,
-          judge: (known: Known) => Result.Result<New, E>,
+          named: NamedRecords,
+          judge: (known: KnownRecords) => Result.Result<New, E>,
           below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
         ) {
           const audiences = yield* heldAudiences(tenant, named.audienceIds)
@@ -188,7 +188,7 @@ export class WholeExperiences extends Context.Service<
       const archived = Effect.fn("WholeExperiences.archived")(function* (
         tenant: Tenant,
         experience: Experience,
-        { sequences }: WholeExperience
+        { sequences }: ExperienceAggregate
       ) {
         const sequenceIds = sequences.map(({ sequence }) => sequence.id)
         const mechanismIds = sequences.flatMap(({ mechanisms }) => mechanisms.map(({ identity }) => identity.id))

@@ -24,13 +24,13 @@ const shownVariantsMax = 1_000
 const shownMediaMax = 1_000
 
 /** What someone names of the catalogue. */
-export interface Named {
+export interface NamedProducts {
   readonly productIds: ReadonlyArray<string>
   readonly variantIds: ReadonlyArray<string>
 }
 
 /** What of it the tenant has. */
-export interface Known {
+export interface KnownProducts {
   readonly products: ReadonlySet<string>
   /** The product of each variant. */
   readonly variants: ReadonlyMap<string, string>
@@ -46,7 +46,7 @@ export class ExperienceProducts extends Context.Service<
     /** What many experiences offer, by name alone. */
     named(experienceIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<ExperienceProductRef>, Unavailable>
     /** What the tenant has of what is named. In a transaction it stays so until the end. */
-    held(tenant: Tenant, named: Named): Effect.Effect<Known, Unavailable>
+    held(tenant: Tenant, named: NamedProducts): Effect.Effect<KnownProducts, Unavailable>
     /** Replaces what the experience offers; joins the transaction. An offer that was there keeps its id. */
     replace(tenant: Tenant, experienceId: string, offers: ReadonlyArray<Offer>): Effect.Effect<void, Unavailable>
     /** Those of the variants that an experience which offers products does not offer. */
@@ -119,7 +119,7 @@ export class ExperienceProducts extends Context.Service<
 
       const held = Effect.fn("ExperienceProducts.held")(function* (
         { organizationId, mode }: Tenant,
-        { productIds, variantIds }: Named
+        { productIds, variantIds }: NamedProducts
       ) {
         const products =
           productIds.length === 0
@@ -187,7 +187,7 @@ export class ExperienceProducts extends Context.Service<
 export const notOffered = (
   offers: ReadonlyArray<Pick<Offer, "productId" | "productVariantId">>,
   variantIds: ReadonlyArray<string>,
-  variants: Known["variants"]
+  variants: KnownProducts["variants"]
 ): ReadonlySet<string> =>
   new Set(
     variantIds.filter((id) => {

@@ -9,7 +9,7 @@ import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { type Experience, Settings } from "../../domain/experience/Experience.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import { defaultCurrencyCode, defaultTimeZone, type Surroundings } from "../../domain/values/Locale.ts"
+import { defaultCurrencyCode, defaultTimeZone, type RegionalDefaults } from "../../domain/values/Locale.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import type { MechanismName } from "../mechanism/Mechanisms.ts"
 import {
@@ -49,7 +49,7 @@ export class Experiences extends Context.Service<
   Experiences,
   {
     /** The organization's time zone and currency, for experiences that name none. */
-    defaults(tenant: Tenant): Effect.Effect<Surroundings, Unavailable>
+    defaults(tenant: Tenant): Effect.Effect<RegionalDefaults, Unavailable>
     /** An access code that is absent or null is none. */
     create(
       tenant: Tenant,

@@ -6,9 +6,9 @@ import { Context, Effect, Layer, Result } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { ExperienceWindow } from "../../domain/experience/ExperienceWindow.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Surroundings } from "../../domain/values/Locale.ts"
+import type { RegionalDefaults } from "../../domain/values/Locale.ts"
 import type { Sequence, Settings } from "../../domain/experience/Sequence.ts"
-import { ExperienceProducts, type Named } from "./ExperienceProducts.ts"
+import { ExperienceProducts, type NamedProducts } from "./ExperienceProducts.ts"
 import { toWindow, windowColumns, type WindowRow } from "./ExperienceWindows.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import { type Row as MechanismRow, type StoredMechanism, toStored } from "../mechanism/Mechanisms.ts"
@@ -27,7 +27,7 @@ export interface NewSequence {
 
 /** What there is where a sequence is to come into being, of what it names. */
 export interface Above {
-  readonly surroundings: Surroundings
+  readonly surroundings: RegionalDefaults
   readonly products: ReadonlySet<string>
   /** Those of the variants that the experience does not offer. */
   readonly notOffered: ReadonlySet<string>
@@ -43,13 +43,13 @@ export interface Made {
  * A sequence with its mechanisms that are not archived, in the order they were created; if it is archived itself, with those
  * that were archived with it.
  */
-export interface WholeSequence {
+export interface SequenceAggregate {
   readonly sequence: Sequence
   readonly mechanisms: ReadonlyArray<StoredMechanism>
 }
 
-export class WholeSequences extends Context.Service<
-  WholeSequences,
+export class SequenceAggregates extends Context.Service<
+  SequenceAggregates,
   {
     /**
      * Makes what `judge` decides on below an experience, given what there is of what was named; `below` makes the rest.
@@ -59,7 +59,7 @@ export class WholeSequences extends Context.Service<
       tenant: Tenant,
       by: string,
       experienceId: string,
-      named: Named,
+      named: NamedProducts,
       judge: (above: Above) => Result.Result<New, E>,
       below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
     ): Effect.Effect<string, E | E2 | RecordNotFound | Unavailable, R>
@@ -72,13 +72,17 @@ export class WholeSequences extends Context.Service<
       judge: (settings: Settings, products: ReadonlySet<string>) => Result.Result<Settings, E>,
       accessCode?: string | null
     ): Effect.Effect<Sequence, E | RecordNotFound | Unavailable>
-    find(tenant: Tenant, id: string): Effect.Effect<WholeSequence, RecordNotFound | Unavailable>
+    find(tenant: Tenant, id: string): Effect.Effect<SequenceAggregate, RecordNotFound | Unavailable>
     /** A sequence that has just been archived, with the mechanisms that it had `before`, as they are now. */
-    archived(tenant: Tenant, sequence: Sequence, before: WholeSequence): Effect.Effect<WholeSequence, Unavailable>
+    archived(
+      tenant: Tenant,
+      sequence: Sequence,
+      before: SequenceAggregate
+    ): Effect.Effect<SequenceAggregate, Unavailable>
   }
 >()("usher/store/experience/SequenceAggregates") {
   static readonly layer = Layer.effect(
-    WholeSequences,
+    SequenceAggregates,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const sequences = yield* Sequences
@@ -86,7 +90,7 @@ export class WholeSequences extends Context.Service<
 
       /** What a mechanism takes from the experience, which stays as it is until the transaction ends. */
       const surroundings = Effect.fnUntraced(function* ({ organizationId, mode }: Tenant, experienceId: string) {
-        const rows = yield* sql<Surroundings & WindowRow>`
+        const rows = yield* sql<RegionalDefaults & WindowRow>`
           select e.record ->> 'timeZone' as "timeZone", e.record ->> 'currencyCode' as "currencyCode",
             ${windowColumns(sql)}
           from experiences e
@@ -100,7 +104,7 @@ export class WholeSequences extends Context.Service<
           tenant: Tenant,
           by: string,
           experienceId: string,
-          named: Named,
+          named: NamedProducts,
           judge: (above: Above) => Result.Result<New, E>,
           below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
         ) {
@@ -159,7 +163,7 @@ export class WholeSequences extends Context.Service<
       const archived = Effect.fn("WholeSequences.archived")(function* (
         tenant: Tenant,
         sequence: Sequence,
-        { mechanisms }: WholeSequence
+        { mechanisms }: SequenceAggregate
       ) {
         const ids = mechanisms.map(({ identity }) => identity.id)
         return yield* withThose(tenant, sequence, sql`m.id = any(${ids}::uuid[])`)

@@ -18,7 +18,7 @@ export interface Commit {
   /** The sequence of the mechanism's last event before this commit. */
   readonly expectedSequence: number
   /** The reign under which its writer took the mechanism over, as the head told it; absent: 0, nobody ever has. */
-  readonly reign?: number
+  readonly epoch?: number
   /**
    * In order; the first gets sequence `expectedSequence + 1`. Never empty, and at most some 10,000: a commit is one
    * transaction, and whatever waits behind it waits as long as it takes. Instants are whole milliseconds.
@@ -53,7 +53,7 @@ export interface Head {
   /** Of the last event; 0 before the first. */
   readonly sequence: number
   /** How often the mechanism has been taken over. */
-  readonly reign: number
+  readonly epoch: number
   readonly wakeAt: Millis | null
   /** Archived and torn down: nobody can reach it any more, and time brings nothing. */
   readonly isOver: boolean

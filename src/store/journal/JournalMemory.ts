@@ -22,7 +22,7 @@ export interface Stored {
   readonly createdBy: string
   record: MechanismRecord
   wakeAt: Millis | null
-  reign: number
+  epoch: number
   readonly events: Array<Recorded>
   readonly places: Map<string, PlaceRow>
 }
@@ -54,7 +54,7 @@ const make = (tables: Map<string, Stored>): Journal["Service"] => ({
           createdBy,
           record,
           wakeAt,
-          reign: 0,
+          epoch: 0,
           events: [],
           places: new Map()
         }
@@ -66,7 +66,7 @@ const make = (tables: Map<string, Stored>): Journal["Service"] => ({
   append: (commit: Commit) =>
     Effect.suspend(() => {
       const stored = tables.get(commit.mechanismId)
-      const isExpected = stored?.events.length === commit.expectedSequence && stored.reign === (commit.reign ?? 0)
+      const isExpected = stored?.events.length === commit.expectedSequence && stored.epoch === (commit.epoch ?? 0)
       if (stored === undefined || !isExpected) {
         return Effect.fail(new JournalConflict({ mechanismId: commit.mechanismId }))
       }
@@ -83,7 +83,7 @@ const make = (tables: Map<string, Stored>): Journal["Service"] => ({
       mechanismIds.flatMap((id) => {
         const stored = tables.get(id)
         if (stored === undefined) return []
-        stored.reign += 1
+        stored.epoch += 1
         return [headOf(stored)]
       })
     ),
@@ -107,10 +107,10 @@ function write(stored: Stored, { events, places, wakeAt, record }: Commit) {
   if (record !== undefined) stored.record = record
 }
 
-const headOf = ({ identity, events, wakeAt, reign, record }: Stored): Head => ({
+const headOf = ({ identity, events, wakeAt, epoch: reign, record }: Stored): Head => ({
   identity,
   sequence: events.length,
-  reign,
+  epoch: reign,
   wakeAt,
   isOver: record.archived && record.status.teardownStatus === "completed"
 })

@@ -145,7 +145,7 @@ export const toHead = ([
 ]: HeadRow): Head => ({
   identity: { id, organizationId, mode, experienceId, sequenceId, kind },
   sequence,
-  reign,
+  epoch: reign,
   wakeAt: wakeAt === null ? null : wakeAt.getTime(),
   isOver
 })
@@ -238,7 +238,7 @@ const emptyColumns = () => ({
 })
 
 function addCommit({ commit, event, place, record }: Columns, number: number, encoded: EncodedCommit) {
-  const { mechanismId, expectedSequence, reign = 0, events, places, wakeAt, record: changed } = encoded.commit
+  const { mechanismId, expectedSequence, epoch: reign = 0, events, places, wakeAt, record: changed } = encoded.commit
   commit.mechanismId.push(mechanismId)
   commit.sequence.push(BigInt(expectedSequence))
   commit.reign.push(reign)

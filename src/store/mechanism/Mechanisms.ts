@@ -9,7 +9,7 @@ import type { Fragment } from "effect/sql/Statement"
 import type { Kind, Lifecycle, MechanismIdentity, StatusFields } from "../../domain/mechanism/Decider.ts"
 import { bounded, ExperienceWindow } from "../../domain/experience/ExperienceWindow.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
-import { defaultCurrencyCode, defaultTimeZone, type Surroundings } from "../../domain/values/Locale.ts"
+import { defaultCurrencyCode, defaultTimeZone, type RegionalDefaults } from "../../domain/values/Locale.ts"
 import { type Millis, Timestamp } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import {
@@ -98,7 +98,7 @@ export class Mechanisms extends Context.Service<
       filter: DistributionFilter
     ): Effect.Effect<Page<StoredMechanism>, PageRefused | Unavailable>
     /** What a mechanism takes from the experience it belongs to, where it says nothing itself. */
-    surroundings(tenant: Tenant, id: string): Effect.Effect<Surroundings, Unavailable>
+    surroundings(tenant: Tenant, id: string): Effect.Effect<RegionalDefaults, Unavailable>
     /** Counts a mechanism's places, by status, and its events: for when its actor cannot be asked. */
     tally(tenant: Tenant, id: string): Effect.Effect<Tally, Unavailable>
   }

@@ -13,7 +13,7 @@ import { orUnavailable } from "../postgres/SqlFailure.ts"
 export const locatedMax = 10_000
 
 /** A tenant's mechanism that stands still. */
-export interface StandingStill {
+export interface ParkedMechanism {
   readonly mechanismId: string
   readonly kind: Kind
   readonly node: string
@@ -25,7 +25,7 @@ export class Operations extends Context.Service<
   Operations,
   {
     /** The tenant's mechanisms that stand still, the latest first. */
-    parked(tenant: Tenant): Effect.Effect<ReadonlyArray<StandingStill>, Unavailable>
+    parked(tenant: Tenant): Effect.Effect<ReadonlyArray<ParkedMechanism>, Unavailable>
     /** The earliest wake-up of the tenant's mechanisms that has led to nothing; undefined if all are in time. */
     overdue(tenant: Tenant, now: Millis): Effect.Effect<Millis | undefined, Unavailable>
     /** The ids of the tenant's mechanisms whose work is not over, at most {@link locatedMax}. */
@@ -40,7 +40,7 @@ export class Operations extends Context.Service<
         sql`m.organization_id = ${organizationId} and m.mode = ${mode}`
 
       const parked = Effect.fn("Operations.parked")(function* (tenant: Tenant) {
-        const rows = yield* sql<Omit<StandingStill, "parkedAt"> & { readonly parkedAt: Date }>`
+        const rows = yield* sql<Omit<ParkedMechanism, "parkedAt"> & { readonly parkedAt: Date }>`
           select p.mechanism_id as "mechanismId", m.kind, p.node, p.parked_at as "parkedAt", p.restarts
           from parked_mechanisms p join mechanisms m on m.id = p.mechanism_id
           where ${ofTenant(tenant)} order by p.parked_at desc, p.mechanism_id`

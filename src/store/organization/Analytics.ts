@@ -34,7 +34,7 @@ const queriesMax = 50
 export class QueryTooLong extends Schema.TaggedError<QueryTooLong>()("QueryTooLong", { seconds: Schema.Finite }) {}
 
 /** Events that are asked for, with the field that is added up, if one is. */
-export interface Wanted {
+export interface AnalyticsRequest {
   readonly kind: Source["kind"]
   readonly type: string
   readonly field: string | null
@@ -44,7 +44,7 @@ export interface Wanted {
  * What was found of one kind of events in one bucket, of money in one currency; the sum of exact decimals, as the number
  * nearest to it.
  */
-export interface Tally extends Wanted {
+export interface Tally extends AnalyticsRequest {
   /** Null where no money is added up. */
   readonly currencyCode: string | null
   /** When the bucket begins. */
@@ -56,7 +56,7 @@ export interface Tally extends Wanted {
 
 /** A question about a tenant. */
 export interface Question {
-  readonly wanted: ReadonlyArray<Wanted>
+  readonly wanted: ReadonlyArray<AnalyticsRequest>
   readonly range: Range
   readonly interval: Interval
   readonly where: Where
@@ -171,7 +171,7 @@ function make(millisMax: number) {
   })
 }
 
-interface Row extends Wanted {
+interface Row extends AnalyticsRequest {
   readonly bucket: Date
   readonly currencyCode: string | null
   readonly count: bigint

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Recent } from "../../../src/auth/sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../../../src/auth/sessions/SegmentedCache.ts"
 
 describe("A bounded memory", () => {
   it("keeps at least as many as it should, and at most twice as many", () => {
-    const recent = new Recent<number>(100)
+    const recent = new SegmentedCache<number>(100)
     for (let n = 0; n < 1_000; n++) recent.set(`${n}`, n)
     const kept = Array.from({ length: 1_000 }, (_, n) => n).filter((n) => recent.get(`${n}`) !== undefined)
     assert.isTrue(kept.length >= 100 && kept.length <= 200)
@@ -11,7 +11,7 @@ describe("A bounded memory", () => {
   })
 
   it("keeps what is used", () => {
-    const recent = new Recent<string>(10)
+    const recent = new SegmentedCache<string>(10)
     recent.set("used", "still here")
     for (let n = 0; n < 1_000; n++) {
       recent.set(`${n}`, "")
@@ -21,7 +21,7 @@ describe("A bounded memory", () => {
 
   it("that has a time forgets what was not used for as long, and keeps what was", () => {
     let now = 0
-    const recent = new Recent<string>(10, { afterMillis: 60, now: () => now })
+    const recent = new SegmentedCache<string>(10, { afterMillis: 60, now: () => now })
     recent.set("used", "here")
     recent.set("left", "here")
     for (now = 0; now < 1_000; now += 50) assert.strictEqual(recent.get("used"), "here")
@@ -34,7 +34,7 @@ describe("A bounded memory", () => {
   })
 
   it("forgets what it is told to", () => {
-    const recent = new Recent<number>(2)
+    const recent = new SegmentedCache<number>(2)
     for (let n = 0; n < 3; n++) recent.set(`${n}`, n)
     for (let n = 0; n < 3; n++) recent.delete(`${n}`)
     for (let n = 0; n < 3; n++) assert.isUndefined(recent.get(`${n}`))

@@ -121,7 +121,7 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
 /** Everything that can be asked of a draw. */
 const told = (state: History["state"], now: number): unknown => ({
   ...askedOf(decider, state, consumers, now),
-  published: decider.published!(state)
+  published: decider.publishedFacts!(state)
 })
 
 const proofOf = (state: History["state"]): string => [...(decider.facts!(state, 0).proof?.("id") ?? [])].join("")

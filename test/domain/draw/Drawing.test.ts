@@ -46,7 +46,7 @@ describe("the seed", () => {
     const draw = given()
     assert.deepStrictEqual(draw.events[1], { _tag: "SeedDrawn", at: at(0), seed, salt })
     const seedCommitment = createHash("sha256").update(Buffer.from(seed, "hex")).digest("hex")
-    assert.deepStrictEqual(decider.published!(draw.state), { seedCommitment })
+    assert.deepStrictEqual(decider.publishedFacts!(draw.state), { seedCommitment })
     assert.deepStrictEqual(decider.facts!(draw.state, at(0)), { published: { seedCommitment } })
   })
 })
@@ -60,7 +60,7 @@ describe("the closing", () => {
     const list = ids.map((id) => `${id},1000000\n`).join("")
     const entriesDigest = createHash("sha256").update(list).digest("hex")
     assert.deepStrictEqual(brought, [closed(100), { _tag: "EntriesFixed", at: at(100), entriesDigest }])
-    assert.deepInclude(decider.published!(draw.state), { entriesDigest })
+    assert.deepInclude(decider.publishedFacts!(draw.state), { entriesDigest })
     assert.strictEqual(decider.wakeAt(draw.state), at(200))
     assert.strictEqual(draw.status(150, "ada"), "ENTERED")
   })
@@ -112,7 +112,7 @@ describe("the drawing", () => {
       grantSequence: draw.events.indexOf(brought[0]!) + 1,
       drawnAt: at(200)
     })
-    assert.deepInclude(decider.published!(draw.state), { drawnAt: "2026-11-21T18:03:20.000Z" })
+    assert.deepInclude(decider.publishedFacts!(draw.state), { drawnAt: "2026-11-21T18:03:20.000Z" })
   })
 
   it("draws them in the order of their scores", () => {
@@ -338,7 +338,7 @@ describe("a draw with a beacon", () => {
     assert.isUndefined(awaitsBeacon(draw.state))
     assert.deepInclude(draw.until(100).at(-1), { _tag: "EntriesFixed", beaconRound: round })
     assert.strictEqual(awaitsBeacon(draw.state), round)
-    assert.deepInclude(decider.published!(draw.state), { beaconRound: round })
+    assert.deepInclude(decider.publishedFacts!(draw.state), { beaconRound: round })
     assert.isUndefined(decider.wakeAt(draw.state))
     assert.deepStrictEqual(draw.noticed(100_000), [])
   })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { type Chunk, Line, type Member } from "../../../src/domain/mechanism/IndexedList.ts"
+import { type Chunk, IndexedList, type Member } from "../../../src/domain/mechanism/IndexedList.ts"
 import { below, type Random32, seededRandom } from "../../../src/domain/values/SeededRandom.ts"
 
 interface Standing extends Member<Standing> {
@@ -19,7 +19,7 @@ const insertInto = (members: Array<Standing>, member: Standing): void => {
   members.splice(behind === -1 ? members.length : behind, 0, member)
 }
 
-const assertSame = (line: Line<Standing>, members: ReadonlyArray<Standing>): void => {
+const assertSame = (line: IndexedList<Standing>, members: ReadonlyArray<Standing>): void => {
   assert.strictEqual(line.size, members.length)
   assert.strictEqual(line.first, members[0])
   assert.strictEqual(line.last, members.at(-1))
@@ -31,7 +31,7 @@ const assertSame = (line: Line<Standing>, members: ReadonlyArray<Standing>): voi
 
 /** Runs `steps` random changes on a line and on an array, comparing them now and then. */
 const compare = (random: Random32, steps: number, orders: number, shareOfRemovals: number): void => {
-  const line = new Line<Standing>()
+  const line = new IndexedList<Standing>()
   const members: Array<Standing> = []
   for (let step = 0; step < steps; step++) {
     const removes = below(random, 100) < shareOfRemovals
@@ -65,7 +65,7 @@ describe("a line", () => {
   )
 
   it("lets who came later stand behind others of the same order", () => {
-    const line = new Line<Standing>()
+    const line = new IndexedList<Standing>()
     const members = [standing(1, 5), standing(2, 5), standing(3, 4), standing(4, 5)]
     for (const member of members) line.insert(member)
     assert.deepStrictEqual(
@@ -75,7 +75,7 @@ describe("a line", () => {
   })
 
   it("tells orders apart that are one and the same floating point number", () => {
-    const line = new Line<Standing>()
+    const line = new IndexedList<Standing>()
     const near = 10n ** 20n
     const members = [3n, 1n, 2n].map((order, name) => standing(name, near + order))
     for (const member of members) line.insert(member)
@@ -86,7 +86,7 @@ describe("a line", () => {
   })
 
   it("lets alone someone who does not stand in it", () => {
-    const line = new Line<Standing>()
+    const line = new IndexedList<Standing>()
     const member = standing(1, 1)
     line.remove(member)
     assert.strictEqual(line.position(member), 0)
@@ -97,7 +97,7 @@ describe("a line", () => {
   })
 
   it("is empty and usable after everyone was taken out", () => {
-    const line = new Line<Standing>()
+    const line = new IndexedList<Standing>()
     const members = Array.from({ length: 2_000 }, (_, name) => standing(name, name))
     for (const member of members) line.insert(member)
     assert.deepStrictEqual(line.takeAll(), members)

@@ -1,31 +1,31 @@
 import { assert, describe, it } from "@effect/vitest"
-import { FailureRecord } from "../../../src/engine/actor/RestartPolicy.ts"
+import { RestartHistory } from "../../../src/engine/actor/RestartPolicy.ts"
 
 const defect = (at: number) => ({ isDefect: true, at })
 const outage = (at: number) => ({ isDefect: false, at })
 
 describe("supervision", () => {
   it("five defects within a minute park a mechanism", () => {
-    const failures = new FailureRecord()
+    const failures = new RestartHistory()
     for (const at of [0, 10_000, 20_000, 30_000]) assert.isDefined(failures.note(defect(at)))
     assert.isUndefined(failures.note(defect(59_999)))
     assert.isTrue(failures.parked)
   })
 
   it("five defects spread over more than a minute do not", () => {
-    const failures = new FailureRecord()
+    const failures = new RestartHistory()
     for (const at of [0, 20_000, 40_000, 60_000, 80_000]) assert.isDefined(failures.note(defect(at)))
     assert.isFalse(failures.parked)
   })
 
   it("outages never park, and the pause grows to five seconds", () => {
-    const failures = new FailureRecord()
+    const failures = new RestartHistory()
     const pauses = Array.from({ length: 9 }, (_, n) => failures.note(outage(n)))
     assert.deepStrictEqual(pauses, [100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000])
   })
 
   it("the pause starts small again once the actor has run", () => {
-    const failures = new FailureRecord()
+    const failures = new RestartHistory()
     failures.note(outage(0))
     failures.note(outage(1))
     failures.recovered()
@@ -34,7 +34,7 @@ describe("supervision", () => {
   })
 
   it("an unparked mechanism has five attempts again", () => {
-    const failures = new FailureRecord()
+    const failures = new RestartHistory()
     for (let n = 0; n < 5; n++) failures.note(defect(n))
     failures.unpark()
     assert.isDefined(failures.note(defect(6)))

@@ -28,7 +28,7 @@ class Nodes {
   answer: (question: Question, message: number) => Answer = (question) => Result.succeed(question)
 
   /** Questions are answered one after the other, so that each can be seen to arrive by itself. */
-  readonly carry: RemoteCalls.Carry = (_, bytes) => {
+  readonly carry: RemoteCalls.Transport = (_, bytes) => {
     const asked = decode<ReadonlyArray<Asked>>(bytes)
     const message = this.messages.push(asked) - 1
     const gate = this.gates[message]

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { Collector } from "../../../src/engine/cluster/ReplyBatch.ts"
+import { ReplyBatch } from "../../../src/engine/cluster/ReplyBatch.ts"
 
 const places = (answers: ReadonlyArray<readonly [index: number, answer: unknown]>) => answers.map(([index]) => index)
 
 describe("the answers to the questions of one message", () => {
   it.effect("go together if they come soon, at once when the last is there", () =>
     Effect.gen(function* () {
-      const collector = new Collector(3)
+      const collector = new ReplyBatch(3)
       collector.add(1, ["yes", "b"])
       const taking = yield* Effect.forkChild(collector.taken, { startImmediately: true })
       collector.add(0, ["yes", "a"])
@@ -22,7 +22,7 @@ describe("the answers to the questions of one message", () => {
 
   it.effect("do not wait long for one that is slow, which comes by itself", () =>
     Effect.gen(function* () {
-      const collector = new Collector(3)
+      const collector = new ReplyBatch(3)
       collector.add(0, ["yes", "a"])
       collector.add(2, ["yes", "c"])
       const first = yield* Effect.forkChild(collector.taken, { startImmediately: true })
@@ -40,7 +40,7 @@ describe("the answers to the questions of one message", () => {
 
   it.effect("of no question are there", () =>
     Effect.gen(function* () {
-      const collector = new Collector(0)
+      const collector = new ReplyBatch(0)
       assert.isTrue(collector.isDone)
       assert.deepStrictEqual(yield* collector.taken, [])
     })

@@ -3,7 +3,7 @@ import { Equal, Result } from "effect"
 import { decider as appointments, offeredSlots } from "../../../src/domain/appointment/Appointment.ts"
 import { decider as auctions } from "../../../src/domain/auction/Auction.ts"
 import { decider as draws } from "../../../src/domain/draw/Draw.ts"
-import type { LiveKind } from "../../../src/domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../src/domain/mechanism/Decider.ts"
 import * as Refusals from "../../../src/domain/mechanism/Refusals.ts"
 import { Overloaded } from "../../../src/engine/actor/Actor.ts"
 import {
@@ -29,11 +29,10 @@ const carried = (question: Question, answer: Answer): Answer =>
 
 const carriedOver = <A>(value: A): A => decode<A>(encode(value))
 
-const factsOf = (kind: LiveKind): Question => ({ ask: "facts", mechanism: { ...queue(), kind } })
+const factsOf = (kind: Kind): Question => ({ ask: "facts", mechanism: { ...queue(), kind } })
 
 /** The facts as they arrive. */
-const arrived = <A>(kind: LiveKind, facts: A): A =>
-  Result.getOrThrow(carried(factsOf(kind), Result.succeed(facts))) as A
+const arrived = <A>(kind: Kind, facts: A): A => Result.getOrThrow(carried(factsOf(kind), Result.succeed(facts))) as A
 
 describe("a refusal that another node gives", () => {
   const send: Question = { ask: "send", mechanism: queue(), command: enter(1) }

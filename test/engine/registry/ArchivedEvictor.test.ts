@@ -21,11 +21,11 @@ describe("an archived mechanism", () => {
   it.effect("stays until nothing is outstanding in it, and then takes no room", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
-      const here = engine.ask("queue", () => true)
+      const here = engine.query("queue", () => true)
       yield* createQueue(1, { ...byHand, admissionExpirationSeconds: 60 })
       yield* engine.send(queue(), enter(1))
       yield* engine.send(queue(), { _tag: "Admit", consumerId: consumer(1), by: "admin" })
-      yield* engine.administer(queue(), { _tag: "Archive", by: "admin" })
+      yield* engine.sendAdmin(queue(), { _tag: "Archive", by: "admin" })
       yield* TestClock.adjust("50 seconds")
       assert.lengthOf(yield* here, 1)
       yield* TestClock.adjust("12 seconds")
@@ -45,7 +45,7 @@ describe("an archived mechanism", () => {
       yield* createQueue(1, byHand)
       yield* engine.send(queue(), enter(1))
       yield* engine.send(queue(), { _tag: "Admit", consumerId: consumer(1), by: "admin" })
-      yield* engine.administer(queue(), { _tag: "Archive", by: "admin" })
+      yield* engine.sendAdmin(queue(), { _tag: "Archive", by: "admin" })
       yield* TestClock.adjust("1 minute")
       for (const { engine } of [yield* anotherEngine("here"), yield* anotherEngine("there")]) {
         yield* TestClock.adjust("1 minute")
@@ -58,7 +58,7 @@ describe("an archived mechanism", () => {
       assert.strictEqual((yield* last.send(reached, complete)).status, "COMPLETED")
       assert.strictEqual((yield* Effect.flip(last.view(reached, consumer(1))))._tag, "MechanismNotFound")
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(yield* last.ask("queue", () => true), [])
+      assert.deepStrictEqual(yield* last.query("queue", () => true), [])
       assert.strictEqual((yield* Effect.flip(last.view(reached, consumer(1))))._tag, "MechanismNotFound")
     }).pipe(Effect.provide(layerJournal))
   )
@@ -66,11 +66,11 @@ describe("an archived mechanism", () => {
   it.effect("stays for as long as someone watches it", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
-      const here = engine.ask("queue", () => true)
+      const here = engine.query("queue", () => true)
       yield* createQueue(1, byHand)
       yield* engine.send(queue(), enter(1))
       const unwatch = engine.watch(queueId(1), () => {})
-      yield* engine.administer(queue(), { _tag: "Archive", by: "admin" })
+      yield* engine.sendAdmin(queue(), { _tag: "Archive", by: "admin" })
       yield* TestClock.adjust("10 seconds")
       assert.lengthOf(yield* here, 1)
       unwatch()

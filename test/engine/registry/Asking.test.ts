@@ -6,7 +6,7 @@ import { byHand, createQueue, enter, Hands, layerJournal, queue, tenant } from "
 
 const sizes = (engine: Engine["Service"]) =>
   Effect.map(
-    engine.ask("queue", ({ places }) => (places.size > 0 ? places.size : undefined)),
+    engine.query("queue", ({ places }) => (places.size > 0 ? places.size : undefined)),
     (said) => said.map(({ mechanism, answer }) => [mechanism.id, answer])
   )
 
@@ -36,8 +36,8 @@ layer(Engine.layer({ node: "test" }).pipe(Layer.provideMerge(layerJournal)))("Me
         [queue(1).id, 1],
         [queue(2).id, 3]
       ])
-      assert.deepStrictEqual(yield* engine.ask("draw", () => true), [])
-      const [said] = yield* engine.ask("queue", () => true)
+      assert.deepStrictEqual(yield* engine.query("draw", () => true), [])
+      const [said] = yield* engine.query("queue", () => true)
       assert.deepStrictEqual(
         [said!.mechanism.kind, said!.mechanism.tenant.organizationId],
         ["queue", tenant.organizationId]

@@ -240,7 +240,7 @@ describe("the engine's door", () => {
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createQueue(1, byHand)
-      const archived = yield* engine.administer(queue(), { _tag: "Archive", by: "admin" })
+      const archived = yield* engine.sendAdmin(queue(), { _tag: "Archive", by: "admin" })
       assert.isTrue(archived.status.archived)
       assert.strictEqual((yield* Effect.flip(engine.view(queue(), consumer(1))))._tag, "MechanismNotFound")
     }).pipe(Effect.provide(layer))

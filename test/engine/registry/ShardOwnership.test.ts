@@ -7,7 +7,7 @@ import { byHand, createQueue, layerJournal, queueId } from "../engineFixture.ts"
 
 it.effect("a mechanism that is lost while it is taken over is said to be elsewhere, not to be unknown", () =>
   Effect.gen(function* () {
-    const registry = yield* Registry.make({ holds: () => true, takeOver: () => Effect.succeed([]) })
+    const registry = yield* Registry.make({ owns: () => true, takeOver: () => Effect.succeed([]) })
     yield* createQueue(1, byHand)
     const refused = yield* Effect.flip(registry.acquire(queueId(1)))
     assert(refused instanceof Unavailable)

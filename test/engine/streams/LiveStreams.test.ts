@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { View } from "../../../src/domain/queue/Queue.ts"
-import type { Survey } from "../../../src/engine/actor/Actor.ts"
+import type { MechanismViews } from "../../../src/engine/actor/Actor.ts"
 import { Engine } from "../../../src/engine/Engine.ts"
-import { Audience, type Ending, type Listener, streamsOfOneMax } from "../../../src/engine/streams/LiveStreams.ts"
+import { Subscribers, type Ending, type Listener, streamsOfOneMax } from "../../../src/engine/streams/LiveStreams.ts"
 import { byHand, consumer, createQueue, enter, Hands, layerJournal, leave, queue, stranger } from "../engineFixture.ts"
 
 const layer = Engine.layer({ node: "here" }).pipe(Layer.provideMerge(layerJournal))
@@ -39,7 +39,7 @@ class Ear implements Listener {
 /** Lets the ear listen to the first queue; answers how to stop. */
 const listen = Effect.fnUntraced(function* <E extends Ear>(ear: E) {
   const engine = yield* Engine
-  const audience = yield* engine.audience(queue())
+  const audience = yield* engine.subscribers(queue())
   audience.add(ear)
   yield* settle
   return Effect.sync(() => audience.remove(ear))
@@ -181,7 +181,7 @@ describe("A place that is followed", () => {
       const [waiting, bystander] = [new Ear(1), new Ear(2)]
       yield* listen(waiting)
       yield* listen(bystander)
-      yield* engine.administer(queue(), { _tag: "End", by: "test" })
+      yield* engine.sendAdmin(queue(), { _tag: "End", by: "test" })
       yield* TestClock.adjust("1 second")
       yield* settle
       assert.deepStrictEqual([waiting.positions, waiting.endings], [[1, "DENIED"], ["CLOSED"]])
@@ -194,7 +194,7 @@ describe("A place that is followed", () => {
       const engine = yield* Engine
       yield* createQueue(1, byHand)
       for (const unknown of [queue(2), { ...queue(), tenant: stranger }]) {
-        assert.strictEqual((yield* Effect.flip(engine.audience(unknown)))._tag, "MechanismNotFound")
+        assert.strictEqual((yield* Effect.flip(engine.subscribers(unknown)))._tag, "MechanismNotFound")
       }
     }).pipe(Effect.provide(layer))
   )
@@ -227,13 +227,13 @@ describe("An audience", () => {
     const scope = yield* Effect.scope
     const fork = Effect.runForkWith(yield* Effect.context<never>())
     const survey = (consumerIds: ReadonlyArray<string>) =>
-      Effect.suspend((): Effect.Effect<Survey, string> => {
+      Effect.suspend((): Effect.Effect<MechanismViews, string> => {
         if (mechanism.isDown) return Effect.fail("down")
         slices.push(consumerIds)
         const { sequence } = mechanism
         return Effect.succeed({ sequence, isOver: false, views: consumerIds.map(() => ({ position: sequence })) })
       })
-    const audience = new Audience({ survey, fork: (loop) => void Fiber.runIn(fork(loop), scope) })
+    const audience = new Subscribers({ viewMany: survey, fork: (loop) => void Fiber.runIn(fork(loop), scope) })
     /** A commit after which everybody stands otherwise. */
     const commit = (...consumerIds: ReadonlyArray<string>) => {
       mechanism.sequence += 1

@@ -3,7 +3,7 @@ import { Effect, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { defaultRateLimits, rateLimitsOf, type RateLimits as Numbers } from "../../../src/domain/organization/Plan.ts"
 import type { Api, Category } from "../../../src/http/limits/Limit.ts"
-import { make, type Caller, type RateLimits, type Standing } from "../../../src/http/limits/RateLimits.ts"
+import { make, type Caller, type RateLimits, type LimitStatus } from "../../../src/http/limits/RateLimits.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 
 type Limits = RateLimits["Service"]
@@ -28,11 +28,11 @@ const standings = (limits: Limits, api: Api, category: Category, caller: Partial
   const gate = limits.gate(api, category)
   return Array.from(
     { length: requests },
-    () => gate.pass({ organizationId, rateLimits: growth, ...caller }) as Standing
+    () => gate.pass({ organizationId, rateLimits: growth, ...caller }) as LimitStatus
   )
 }
 
-const hasPassed = ({ retryAfterSeconds }: Standing): boolean => retryAfterSeconds === undefined
+const hasPassed = ({ retryAfterSeconds }: LimitStatus): boolean => retryAfterSeconds === undefined
 
 const perMinute: ReadonlyArray<readonly [Api, Category, number]> = [
   ["consumer", "otpRequest", 10],

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Option, Random, Redacted, Schedule } from "effect"
 import { rateLimitsOf, type RateLimits as Numbers } from "../../../src/domain/organization/Plan.ts"
 import type { Category } from "../../../src/http/limits/Limit.ts"
-import { RateLimits, type Standing } from "../../../src/http/limits/RateLimits.ts"
+import { RateLimits, type LimitStatus } from "../../../src/http/limits/RateLimits.ts"
 import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 import * as Redis from "./redisFixture.ts"
@@ -16,7 +16,7 @@ const ask = (limits: Limits, category: Category, rateLimits: Numbers, organizati
     return Effect.map(Effect.isEffect(outcome) ? outcome : Effect.succeed(outcome), hasPassed)
   })
 
-const hasPassed = ({ retryAfterSeconds }: Standing): boolean => retryAfterSeconds === undefined
+const hasPassed = ({ retryAfterSeconds }: LimitStatus): boolean => retryAfterSeconds === undefined
 
 /** So many requests, all at once unless told otherwise; how many passed. */
 const passed = (one: Effect.Effect<boolean>, requests: number, concurrency: number | "unbounded" = "unbounded") =>

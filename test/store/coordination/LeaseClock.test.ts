@@ -4,7 +4,7 @@ import {
   laterOf,
   millisAtLeast,
   millisAtMost,
-  momentOf,
+  readClocks,
   monotonicMillisOf
 } from "../../../src/store/coordination/LeaseClock.ts"
 
@@ -22,7 +22,7 @@ const clocks = () => {
 describe("The time that has passed", () => {
   it("is the same by both clocks as long as nobody touches one", () => {
     const { clock, shown } = clocks()
-    const since = momentOf(clock)
+    const since = readClocks(clock)
     shown.wallMillis += 700
     shown.monotonicMillis += 700
     assert.deepStrictEqual([millisAtMost(clock, since), millisAtLeast(clock, since)], [700, 700])
@@ -36,7 +36,7 @@ describe("The time that has passed", () => {
       [90_000, 10, 90_000, 10]
     ] as const) {
       const { clock, shown } = clocks()
-      const since = momentOf(clock)
+      const since = readClocks(clock)
       shown.wallMillis += wall
       shown.monotonicMillis += monotonic
       assert.deepStrictEqual([millisAtMost(clock, since), millisAtLeast(clock, since)], [atMost, atLeast])
@@ -45,10 +45,10 @@ describe("The time that has passed", () => {
 
   it("tells the later of two moments whatever was done to the clock on the wall", () => {
     const { clock, shown } = clocks()
-    const first = momentOf(clock)
+    const first = readClocks(clock)
     shown.wallMillis -= 60_000
     shown.monotonicMillis += 1
-    const second = momentOf(clock)
+    const second = readClocks(clock)
     assert.strictEqual(laterOf(first, second), second)
     assert.strictEqual(laterOf(second, first), second)
     assert.strictEqual(laterOf(undefined, first), first)

@@ -230,14 +230,14 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
         const journal = yield* Journal
         const [taken, other] = [yield* created, yield* created]
         const [head, ...rest] = yield* journal.takeOver([taken])
-        assert.deepStrictEqual([head?.identity.id, head?.sequence, head?.reign, rest.length], [taken, 1, 1, 0])
+        assert.deepStrictEqual([head?.identity.id, head?.sequence, head?.epoch, rest.length], [taken, 1, 1, 0])
         const former = yield* Effect.flip(journal.append(entries(taken, 1, ids(1))))
         assert.strictEqual(former._tag, "JournalConflict")
-        yield* journal.append(entries(taken, 1, ids(1), { reign: 1 }))
+        yield* journal.append(entries(taken, 1, ids(1), { epoch: 1 }))
         yield* journal.append(entries(other, 1, ids(1)))
         const [again] = yield* journal.takeOver([taken])
-        assert.deepStrictEqual([again?.sequence, again?.reign], [2, 2])
-        assert.strictEqual((yield* journal.head(taken))?.reign, 2)
+        assert.deepStrictEqual([again?.sequence, again?.epoch], [2, 2])
+        assert.strictEqual((yield* journal.head(taken))?.epoch, 2)
         assert.deepStrictEqual(yield* journal.takeOver([randomUUID()]), [])
       })
     )
@@ -250,7 +250,7 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
         const rounds = Array.from({ length: 8 }, (_, round) => (round % 2 === 0 ? mechanisms : backwards))
         const reigns = yield* Effect.forEach(rounds, (ids) => journal.takeOver(ids), { concurrency: "unbounded" })
         for (const id of mechanisms) {
-          const found = reigns.map((heads) => heads.find(({ identity }) => identity.id === id)!.reign)
+          const found = reigns.map((heads) => heads.find(({ identity }) => identity.id === id)!.epoch)
           assert.sameMembers(found, [1, 2, 3, 4, 5, 6, 7, 8])
         }
       })
@@ -265,7 +265,7 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
         assert.deepStrictEqual(yield* journal.head(first.id), {
           identity: first,
           sequence: 1,
-          reign: 0,
+          epoch: 0,
           wakeAt: null,
           isOver: false
         })

@@ -2,7 +2,8 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Tenant } from "../../../src/domain/values/Ids.ts"
-import type { ConfigurationOf, LiveKind } from "../../../src/domain/mechanism/Mechanism.ts"
+import type { ConfigurationOf } from "../../../src/domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../src/domain/mechanism/Decider.ts"
 import { creationOf } from "../../../src/engine/lifecycle/Creation.ts"
 import { Experiences } from "../../../src/store/experience/Experiences.ts"
 import { Journal } from "../../../src/store/journal/Journal.ts"
@@ -23,7 +24,7 @@ const aSequence = Effect.fnUntraced(function* (tenant: Tenant) {
 })
 
 /** A mechanism of the sequence, created at an instant, to which these things happened. */
-const aMechanism = Effect.fnUntraced(function* <K extends LiveKind>(
+const aMechanism = Effect.fnUntraced(function* <K extends Kind>(
   sequence: Effect.Success<ReturnType<typeof aSequence>>,
   kind: K,
   configuration: ConfigurationOf<K>,

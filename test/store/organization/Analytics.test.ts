@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 import type { Interval, Where } from "../../../src/domain/organization/Analytics.ts"
 import type { Tenant } from "../../../src/domain/values/Ids.ts"
 import type { OrderStatus } from "../../../src/domain/consumer/Order.ts"
-import { Analytics, type Wanted } from "../../../src/store/organization/Analytics.ts"
+import { Analytics, type AnalyticsRequest } from "../../../src/store/organization/Analytics.ts"
 import { Orders } from "../../../src/store/consumer/Orders.ts"
 import { aConsumer, aQueue, aTenant, inTestMode, layer as recordsLayer } from "../support/recordsFixture.ts"
 
@@ -27,14 +27,14 @@ const entered = (tenant: Tenant, times: ReadonlyArray<string>, options: object =
     }))
   })
 
-const entries: Wanted = { kind: "queue", type: "Entered", field: null }
+const entries: AnalyticsRequest = { kind: "queue", type: "Entered", field: null }
 
 /** What is found of one kind of events, as `bucket: count`. */
 const counts = Effect.fnUntraced(function* (
   tenant: Tenant,
   from: string,
   to: string,
-  options: { readonly interval?: Interval; readonly where?: Where; readonly wanted?: Wanted } = {}
+  options: { readonly interval?: Interval; readonly where?: Where; readonly wanted?: AnalyticsRequest } = {}
 ) {
   const { interval = "1h", where = {}, wanted = entries } = options
   const question = { wanted: [wanted], range: { from: at(from), to: at(to) }, interval, where }

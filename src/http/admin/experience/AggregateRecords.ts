@@ -1,26 +1,26 @@
 /** Experiences and sequences as the Admin API shows them: with what they offer, and with everything below them. */
 import { Schema } from "effect"
-import type { LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
-import type { WholeExperience as Stored } from "../../../store/experience/ExperienceAggregates.ts"
-import type { WholeSequence as StoredSequence } from "../../../store/experience/SequenceAggregates.ts"
+import type { ExperienceAggregate as Stored } from "../../../store/experience/ExperienceAggregates.ts"
+import type { SequenceAggregate as StoredSequence } from "../../../store/experience/SequenceAggregates.ts"
 import { kinds } from "../mechanism/Kinds.ts"
 import { mechanismRecord } from "../mechanism/MechanismRecord.ts"
 import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
-import type { WholeExperience } from "./ExperienceAggregateApi.ts"
+import type { ExperienceAggregate } from "./ExperienceAggregateApi.ts"
 import { kindOfField, type SequenceWithMechanisms } from "./SequenceAggregateApi.ts"
 
 type Sequence = typeof SequenceWithMechanisms.Type
 
 /** The experience's record with everything below it. */
-export const wholeRecord = ({ experience, products, sequences }: Stored): typeof WholeExperience.Type => ({
+export const experienceAggregate = ({ experience, products, sequences }: Stored): typeof ExperienceAggregate.Type => ({
   ...experience,
   products,
-  sequences: sequences.map(wholeSequence)
+  sequences: sequences.map(sequenceAggregate)
 })
 
 /** The sequence's record with its mechanisms. */
-export const wholeSequence = ({ sequence, mechanisms }: StoredSequence): Sequence => {
+export const sequenceAggregate = ({ sequence, mechanisms }: StoredSequence): Sequence => {
   const byKind = Map.groupBy(mechanisms, ({ identity }) => identity.kind)
   const held = Object.entries(kindOfField).map(([field, kind]) => {
     const records = (byKind.get(kind) ?? []).map((mechanism) => recordOf(mechanism, kind))
@@ -30,8 +30,8 @@ export const wholeSequence = ({ sequence, mechanisms }: StoredSequence): Sequenc
 }
 
 /** The configuration a mechanism has, as its record tells. */
-export const configurationOf = ({ configuration }: StoredMechanism, kind: LiveKind) =>
-  Schema.decodeUnknownSync((kinds[kind] as KindOfMechanism<LiveKind>).Configuration)(configuration)
+export const configurationOf = ({ configuration }: StoredMechanism, kind: Kind) =>
+  Schema.decodeUnknownSync((kinds[kind] as KindOfMechanism<Kind>).Configuration)(configuration)
 
-const recordOf = (mechanism: StoredMechanism, kind: LiveKind) =>
+const recordOf = (mechanism: StoredMechanism, kind: Kind) =>
   mechanismRecord(mechanism, configurationOf(mechanism, kind), mechanism.status, kinds[kind])

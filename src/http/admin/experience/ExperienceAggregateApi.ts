@@ -53,7 +53,7 @@ export const ListedExperience = Schema.Struct({
 }).annotate({ identifier: "ListedExperience" })
 
 /** An experience with what it offers and its sequences, higher priority first. */
-export const WholeExperience = Schema.Struct({
+export const ExperienceAggregate = Schema.Struct({
   ...Experience.fields,
   products: Schema.Array(ExperienceProduct),
   sequences: Schema.Array(SequenceWithMechanisms)

@@ -17,7 +17,7 @@ import {
   ListedExperience,
   offeredProducts,
   sequencesMax,
-  WholeExperience
+  ExperienceAggregate
 } from "./ExperienceAggregateApi.ts"
 import { mechanismsMax } from "./SequenceAggregateApi.ts"
 
@@ -47,7 +47,7 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
   .add(
     HttpApiEndpoint.post("createExperience", "/experiences", {
       payload: CreateExperience,
-      success: WholeExperience.pipe(HttpApiSchema.status(201)),
+      success: ExperienceAggregate.pipe(HttpApiSchema.status(201)),
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
@@ -67,7 +67,7 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
     ),
     HttpApiEndpoint.get("getExperience", "/experiences/:id", {
       params: { id: Id },
-      success: WholeExperience,
+      success: ExperienceAggregate,
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
@@ -79,7 +79,7 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
     HttpApiEndpoint.put("changeExperience", "/experiences/:id", {
       params: { id: Id },
       payload: ChangeExperience,
-      success: WholeExperience,
+      success: ExperienceAggregate,
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
@@ -91,7 +91,7 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
     HttpApiEndpoint.post("duplicateExperience", "/experiences/:id/duplicate", {
       params: { id: Id },
       payload: [DuplicateExperience, Schema.Null],
-      success: WholeExperience.pipe(HttpApiSchema.status(201)),
+      success: ExperienceAggregate.pipe(HttpApiSchema.status(201)),
       error: [NotFound, Conflict]
     }).annotateMerge(
       OpenApi.annotations({
@@ -102,7 +102,7 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
     ),
     HttpApiEndpoint.delete("archiveExperience", "/experiences/:id", {
       params: { id: Id },
-      success: WholeExperience,
+      success: ExperienceAggregate,
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
@@ -113,7 +113,7 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
     ),
     HttpApiEndpoint.post("restoreExperience", "/experiences/:id/restore", {
       params: { id: Id },
-      success: WholeExperience,
+      success: ExperienceAggregate,
       error: NotFound
     }).annotateMerge(
       restores({

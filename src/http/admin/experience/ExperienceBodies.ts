@@ -5,13 +5,14 @@
 import { Result, Schema } from "effect"
 import { isWindowEmpty, Settings } from "../../../domain/experience/Experience.ts"
 import { type Offer, offersOf } from "../../../domain/experience/ExperienceProduct.ts"
-import type { Surroundings } from "../../../domain/values/Locale.ts"
-import {
-  type Known as KnownProducts,
-  type Named as NamedProducts,
-  notOffered
-} from "../../../store/experience/ExperienceProducts.ts"
-import type { Change, Known, Named, NewExperience } from "../../../store/experience/ExperienceAggregates.ts"
+import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
+import { type KnownProducts, type NamedProducts, notOffered } from "../../../store/experience/ExperienceProducts.ts"
+import type {
+  Change,
+  KnownRecords,
+  NamedRecords,
+  NewExperience
+} from "../../../store/experience/ExperienceAggregates.ts"
 import type { Issue, ValidationError } from "../../errors/Errors.ts"
 import { issueAt, issuesMax } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
@@ -30,7 +31,7 @@ export interface NewWhole extends NewExperience {
 }
 
 /** What a body that creates an experience names. */
-export const namedIn = (body: CreateBody): Named => {
+export const namedIn = (body: CreateBody): NamedRecords => {
   const sequences = body.sequences ?? []
   const named = [namedProducts(body), ...sequences.map(namedInSequence)]
   return {
@@ -49,8 +50,8 @@ export const namedProducts = ({ products }: Pick<CreateBody, "products">): Named
 /** What is to be made of a body that creates an experience, given what there is of what it names. */
 export const newWhole = (
   body: CreateBody,
-  defaults: Surroundings,
-  known: Known
+  defaults: RegionalDefaults,
+  known: KnownRecords
 ): Result.Result<NewWhole, ValidationError> => {
   const { settings, issues } = revised(defaults, body, defaults)
   const input = () => encodeCreation(body)
@@ -81,7 +82,7 @@ export const newWhole = (
 export const changed = (
   before: Settings,
   body: ChangeBody,
-  defaults: Surroundings,
+  defaults: RegionalDefaults,
   known: KnownProducts
 ): Result.Result<Change, ValidationError> => {
   const { settings, issues } = revised(before, body, defaults)
@@ -93,7 +94,7 @@ export const changed = (
 }
 
 /** The settings with the changes made, and what makes no sense in them. */
-const revised = (settings: Partial<Settings>, changes: CreateBody | ChangeBody, defaults: Surroundings) => {
+const revised = (settings: Partial<Settings>, changes: CreateBody | ChangeBody, defaults: RegionalDefaults) => {
   // Every required setting is in the payload of a creation, in the defaults, or in what is there already.
   const next = withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
   const problems = isWindowEmpty(next) ? [{ field: "closeAt", message: "closeAt must be after openAt" }] : []

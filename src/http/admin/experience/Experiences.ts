@@ -15,7 +15,11 @@ import { ExperienceProducts } from "../../../store/experience/ExperienceProducts
 import { Experiences } from "../../../store/experience/Experiences.ts"
 import { ExperienceWindows } from "../../../store/experience/ExperienceWindows.ts"
 import { Invalidations } from "../../../store/coordination/Invalidations.ts"
-import { type Known, type Named, WholeExperiences } from "../../../store/experience/ExperienceAggregates.ts"
+import {
+  type KnownRecords,
+  type NamedRecords,
+  ExperienceAggregates
+} from "../../../store/experience/ExperienceAggregates.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { Conflict, type ValidationError } from "../../errors/Errors.ts"
 import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
@@ -24,14 +28,14 @@ import { AdminApi } from "../Api.ts"
 import { copyOf, isTooLarge, namedBy } from "../mechanism/Duplication.ts"
 import { changed, namedIn, namedProducts, newWhole, type NewWhole } from "./ExperienceBodies.ts"
 import { orInvalidPage } from "../records/Lists.ts"
-import { wholeRecord } from "./AggregateRecords.ts"
+import { experienceAggregate } from "./AggregateRecords.ts"
 
 export const ExperienceHandlers = HttpApiBuilder.group(
   AdminApi,
   "experiences",
   Effect.fnUntraced(function* (handlers) {
     const experiences = yield* Experiences
-    const wholes = yield* WholeExperiences
+    const wholes = yield* ExperienceAggregates
     const products = yield* ExperienceProducts
     const creation = yield* Creation
     const protection = yield* Protection
@@ -43,8 +47,8 @@ export const ExperienceHandlers = HttpApiBuilder.group(
     const make = Effect.fnUntraced(function* (
       tenant: Tenant,
       by: string,
-      named: Named,
-      judge: (known: Known) => Result.Result<NewWhole, ValidationError>
+      named: NamedRecords,
+      judge: (known: KnownRecords) => Result.Result<NewWhole, ValidationError>
     ) {
       const { experienceId, sequenceIds } = yield* creation.together(tenant, by, (bring) =>
         wholes.create(tenant, by, named, judge, ({ settings, sequences }, made) =>
@@ -61,7 +65,7 @@ export const ExperienceHandlers = HttpApiBuilder.group(
         )
       )
       yield* protection.changed(...sequenceIds)
-      return wholeRecord(yield* wholes.find(tenant, experienceId))
+      return experienceAggregate(yield* wholes.find(tenant, experienceId))
     })
 
     return handlers.handleAll({
@@ -86,7 +90,7 @@ export const ExperienceHandlers = HttpApiBuilder.group(
       getExperience: Effect.fnUntraced(
         function* ({ params }) {
           const { tenant } = yield* CurrentTenant
-          return wholeRecord(yield* wholes.find(tenant, params.id))
+          return experienceAggregate(yield* wholes.find(tenant, params.id))
         },
         orNotFound,
         orServiceUnavailable
@@ -108,7 +112,7 @@ export const ExperienceHandlers = HttpApiBuilder.group(
           // Consumers may select what is offered from now on, and nothing else.
           if (payload.products !== undefined) yield* invalidations.settled
           yield* tellMechanisms(tenant, by, id)
-          return wholeRecord(yield* wholes.find(tenant, id))
+          return experienceAggregate(yield* wholes.find(tenant, id))
         },
         orNotFound,
         orBusy,
@@ -133,7 +137,7 @@ export const ExperienceHandlers = HttpApiBuilder.group(
           const { tenant, by } = yield* CurrentTenant
           const before = yield* wholes.find(tenant, id)
           const archived = yield* archiveWithMechanisms(tenant, by, experiences.archive(tenant, id, by))
-          return wholeRecord(yield* wholes.archived(tenant, archived, before))
+          return experienceAggregate(yield* wholes.archived(tenant, archived, before))
         },
         orNotFound,
         orBusy,
@@ -144,7 +148,7 @@ export const ExperienceHandlers = HttpApiBuilder.group(
         function* ({ params: { id } }) {
           const { tenant, by } = yield* CurrentTenant
           yield* experiences.restore(tenant, id, by)
-          return wholeRecord(yield* wholes.find(tenant, id))
+          return experienceAggregate(yield* wholes.find(tenant, id))
         },
         orNotFound,
         orServiceUnavailable

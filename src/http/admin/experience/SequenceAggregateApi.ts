@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { Id } from "../../../domain/values/Ids.ts"
-import type { LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { AccessCode, Sequence, Settings } from "../../../domain/experience/Sequence.ts"
 import { appointmentSchemas } from "../appointment/AppointmentApi.ts"
 import { auctionSchemas } from "../auction/AuctionApi.ts"
@@ -25,7 +25,7 @@ export const kindOfField = {
   appointments: "appointment",
   timedReleases: "timed_release",
   waitlist: "waitlist"
-} as const satisfies { readonly [field: string]: LiveKind }
+} as const satisfies { readonly [field: string]: Kind }
 export type MechanismField = keyof typeof kindOfField
 
 /** The body's access code of a sequence. */

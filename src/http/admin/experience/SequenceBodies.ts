@@ -3,12 +3,12 @@
  * experience: all that is wrong with one, each by its path, or what is to be made of it.
  */
 import { Result, Schema } from "effect"
-import type { Surroundings } from "../../../domain/values/Locale.ts"
-import type { LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Settings } from "../../../domain/experience/Sequence.ts"
 import type { SequenceProduct } from "../../../domain/experience/SequenceProduct.ts"
 import type { Configured } from "../../../engine/lifecycle/Creation.ts"
-import type { Named } from "../../../store/experience/ExperienceProducts.ts"
+import type { NamedProducts } from "../../../store/experience/ExperienceProducts.ts"
 import type { Above, NewSequence as NewRow } from "../../../store/experience/SequenceAggregates.ts"
 import type { Issue, ValidationError } from "../../errors/Errors.ts"
 import { issueAt, issuesMax, issueWithin } from "../../errors/Issues.ts"
@@ -30,7 +30,7 @@ export interface NewSequence extends NewRow {
 
 /** What there is where a sequence comes into being. */
 export interface Around {
-  readonly surroundings: Surroundings
+  readonly surroundings: RegionalDefaults
   /** The products that the tenant has, of those that the sequence names. */
   readonly products: ReadonlySet<string>
   /** Those of the variants that its experience does not offer. */
@@ -48,7 +48,7 @@ type Input = { readonly [name: string]: unknown }
 const defaults = { priority: 0 }
 
 /** What of the catalogue a body that creates a sequence names. */
-export const namedIn = ({ sequenceProducts, timedReleases }: Body): Named => ({
+export const namedIn = ({ sequenceProducts, timedReleases }: Body): NamedProducts => ({
   productIds: productsNamed({ sequenceProducts }),
   variantIds: [...new Set((timedReleases ?? []).flatMap(({ variantIds }) => variantIds ?? []))]
 })
@@ -68,7 +68,7 @@ export const sequenceIn = (
 ): { readonly sequence: NewSequence; readonly issues: ReadonlyArray<Issue> } => {
   const issues = [...productIssues(body.sequenceProducts ?? [], products, { input, at })]
   const mechanisms = mechanismsOf(body).map(({ kind, path, said }) => {
-    const what = kinds[kind] as KindOfMechanism<LiveKind>
+    const what = kinds[kind] as KindOfMechanism<Kind>
     const configuration = completed(what, {}, said, surroundings)
     for (const issue of issuesWith(what, configuration, notOffered(what.variants?.(configuration) ?? []))) {
       issues.push(issueWithin(issue, input(), [...at, ...path]))

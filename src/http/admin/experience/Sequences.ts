@@ -9,7 +9,7 @@ import { archiveWithMechanisms } from "../../../engine/lifecycle/Archiving.ts"
 import { Creation } from "../../../engine/lifecycle/Creation.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { Sequences } from "../../../store/experience/Sequences.ts"
-import { WholeSequences } from "../../../store/experience/SequenceAggregates.ts"
+import { SequenceAggregates } from "../../../store/experience/SequenceAggregates.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { orBusy } from "../records/Answers.ts"
@@ -17,14 +17,14 @@ import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
 import { orArchived } from "../records/Restoring.ts"
 import { changed, namedIn, newSequence, productsNamed } from "./SequenceBodies.ts"
-import { wholeSequence } from "./AggregateRecords.ts"
+import { sequenceAggregate } from "./AggregateRecords.ts"
 
 export const SequenceHandlers = HttpApiBuilder.group(
   AdminApi,
   "sequences",
   Effect.fnUntraced(function* (handlers) {
     const sequences = yield* Sequences
-    const wholes = yield* WholeSequences
+    const wholes = yield* SequenceAggregates
     const creation = yield* Creation
     const engine = yield* Engine
     const protection = yield* Protection
@@ -48,7 +48,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
             )
           )
           yield* protection.changed(id)
-          return wholeSequence(yield* wholes.find(tenant, id))
+          return sequenceAggregate(yield* wholes.find(tenant, id))
         },
         orNotFound,
         orServiceUnavailable
@@ -62,7 +62,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
       getSequence: Effect.fnUntraced(
         function* ({ params }) {
           const { tenant } = yield* CurrentTenant
-          return wholeSequence(yield* wholes.find(tenant, params.id))
+          return sequenceAggregate(yield* wholes.find(tenant, params.id))
         },
         orNotFound,
         orServiceUnavailable
@@ -81,7 +81,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
               payload.accessCode
             )
             .pipe(Effect.tap(protectedNow))
-          return wholeSequence(yield* wholes.find(tenant, params.id))
+          return sequenceAggregate(yield* wholes.find(tenant, params.id))
         },
         orNotFound,
         orServiceUnavailable
@@ -92,7 +92,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
           const { tenant, by } = yield* CurrentTenant
           const before = yield* wholes.find(tenant, params.id)
           const archived = yield* archiveWithMechanisms(tenant, by, sequences.archive(tenant, params.id, by))
-          return wholeSequence(yield* wholes.archived(tenant, archived, before))
+          return sequenceAggregate(yield* wholes.archived(tenant, archived, before))
         },
         orNotFound,
         orBusy,
@@ -103,7 +103,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
         function* ({ params: { id } }) {
           const { tenant, by } = yield* CurrentTenant
           yield* sequences.restore(tenant, id, by).pipe(Effect.tap(protectedNow))
-          return wholeSequence(yield* wholes.find(tenant, id))
+          return sequenceAggregate(yield* wholes.find(tenant, id))
         },
         orArchived,
         orNotFound,

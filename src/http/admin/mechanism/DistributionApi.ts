@@ -5,7 +5,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
-import { deciders, type LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import { deciders } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { text } from "../../../domain/values/Text.ts"
 import { Timestamp } from "../../../domain/values/Time.ts"
 import * as History from "../../../store/journal/History.ts"
@@ -15,7 +16,7 @@ import { NotFound } from "../../errors/Errors.ts"
 import { appointmentSchemas } from "../appointment/AppointmentApi.ts"
 import { auctionSchemas } from "../auction/AuctionApi.ts"
 import { drawSchemas } from "../draw/DrawApi.ts"
-import { LastingKey } from "../organization/LastingKey.ts"
+import { StreamKey } from "../organization/LastingKey.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
 import { statusFields } from "./MechanismRecord.ts"
 import { queueSchemas } from "../queue/QueueApi.ts"
@@ -39,7 +40,7 @@ export const Live = Schema.Struct({
 
 const Lifecycle = Schema.Literals(["scheduled", "open", "settling", "closed"])
 
-const distributionOf = <const K extends LiveKind, F extends Schema.Struct.Fields>(
+const distributionOf = <const K extends Kind, F extends Schema.Struct.Fields>(
   kind: K,
   name: string,
   record: Schema.Struct<F>
@@ -124,7 +125,7 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
         ...searchQuery("the name"),
         ...archivedQuery,
         type: Schema.optionalKey(
-          Schema.Literals(Object.keys(deciders) as Array<LiveKind>).annotate({
+          Schema.Literals(Object.keys(deciders) as Array<Kind>).annotate({
             description: "Only those of this kind."
           })
         ),
@@ -156,7 +157,7 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
       success: watchOf({ distribution: Distribution, live: Live, lifecycle: LifecycleEvent }),
       error: NotFound
     })
-      .middleware(LastingKey)
+      .middleware(StreamKey)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Follow a mechanism",

@@ -8,7 +8,7 @@ import type { Tenant } from "../../../domain/values/Ids.ts"
 import { History, type HistoryEntry } from "../../../store/journal/History.ts"
 import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
 import { type ConsumerPlace, Places } from "../../../store/mechanism/Places.ts"
-import { CurrentTenant, LastingCredentials } from "../../credentials/Credentials.ts"
+import { CurrentTenant, CurrentStreamCredentials } from "../../credentials/Credentials.ts"
 import { NotFound } from "../../errors/Errors.ts"
 import { EventStreams } from "../../streams/EventStreams.ts"
 import { issueAt } from "../../errors/Issues.ts"
@@ -60,7 +60,7 @@ export const DistributionHandlers = HttpApiBuilder.group(
         const { tenant } = yield* CurrentTenant
         yield* current(tenant, id)
         const watcher = watched.watcher({ tenant, id, lastEventId: headers["last-event-id"] })
-        return yield* streams.open(yield* LastingCredentials, watcher)
+        return yield* streams.open(yield* CurrentStreamCredentials, watcher)
       }, orBusy),
 
       listDistributionConsumers: Effect.fnUntraced(function* ({ params: { id }, query }) {
@@ -77,7 +77,7 @@ export const DistributionHandlers = HttpApiBuilder.group(
         const { tenant } = yield* CurrentTenant
         const mechanism = yield* current(tenant, id)
         const { data, pageInfo } = yield* history.list(tenant, id, query, query).pipe(orInvalidPage(query))
-        const secrets = kinds[Standings.liveKindOf(mechanism)].secrets?.(mechanism.configuration) ?? []
+        const secrets = kinds[mechanism.identity.kind].secrets?.(mechanism.configuration) ?? []
         return { data: secrets.length === 0 ? data : data.map((entry) => withoutSecrets(entry, secrets)), pageInfo }
       }, orBusy)
     })

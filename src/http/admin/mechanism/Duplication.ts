@@ -5,11 +5,10 @@ import { Result } from "effect"
 import { randomBytes } from "node:crypto"
 import type { Settings } from "../../../domain/experience/Experience.ts"
 import { withWindow } from "../../../domain/experience/ExperienceWindow.ts"
-import { isLiveKind } from "../../../domain/mechanism/Mechanism.ts"
 import { type Sequence, Settings as SequenceSettings } from "../../../domain/experience/Sequence.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
-import type { Known, Named, WholeExperience } from "../../../store/experience/ExperienceAggregates.ts"
+import type { KnownRecords, NamedRecords, ExperienceAggregate } from "../../../store/experience/ExperienceAggregates.ts"
 import type { ValidationError } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
@@ -36,12 +35,12 @@ const instants: ReadonlySet<string> = new Set([
 const latest: Millis = 253_402_300_799_999
 
 /** True if the copy could not be created in one body. */
-export const isTooLarge = ({ sequences }: WholeExperience): boolean =>
+export const isTooLarge = ({ sequences }: ExperienceAggregate): boolean =>
   sequences.length > sequencesMax ||
   sequences.reduce((count, { mechanisms }) => count + mechanisms.length, 0) > mechanismsMax
 
 /** What of the catalogue and of audiences the original names. */
-export const namedBy = ({ products, sequences }: WholeExperience): Named => ({
+export const namedBy = ({ products, sequences }: ExperienceAggregate): NamedRecords => ({
   productIds: [
     ...new Set([
       ...products.map(({ productId }) => productId),
@@ -54,11 +53,11 @@ export const namedBy = ({ products, sequences }: WholeExperience): Named => ({
 
 /** The copy, if every time in it lies in the future. */
 export const copyOf = (
-  original: WholeExperience,
+  original: ExperienceAggregate,
   own: Settings,
   { name, shiftSeconds }: Partial<typeof DuplicateExperience.Type>,
   now: Millis,
-  known: Known
+  known: KnownRecords
 ): Result.Result<NewWhole, ValidationError> => {
   const shift = (shiftSeconds ?? 0) * 1000
   const times: Array<Millis> = []
@@ -87,7 +86,6 @@ export const copyOf = (
       accessCode: lost(sequence.hasAccessCode),
       mechanisms: withOneWaitlist(mechanisms).flatMap((mechanism) => {
         const { kind } = mechanism.identity
-        if (!isLiveKind(kind)) return []
         return [{ kind, configuration: shifted(withWindow(configurationOf(mechanism, kind), undefined)) }]
       })
     }))
@@ -108,7 +106,7 @@ const withOneWaitlist = (mechanisms: ReadonlyArray<StoredMechanism>): ReadonlyAr
 }
 
 /** The sequence with those of its products that are not archived. */
-const withoutArchived = (sequence: Sequence, { products }: Known): Sequence => ({
+const withoutArchived = (sequence: Sequence, { products }: KnownRecords): Sequence => ({
   ...sequence,
   sequenceProducts: sequence.sequenceProducts.filter(({ productId }) => products.has(productId))
 })

@@ -3,15 +3,16 @@
  * whether it is created by itself, with its experience, or changed.
  */
 import type { Schema } from "effect"
-import type { Surroundings } from "../../../domain/values/Locale.ts"
-import type { ConfigurationOf, LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
+import type { ConfigurationOf } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import type { Issue } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { type Problem, problemIssues } from "../records/Answers.ts"
 import { withChanges } from "../records/Payloads.ts"
 
 /** What is special about a kind. */
-export interface KindOfMechanism<K extends LiveKind> {
+export interface KindOfMechanism<K extends Kind> {
   readonly kind: K
   readonly Configuration: Schema.Codec<ConfigurationOf<K>, unknown>
   /** What can be set: the fields of the configuration, as `schemasOf` gives them. */
@@ -19,7 +20,7 @@ export interface KindOfMechanism<K extends LiveKind> {
   /** The names of what it publishes (`Decider.published`), which its record shows beside the settings, or null. */
   readonly published?: ReadonlyArray<string>
   /** What holds where an admin says nothing, beside what was said (completions 4); the time zone is filled in already. */
-  readonly defaults: (said: Partial<ConfigurationOf<K>>, around: Surroundings) => Partial<ConfigurationOf<K>>
+  readonly defaults: (said: Partial<ConfigurationOf<K>>, around: RegionalDefaults) => Partial<ConfigurationOf<K>>
   /** What makes no sense between settings that are each in range. */
   readonly problems: (configuration: ConfigurationOf<K>) => ReadonlyArray<Problem>
   /** The variants it names in its setting `variantIds`, which its experience must offer. */
@@ -29,11 +30,11 @@ export interface KindOfMechanism<K extends LiveKind> {
 }
 
 /** The configuration with the changes made, and with what holds where nothing is said. */
-export const completed = <K extends LiveKind>(
+export const completed = <K extends Kind>(
   what: KindOfMechanism<K>,
   configuration: Partial<ConfigurationOf<K>>,
   changes: object,
-  around: Surroundings
+  around: RegionalDefaults
 ): ConfigurationOf<K> => {
   const said = withChanges<object>(configuration, changes, what.settings, {}) as Partial<ConfigurationOf<K>>
   // Every required setting is in the payload of a creation, in the defaults, or in what is there already.
@@ -41,7 +42,7 @@ export const completed = <K extends LiveKind>(
 }
 
 /** What is wrong with a configuration, given which variants its experience does not offer. */
-export const issuesWith = <K extends LiveKind>(
+export const issuesWith = <K extends Kind>(
   what: KindOfMechanism<K>,
   configuration: ConfigurationOf<K>,
   notOffered: ReadonlySet<string>

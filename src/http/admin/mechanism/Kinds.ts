@@ -1,5 +1,5 @@
 /** What is special about each kind of mechanism, for operations over all kinds. */
-import type { LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { appointments } from "../appointment/Appointments.ts"
 import { auctions } from "../auction/Auctions.ts"
 import { draws } from "../draw/Draws.ts"
@@ -8,7 +8,7 @@ import { queues } from "../queue/Queues.ts"
 import { timedReleases } from "../timedRelease/TimedReleases.ts"
 import { waitlists } from "../waitlist/Waitlists.ts"
 
-export const kinds: { readonly [K in LiveKind]: KindOfMechanism<K> } = {
+export const kinds: { readonly [K in Kind]: KindOfMechanism<K> } = {
   queue: queues,
   draw: draws,
   auction: auctions,

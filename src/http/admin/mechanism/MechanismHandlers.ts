@@ -4,8 +4,9 @@
  */
 import { Effect, Schema } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"
-import type { Surroundings } from "../../../domain/values/Locale.ts"
-import type { AdminCommand, ConfigurationOf, LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
+import type { AdminCommand, ConfigurationOf } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Creation } from "../../../engine/lifecycle/Creation.ts"
 import { Engine, type EngineError, type Inspection } from "../../../engine/Engine.ts"
 import { NoticeSchedule } from "../../../engine/lifecycle/NoticeSchedule.ts"
@@ -27,7 +28,7 @@ import { orInvalidPage } from "../records/Lists.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
 
 /** The handlers of the operations that `mechanismGroup` declares. */
-export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sent>(what: KindOfMechanism<K>) {
+export const makeHandlers = Effect.fnUntraced(function* <K extends Kind, Sent>(what: KindOfMechanism<K>) {
   const creation = yield* Creation
   const engine = yield* Engine
   const mechanisms = yield* Mechanisms
@@ -58,7 +59,7 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
     below: { readonly tenant: Tenant; readonly experienceId: string },
     configuration: Partial<ConfigurationOf<K>>,
     changes: object,
-    around: Surroundings
+    around: RegionalDefaults
   ) {
     const next = completed(what, configuration, changes, around)
     // What a mechanism names already it goes on with, also if the experience offers it no more.
@@ -72,9 +73,9 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
     return issues.length > 0 ? yield* invalidInput(issues) : next
   })
 
-  const administer = (tenant: Tenant, id: string, command: AdminCommand<LiveKind>) =>
+  const sendAdmin = (tenant: Tenant, id: string, command: AdminCommand<Kind>) =>
     orAnswer(kind)(
-      engine.administer({ kind, id, tenant }, command as AdminCommand<K>) as Effect.Effect<
+      engine.sendAdmin({ kind, id, tenant }, command as AdminCommand<K>) as Effect.Effect<
         Inspection<K>,
         Refusal | EngineError
       >
@@ -85,8 +86,8 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
     const around = yield* mechanisms.surroundings(tenant, id)
     const below = { tenant, experienceId: identity.experienceId }
     const next = yield* revised(below, configuration, changes, around)
-    const configure = { _tag: "Configure", configuration: next, by } as AdminCommand<LiveKind>
-    yield* administer(tenant, id, configure)
+    const configure = { _tag: "Configure", configuration: next, by } as AdminCommand<Kind>
+    yield* sendAdmin(tenant, id, configure)
   })
 
   return {
@@ -130,13 +131,13 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends LiveKind, Sen
 
     archive: Effect.fnUntraced(function* ({ params: { id } }: OfOne) {
       const { tenant, by } = yield* CurrentTenant
-      yield* administer(tenant, id, { _tag: "Archive", by })
+      yield* sendAdmin(tenant, id, { _tag: "Archive", by })
       return recordOf(yield* stored(tenant, id))
     }, orServiceUnavailable),
 
     end: Effect.fnUntraced(function* ({ params: { id } }: OfOne) {
       const { tenant, by } = yield* CurrentTenant
-      yield* administer(tenant, id, { _tag: "End", by })
+      yield* sendAdmin(tenant, id, { _tag: "End", by })
       return recordOf(yield* current(tenant, id))
     }, orServiceUnavailable)
   }

@@ -3,7 +3,8 @@
  * while events are applied, so that to look costs the same for ten places and for a million.
  */
 import { Clock, Effect, Schema } from "effect"
-import { isLiveKind, type LiveKind, type MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
+import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import { Engine, type Inspection } from "../../../engine/Engine.ts"
 import { lifecycleOf, Mechanisms, type StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
 import type { Distribution, Live } from "./DistributionApi.ts"
@@ -12,8 +13,8 @@ import { mechanismRecord } from "./MechanismRecord.ts"
 
 type Shown = typeof Distribution.Type
 
-/** What can be known of a mechanism beside its stored record. */
-interface Known extends Pick<Inspection<LiveKind>, "configuration" | "status" | "lifecycle"> {
+/** The part of an answer that is not in the stored record. */
+interface Observed extends Pick<Inspection<Kind>, "configuration" | "status" | "lifecycle"> {
   readonly live: typeof Live.Type | null
 }
 
@@ -41,7 +42,7 @@ export const make = Effect.gen(function* () {
 
     /** One of many: what does not run here is not started to be asked, and what cannot answer does not spoil the list. */
     listed: (mechanism: StoredMechanism): Effect.Effect<Shown> =>
-      engine.glance(refOf(mechanism)).pipe(
+      engine.peek(refOf(mechanism)).pipe(
         Effect.flatMap((inspection) =>
           inspection === undefined ? recorded(mechanism) : Effect.succeed(distributionOf(mechanism, inspection))
         ),
@@ -51,14 +52,14 @@ export const make = Effect.gen(function* () {
     /** What can be said of a mechanism whose actor stands still: there, and there alone, the database has to count. */
     parked: Effect.fnUntraced(function* (mechanism: StoredMechanism, restarts: number) {
       const { counts, lastSequence } = yield* mechanisms.tally(mechanism.identity, mechanism.identity.id)
-      const live = { ...standingStill(restarts), counts, lastSequence }
+      const live = { ...parkedFields(restarts), counts, lastSequence }
       return { ...(yield* recorded(mechanism)), live }
     })
   }
 })
 
 /** The counters of an actor that stands still, but for what it had counted. */
-export const standingStill = (restarts: number) => ({
+export const parkedFields = (restarts: number) => ({
   entriesPerMinute: 0,
   grantsPerMinute: 0,
   node: null,
@@ -66,23 +67,17 @@ export const standingStill = (restarts: number) => ({
   parked: true
 })
 
-/** Every mechanism was created as a kind that has rules. */
-export const liveKindOf = ({ identity }: StoredMechanism): LiveKind => {
-  if (isLiveKind(identity.kind)) return identity.kind
-  throw new Error(`no rules for a ${identity.kind}`)
-}
-
-const refOf = (mechanism: StoredMechanism): MechanismRef<LiveKind> => ({
-  kind: liveKindOf(mechanism),
+const refOf = (mechanism: StoredMechanism): MechanismRef<Kind> => ({
+  kind: mechanism.identity.kind,
   id: mechanism.identity.id,
   tenant: mechanism.identity
 })
 
 const configurationOf = (mechanism: StoredMechanism) =>
-  Schema.decodeUnknownSync(kinds[liveKindOf(mechanism)].Configuration)(mechanism.configuration)
+  Schema.decodeUnknownSync(kinds[mechanism.identity.kind].Configuration)(mechanism.configuration)
 
-const distributionOf = (mechanism: StoredMechanism, { configuration, status, lifecycle, live }: Known): Shown => {
-  const kind = liveKindOf(mechanism)
+const distributionOf = (mechanism: StoredMechanism, { configuration, status, lifecycle, live }: Observed): Shown => {
+  const { kind } = mechanism.identity
   const record = mechanismRecord(mechanism, configuration, status, kinds[kind])
   return { ...record, type: kind, lifecycle, live } as Shown
 }

@@ -19,7 +19,7 @@ interface Wire {
 }
 
 /** What everybody was told, and the event that tells it to those who come. */
-export interface Told {
+export interface Snapshot {
   readonly wire: Wire
   readonly isArchived: boolean
   readonly id: string
@@ -27,26 +27,26 @@ export interface Told {
 }
 
 /** The events that lead from what was told to what is told now. */
-export interface News {
+export interface Diff {
   readonly events: string
-  readonly told: Told
+  readonly told: Snapshot
 }
 
 /** What is to be told of a mechanism that is found so. */
-export const told = (wire: Wire, isArchived: boolean): Told => {
+export const snapshotOf = (wire: Wire, isArchived: boolean): Snapshot => {
   const json = JSON.stringify(wire)
   const id = `${wire.live?.lastSequence ?? 0}-${sha256(json).slice(0, 12)}`
   return { wire, isArchived, id, event: event("state", json, id) }
 }
 
 /** What is new; undefined if nothing is, or nothing but counters that are not due yet. */
-export const newsBetween = (before: Told, found: Told, areCountersDue: boolean): News | undefined => {
+export const diffOf = (before: Snapshot, found: Snapshot, areCountersDue: boolean): Diff | undefined => {
   const changes = lifeChangesBetween(before, found)
   const isReconfigured = recordOf(before.wire, changes) !== recordOf(found.wire, changes)
   const hasNewCounters = JSON.stringify(before.wire.live) !== JSON.stringify(found.wire.live)
   const areCountersTold = hasNewCounters && areCountersDue && !found.isArchived
   const events = changes.map((change) => ["lifecycle", { change, ...standingOf(found.wire) }] as const)
-  const present = areCountersTold ? found : told({ ...found.wire, live: before.wire.live }, found.isArchived)
+  const present = areCountersTold ? found : snapshotOf({ ...found.wire, live: before.wire.live }, found.isArchived)
   const all: ReadonlyArray<readonly [string, unknown]> = [
     ...events,
     ...(isReconfigured && !found.isArchived ? [["state", present.wire] as const] : []),
@@ -61,7 +61,7 @@ export const newsBetween = (before: Told, found: Told, areCountersDue: boolean):
 }
 
 /** In the order in which they happen. */
-function lifeChangesBetween(before: Told, found: Told): ReadonlyArray<LifeChange> {
+function lifeChangesBetween(before: Snapshot, found: Snapshot): ReadonlyArray<LifeChange> {
   const [from, to] = [before.wire, found.wire]
   const wasClosing = from.lifecycle === "settling" || from.lifecycle === "closed"
   const isClosing = to.lifecycle === "settling" || to.lifecycle === "closed"

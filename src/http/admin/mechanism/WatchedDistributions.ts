@@ -13,7 +13,7 @@ import { heldTimes, Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
 import type { EventSource, EventStream } from "../../streams/EventStream.ts"
 import { Distribution } from "./DistributionApi.ts"
 import * as Standings from "./Standings.ts"
-import { newsBetween, type Told, told } from "./WatchChanges.ts"
+import { diffOf, type Snapshot, snapshotOf } from "./WatchChanges.ts"
 
 /** Streams of one mechanism; another one ends the oldest. */
 export const watchersMax = 100
@@ -77,7 +77,7 @@ export class WatchedDistributions extends Context.Service<
                 Effect.catchTag("Parked", ({ restarts }) =>
                   last?.live === undefined || last.live === null
                     ? standings.parked(mechanism, restarts)
-                    : Effect.succeed({ ...last, live: { ...last.live, ...Standings.standingStill(restarts) } })
+                    : Effect.succeed({ ...last, live: { ...last.live, ...Standings.parkedFields(restarts) } })
                 )
               )
             return { shown: last, isArchived: false, opensAt }
@@ -128,7 +128,7 @@ class Watcher implements EventSource {
 }
 
 /** What a watched mechanism needs of whoever holds it. */
-interface Surroundings {
+interface WatchDependencies {
   /** Looks at the mechanism; its record is read again if it may have changed. */
   readonly find: (mayHaveChanged: boolean) => Effect.Effect<Found>
   /** Calls `onChange` when the mechanism itself has changed, until the answer is called. */
@@ -142,15 +142,15 @@ interface Surroundings {
 class Watched {
   private readonly watchers = new Set<Watcher>()
   /** What all of them know. */
-  private told: Told | undefined
+  private told: Snapshot | undefined
   private opensAt: Millis | undefined
   private mayHaveChanged = false
   private nextLookAt: Millis = 0
   private isLooking = false
   private readonly bell = Latch.makeUnsafe()
-  private readonly options: Surroundings
+  private readonly options: WatchDependencies
 
-  constructor(options: Surroundings) {
+  constructor(options: WatchDependencies) {
     this.options = options
   }
 
@@ -219,13 +219,13 @@ class Watched {
   private tell({ shown, isArchived, opensAt }: NonNullable<Found>, areCountersDue: boolean): void {
     const before = this.told
     this.opensAt = opensAt
-    const present = told(encode(shown) as Told["wire"], isArchived)
+    const present = snapshotOf(encode(shown) as Snapshot["wire"], isArchived)
     if (before === undefined) {
       this.told = present
       for (const watcher of this.watchers) tellFirst(watcher, present)
       return
     }
-    const news = newsBetween(before, present, areCountersDue)
+    const news = diffOf(before, present, areCountersDue)
     if (news === undefined) return
     this.told = news.told
     for (const { stream } of this.watchers) stream?.send(news.events, news.told.event)
@@ -242,6 +242,6 @@ class Watched {
 const encode = Schema.encodeSync(Schema.toCodecJson(Distribution))
 
 /** Whoever knows the present state already is not told it again. */
-function tellFirst({ stream, lastEventId }: Watcher, { id, event }: Told): void {
+function tellFirst({ stream, lastEventId }: Watcher, { id, event }: Snapshot): void {
   if (lastEventId !== id) stream?.send(event)
 }

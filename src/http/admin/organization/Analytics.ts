@@ -14,7 +14,7 @@ import {
   tooManyBuckets
 } from "../../../domain/organization/Analytics.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
-import { Analytics, type Tally, type Wanted } from "../../../store/organization/Analytics.ts"
+import { Analytics, type Tally, type AnalyticsRequest } from "../../../store/organization/Analytics.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { orServiceUnavailable } from "../../errors/Refusals.ts"
@@ -86,20 +86,21 @@ const refused = (payload: typeof AnalyticsQuery.Type, problems: ReadonlyArray<Pr
   invalidInput(problems.map(({ path, ...found }) => issueAt(payload, path, found)))
 
 /** What a measure asks of the store; a count adds nothing up. */
-const wantedBy = ({ event, op, field }: Measure): Wanted => {
+const wantedBy = ({ event, op, field }: Measure): AnalyticsRequest => {
   const { kind, type } = sources.get(event)!
   return { kind, type, field: op === "count" ? null : (field ?? null) }
 }
 
-const keyOf = ({ kind, type, field }: Wanted, bucket?: Millis): string => [kind, type, field, bucket].join(" ")
+const keyOf = ({ kind, type, field }: AnalyticsRequest, bucket?: Millis): string =>
+  [kind, type, field, bucket].join(" ")
 
 /** Two measures may want the same. */
-const distinct = (wanted: ReadonlyArray<Wanted>): ReadonlyArray<Wanted> => [
+const distinct = (wanted: ReadonlyArray<AnalyticsRequest>): ReadonlyArray<AnalyticsRequest> => [
   ...new Map(wanted.map((one) => [keyOf(one), one])).values()
 ]
 
 /** In which currencies the money was that is wanted. */
-const currenciesOf = (tallies: ReadonlyArray<Tally>, wanted: Wanted): ReadonlySet<string> => {
+const currenciesOf = (tallies: ReadonlyArray<Tally>, wanted: AnalyticsRequest): ReadonlySet<string> => {
   const key = keyOf(wanted)
   return new Set(
     tallies.flatMap(({ currencyCode, ...tally }) =>

@@ -14,7 +14,8 @@ import {
 } from "../../../domain/organization/Analytics.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { CurrencyCode } from "../../../domain/values/Locale.ts"
-import { deciders, type LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import { deciders } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { text } from "../../../domain/values/Text.ts"
 import { Timestamp } from "../../../domain/values/Time.ts"
 import { RateCategory } from "../../limits/Limit.ts"
@@ -35,7 +36,7 @@ export const AnalyticsQuery = Schema.Struct({
       distributionId: narrowed(Id),
       experienceId: narrowed(Id),
       sequenceId: narrowed(Id),
-      distributionType: narrowed(Schema.Literals(Object.keys(deciders) as Array<LiveKind>)),
+      distributionType: narrowed(Schema.Literals(Object.keys(deciders) as Array<Kind>)),
       currencyCode: narrowed(CurrencyCode)
     })
   )

@@ -3,19 +3,19 @@ import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { makeChecks } from "../../credentials/CredentialChecks.ts"
-import { LastingCredentials } from "../../credentials/Credentials.ts"
+import { CurrentStreamCredentials } from "../../credentials/Credentials.ts"
 
 /** Beside `AdminKey`, which lets the request in. */
-export class LastingKey extends HttpApiMiddleware.Service<LastingKey, { provides: LastingCredentials }>()(
+export class StreamKey extends HttpApiMiddleware.Service<StreamKey, { provides: CurrentStreamCredentials }>()(
   "usher/http/admin/organization/LastingKey"
 ) {
   static readonly layer = Layer.effect(
-    LastingKey,
+    StreamKey,
     Effect.gen(function* () {
       const { lastingKey } = yield* makeChecks
       return (handle) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-          Effect.provideService(handle, LastingCredentials, lastingKey(request))
+          Effect.provideService(handle, CurrentStreamCredentials, lastingKey(request))
         )
     })
   )

@@ -4,7 +4,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
-import { deciders, type LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import { deciders } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 
 /** A process that answers for mechanisms. */
@@ -27,7 +28,7 @@ export const Nodes = Schema.Struct({
   parkedMechanisms: Schema.Array(
     Schema.Struct({
       distributionId: Id,
-      type: Schema.Literals(Object.keys(deciders) as Array<LiveKind>),
+      type: Schema.Literals(Object.keys(deciders) as Array<Kind>),
       node: Schema.String,
       parkedAt: SentTimestamp,
       restarts: Schema.Int

@@ -24,8 +24,8 @@ import { SyncSources } from "../../../store/catalogue/SyncSources.ts"
 import { Variants } from "../../../store/catalogue/Variants.ts"
 import { VariantOptions } from "../../../store/catalogue/VariantOptions.ts"
 import { VariantOptionValues } from "../../../store/catalogue/VariantOptionValues.ts"
-import { WholeExperiences } from "../../../store/experience/ExperienceAggregates.ts"
-import { WholeSequences } from "../../../store/experience/SequenceAggregates.ts"
+import { ExperienceAggregates } from "../../../store/experience/ExperienceAggregates.ts"
+import { SequenceAggregates } from "../../../store/experience/SequenceAggregates.ts"
 import { AnalyticsHandlers } from "../organization/Analytics.ts"
 import { ApiKeyHandlers } from "../organization/ApiKeys.ts"
 import { AppointmentHandlers } from "../appointment/Appointments.ts"
@@ -78,7 +78,7 @@ export const layer = Layer.mergeAll(
   OutboxHandlers
 ).pipe(
   Layer.provide(
-    Layer.mergeAll(WatchedDistributions.layer, Creation.layer, WholeExperiences.layer, WholeSequences.layer)
+    Layer.mergeAll(WatchedDistributions.layer, Creation.layer, ExperienceAggregates.layer, SequenceAggregates.layer)
   ),
   Layer.provide(NoticeSchedule.layer),
   Layer.provide(Layer.mergeAll(Experiences.layer, ExperienceProducts.layer, ExperiencePages.layer, Sequences.layer)),

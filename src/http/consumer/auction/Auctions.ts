@@ -116,7 +116,7 @@ const firstOf = (bids: ReadonlyArray<Bid>, limit = limitDefault): ReadonlyArray<
 const auctionOf = (tenant: Tenant, id: string): AuctionRef => ({ kind: "auction", id, tenant })
 
 /** What became of the consumer's grant, if it had one. */
-function standingOf(view: View): GrantAnswers.Standing {
+function standingOf(view: View): GrantAnswers.GrantStatus {
   switch (view.status) {
     case "WON":
       return { ...view, grantedAt: view.wonAt }

@@ -141,7 +141,7 @@ const grantOf = ({
 })
 
 /** What became of the consumer's win, if it had one. */
-function standingOf(view: View): GrantAnswers.Standing {
+function standingOf(view: View): GrantAnswers.GrantStatus {
   switch (view.status) {
     case "WON":
       return grantOf(view)

@@ -4,7 +4,8 @@
  */
 import { Effect } from "effect"
 import { Protection } from "../../../auth/sessions/Protection.ts"
-import type { LiveKind, MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { NotInvited, OrderLimitReached } from "../../../domain/mechanism/Refusals.ts"
 import { Engine } from "../../../engine/Engine.ts"
 
@@ -13,7 +14,7 @@ export const make = Effect.gen(function* () {
   const protection = yield* Protection
 
   /** Runs the entry if the mechanism's sequence is for the consumer. Where it is for everybody this costs no SQL. */
-  return <A, E, R>(mechanism: MechanismRef<LiveKind>, consumerId: string, entry: Effect.Effect<A, E, R>) =>
+  return <A, E, R>(mechanism: MechanismRef<Kind>, consumerId: string, entry: Effect.Effect<A, E, R>) =>
     Effect.flatMap(engine.identity(mechanism), (identity) =>
       Effect.flatMap(
         protection.admission(identity, consumerId),

@@ -5,14 +5,14 @@
 import { Schema, Struct } from "effect"
 import { bounded, type Windowed } from "../../../domain/experience/ExperienceWindow.ts"
 import { Id } from "../../../domain/values/Ids.ts"
-import { deciders, isLiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import { deciders } from "../../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import type { ShownMechanism, ShownSequence } from "../../../store/experience/ExperienceViews.ts"
 import { lifecycleOf } from "../../../store/mechanism/Mechanisms.ts"
 import { PublicAppointment } from "../appointment/AppointmentApi.ts"
 import { PublicAuction } from "../auction/AuctionApi.ts"
 import { PublicDraw } from "../draw/DrawApi.ts"
-import { type Known, shown } from "../mechanism/PublicMechanism.ts"
+import { type PublicFields, shown } from "../mechanism/PublicMechanism.ts"
 import { PublicQueue } from "../queue/QueueApi.ts"
 import { PublicTimedRelease } from "../timedRelease/TimedReleaseApi.ts"
 
@@ -54,13 +54,13 @@ export const publicMechanisms = (experienceId: string, { mechanisms }: ShownSequ
 }
 
 /** All that is known of a mechanism. */
-const known = (experienceId: string, mechanism: ShownMechanism, now: Millis): Known => {
+const known = (experienceId: string, mechanism: ShownMechanism, now: Millis): PublicFields => {
   const { id, kind, sequenceId, configuration, status } = mechanism
   return {
     id,
     experienceId,
     sequenceId,
-    ...(isLiveKind(kind) && decodeSettings[kind](configuration)),
+    ...decodeSettings[kind](configuration),
     ...status,
     lifecycle: lifecycleOf(mechanism, now)
   }
@@ -72,4 +72,4 @@ const decodeSettings = Object.fromEntries(
     const decode: (stored: unknown) => Windowed = Schema.decodeUnknownSync(configuration)
     return [kind, (stored: unknown) => bounded(decode(stored))]
   })
-) as { readonly [Kind in keyof typeof deciders]: (configuration: unknown) => Known }
+) as { readonly [Kind in keyof typeof deciders]: (configuration: unknown) => PublicFields }

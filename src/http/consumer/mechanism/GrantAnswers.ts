@@ -4,7 +4,8 @@
  */
 import { Effect, Result, Schema } from "effect"
 import { type Grant, type GrantClaims, grantName, type GrantProblem, Grants } from "../../../auth/tokens/Grants.ts"
-import type { LiveKind, MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
 
@@ -19,7 +20,7 @@ export type Validity = typeof Validity.Type
 export type HeldGrant = Omit<Grant, "consumerId">
 
 /** How a consumer stands to the grant it may have had: it holds one, or what became of it. */
-export type Standing = HeldGrant | "completed" | "expired" | "denied" | "none"
+export type GrantStatus = HeldGrant | "completed" | "expired" | "denied" | "none"
 
 /** A grant shown by a shop. */
 export interface Shown {
@@ -34,7 +35,7 @@ export const make = Effect.gen(function* () {
 
   /** The grant's token. */
   const token = (
-    mechanism: MechanismRef<LiveKind>,
+    mechanism: MechanismRef<Kind>,
     consumerId: string,
     grant: HeldGrant
   ): Effect.Effect<string, EngineError> =>
@@ -50,7 +51,7 @@ export const make = Effect.gen(function* () {
     )
 
   /** Whether the token is the grant that this consumer holds in this mechanism at this moment. */
-  const validate = (mechanism: MechanismRef<LiveKind>, shown: Shown, standing: Standing): Effect.Effect<Validity> =>
+  const validate = (mechanism: MechanismRef<Kind>, shown: Shown, standing: GrantStatus): Effect.Effect<Validity> =>
     Effect.map(grants.verify(shown.token), (grant) => validity(grant, mechanism, shown.consumerId, standing))
 
   return { token, validate }
@@ -58,9 +59,9 @@ export const make = Effect.gen(function* () {
 
 function validity(
   grant: Result.Result<GrantClaims, GrantProblem>,
-  mechanism: MechanismRef<LiveKind>,
+  mechanism: MechanismRef<Kind>,
   consumerId: string,
-  standing: Standing
+  standing: GrantStatus
 ): Validity {
   if (Result.isFailure(grant)) return grant.failure === "GRANT_EXPIRED" ? expired : invalid
   const claims = grant.success

@@ -1,9 +1,10 @@
 /** The handler of live updates, the same for every kind of mechanism: a stream of how the consumer stands. */
 import { Effect, Schema } from "effect"
-import type { LiveKind, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
+import type { MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import type { Ending, Following, Listener } from "../../../engine/streams/LiveStreams.ts"
-import { CurrentConsumer, LastingCredentials } from "../../credentials/Credentials.ts"
+import { CurrentConsumer, CurrentStreamCredentials } from "../../credentials/Credentials.ts"
 import type { EventSource, EventStream } from "../../streams/EventStream.ts"
 import { EventStreams } from "../../streams/EventStreams.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
@@ -15,7 +16,7 @@ export const make = Effect.gen(function* () {
   const streams = yield* EventStreams
 
   /** The handler for a kind, given what `…/status` answers: its schema, and how it is made of a view. */
-  return <K extends LiveKind, State extends Schema.Codec<unknown, unknown>>(
+  return <K extends Kind, State extends Schema.Codec<unknown, unknown>>(
     kind: K,
     state: State,
     sent: (mechanism: MechanismRef<K>, consumerId: string, view: ViewOf<K>) => Effect.Effect<State["Type"], EngineError>
@@ -61,9 +62,9 @@ export const make = Effect.gen(function* () {
     return Effect.fnUntraced(function* (id: string, headers: { readonly "last-event-id"?: string }) {
       const { tenant, consumerId } = yield* CurrentConsumer
       const mechanism = { kind, id, tenant }
-      const audience = yield* orAnswer(kind)(engine.audience(mechanism))
+      const audience = yield* orAnswer(kind)(engine.subscribers(mechanism))
       const follower = new Follower(mechanism, consumerId, headers["last-event-id"] ?? "", audience)
-      return yield* streams.open(yield* LastingCredentials, follower)
+      return yield* streams.open(yield* CurrentStreamCredentials, follower)
     })
   }
 })

@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { bounded } from "../../../domain/experience/ExperienceWindow.ts"
 import { Id } from "../../../domain/values/Ids.ts"
-import type { LiveKind } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import type { Inspection } from "../../../engine/Engine.ts"
 
@@ -31,19 +31,19 @@ const statusFields = {
 export const publicFields = <F extends Schema.Struct.Fields>(own: F) => ({ ...commonFields, ...own, ...statusFields })
 
 /** Everything that may be known of a mechanism, by the names of the fields. */
-export type Known = { readonly [name: string]: unknown }
+export type PublicFields = { readonly [name: string]: unknown }
 
 /** What the schema names of what is known; null where there is none. */
 export const shown = <F extends Schema.Struct.Fields>(
   { fields }: Schema.Struct<F>,
-  known: Known
+  known: PublicFields
 ): Schema.Struct<F>["Type"] =>
   Object.fromEntries(Object.keys(fields).map((name) => [name, known[name] ?? null])) as Schema.Struct<F>["Type"]
 
 /** The public view of a mechanism as its actor holds it, with the times that hold; `more` is what the kind publishes beside its settings. */
 export const publicView = <F extends Schema.Struct.Fields>(
   schema: Schema.Struct<F>,
-  { identity, configuration, status, lifecycle }: Inspection<LiveKind>,
+  { identity, configuration, status, lifecycle }: Inspection<Kind>,
   more: object = {}
 ): Schema.Struct<F>["Type"] =>
   shown(schema, {

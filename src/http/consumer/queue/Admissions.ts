@@ -27,7 +27,7 @@ export const make = Effect.gen(function* () {
     const admitted: Array<string> = []
     while (admitted.length < count) {
       const wanted = Math.min(admissionsPerCommit, count - admitted.length)
-      const next = yield* engine.administer(queue, { _tag: "AdmitNext", count: wanted, by }).pipe(
+      const next = yield* engine.sendAdmin(queue, { _tag: "AdmitNext", count: wanted, by }).pipe(
         Effect.map(({ consumerIds }) => consumerIds),
         // Who was admitted before is admitted, and the caller must learn it.
         Effect.catch((error) => (admitted.length > 0 ? Effect.succeed([]) : Effect.fail(error)))

@@ -123,7 +123,7 @@ const orQueueAnswer = orAnswer("queue")
 const queueOf = (tenant: Tenant, id: string): QueueRef => ({ kind: "queue", id, tenant })
 
 /** What became of the consumer's grant, if it had one. */
-function standingOf(view: View): GrantAnswers.Standing {
+function standingOf(view: View): GrantAnswers.GrantStatus {
   switch (view.status) {
     case "GRANTED":
       return view

@@ -131,7 +131,7 @@ const grantOf = ({
 })
 
 /** What became of the consumer's grant, if it had one. */
-function standingOf(view: View): GrantAnswers.Standing {
+function standingOf(view: View): GrantAnswers.GrantStatus {
   switch (view.status) {
     case "ENTERED":
       return grantOf(view)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { sorted } from "../../../../src/domain/draw/proof/Sort.ts"
-import { stepsPerSlice, Task } from "../../../../src/domain/draw/CooperativeTask.ts"
+import { stepsPerSlice, CooperativeTask } from "../../../../src/domain/draw/CooperativeTask.ts"
 import { Dice } from "../../../e2e/support/Dice.ts"
 
 describe("sorting in steps", () => {
@@ -39,7 +39,7 @@ describe("sorting in steps", () => {
 describe("a task", () => {
   it("works so many steps in a slice, answers when it is done, and then does no more", () => {
     let steps = 0
-    const task = new Task(
+    const task = new CooperativeTask(
       (function* () {
         for (let step = 0; step < 2.5 * stepsPerSlice; step++) {
           steps++

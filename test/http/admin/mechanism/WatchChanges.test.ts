@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { newsBetween, told, type Told } from "../../../../src/http/admin/mechanism/WatchChanges.ts"
+import { diffOf, snapshotOf, type Snapshot } from "../../../../src/http/admin/mechanism/WatchChanges.ts"
 
 /** What of a queue matters here. */
-type Wire = Told["wire"] & { readonly live: { readonly counts: object } | null }
+type Wire = Snapshot["wire"] & { readonly live: { readonly counts: object } | null }
 
 const queue = {
   name: "Line",
@@ -21,7 +21,11 @@ const busier = { live: { lastSequence: 2, counts: { QUEUED: 2 } } }
 
 /** The names of the events, with what changed in its life, and the last one's id. */
 const news = (before: Partial<Wire>, after: Partial<Wire>, isDue = true, isArchived = false) => {
-  const found = newsBetween(told({ ...queue, ...before }, false), told({ ...queue, ...after }, isArchived), isDue)
+  const found = diffOf(
+    snapshotOf({ ...queue, ...before }, false),
+    snapshotOf({ ...queue, ...after }, isArchived),
+    isDue
+  )
   const events = (found?.events ?? "").split("\n\n").slice(0, -1)
   return events.map((event) => {
     const fields = new Map(event.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line] as const))
@@ -70,10 +74,10 @@ describe("News of a mechanism", () => {
   })
 
   it("leave counters that are not due to be told later", () => {
-    const before = told(queue, false)
-    const first = newsBetween(before, told({ ...queue, ...busier, ...ended }, false), false)!
+    const before = snapshotOf(queue, false)
+    const first = diffOf(before, snapshotOf({ ...queue, ...busier, ...ended }, false), false)!
     assert.deepStrictEqual(first.told.wire.live, queue.live)
-    const second = newsBetween(first.told, told({ ...queue, ...busier, ...ended }, false), true)!
+    const second = diffOf(first.told, snapshotOf({ ...queue, ...busier, ...ended }, false), true)!
     assert.match(second.events, /^id: 2-[0-9a-f]{12}\nevent: counters\ndata: /)
     assert.deepStrictEqual(second.told.wire.live, busier.live)
   })

@@ -16,7 +16,7 @@ const queue = {
 const engineOf = (waiting: number, then: Effect.Effect<never, unknown> | undefined) => {
   const asked: Array<number> = []
   let admitted = 0
-  const administer = (_: unknown, command: AdminCommand<"queue">) =>
+  const sendAdmin = (_: unknown, command: AdminCommand<"queue">) =>
     Effect.suspend(() => {
       assert(command._tag === "AdmitNext")
       asked.push(command.count)
@@ -25,7 +25,7 @@ const engineOf = (waiting: number, then: Effect.Effect<never, unknown> | undefin
       const consumerIds = Array.from({ length: next }, () => `${admitted++}`)
       return Effect.succeed({ consumerIds })
     })
-  return { asked, layer: Layer.succeed(Engine, { administer } as unknown as Engine["Service"]) }
+  return { asked, layer: Layer.succeed(Engine, { sendAdmin } as unknown as Engine["Service"]) }
 }
 
 const admitNext = (engine: ReturnType<typeof engineOf>, count: number) =>
