@@ -13,6 +13,7 @@ import { importCycles, importsPointingRight, impureImports } from "./tidy/rules/
 import { strayTopLevel, untestedDomain, unwantedWords } from "./tidy/rules/layout.ts"
 import { programsWithoutScript, type Scripts, scriptsBehindShell } from "./tidy/rules/scripts.ts"
 import { fullFolders, longFiles, longFunctions } from "./tidy/rules/size.ts"
+import { scatteredTenancy } from "./tidy/rules/tenancy.ts"
 import { bannedTokens, type Exception } from "./tidy/rules/tokens.ts"
 import { readTree, type TextFile, topLevel, typescriptIn } from "./tidy/rules/Tree.ts"
 
@@ -139,6 +140,18 @@ describe("the source", () => {
     assert.deepStrictEqual(found(bannedTokens([sample], [exception])), [])
     assert.deepStrictEqual(found(bannedTokens([{ ...sample, text: "" }], [exception])), [
       "src/main.ts:1 does not use console, but has an exception for it"
+    ])
+  })
+
+  it("writes the condition on the tenant in one file", () => assertTidy(scatteredTenancy(source)))
+
+  it("that writes the condition on the tenant elsewhere is found", () => {
+    const text = "const a = sql`select from orders o\nwhere o.organization_id = ${id}`"
+    const sample = ["store/consumer/Orders", "store/records/Tenancy", "store/postgres/migrations/0008_orders"].map(
+      (path) => ({ path: `src/${path}.ts`, text })
+    )
+    assert.deepStrictEqual(found(scatteredTenancy(sample)), [
+      "src/store/consumer/Orders.ts:2 writes a condition on the tenant"
     ])
   })
 

@@ -17,6 +17,7 @@ import type { Address } from "./Addresses.ts"
 import { ConsumerAccounts } from "../sessions/ConsumerAccounts.ts"
 import { endSessions, Revocations } from "../sessions/Revocations.ts"
 import { type AuthenticatedSession, Sessions, type StartedSession } from "../sessions/Sessions.ts"
+import { ofTenant } from "../../store/records/Tenancy.ts"
 
 /** How long a code is good. */
 export const codeMinutes = 10
@@ -85,8 +86,8 @@ export class OneTimeCodes extends Context.Service<
           .update(JSON.stringify([organizationId, mode, channel, value, code]))
           .digest()
 
-      const keyed = ({ organizationId, mode }: Tenant, { channel, value }: Address) => sql`
-        c.organization_id = ${organizationId} and c.mode = ${mode} and c.channel = ${channel} and c.address = ${value}`
+      const keyed = (tenant: Tenant, { channel, value }: Address) => sql`
+        ${ofTenant(sql, tenant, "c")} and c.channel = ${channel} and c.address = ${value}`
 
       const request = Effect.fn("OneTimeCodes.request")(function* (tenant: Tenant, address: Address) {
         const code = `${randomInt(1_000_000)}`.padStart(6, "0")
@@ -134,8 +135,8 @@ export class OneTimeCodes extends Context.Service<
         return outcome instanceof WrongCode ? yield* outcome : outcome.done
       }, orUnavailable)
 
-      const endGuestSession = ({ organizationId, mode }: Tenant, { sessionId }: Guest) => {
-        const isMeant = sql`s.id = ${sessionId} and s.organization_id = ${organizationId} and s.mode = ${mode}`
+      const endGuestSession = (tenant: Tenant, { sessionId }: Guest) => {
+        const isMeant = sql`s.id = ${sessionId} and ${ofTenant(sql, tenant, "s")}`
         return Effect.flatMap(Clock.currentTimeMillis, (now) => endSessions(sql, isMeant, new Date(now)))
       }
 

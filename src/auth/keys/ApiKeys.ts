@@ -12,6 +12,7 @@ import { Plan, RateLimits, rateLimitsOf } from "../../domain/organization/Plan.t
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import type { Unavailable } from "../../store/journal/Journal.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import { ofTenant } from "../../store/records/Tenancy.ts"
 
 /** Which of an organization's two keys. */
 export const KeyKind = Schema.Literals(["publishable", "secret"])
@@ -79,8 +80,7 @@ export class ApiKeys extends Context.Service<
           orUnavailable
         )
       const find = (digest: string) => select(sql`k.hash = ${Buffer.from(digest, "base64url")}`)
-      const findPublishable = ({ organizationId, mode }: Tenant) =>
-        select(sql`k.organization_id = ${organizationId} and k.mode = ${mode} and k.kind = 'publishable'`)
+      const findPublishable = (tenant: Tenant) => select(sql`${ofTenant(sql, tenant, "k")} and k.kind = 'publishable'`)
 
       // Keyed by the key's SHA-256, which nobody can steer: how long a lookup takes says nothing about other keys.
       const remembered = yield* Cache.makeWith(find, memory)

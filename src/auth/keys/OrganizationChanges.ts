@@ -17,6 +17,7 @@ import { ApiKeys } from "./ApiKeys.ts"
 import { OrganizationNotFound } from "./OrganizationKeys.ts"
 import { type KeptSettings, type Organization, Row, toOrganization } from "./Organizations.ts"
 import { TokenLifetimes } from "../tokens/TokenLifetimes.ts"
+import { ofOrganization } from "../../store/records/Tenancy.ts"
 
 type Changed = Pick<Organization, "name" | "plan" | "settings">
 
@@ -70,7 +71,7 @@ export class OrganizationChanges extends Context.Service<
         if (settings.currencyCode !== present.settings.currencyCode) yield* restate(sql, id, settings.currencyCode)
         if (sendsGrantMessages(settings) !== sendsGrantMessages(present.settings)) yield* beginWithNext(sql, id)
         const known = yield* sql<{ readonly hash: Uint8Array }>`
-          select hash from api_keys where organization_id = ${id} and revoked_at is null`
+          select hash from api_keys where ${ofOrganization(sql, id)} and revoked_at is null`
         const digests = known.map(({ hash }) => Buffer.from(hash).toString("base64url"))
         for (const digest of digests) yield* invalidations.publish("api_key", digest)
         yield* invalidations.publish("settings", id)

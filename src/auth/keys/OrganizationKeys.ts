@@ -24,6 +24,7 @@ import {
 } from "../../store/records/Pagination.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import * as ApiKeys from "./ApiKeys.ts"
+import { ofOrganization, ofTenant } from "../../store/records/Tenancy.ts"
 
 /** A key as it may be shown at any time. */
 export interface ShownKey {
@@ -74,17 +75,17 @@ export class OrganizationKeys extends Context.Service<
         const { columns, condition, order } = keyset(sql, planned)
         const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
           select k.kind, k.mode, k.display, k.created_at, ${columns} from api_keys k
-          where k.organization_id = ${tenant.organizationId} and k.mode = ${tenant.mode} and k.revoked_at is null
+          where ${ofTenant(sql, tenant, "k")} and k.revoked_at is null
             and ${condition} ${order}`
         return page(planned, rows, toShown)
       }, orUnavailable)
 
-      const ofOrganization = Effect.fn("OrganizationKeys.ofOrganization")(function* (organizationId: string) {
+      const listAll = Effect.fn("OrganizationKeys.ofOrganization")(function* (organizationId: string) {
         const organizations = yield* sql`select id from organizations where id = ${organizationId}`
         if (organizations.length === 0) return yield* new OrganizationNotFound()
         const rows = yield* sql<Row>`
           select kind, mode, display, created_at from api_keys
-          where organization_id = ${organizationId} and revoked_at is null order by mode, kind`
+          where ${ofOrganization(sql, organizationId)} and revoked_at is null order by mode, kind`
         return rows.map(toShown)
       }, orUnavailable)
 
@@ -102,7 +103,7 @@ export class OrganizationKeys extends Context.Service<
         if (organizations.length === 0) return yield* new OrganizationNotFound()
         const ended = yield* sql<{ readonly hash: Uint8Array }>`
           update api_keys set revoked_at = ${now}
-          where organization_id = ${organizationId} and mode = ${mode} and kind = ${kind} and revoked_at is null
+          where ${ofTenant(sql, tenant)} and kind = ${kind} and revoked_at is null
           returning hash`
         yield* sql`insert into api_keys ${sql.insert({
           id: yield* random.uuidV7(),
@@ -127,7 +128,7 @@ export class OrganizationKeys extends Context.Service<
         return { kind, mode: tenant.mode, display: key.display, createdAt, key: key.text }
       }, orUnavailable)
 
-      return { list, ofOrganization, rotate }
+      return { list, ofOrganization: listAll, rotate }
     })
   )
 }

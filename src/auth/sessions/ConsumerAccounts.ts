@@ -12,6 +12,7 @@ import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import { tellConsumersChanged } from "../../store/experience/SequenceAccess.ts"
 import { type Address, parseEmail } from "../codes/Addresses.ts"
 import type { AuthenticatedConsumer } from "./Sessions.ts"
+import { ofTenant } from "../../store/records/Tenancy.ts"
 
 /** Longer names are cut off by nobody: they are left out. */
 const nameLengthMax = 200
@@ -43,14 +44,12 @@ export class ConsumerAccounts extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const invalidations = yield* Invalidations
 
-      const ofTenant = ({ organizationId, mode }: Tenant) => sql`organization_id = ${organizationId} and mode = ${mode}`
-
       const selectByAddress = SqlSchema.findAll({
         Request: Schema.Struct({ ...Owner, channel: Channel, value: Schema.String }),
         Result: Row,
         execute: ({ channel, value, ...tenant }) => sql`
           select id, email, phone from consumers
-          where ${ofTenant(tenant)} and type = 'authenticated' and not archived and ${sql(channel)} = ${value}`
+          where ${ofTenant(sql, tenant)} and type = 'authenticated' and not archived and ${sql(channel)} = ${value}`
       })
 
       const selectById = SqlSchema.findAll({
@@ -58,7 +57,7 @@ export class ConsumerAccounts extends Context.Service<
         Result: Row,
         execute: ({ id, ...tenant }) => sql`
           select id, email, phone from consumers
-          where id = ${id} and ${ofTenant(tenant)} and type = 'authenticated' and not archived`
+          where id = ${id} and ${ofTenant(sql, tenant)} and type = 'authenticated' and not archived`
       })
 
       const holder = (tenant: Tenant, address: Address) =>
@@ -71,7 +70,7 @@ export class ConsumerAccounts extends Context.Service<
       const upgrade = (tenant: Tenant, { channel, value }: Address, guestId: string, now: Date) =>
         sql<typeof Row.Type>`
           update consumers set type = 'authenticated', ${sql(channel)} = ${value}, updated_at = ${now}, updated_by = null
-          where id = ${guestId} and ${ofTenant(tenant)} and type = 'guest' and not archived
+          where id = ${guestId} and ${ofTenant(sql, tenant)} and type = 'guest' and not archived
           returning id, email, phone`.pipe(
           // A failed statement would fail the whole transaction: this one has its own.
           sql.withTransaction,
@@ -116,7 +115,7 @@ export class ConsumerAccounts extends Context.Service<
       })
 
       const fill = Effect.fnUntraced(function* (tenant: Tenant, consumerId: string, claims: Claims) {
-        const mine = sql`id = ${consumerId} and ${ofTenant(tenant)}`
+        const mine = sql`id = ${consumerId} and ${ofTenant(sql, tenant)}`
         const fullName = nameOf(claims["fullName"])
         const name = nameOf(claims["name"])
         if (fullName !== undefined || name !== undefined) {

@@ -21,6 +21,7 @@ import { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { type EndedSession, endSessions, Revocations } from "./Revocations.ts"
 import type { SessionType } from "../tokens/Tokens.ts"
+import { ofTenant, unarchivedOf } from "../../store/records/Tenancy.ts"
 
 /** Sessions that a consumer sees of itself, the present one and those that started last. */
 const shownSessionsMax = 100
@@ -76,15 +77,15 @@ export class ConsumerSessions extends Context.Service<
       const revocations = yield* Revocations
 
       /** Sessions `s` of the consumer that have not ended. */
-      const alive = ({ organizationId, mode }: Tenant, consumerId: string, now: Date) => sql`
-        s.consumer_id = ${consumerId} and s.organization_id = ${organizationId} and s.mode = ${mode}
+      const alive = (tenant: Tenant, consumerId: string, now: Date) => sql`
+        s.consumer_id = ${consumerId} and ${ofTenant(sql, tenant, "s")}
         and s.revoked_at is null and greatest(s.expires_at, s.access_expires_at) > ${now}`
 
       /** Fails unless the tenant has the consumer. */
-      const known = Effect.fnUntraced(function* ({ organizationId, mode }: Tenant, consumerId: string) {
+      const known = Effect.fnUntraced(function* (tenant: Tenant, consumerId: string) {
         const rows = yield* sql`
           select from consumers
-          where id = ${consumerId} and organization_id = ${organizationId} and mode = ${mode} and not archived`
+          where id = ${consumerId} and ${unarchivedOf(sql, tenant)}`
         if (rows.length === 0) return yield* new RecordNotFound({ record: "Consumer" })
       })
 

@@ -11,6 +11,7 @@ import type { Unavailable } from "../../store/journal/Journal.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { endSessions, Revocations } from "./Revocations.ts"
 import { longestAccess } from "../tokens/TokenLifetimes.ts"
+import { ofTenant, unarchivedOf } from "../../store/records/Tenancy.ts"
 
 /** A consumer of a tenant, as far as credentials go. */
 export interface KnownConsumer {
@@ -52,9 +53,9 @@ export class Consumers extends Context.Service<
       const select = SqlSchema.findAll({
         Request: Owned,
         Result: Schema.Struct({ type: Schema.Literals(["guest", "authenticated"]) }),
-        execute: ({ organizationId, mode, consumerId }) => sql`
+        execute: ({ consumerId, ...tenant }) => sql`
           select type from consumers
-          where id = ${consumerId} and organization_id = ${organizationId} and mode = ${mode} and not archived`
+          where id = ${consumerId} and ${unarchivedOf(sql, tenant)}`
       })
       const remembered = yield* Cache.makeWith(
         (key: string) =>
@@ -82,12 +83,12 @@ export class Consumers extends Context.Service<
       const selectScore = SqlSchema.findAll({
         Request: Owned,
         Result: Schema.Struct({ score: Schema.Finite }),
-        execute: ({ organizationId, mode, consumerId }) => sql`
+        execute: ({ consumerId, ...tenant }) => sql`
           select least(1, greatest(0,
             c.loyalty_balance / coalesce((o.settings ->> 'loyaltyFullScoreBalance')::numeric, ${defaultLoyaltyFullScoreBalance})
           ))::float8 as score
           from consumers c join organizations o on o.id = c.organization_id
-          where c.id = ${consumerId} and c.organization_id = ${organizationId} and c.mode = ${mode}`
+          where c.id = ${consumerId} and ${ofTenant(sql, tenant, "c")}`
       })
 
       return {
@@ -103,13 +104,10 @@ export class Consumers extends Context.Service<
           yield* Cache.invalidate(remembered, keyOf(tenant, consumerId))
           yield* invalidations.settled
         }),
-        endSessionsOfArchived: Effect.fn("Consumers.endSessionsOfArchived")(function* (
-          { organizationId, mode },
-          consumerId
-        ) {
+        endSessionsOfArchived: Effect.fn("Consumers.endSessionsOfArchived")(function* (tenant, consumerId) {
           const isArchived = sql`exists (
             select from consumers c
-            where c.id = s.consumer_id and c.organization_id = ${organizationId} and c.mode = ${mode} and c.archived)`
+            where c.id = s.consumer_id and ${ofTenant(sql, tenant, "c")} and c.archived)`
           const condition = sql`s.consumer_id = ${consumerId} and s.type = 'authenticated' and ${isArchived}`
           const ended = yield* endSessions(sql, condition, new Date(yield* Clock.currentTimeMillis))
           yield* revocations.ended(ended)

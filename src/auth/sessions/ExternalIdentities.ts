@@ -12,6 +12,7 @@ import type { Unavailable } from "../../store/journal/Journal.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { type Claims, ConsumerAccounts } from "./ConsumerAccounts.ts"
 import { type AuthenticatedSession, Sessions, type StartedSession } from "./Sessions.ts"
+import { ofTenant } from "../../store/records/Tenancy.ts"
 
 /** How long an exchange code is good (interface document 5.4: not configurable). */
 const exchangeSeconds = 60
@@ -55,8 +56,8 @@ export class ExternalIdentities extends Context.Service<
       const sessions = yield* Sessions
       const random = yield* SecureRandom.SecureRandom
 
-      const named = ({ organizationId, mode }: Tenant, { provider, issuer, subject }: ExternalIdentity) => sql`
-        i.organization_id = ${organizationId} and i.mode = ${mode}
+      const named = (tenant: Tenant, { provider, issuer, subject }: ExternalIdentity) => sql`
+        ${ofTenant(sql, tenant, "i")}
         and i.provider = ${provider} and i.issuer = ${issuer} and i.subject = ${subject}`
 
       /** The consumer the identity names, if it is still there; the identity's row is locked until the transaction ends. */
@@ -121,7 +122,7 @@ export class ExternalIdentities extends Context.Service<
       const exchange = Effect.fn("ExternalIdentities.exchange")(function* (tenant: Tenant, exchangeCode: string) {
         const now = new Date(yield* Clock.currentTimeMillis)
         const mine = sql`
-          hash = ${hashOf(exchangeCode)} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode}
+          hash = ${hashOf(exchangeCode)} and ${ofTenant(sql, tenant)}
           and used_at is null`
         const taken = yield* Effect.gen(function* () {
           const rows = yield* sql<{ consumer_id: string }>`

@@ -25,6 +25,7 @@ import * as GuestWriter from "./GuestWriter.ts"
 import { type EndedSession, endOfSession, endSessions, Revocations } from "./Revocations.ts"
 import { type Lifetimes, TokenLifetimes } from "../tokens/TokenLifetimes.ts"
 import { type IssuedToken, Tokens, type TokenSubject } from "../tokens/Tokens.ts"
+import { ofTenant } from "../../store/records/Tenancy.ts"
 
 /** How long the token that was just replaced answers its successor again. */
 const repeatSeconds = 10
@@ -190,7 +191,7 @@ export class Sessions extends Context.Service<
               access_expires_at = case when ${isCurrent} or ${isRepeat}
                 then greatest(s.access_expires_at, ${accessExpiresAt}::timestamptz) else s.access_expires_at end,
               revoked_at = case when ${isCurrent} or ${isRepeat} then null else ${now}::timestamptz end
-            where s.id = ${sessionId} and s.organization_id = ${tenant.organizationId} and s.mode = ${tenant.mode}
+            where s.id = ${sessionId} and ${ofTenant(sql, tenant, "s")}
               and s.revoked_at is null and s.expires_at > ${now}
               and exists (select from consumers c where c.id = s.consumer_id and not c.archived)
             returning s.*
@@ -210,8 +211,7 @@ export class Sessions extends Context.Service<
       })
 
       const end = Effect.fn("Sessions.end")(function* (tenant: Tenant, sessionId: string) {
-        const { organizationId, mode } = tenant
-        const isMeant = sql`s.id = ${sessionId} and s.organization_id = ${organizationId} and s.mode = ${mode}`
+        const isMeant = sql`s.id = ${sessionId} and ${ofTenant(sql, tenant, "s")}`
         yield* revocations.ended(yield* endSessions(sql, isMeant, new Date(yield* Clock.currentTimeMillis)))
       }, orUnavailable)
 

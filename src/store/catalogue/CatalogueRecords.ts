@@ -22,6 +22,7 @@ import {
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** What can be done with the records of a kind. */
 export interface CatalogueRecords<Settings, Record, Sort extends string> {
@@ -75,17 +76,15 @@ export const makeCatalogueRecords = <Settings, Record, Row extends CatalogueRow,
     const table = sql(kind.table)
     const named = (operation: string) => `${kind.service}.${operation}`
 
-    const ofTenant = ({ organizationId, mode }: Tenant) =>
-      sql`r.organization_id = ${organizationId} and r.mode = ${mode}`
-
-    const unarchived = (tenant: Tenant) => sql`${ofTenant(tenant)} and not r.archived`
-
     const one = ([row]: ReadonlyArray<Row>): Effect.Effect<Row, RecordNotFound> =>
       row === undefined ? Effect.fail(new RecordNotFound({ record: kind.record })) : Effect.succeed(row)
 
     /** Keeps the row to this transaction, and out of the hands of those who begin to use it. */
     const locked = (tenant: Tenant, id: string) =>
-      Effect.flatMap(sql<Row>`select r.* from ${table} r where r.id = ${id} and ${unarchived(tenant)} for update`, one)
+      Effect.flatMap(
+        sql<Row>`select r.* from ${table} r where r.id = ${id} and ${unarchivedOf(sql, tenant, "r")} for update`,
+        one
+      )
 
     const columnsOf = (settings: Settings) => {
       const { record, ...columns } = kind.columnsOf(settings)
@@ -100,7 +99,7 @@ export const makeCatalogueRecords = <Settings, Record, Row extends CatalogueRow,
     }, orUnavailable)
 
     const find = Effect.fn(named("find"))(function* (tenant: Tenant, id: string) {
-      const rows = yield* sql<Row>`select r.* from ${table} r where r.id = ${id} and ${unarchived(tenant)}`
+      const rows = yield* sql<Row>`select r.* from ${table} r where r.id = ${id} and ${unarchivedOf(sql, tenant, "r")}`
       return kind.recordOf(yield* one(rows))
     }, orUnavailable)
 
@@ -112,7 +111,7 @@ export const makeCatalogueRecords = <Settings, Record, Row extends CatalogueRow,
       const rows = yield* Search.rows<Row>(sql, planned, {
         fields: sql`r.*`,
         from: sql`${table} r`,
-        where: sql.and([ofTenant(tenant), archivedAsAsked(sql, "r", query), ...narrowed]),
+        where: sql.and([ofTenant(sql, tenant, "r"), archivedAsAsked(sql, "r", query), ...narrowed]),
         sought: Search.textSought(sql, { tenant, row: "r", text: kind.searched }, query.search)
       })
       return page(planned, rows, kind.recordOf)
@@ -149,7 +148,7 @@ export const makeCatalogueRecords = <Settings, Record, Row extends CatalogueRow,
       const now = new Date(yield* Clock.currentTimeMillis)
       const restored = yield* sql<Row>`
         update ${table} r set archived = false, updated_at = ${now}, updated_by = ${by}
-        where r.id = ${id} and ${ofTenant(tenant)} and r.archived returning *`
+        where r.id = ${id} and ${ofTenant(sql, tenant, "r")} and r.archived returning *`
       const [row] = restored
       return row === undefined ? yield* find(tenant, id) : kind.recordOf(row)
     }, orUnavailable)

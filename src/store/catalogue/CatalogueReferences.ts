@@ -6,6 +6,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { OptionChoice } from "../../domain/catalogue/Variant.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
+import { unarchivedOf } from "../records/Tenancy.ts"
 
 const Reference = Schema.Struct({
   /** Where in the body the identifier stands. */
@@ -39,12 +40,12 @@ interface Chosen {
 /** The ways to look up what a body refers to; each answers what of it is wrong, and is for use within a transaction. */
 export const makeReferences = (sql: PgClient.PgClient) => {
   /** The tenant's records among those named, kept to this transaction in an order that is always the same. */
-  const held = (table: string, { organizationId, mode }: Tenant, ids: ReadonlyArray<string>, columns = "id") =>
+  const held = (table: string, tenant: Tenant, ids: ReadonlyArray<string>, columns = "id") =>
     ids.length === 0
       ? Effect.succeed([])
       : sql<{ readonly id: string; readonly option_id: string }>`
           select ${sql.literal(columns)} from ${sql(table)}
-          where id = any(${ids}::uuid[]) and organization_id = ${organizationId} and mode = ${mode} and not archived
+          where id = any(${ids}::uuid[]) and ${unarchivedOf(sql, tenant)}
           order by id for share`
 
   const unknownIn = (table: string, expected: string) =>

@@ -24,6 +24,7 @@ import { ReferenceArchived } from "../records/Restoring.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { insertVariants, type VariantDraft } from "./VariantRows.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** What a product is created from. The first variant becomes its default. */
 export interface ProductDraft {
@@ -93,15 +94,10 @@ export class Products extends Context.Service<
       const wrongIn = makeWrongIn(references)
       const toProduct = makeToProduct(sql)
 
-      const ofTenant = ({ organizationId, mode }: Tenant) =>
-        sql`p.organization_id = ${organizationId} and p.mode = ${mode}`
-
-      const unarchived = (tenant: Tenant) => sql`${ofTenant(tenant)} and not p.archived`
-
       /** Keeps the row to this transaction, and out of the hands of those who offer it or change its variants. */
       const locked = (tenant: Tenant, id: string) =>
         Effect.flatMap(
-          sql<Row>`select p.* from products p where p.id = ${id} and ${unarchived(tenant)} for update`,
+          sql<Row>`select p.* from products p where p.id = ${id} and ${unarchivedOf(sql, tenant, "p")} for update`,
           one
         )
 
@@ -136,13 +132,14 @@ export class Products extends Context.Service<
       )
 
       const find = Effect.fn("Products.find")(function* (tenant: Tenant, id: string) {
-        const rows = yield* sql<Row>`select p.* from products p where p.id = ${id} and ${unarchived(tenant)}`
+        const rows =
+          yield* sql<Row>`select p.* from products p where p.id = ${id} and ${unarchivedOf(sql, tenant, "p")}`
         return yield* toProduct(yield* one(rows))
       }, orUnavailable)
 
       const byIds = Effect.fn("Products.byIds")(function* (tenant: Tenant, ids: ReadonlyArray<string>) {
         const rows = yield* sql<Row>`
-          select p.* from products p where p.id = any(${ids}::uuid[]) and ${unarchived(tenant)}`
+          select p.* from products p where p.id = any(${ids}::uuid[]) and ${unarchivedOf(sql, tenant, "p")}`
         return yield* toProducts(sql, rows)
       }, orUnavailable)
 
@@ -152,7 +149,7 @@ export class Products extends Context.Service<
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`p.*`,
           from: sql`products p`,
-          where: sql`${ofTenant(tenant)} and ${archivedAsAsked(sql, "p", query)}`,
+          where: sql`${ofTenant(sql, tenant, "p")} and ${archivedAsAsked(sql, "p", query)}`,
           sought: Search.textSought(sql, { tenant, row: "p", text }, query.search)
         })
         const products = new Map((yield* toProducts(sql, rows)).map((product) => [product.id, product]))
@@ -258,7 +255,7 @@ const makeRestore = (sql: PgClient.PgClient, references: References) =>
     function* (tenant: Tenant, id: string, by: string) {
       const rows = yield* sql<Row>`
         select p.* from products p
-        where p.id = ${id} and p.organization_id = ${tenant.organizationId} and p.mode = ${tenant.mode} for update`
+        where p.id = ${id} and ${ofTenant(sql, tenant, "p")} for update`
       const row = yield* one(rows)
       if (!row.archived) return yield* makeToProduct(sql)(row)
       const source = [{ path: [], id: settingsOf(row).primarySyncSourceId }]

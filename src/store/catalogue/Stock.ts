@@ -6,11 +6,12 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import * as Stock from "../../domain/catalogue/Stock.ts"
+import { ofTenant } from "../records/Tenancy.ts"
 
 /** Counts what is needed; answers the units that the order has taken then. */
 export const count = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  { organizationId, mode }: Tenant,
+  tenant: Tenant,
   { by, now }: { readonly by: string; readonly now: Date },
   taken: Stock.Units,
   needs: ReadonlyArray<Stock.Need>
@@ -22,7 +23,7 @@ export const count = Effect.fnUntraced(function* (
     select v.id, v.record ->> 'inventoryPolicy' as policy,
       coalesce((v.record ->> 'inventoryQuantity')::int, 0) as quantity
     from product_variants v
-    where v.id = any(${ids}::uuid[]) and v.organization_id = ${organizationId} and v.mode = ${mode}
+    where v.id = any(${ids}::uuid[]) and ${ofTenant(sql, tenant, "v")}
       and (v.record ->> 'inventoryPolicy' <> 'untracked' or v.id = any(${givenBack}::uuid[]))
     order by v.id for no key update`
   const stocks = new Map(rows.map(({ id, ...stock }) => [id, stock]))

@@ -26,6 +26,7 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ParentArchived } from "../records/Restoring.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** The option has as many values as it can have. Nothing has changed. */
 export class OptionFull extends Schema.TaggedError<OptionFull>()("OptionFull", {}) {}
@@ -114,12 +115,10 @@ export class VariantOptionValues extends Context.Service<
       const refuseExisting = makeRefuseExisting(sql)
       const lastPlace = makeLastPlace(sql)
 
-      const ofTenant = ({ organizationId, mode }: Tenant) => sql`organization_id = ${organizationId} and mode = ${mode}`
-
       /** Keeps the tenant's option to this transaction. */
       const holdOption = (tenant: Tenant, optionId: string) =>
         sql`
-          select id from variant_options where id = ${optionId} and ${ofTenant(tenant)} and not archived
+          select id from variant_options where id = ${optionId} and ${unarchivedOf(sql, tenant)}
           for update`.pipe(Effect.flatMap(({ length }) => (length === 0 ? optionNotFound : Effect.void)))
 
       /** The value, kept to this transaction with its option. */
@@ -137,7 +136,7 @@ export class VariantOptionValues extends Context.Service<
         query: PageQuery<keyof typeof shape.sorts>
       ) {
         const options = yield* sql`
-          select id from variant_options where id = ${optionId} and ${ofTenant(tenant)} and not archived`
+          select id from variant_options where id = ${optionId} and ${unarchivedOf(sql, tenant)}`
         if (options.length === 0) return yield* optionNotFound
         const planned = yield* plan(shape, query, { tenant, filter: { optionId } })
         const rows = yield* Search.rows<Row>(sql, planned, {
@@ -208,7 +207,7 @@ export class VariantOptionValues extends Context.Service<
       const restore = Effect.fn("VariantOptionValues.restore")(
         function* (tenant: Tenant, optionId: string, id: string, by: string) {
           const options = yield* sql<{ readonly archived: boolean }>`
-            select archived from variant_options where id = ${optionId} and ${ofTenant(tenant)} for update`
+            select archived from variant_options where id = ${optionId} and ${ofTenant(sql, tenant)} for update`
           const option = options[0]
           if (option === undefined) return yield* optionNotFound
           const rows = yield* sql<Row>`

@@ -25,6 +25,7 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { toRow, valuesOf } from "./VariantOptionValues.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** What archiving found: it is done, or variants still have a value of the option. */
 export type OptionArchival =
@@ -79,8 +80,6 @@ export class VariantOptions extends Context.Service<
       const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
 
-      const ofTenant = (tenant: Tenant) => sql`o.organization_id = ${tenant.organizationId} and o.mode = ${tenant.mode}`
-
       /** The option of the row, if there is one, with its values. */
       const withValues = Effect.fnUntraced(function* (rows: ReadonlyArray<Row>) {
         const [row] = rows
@@ -110,7 +109,7 @@ export class VariantOptions extends Context.Service<
       const find = Effect.fn("VariantOptions.find")(function* (tenant: Tenant, id: string) {
         return yield* withValues(
           yield* sql<Row>`
-            select o.* from variant_options o where o.id = ${id} and ${ofTenant(tenant)} and not o.archived`
+            select o.* from variant_options o where o.id = ${id} and ${unarchivedOf(sql, tenant, "o")}`
         )
       }, orUnavailable)
 
@@ -122,7 +121,7 @@ export class VariantOptions extends Context.Service<
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`o.*`,
           from: sql`variant_options o`,
-          where: sql`${ofTenant(tenant)} and ${archivedAsAsked(sql, "o", query)}`,
+          where: sql`${ofTenant(sql, tenant, "o")} and ${archivedAsAsked(sql, "o", query)}`,
           sought: Search.textSought(sql, { tenant, row: "o", text: "o.name" }, query.search)
         })
         return page(planned, rows, toOption)
@@ -139,7 +138,7 @@ export class VariantOptions extends Context.Service<
           yield* sql<Row>`
             update variant_options o
             set name = coalesce(${name ?? null}, o.name), updated_at = ${now}, updated_by = ${by}
-            where o.id = ${id} and ${ofTenant(tenant)} and not o.archived returning *`
+            where o.id = ${id} and ${unarchivedOf(sql, tenant, "o")} returning *`
         )
       }, orUnavailable)
 
@@ -147,7 +146,7 @@ export class VariantOptions extends Context.Service<
         function* (tenant: Tenant, id: string, by: string) {
           // Locked first: a variant that is about to get one of its values waits, and then does not find it any more.
           const held = yield* sql`
-            select o.id from variant_options o where o.id = ${id} and ${ofTenant(tenant)} and not o.archived
+            select o.id from variant_options o where o.id = ${id} and ${unarchivedOf(sql, tenant, "o")}
             for update`
           if (held.length === 0) return yield* notFound
           const users = yield* sql<{ readonly count: number }>`
@@ -172,7 +171,7 @@ export class VariantOptions extends Context.Service<
         const now = new Date(yield* Clock.currentTimeMillis)
         yield* sql`
           update variant_options o set archived = false, updated_at = ${now}, updated_by = ${by}
-          where o.id = ${id} and ${ofTenant(tenant)} and o.archived`
+          where o.id = ${id} and ${ofTenant(sql, tenant, "o")} and o.archived`
         return yield* find(tenant, id)
       }, orUnavailable)
 

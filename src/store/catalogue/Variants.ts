@@ -40,6 +40,7 @@ import {
   withOptions
 } from "./VariantRows.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** The product has `variantsMax` variants already. 409 */
 export class TooManyVariants extends Schema.TaggedError<TooManyVariants>()("TooManyVariants", {}) {}
@@ -110,11 +111,6 @@ export class Variants extends Context.Service<
       const wrongIn = makeWrongIn(makeReferences(sql))
       const refuseTooMany = makeRefuseTooMany(sql)
 
-      const ofTenant = ({ organizationId, mode }: Tenant) =>
-        sql`v.organization_id = ${organizationId} and v.mode = ${mode}`
-
-      const unarchived = (tenant: Tenant) => sql`${ofTenant(tenant)} and not v.archived`
-
       const one = <R>([row]: ReadonlyArray<R>): Effect.Effect<R, RecordNotFound> =>
         row === undefined ? Effect.fail(new RecordNotFound({ record: "Variant" })) : Effect.succeed(row)
 
@@ -127,8 +123,7 @@ export class Variants extends Context.Service<
         function* (tenant: Tenant, by: string, productId: string, draft: VariantDraft) {
           const products = yield* sql`
             select id from products
-            where id = ${productId} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode}
-              and not archived
+            where id = ${productId} and ${unarchivedOf(sql, tenant)}
             for update`
           if (products.length === 0) return yield* new RecordNotFound({ record: "Product" })
           yield* refuseUnknown(yield* wrongIn(tenant, draft.settings, draft.options))
@@ -142,13 +137,13 @@ export class Variants extends Context.Service<
 
       const find = Effect.fn("Variants.find")(function* (tenant: Tenant, id: string) {
         const rows = yield* sql<Row>`
-          select ${withOptions(sql)} from product_variants v where v.id = ${id} and ${unarchived(tenant)}`
+          select ${withOptions(sql)} from product_variants v where v.id = ${id} and ${unarchivedOf(sql, tenant, "v")}`
         return toVariant(yield* one(rows))
       }, orUnavailable)
 
       const byIds = Effect.fn("Variants.byIds")(function* (tenant: Tenant, ids: ReadonlyArray<string>) {
         const rows = yield* sql<PlainRow>`
-          select v.* from product_variants v where v.id = any(${ids}::uuid[]) and ${unarchived(tenant)}`
+          select v.* from product_variants v where v.id = any(${ids}::uuid[]) and ${unarchivedOf(sql, tenant, "v")}`
         return rows.map(toPlainVariant)
       }, orUnavailable)
 
@@ -162,7 +157,7 @@ export class Variants extends Context.Service<
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: withOptions(sql),
           from: sql`product_variants v`,
-          where: sql`${ofTenant(tenant)} and ${archivedAsAsked(sql, "v", query)} and ${within}`,
+          where: sql`${ofTenant(sql, tenant, "v")} and ${archivedAsAsked(sql, "v", query)} and ${within}`,
           sought: Search.textSought(sql, { tenant, row: "v", text: "coalesce(v.sku, '')" }, query.search)
         })
         return page(planned, rows, toVariant)
@@ -178,7 +173,7 @@ export class Variants extends Context.Service<
         ) {
           const row = yield* Effect.flatMap(
             sql<PlainRow>`
-              select v.* from product_variants v where v.id = ${id} and ${unarchived(tenant)} for update`,
+              select v.* from product_variants v where v.id = ${id} and ${unarchivedOf(sql, tenant, "v")} for update`,
             one
           )
           const settings = revise(settingsOf(row))
@@ -200,7 +195,7 @@ export class Variants extends Context.Service<
           const row = yield* Effect.flatMap(
             sql<{ readonly product_id: string }>`
               select v.product_id from products p join product_variants v on v.product_id = p.id
-              where v.id = ${id} and ${unarchived(tenant)} for update`,
+              where v.id = ${id} and ${unarchivedOf(sql, tenant, "v")} for update`,
             one
           )
           const offers = yield* sql<{ readonly count: number }>`
@@ -226,7 +221,7 @@ export class Variants extends Context.Service<
           // The product first, as in archiving.
           const parents = yield* sql<{ readonly id: string; readonly archived: boolean }>`
             select p.id, p.archived from products p
-            where p.id = (select v.product_id from product_variants v where v.id = ${id} and ${ofTenant(tenant)})
+            where p.id = (select v.product_id from product_variants v where v.id = ${id} and ${ofTenant(sql, tenant, "v")})
             for update`
           const parent = yield* one(parents)
           const rows = yield* sql<Row>`

@@ -17,6 +17,7 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { tellMembersRemoved } from "../experience/SequenceAccess.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** Some of the consumers are not the tenant's. Nothing has changed. */
 export class UnknownConsumers extends Schema.TaggedError<UnknownConsumers>()("UnknownConsumers", {
@@ -84,8 +85,7 @@ export class AudienceMembers extends Context.Service<
       const sql = yield* PgClient.PgClient
       const plan = yield* makePlan
 
-      const named = ({ organizationId, mode }: Tenant, id: string) =>
-        sql`id = ${id} and organization_id = ${organizationId} and mode = ${mode} and not archived`
+      const named = (tenant: Tenant, id: string) => sql`id = ${id} and ${unarchivedOf(sql, tenant)}`
 
       /** Who fits the rules, page by page. */
       const fitting = Effect.fnUntraced(function* (
@@ -144,9 +144,9 @@ export class AudienceMembers extends Context.Service<
       }
 
       /** The tenant's consumers among those named. */
-      const consumersOf = ({ organizationId, mode }: Tenant, consumerIds: ReadonlyArray<string>) => sql`
+      const consumersOf = (tenant: Tenant, consumerIds: ReadonlyArray<string>) => sql`
         from consumers
-        where id = any(${consumerIds}::uuid[]) and organization_id = ${organizationId} and mode = ${mode}`
+        where id = any(${consumerIds}::uuid[]) and ${ofTenant(sql, tenant)}`
 
       /** The audience after so many were added, or with a minus removed. */
       const recounted = Effect.fnUntraced(function* (row: Audiences.Row, by: string, now: Date, difference: number) {

@@ -23,6 +23,7 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { tellMembersRemoved } from "../experience/SequenceAccess.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** How long the members of a DYNAMIC audience are not counted again, however often it is read. */
 export const countedSeconds = 60
@@ -83,8 +84,6 @@ export class Audiences extends Context.Service<
       const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
 
-      const ofTenant = (tenant: Tenant) => sql`a.organization_id = ${tenant.organizationId} and a.mode = ${tenant.mode}`
-
       const one = (rows: ReadonlyArray<Row>) => (rows[0] === undefined ? notFound : Effect.succeed(rows[0]))
 
       /** The audience with its members counted, if they follow from rules. */
@@ -94,7 +93,7 @@ export class Audiences extends Context.Service<
         const rows = yield* sql<Row>`
           update audiences set last_refreshed_at = ${now}, member_count = (
             select count(*) from consumers c
-            where c.organization_id = ${tenant.organizationId} and c.mode = ${tenant.mode} and not c.archived
+            where ${unarchivedOf(sql, tenant, "c")}
               and ${fits(sql, row.rules)}
           )
           where id = ${row.id} returning *`
@@ -130,7 +129,7 @@ export class Audiences extends Context.Service<
 
       const find = Effect.fn("Audiences.find")(function* (tenant: Tenant, id: string) {
         const row = yield* one(
-          yield* sql<Row>`select a.* from audiences a where a.id = ${id} and ${ofTenant(tenant)} and not a.archived`
+          yield* sql<Row>`select a.* from audiences a where a.id = ${id} and ${unarchivedOf(sql, tenant, "a")}`
         )
         const now = yield* Clock.currentTimeMillis
         const countedAt = row.last_refreshed_at?.getTime() ?? 0
@@ -143,7 +142,7 @@ export class Audiences extends Context.Service<
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`a.*`,
           from: sql`audiences a`,
-          where: sql`${ofTenant(tenant)} and ${archivedAsAsked(sql, "a", query)}`,
+          where: sql`${ofTenant(sql, tenant, "a")} and ${archivedAsAsked(sql, "a", query)}`,
           sought: Search.textSought(sql, { tenant, row: "a", text: "a.name" }, query.search)
         })
         return page(planned, rows, toAudience)
@@ -153,7 +152,7 @@ export class Audiences extends Context.Service<
         function* (tenant: Tenant, id: string, by: string, { name, rules, type }: AudienceChanges) {
           const row = yield* Effect.flatMap(
             sql<Row>`
-              select a.* from audiences a where a.id = ${id} and ${ofTenant(tenant)} and not a.archived for update`,
+              select a.* from audiences a where a.id = ${id} and ${unarchivedOf(sql, tenant, "a")} for update`,
             one
           )
           if (type !== undefined && type !== row.type) return yield* new AudienceTypeFixed()
@@ -176,7 +175,7 @@ export class Audiences extends Context.Service<
           // Locked first: a sequence that is about to be for it waits, and then does not find it any more.
           yield* Effect.flatMap(
             sql<Row>`
-              select a.* from audiences a where a.id = ${id} and ${ofTenant(tenant)} and not a.archived for update`,
+              select a.* from audiences a where a.id = ${id} and ${unarchivedOf(sql, tenant, "a")} for update`,
             one
           )
           const users = yield* sql<{ readonly count: number }>`
@@ -197,7 +196,7 @@ export class Audiences extends Context.Service<
         const now = new Date(yield* Clock.currentTimeMillis)
         yield* sql`
           update audiences a set archived = false, updated_at = ${now}, updated_by = ${by}
-          where a.id = ${id} and ${ofTenant(tenant)} and a.archived`
+          where a.id = ${id} and ${ofTenant(sql, tenant, "a")} and a.archived`
         return yield* find(tenant, id)
       }, orUnavailable)
 

@@ -13,6 +13,7 @@ import type { ConsumerType } from "../../domain/consumer/Consumer.ts"
 import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
 import { archivedAsAsked, containing as patternOf, type ListShape, type Plan } from "../records/Pagination.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant } from "../records/Tenancy.ts"
 
 /** The list of consumers (interface document 8.3). Those whose field is not known come first. */
 export const shape = {
@@ -94,7 +95,7 @@ function namedPartOf(
   const from = sql`(
     select * from consumers where id = any(array(
       select n.id from consumers n
-      where n.organization_id = ${tenant.organizationId} and n.mode = ${tenant.mode}
+      where ${ofTenant(sql, tenant, "n")}
         and ${archivedAsAsked(sql, "n", narrowing)} and n.external_id = ${search} ${byId})) offset 0) c`
   const isOther = sql`c.type = any(${types}::text[]) and not ${fitting(sql, search)}`
   return partOf(sql, plan, narrowing, sql`${isOther} and ${condition}`, { from })
@@ -136,18 +137,13 @@ function partOf(
     columns: sql`c.*, ${columns}`,
     from,
     id: "c.id",
-    where: sql`${ofTenant(sql, narrowing)} and ${condition} and ${isBeyond}`,
+    where: sql`${ofTenant(sql, narrowing.tenant, "c")} and ${archivedAsAsked(sql, "c", narrowing)} and ${condition} and ${isBeyond}`,
     order: fields,
     after,
     walk: plan.walk,
     limit: plan.limit,
     sought
   })
-}
-
-const ofTenant = (sql: SqlClient, narrowing: Narrowing) => {
-  const { organizationId, mode } = narrowing.tenant
-  return sql`c.organization_id = ${organizationId} and c.mode = ${mode} and ${archivedAsAsked(sql, "c", narrowing)}`
 }
 
 /** The plan as SQL. Anonymous guests differ by age and id alone. */

@@ -18,6 +18,7 @@ import { makePlan, page, type Page, type PageQuery, type PageRefused } from "../
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { tellConsumersChanged } from "../experience/SequenceAccess.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** Another consumer has it. Nothing has changed. */
 export class KeyTaken extends Schema.TaggedError<KeyTaken>()("KeyTaken", { field: Schema.Literals(keyFields) }) {}
@@ -72,9 +73,6 @@ export class ConsumerRecords extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const { accessTokenLifetimeSeconds } = yield* AppSettings
 
-      const ofTenant = ({ organizationId, mode }: Tenant) =>
-        sql`c.organization_id = ${organizationId} and c.mode = ${mode} and not c.archived`
-
       const one = (rows: ReadonlyArray<Row>) => (rows[0] === undefined ? notFound : Effect.succeed(rows[0]))
 
       /**
@@ -117,7 +115,9 @@ export class ConsumerRecords extends Context.Service<
 
       const find = Effect.fn("ConsumerRecords.find")(function* (tenant: Tenant, id: string) {
         return toConsumer(
-          yield* one(yield* sql<Row>`select c.* from consumers c where c.id = ${id} and ${ofTenant(tenant)}`)
+          yield* one(
+            yield* sql<Row>`select c.* from consumers c where c.id = ${id} and ${unarchivedOf(sql, tenant, "c")}`
+          )
         )
       }, orUnavailable)
 
@@ -134,7 +134,7 @@ export class ConsumerRecords extends Context.Service<
       const change = Effect.fn("ConsumerRecords.change")(
         function* (tenant: Tenant, id: string, by: string, revise: (settings: Settings) => Settings) {
           const row = yield* Effect.flatMap(
-            sql<Row>`select c.* from consumers c where c.id = ${id} and ${ofTenant(tenant)} for update`,
+            sql<Row>`select c.* from consumers c where c.id = ${id} and ${unarchivedOf(sql, tenant, "c")} for update`,
             one
           )
           const written = yield* write(tenant, by, [{ id, settings: revise(settingsOf(row)) }])
@@ -154,12 +154,12 @@ export class ConsumerRecords extends Context.Service<
           select c.* from consumers c
           where c.id = any(array(
               select c.id from consumers c
-              where ${ofTenant(tenant)} and c.external_id = any(${all("externalId")}::text[])
+              where ${unarchivedOf(sql, tenant, "c")} and c.external_id = any(${all("externalId")}::text[])
               union select c.id from consumers c
-              where ${ofTenant(tenant)} and ${isMember} and c.email = any(${all("email")}::text[])
+              where ${unarchivedOf(sql, tenant, "c")} and ${isMember} and c.email = any(${all("email")}::text[])
               union select c.id from consumers c
-              where ${ofTenant(tenant)} and ${isMember} and c.phone = any(${all("phone")}::text[])
-            )) and ${ofTenant(tenant)}
+              where ${unarchivedOf(sql, tenant, "c")} and ${isMember} and c.phone = any(${all("phone")}::text[])
+            )) and ${unarchivedOf(sql, tenant, "c")}
           order by c.id for update`
       }
 
@@ -200,7 +200,7 @@ export class ConsumerRecords extends Context.Service<
         const rows = yield* sql<Row>`
           with archived as (
             update consumers c set archived = true, updated_at = ${new Date(now)}, updated_by = ${by}
-            where c.id = ${id} and ${ofTenant(tenant)} returning *
+            where c.id = ${id} and ${unarchivedOf(sql, tenant, "c")} returning *
           )
           select archived.*,
             ${notification(sql, "session", sql`${`${id} ${tokensUntil}`}::text`)} as session_told,
@@ -209,13 +209,10 @@ export class ConsumerRecords extends Context.Service<
         return toConsumer(yield* one(rows))
       }, orUnavailable)
 
-      const findArchived = Effect.fn("ConsumerRecords.findArchived")(function* (
-        { organizationId, mode }: Tenant,
-        id: string
-      ) {
+      const findArchived = Effect.fn("ConsumerRecords.findArchived")(function* (tenant: Tenant, id: string) {
         const rows = yield* sql<Row>`
           select c.* from consumers c
-          where c.id = ${id} and c.organization_id = ${organizationId} and c.mode = ${mode} and c.archived`
+          where c.id = ${id} and ${ofTenant(sql, tenant, "c")} and c.archived`
         return toConsumer(yield* one(rows))
       }, orUnavailable)
 
@@ -251,7 +248,7 @@ const makeRestore = (
       const rows = yield* sql<Row>`
       with restored as (
         update consumers c set archived = false, updated_at = ${now}, updated_by = ${by}
-        where c.id = ${id} and c.organization_id = ${tenant.organizationId} and c.mode = ${tenant.mode} and c.archived
+        where c.id = ${id} and ${ofTenant(sql, tenant, "c")} and c.archived
           returning *
       )
       select restored.*,

@@ -14,6 +14,7 @@ import { CurrentBounds } from "../postgres/BoundedClient.ts"
 import { notification } from "../coordination/Invalidations.ts"
 import { type Row, settingsOf } from "./OrderRows.ts"
 import { tellConsumersChanged, tellMembersRemoved } from "../experience/SequenceAccess.ts"
+import { ofOrganization, ofTenant } from "../records/Tenancy.ts"
 
 /** How long restating an organization's consumers may take, in milliseconds. */
 const restatingMillisMax = 120_000
@@ -28,17 +29,13 @@ export interface HeldTotals {
  * The totals of the tenant's consumer `c` that fits, which is locked, so that two orders at once are both counted;
  * undefined if there is none.
  */
-export const held = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  { organizationId, mode }: Tenant,
-  fits: Fragment
-) {
+export const held = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant: Tenant, fits: Fragment) {
   // The organization first, as in `restate`: two who lock in different orders wait for each other for ever.
   const organizations = yield* sql<{ readonly currency_code: string | null }>`
-    select settings ->> 'currencyCode' as currency_code from organizations where id = ${organizationId} for share`
+    select settings ->> 'currencyCode' as currency_code from organizations where id = ${tenant.organizationId} for share`
   const consumers = yield* sql<{ readonly order_totals: OrderTotals }>`
     select c.order_totals from consumers c
-    where c.organization_id = ${organizationId} and c.mode = ${mode} and ${fits} for no key update`
+    where ${ofTenant(sql, tenant, "c")} and ${fits} for no key update`
   const found: HeldTotals | undefined = consumers[0] && {
     totals: consumers[0].order_totals,
     currencyCode: organizations[0]?.currency_code ?? defaultCurrencyCode
@@ -81,7 +78,7 @@ export const restate = Effect.fnUntraced(function* (
   yield* sql`select set_config('statement_timeout', ${`${restatingMillisMax}`}, true)`
   yield* sql`
     update consumers set total_order_value = coalesce((order_totals ->> ${currencyCode}::text)::numeric, 0)
-    where organization_id = ${organizationId} and order_totals <> '{}'`.pipe(
+    where ${ofOrganization(sql, organizationId)} and order_totals <> '{}'`.pipe(
     Effect.provideService(CurrentBounds, { ...bounds, statementMillis: restatingMillisMax })
   )
   yield* tellMembersRemoved(sql)

@@ -8,6 +8,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import { defaultCurrencyCode } from "../../domain/values/Locale.ts"
 import { isOrderable, type OrderableKind } from "../../domain/consumer/Order.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { unarchivedOf } from "../records/Tenancy.ts"
 
 /** What an order names. */
 export interface References {
@@ -50,7 +51,6 @@ export const unknownDistribution: Problem = {
 /** What looks up the origin of an order, with the currency that holds there. */
 export const makeOriginOf = (sql: SqlClient.SqlClient) =>
   Effect.fn("Orders.originOf")(function* (tenant: Tenant, named: References) {
-    const { organizationId, mode } = tenant
     const { consumerId, experienceId = null, sequenceId = null, distributionId = null } = named
     const rows = yield* sql<Row>`
       select c.id as consumer_id, m.id as distribution_id, m.kind, m.sequence_id as within_sequence,
@@ -58,14 +58,14 @@ export const makeOriginOf = (sql: SqlClient.SqlClient) =>
         coalesce(e.record ->> 'currencyCode', o.settings ->> 'currencyCode') as currency_code
       from organizations o
       left join consumers c on c.id = ${consumerId}
-        and c.organization_id = o.id and c.mode = ${mode} and not c.archived
+        and ${unarchivedOf(sql, tenant, "c")}
       left join mechanisms m on m.id = ${distributionId}
-        and m.organization_id = o.id and m.mode = ${mode} and not m.archived
+        and ${unarchivedOf(sql, tenant, "m")}
       left join sequences s on s.id = coalesce(${sequenceId}::uuid, m.sequence_id)
-        and s.organization_id = o.id and s.mode = ${mode} and not s.archived
+        and ${unarchivedOf(sql, tenant, "s")}
       left join experiences e on e.id = coalesce(${experienceId}::uuid, s.experience_id)
-        and e.organization_id = o.id and e.mode = ${mode} and not e.archived
-      where o.id = ${organizationId}`
+        and ${unarchivedOf(sql, tenant, "e")}
+      where o.id = ${tenant.organizationId}`
     const row = rows[0] ?? nothing
     const problems = problemsOf({ consumerId, experienceId, sequenceId, distributionId }, row)
     if (problems.length > 0) return yield* new UnknownReferences({ problems })

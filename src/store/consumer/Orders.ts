@@ -27,6 +27,7 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as Search from "../records/Search.ts"
 import * as Stock from "../catalogue/Stock.ts"
+import { ofTenant } from "../records/Tenancy.ts"
 
 /** Another order of the tenant has this external id. Nothing was written. 409 */
 export class ExternalIdTaken extends Schema.TaggedError<ExternalIdTaken>()("ExternalIdTaken", {}) {}
@@ -106,13 +107,12 @@ export class Orders extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const oneOfFew = yield* FewAtOnce.make("orders", { most: ordersAtOnce, waitingMax: ordersMax })
 
-      const ofTenant = (tenant: Tenant) => sql`o.organization_id = ${tenant.organizationId} and o.mode = ${tenant.mode}`
-
       const one = (rows: ReadonlyArray<Row>) => (rows[0] === undefined ? notFound : Effect.succeed(rows[0]))
 
       const refuseTaken = Effect.fn("Orders.refuseTaken")(function* (tenant: Tenant, externalId: string | undefined) {
         if (externalId === undefined) return
-        const taken = yield* sql`select id from orders o where ${ofTenant(tenant)} and o.external_id = ${externalId}`
+        const taken =
+          yield* sql`select id from orders o where ${ofTenant(sql, tenant, "o")} and o.external_id = ${externalId}`
         if (taken.length > 0) return yield* new ExternalIdTaken()
       }, orUnavailable)
 
@@ -181,7 +181,10 @@ export class Orders extends Context.Service<
 
       const find = Effect.fn("Orders.find")(function* (tenant: Tenant, id: string) {
         return toOrder(
-          yield* Effect.flatMap(sql<Row>`select o.* from orders o where o.id = ${id} and ${ofTenant(tenant)}`, one)
+          yield* Effect.flatMap(
+            sql<Row>`select o.* from orders o where o.id = ${id} and ${ofTenant(sql, tenant, "o")}`,
+            one
+          )
         )
       }, orUnavailable)
 
@@ -192,7 +195,7 @@ export class Orders extends Context.Service<
       ) {
         const filter = { status, consumerId, experienceId, distributionId }
         const planned = yield* plan(shape, query, { tenant, filter })
-        const conditions = [ofTenant(tenant)]
+        const conditions = [ofTenant(sql, tenant, "o")]
         if (status !== undefined) conditions.push(sql`o.status = ${status}`)
         if (consumerId !== undefined) conditions.push(sql`o.consumer_id = ${consumerId}`)
         if (experienceId !== undefined) conditions.push(sql`o.experience_id = ${experienceId}`)
@@ -214,11 +217,11 @@ export class Orders extends Context.Service<
           revise: (settings: Settings) => Result.Result<Settings, E>
         ) {
           // The consumer first, as in creating: two who lock in different orders wait for each other for ever.
-          const ofOrder = sql`c.id = (select o.consumer_id from orders o where o.id = ${id} and ${ofTenant(tenant)})`
+          const ofOrder = sql`c.id = (select o.consumer_id from orders o where o.id = ${id} and ${ofTenant(sql, tenant, "o")})`
           const consumer = yield* held(sql, tenant, ofOrder)
           if (consumer === undefined) return yield* notFound
           const before = yield* Effect.flatMap(
-            sql<Row>`select o.* from orders o where o.id = ${id} and ${ofTenant(tenant)} for update`,
+            sql<Row>`select o.* from orders o where o.id = ${id} and ${ofTenant(sql, tenant, "o")} for update`,
             one
           )
           const present = settingsOf(before)

@@ -10,6 +10,7 @@ import type { Unavailable } from "../journal/Journal.ts"
 import { endStatuses } from "../mechanism/Places.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { ofSameTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** Places of one consumer that are shown, those entered last. */
 const shownPlacesMax = 100
@@ -50,7 +51,7 @@ export class Profiles extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      const find = Effect.fn("Profiles.find")(function* ({ organizationId, mode }: Tenant, consumerId: string) {
+      const find = Effect.fn("Profiles.find")(function* (tenant: Tenant, consumerId: string) {
         // By key in each mechanism that is at work: an index by consumer would cost every entry something.
         const rows = yield* sql<Row>`
           select c.*, (
@@ -61,13 +62,13 @@ export class Profiles extends Context.Service<
                 (extract(epoch from p.updated_at) * 1000)::bigint as "updatedAt",
                 coalesce(p.fields, '{}') as fields
               from mechanisms m join places p on p.mechanism_id = m.id and p.consumer_id = c.id
-              where m.organization_id = c.organization_id and m.mode = c.mode and not m.archived
+              where ${ofSameTenant(sql, "m", "c")} and not m.archived
                 and m.teardown_status is distinct from 'completed' and p.status <> all(${endStatuses}::text[])
               order by p.entered_at desc, m.id limit ${shownPlacesMax}
             ) p
           ) as places
           from consumers c
-          where c.id = ${consumerId} and c.organization_id = ${organizationId} and c.mode = ${mode} and not c.archived`
+          where c.id = ${consumerId} and ${unarchivedOf(sql, tenant, "c")}`
         return rows[0] === undefined ? yield* new RecordNotFound({ record: "Consumer" }) : toProfile(rows[0])
       }, orUnavailable)
 

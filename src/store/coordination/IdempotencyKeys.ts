@@ -11,6 +11,7 @@ import { randomUUID } from "node:crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { ofTenant } from "../records/Tenancy.ts"
 
 /** How long an answer can be asked for again, from when its request was first sent. */
 export const keptHours = 24
@@ -93,13 +94,13 @@ export class IdempotencyKeys extends Context.Service<
           select true as is_mine, fingerprint, status, content_type, body from claimed
           union all
           select false, fingerprint, status, content_type, body from idempotency_keys
-          where organization_id = ${tenant.organizationId} and mode = ${tenant.mode} and key = ${key}
+          where ${ofTenant(sql, tenant)} and key = ${key}
             and not exists (select from claimed)`
         return claimOf(rows[0], { request, claimId })
       }, orUnavailable)
 
       const mine = ({ request: { tenant, key }, claimId }: Claimed) => sql`
-        organization_id = ${tenant.organizationId} and mode = ${tenant.mode} and key = ${key}
+        ${ofTenant(sql, tenant)} and key = ${key}
           and claim_id = ${claimId} and status is null`
 
       return {

@@ -8,10 +8,12 @@ import { PgClient } from "@effect/sql-pg"
 import { Cache, Context, Effect, Exit, Layer } from "effect"
 import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import { pick, type SequenceProduct } from "../../domain/experience/SequenceProduct.ts"
+import type { Mode } from "../../domain/values/Ids.ts"
 import { Invalidations } from "../coordination/Invalidations.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import { serverSecret } from "../coordination/ServerSecrets.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { ofSameTenant, ofTenant } from "../records/Tenancy.ts"
 
 /** Sequences whose products are remembered. */
 const rememberedSequences = 5_000
@@ -39,7 +41,8 @@ export class AssignedProducts extends Context.Service<
       const secret = Buffer.from(yield* serverSecret("assigned_products")).toString("hex")
 
       const read = Effect.fn("AssignedProducts.read")(function* (key: string) {
-        const [organizationId, mode, sequenceId] = key.split(" ")
+        const [organizationId, mode, sequenceId] = key.split(" ") as [string, Mode, string]
+        const tenant = { organizationId, mode }
         const rows = yield* sql<SequenceProduct & { readonly variantIds: ReadonlyArray<string> }>`
           select p.id as "productId", (w.weighed ->> 'weight')::int as weight, array(
             select v.id from product_variants v where v.product_id = p.id and not v.archived
@@ -47,8 +50,8 @@ export class AssignedProducts extends Context.Service<
           from sequences s
           cross join jsonb_array_elements(s.record -> 'sequenceProducts') as w (weighed)
           join products p on p.id = (w.weighed ->> 'productId')::uuid and not p.archived
-            and p.organization_id = s.organization_id and p.mode = s.mode
-          where s.id = ${sequenceId} and s.organization_id = ${organizationId} and s.mode = ${mode}
+            and ${ofSameTenant(sql, "p", "s")}
+          where s.id = ${sequenceId} and ${ofTenant(sql, tenant, "s")}
             and s.record ->> 'productSelectionMode' = 'SYSTEM_ASSIGNED'`
         return rows.map((row): AssignedProduct => ({ ...row, variantIds: new Set(row.variantIds) }))
       }, orUnavailable)

@@ -10,6 +10,7 @@ import type { RegionalDefaults } from "../../domain/values/Locale.ts"
 import { toWindow, windowColumns, type WindowRow } from "./ExperienceWindows.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { unarchivedOf } from "../records/Tenancy.ts"
 
 /** What a mechanism takes from what it is created below. */
 export interface Parents extends RegionalDefaults {
@@ -37,8 +38,7 @@ export const belowSequence = (sql: PgClient.PgClient) =>
         select s.experience_id, e.record ->> 'timeZone' as time_zone, e.record ->> 'currencyCode' as currency_code,
           ${windowColumns(sql)}
         from experiences e join sequences s on s.experience_id = e.id
-        where s.id = ${sequenceId} and s.organization_id = ${tenant.organizationId} and s.mode = ${tenant.mode}
-          and not s.archived and not e.archived
+        where s.id = ${sequenceId} and ${unarchivedOf(sql, tenant, "s")} and not e.archived
         ${lock}`
       const row = rows[0]
       if (row === undefined) return yield* new RecordNotFound({ record: "Sequence" })

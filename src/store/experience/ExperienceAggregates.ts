@@ -15,6 +15,7 @@ import type { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Row as SequenceRow, Sequences, toSequence } from "./Sequences.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type NewSequence, recordMechanismsMax, type SequenceAggregate } from "./SequenceAggregates.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** Sequences of an experience that its record shows, those of highest priority. */
 export const recordSequencesMax = 200
@@ -99,11 +100,11 @@ export class ExperienceAggregates extends Context.Service<
       const sequences = yield* Sequences
       const products = yield* ExperienceProducts
 
-      const heldAudiences = Effect.fnUntraced(function* ({ organizationId, mode }: Tenant, ids: ReadonlyArray<string>) {
+      const heldAudiences = Effect.fnUntraced(function* (tenant: Tenant, ids: ReadonlyArray<string>) {
         if (ids.length === 0) return new Set<string>()
         const rows = yield* sql<{ readonly id: string }>`
           select id from audiences
-          where id = any(${ids}::uuid[]) and organization_id = ${organizationId} and mode = ${mode} and not archived
+          where id = any(${ids}::uuid[]) and ${unarchivedOf(sql, tenant)}
           order by id for share`
         return new Set(rows.map(({ id }) => id))
       })
@@ -157,19 +158,19 @@ export class ExperienceAggregates extends Context.Service<
 
       /** The experience with those sequences `s` and mechanisms `m` below it that fit. */
       const withThose = Effect.fnUntraced(function* (
-        { organizationId, mode }: Tenant,
+        tenant: Tenant,
         experience: Experience,
         those: { readonly sequences: Fragment; readonly mechanisms: Fragment }
       ) {
         const { id } = experience
         const below = yield* sql<SequenceRow>`
           select s.* from sequences s
-          where s.experience_id = ${id} and s.organization_id = ${organizationId} and s.mode = ${mode}
+          where s.experience_id = ${id} and ${ofTenant(sql, tenant, "s")}
             and ${those.sequences}
           order by (s.record -> 'priority')::bigint desc, s.created_at, s.id limit ${recordSequencesMax}`
         const mechanisms = yield* sql<MechanismRow>`
           select m.* from mechanisms m
-          where m.experience_id = ${id} and m.organization_id = ${organizationId} and m.mode = ${mode}
+          where m.experience_id = ${id} and ${ofTenant(sql, tenant, "m")}
             and ${those.mechanisms}
           order by m.created_at, m.id limit ${recordMechanismsMax}`
         const bySequence = Map.groupBy(mechanisms.map(toStored), ({ identity }) => identity.sequenceId)
@@ -198,13 +199,10 @@ export class ExperienceAggregates extends Context.Service<
         })
       }, orUnavailable)
 
-      const sequenceIds = Effect.fn("WholeExperiences.sequenceIds")(function* (
-        { organizationId, mode }: Tenant,
-        id: string
-      ) {
+      const sequenceIds = Effect.fn("WholeExperiences.sequenceIds")(function* (tenant: Tenant, id: string) {
         const rows = yield* sql<{ readonly id: string }>`
           select id from sequences
-          where experience_id = ${id} and organization_id = ${organizationId} and mode = ${mode} and not archived`
+          where experience_id = ${id} and ${unarchivedOf(sql, tenant)}`
         return rows.map((row) => row.id)
       }, orUnavailable)
 

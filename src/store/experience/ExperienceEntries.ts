@@ -9,6 +9,7 @@ import type { Unavailable } from "../journal/Journal.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as WriteTogether from "../postgres/BatchWriter.ts"
+import { ofSameTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 export class ExperienceEntries extends Context.Service<
   ExperienceEntries,
@@ -28,9 +29,9 @@ export class ExperienceEntries extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      const experience = ({ organizationId, mode }: Tenant, experienceId: string) => sql`
+      const experience = (tenant: Tenant, experienceId: string) => sql`
         select id from experiences
-        where id = ${experienceId} and organization_id = ${organizationId} and mode = ${mode} and not archived`
+        where id = ${experienceId} and ${unarchivedOf(sql, tenant)}`
 
       /** Answers for each when it entered, or undefined where there is no such experience. */
       const write = Effect.fnUntraced(function* (rows: ReadonlyArray<Arrival>) {
@@ -41,7 +42,7 @@ export class ExperienceEntries extends Context.Service<
             ${rows.map(({ experienceId }) => experienceId)}::uuid[], ${rows.map(({ consumerId }) => consumerId)}::uuid[],
             ${rows.map(({ at }) => new Date(at))}::timestamptz[]
           ) with ordinality as a (organization_id, mode, experience_id, consumer_id, at, number)
-          join experiences e on e.id = a.experience_id and e.organization_id = a.organization_id and e.mode = a.mode
+          join experiences e on e.id = a.experience_id and ${ofSameTenant(sql, "e", "a")}
             and not e.archived`
         // In one order everywhere: two who write the same rows in different orders would wait for each other for ever.
         const written = yield* sql<Entry>`

@@ -23,6 +23,7 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ParentArchived } from "../records/Restoring.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /**
  * Bytes of creative documents that one page of the list reads: it ends with the document that reaches them, and its cursor
@@ -95,19 +96,13 @@ export class ExperiencePages extends Context.Service<
       const plan = yield* makePlan
       const random = yield* SecureRandom.SecureRandom
 
-      const ofWholeTenant = (tenant: Tenant) =>
-        sql`p.organization_id = ${tenant.organizationId} and p.mode = ${tenant.mode}`
-
-      const ofTenant = (tenant: Tenant) => sql`${ofWholeTenant(tenant)} and not p.archived`
-
       const one = (rows: ReadonlyArray<Row>) => (rows[0] === undefined ? notFound : Effect.succeed(toPage(rows[0])))
 
       const create = Effect.fn("ExperiencePages.create")(
         function* (tenant: Tenant, by: string, experienceId: string, settings: Settings, status: PageStatus) {
           const parents = yield* sql`
             select id from experiences
-            where id = ${experienceId} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode}
-              and not archived
+            where id = ${experienceId} and ${unarchivedOf(sql, tenant)}
             for share`
           if (parents.length === 0) return yield* new RecordNotFound({ record: "Experience" })
           const id = yield* random.uuidV7()
@@ -131,7 +126,7 @@ export class ExperiencePages extends Context.Service<
 
       const find = Effect.fn("ExperiencePages.find")(function* (tenant: Tenant, id: string) {
         return yield* one(
-          yield* sql<Row>`select p.* from experience_pages p where p.id = ${id} and ${ofTenant(tenant)}`
+          yield* sql<Row>`select p.* from experience_pages p where p.id = ${id} and ${unarchivedOf(sql, tenant, "p")}`
         )
       }, orUnavailable)
 
@@ -142,7 +137,7 @@ export class ExperiencePages extends Context.Service<
       ) {
         const filter = { experienceId, status }
         const planned = yield* plan(shape, query, { tenant, filter })
-        const conditions = [ofWholeTenant(tenant), archivedAsAsked(sql, "p", query)]
+        const conditions = [ofTenant(sql, tenant, "p"), archivedAsAsked(sql, "p", query)]
         if (experienceId !== undefined) conditions.push(sql`p.experience_id = ${experienceId}`)
         if (status !== undefined) conditions.push(sql`p.status = ${status}`)
         const listed = Search.queryOf(sql, planned, {
@@ -165,7 +160,7 @@ export class ExperiencePages extends Context.Service<
       const change = Effect.fn("ExperiencePages.change")(
         function* (tenant: Tenant, id: string, by: string, revise: (settings: Settings) => Settings) {
           const rows = yield* sql<Row>`
-            select p.* from experience_pages p where p.id = ${id} and ${ofTenant(tenant)} for update`
+            select p.* from experience_pages p where p.id = ${id} and ${unarchivedOf(sql, tenant, "p")} for update`
           if (rows[0] === undefined) return yield* notFound
           const { slug, title, creativeDocument, ...record } = revise(settingsOf(rows[0]))
           const now = new Date(yield* Clock.currentTimeMillis)
@@ -188,7 +183,7 @@ export class ExperiencePages extends Context.Service<
             update experience_pages p
             set status = 'PUBLISHED', published_at = coalesce(p.published_at, ${now}), last_published_at = ${now},
               updated_at = ${now}, updated_by = ${by}
-            where p.id = ${id} and ${ofTenant(tenant)} returning *`
+            where p.id = ${id} and ${unarchivedOf(sql, tenant, "p")} returning *`
         )
       }, orUnavailable)
 
@@ -196,7 +191,7 @@ export class ExperiencePages extends Context.Service<
         const now = new Date(yield* Clock.currentTimeMillis)
         yield* sql`
           update experience_pages p set status = 'DRAFT', updated_at = ${now}, updated_by = ${by}
-          where p.id = ${id} and p.status = 'PUBLISHED' and ${ofTenant(tenant)}`
+          where p.id = ${id} and p.status = 'PUBLISHED' and ${unarchivedOf(sql, tenant, "p")}`
         return yield* find(tenant, id)
       }, orUnavailable)
 
@@ -205,7 +200,7 @@ export class ExperiencePages extends Context.Service<
         return yield* one(
           yield* sql<Row>`
             update experience_pages p set archived = true, updated_at = ${now}, updated_by = ${by}
-            where p.id = ${id} and ${ofTenant(tenant)} returning *`
+            where p.id = ${id} and ${unarchivedOf(sql, tenant, "p")} returning *`
         )
       }, orUnavailable)
 
@@ -214,7 +209,7 @@ export class ExperiencePages extends Context.Service<
           // The experience first, as in archiving: two who lock in different orders wait for each other for ever.
           const parents = yield* sql<{ readonly archived: boolean }>`
             select e.archived from experiences e
-            where e.id = (select p.experience_id from experience_pages p where p.id = ${id} and ${ofWholeTenant(tenant)})
+            where e.id = (select p.experience_id from experience_pages p where p.id = ${id} and ${ofTenant(sql, tenant, "p")})
             for share`
           const parent = parents[0]
           if (parent === undefined) return yield* notFound

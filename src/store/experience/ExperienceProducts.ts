@@ -16,6 +16,7 @@ import { insertRows } from "../catalogue/CatalogueRows.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import * as Rows from "./OfferedRows.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { unarchivedOf } from "../records/Tenancy.ts"
 
 /** Variants of an experience's products that are shown. */
 const shownVariantsMax = 1_000
@@ -118,7 +119,7 @@ export class ExperienceProducts extends Context.Service<
       }, orUnavailable)
 
       const held = Effect.fn("ExperienceProducts.held")(function* (
-        { organizationId, mode }: Tenant,
+        tenant: Tenant,
         { productIds, variantIds }: NamedProducts
       ) {
         const products =
@@ -126,16 +127,14 @@ export class ExperienceProducts extends Context.Service<
             ? []
             : yield* sql<{ readonly id: string }>`
                 select id from products
-                where id = any(${productIds}::uuid[]) and organization_id = ${organizationId} and mode = ${mode}
-                  and not archived
+                where id = any(${productIds}::uuid[]) and ${unarchivedOf(sql, tenant)}
                 order by id for share`
         const variants =
           variantIds.length === 0
             ? []
             : yield* sql<{ readonly id: string; readonly product_id: string }>`
                 select id, product_id from product_variants
-                where id = any(${variantIds}::uuid[]) and organization_id = ${organizationId} and mode = ${mode}
-                  and not archived
+                where id = any(${variantIds}::uuid[]) and ${unarchivedOf(sql, tenant)}
                 order by id for share`
         return {
           products: new Set(products.map(({ id }) => id)),

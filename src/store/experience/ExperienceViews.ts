@@ -16,6 +16,7 @@ import type { Unavailable } from "../journal/Journal.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type DynamicAudience, fitting, isBarred, isFor, isProtected } from "./SequenceAccess.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { unarchivedOf } from "../records/Tenancy.ts"
 
 /** Sequences of an experience that are shown, those of highest priority. */
 const shownSequencesMax = 200
@@ -70,7 +71,7 @@ export class ExperienceViews extends Context.Service<
 
       /** The view of a consumer who belongs to the named audiences of type DYNAMIC. */
       const view = (
-        { organizationId, mode }: Tenant,
+        tenant: Tenant,
         experienceId: string,
         consumerId: string | undefined,
         dynamicAudienceIds: ReadonlyArray<string>
@@ -90,8 +91,7 @@ export class ExperienceViews extends Context.Service<
           with shown as materialized (
             select s.id, s.audience_id, s.name, s.record, s.created_at, (s.record -> 'priority')::bigint as priority
             from sequences s
-            where s.experience_id = ${experienceId} and s.organization_id = ${organizationId} and s.mode = ${mode}
-              and not s.archived and ${isFor(sql, consumerId, dynamicAudienceIds)}
+            where s.experience_id = ${experienceId} and ${unarchivedOf(sql, tenant, "s")} and ${isFor(sql, consumerId, dynamicAudienceIds)}
             order by priority desc, s.created_at, s.id limit ${shownSequencesMax}
           ), held as (
             select m.* from mechanisms m join shown on shown.id = m.sequence_id
@@ -117,7 +117,7 @@ export class ExperienceViews extends Context.Service<
               )
             ) order by created_at, id) from held) as mechanisms
           from experiences e ${Experiences.withWindow(sql)}
-          where e.id = ${experienceId} and e.organization_id = ${organizationId} and e.mode = ${mode} and not e.archived`
+          where e.id = ${experienceId} and ${unarchivedOf(sql, tenant, "e")}`
       }
 
       const find = Effect.fn("ExperienceViews.find")(function* (

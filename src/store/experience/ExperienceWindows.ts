@@ -11,6 +11,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import type { MechanismName } from "../mechanism/Mechanisms.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { ofTenant } from "../records/Tenancy.ts"
 
 /** What {@link windowColumns} read. */
 export interface WindowRow {
@@ -55,7 +56,7 @@ export class ExperienceWindows extends Context.Service<
         const rows = yield* sql<UntoldRow>`
           select m.id, m.kind, m.sequence_id, ${windowColumns(sql)}
           from experiences e join mechanisms m on m.experience_id = e.id
-          where e.id = ${experienceId} and e.organization_id = ${tenant.organizationId} and e.mode = ${tenant.mode}
+          where e.id = ${experienceId} and ${ofTenant(sql, tenant, "e")}
             and not m.archived and m.teardown_status is null
             and coalesce((m.configuration #>> '{experienceWindow,revision}')::int, 0) < e.window_revision
           order by m.id`

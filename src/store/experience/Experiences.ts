@@ -25,6 +25,7 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** What archiving found: it is done, or these mechanisms must be archived first. */
 export type Archival<A> =
@@ -93,7 +94,7 @@ export class Experiences extends Context.Service<
       const select = (tenant: Tenant) => sql`
         select e.*, w.open_at, w.close_at
         from experiences e ${withWindow(sql)}
-        where e.organization_id = ${tenant.organizationId} and e.mode = ${tenant.mode}`
+        where ${ofTenant(sql, tenant, "e")}`
 
       const byId = (tenant: Tenant, id: string) =>
         sql<Row>`${select(tenant)} and e.id = ${id}`.pipe(Effect.map((rows) => rows[0]))
@@ -102,7 +103,7 @@ export class Experiences extends Context.Service<
       const locked = (tenant: Tenant, id: string) =>
         sql<{ readonly name: string; readonly record: unknown }>`
           select name, record from experiences
-          where id = ${id} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode} and not archived
+          where id = ${id} and ${unarchivedOf(sql, tenant)}
           for update`.pipe(Effect.flatMap(([row]) => (row === undefined ? notFound : Effect.succeed(row))))
 
       const create = Effect.fn("Experiences.create")(function* (
@@ -144,7 +145,7 @@ export class Experiences extends Context.Service<
           fields: sql`e.*, w.open_at, w.close_at`,
           from: isSortedByWindow ? sql`experiences e ${window}` : sql`experiences e`,
           beside: isSortedByWindow ? undefined : window,
-          where: sql`e.organization_id = ${tenant.organizationId} and e.mode = ${tenant.mode}
+          where: sql`${ofTenant(sql, tenant, "e")}
             and ${archivedAsAsked(sql, "e", query)}`,
           sought: Search.textSought(sql, { tenant, row: "e", text: "e.name" }, query.search)
         })
@@ -205,7 +206,7 @@ export class Experiences extends Context.Service<
         const now = new Date(yield* Clock.currentTimeMillis)
         yield* sql`
           update experiences set archived = false, updated_at = ${now}, updated_by = ${by}
-          where id = ${id} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode} and archived`
+          where id = ${id} and ${ofTenant(sql, tenant)} and archived`
         return yield* find(tenant, id)
       }, orUnavailable)
 

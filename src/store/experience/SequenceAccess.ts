@@ -19,6 +19,7 @@ import { notification, type Topic } from "../coordination/Invalidations.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import { serverSecret } from "../coordination/ServerSecrets.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** What processes are told that keep in memory for whom sequences are. */
 export const protectionTopic = "protection" satisfies Topic
@@ -72,7 +73,7 @@ export class SequenceAccess extends Context.Service<
       }, orUnavailable)
 
       const admission = Effect.fn("SequenceAccess.admission")(function* (
-        { organizationId, mode }: Tenant,
+        tenant: Tenant,
         sequenceId: string,
         consumerId: string
       ) {
@@ -88,7 +89,7 @@ export class SequenceAccess extends Context.Service<
               and o.status <> 'CANCELLED'
           ) as orders_left
           from sequences s left join audiences a on a.id = s.audience_id
-          where s.id = ${sequenceId} and s.organization_id = ${organizationId} and s.mode = ${mode}
+          where s.id = ${sequenceId} and ${ofTenant(sql, tenant, "s")}
             and ${hasPassed(sql, consumerId)}`
         const row = rows[0]
         if (row === undefined) return "not invited"
@@ -98,7 +99,7 @@ export class SequenceAccess extends Context.Service<
       }, orUnavailable)
 
       const show = Effect.fn("SequenceAccess.show")(function* (
-        { organizationId, mode }: Tenant,
+        tenant: Tenant,
         {
           experienceId,
           consumerId,
@@ -110,16 +111,14 @@ export class SequenceAccess extends Context.Service<
         const opened = yield* sql`
           with whole as (
             select e.id from experiences e
-            where e.id = ${experienceId} and e.organization_id = ${organizationId} and e.mode = ${mode}
-              and not e.archived and e.access_code_hash = ${hash}::bytea
+            where e.id = ${experienceId} and ${unarchivedOf(sql, tenant, "e")} and e.access_code_hash = ${hash}::bytea
           ), let_in as (
             insert into experience_passes (experience_id, consumer_id, passed_at)
             select id, ${consumerId}::uuid, ${now}::timestamptz from whole
             on conflict do nothing
           ), opened as (
             select s.id from sequences s
-            where s.experience_id = ${experienceId} and s.organization_id = ${organizationId} and s.mode = ${mode}
-              and not s.archived and s.access_code_hash = ${hash}::bytea
+            where s.experience_id = ${experienceId} and ${unarchivedOf(sql, tenant, "s")} and s.access_code_hash = ${hash}::bytea
           ), passed as (
             insert into sequence_passes (sequence_id, consumer_id, passed_at)
             select id, ${consumerId}::uuid, ${now}::timestamptz from opened

@@ -15,6 +15,7 @@ import { type Row as MechanismRow, type StoredMechanism, toStored } from "../mec
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { Sequences } from "./Sequences.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** Mechanisms that the record of an experience, or of a sequence, shows: the oldest. */
 export const recordMechanismsMax = 1_000
@@ -89,12 +90,12 @@ export class SequenceAggregates extends Context.Service<
       const products = yield* ExperienceProducts
 
       /** What a mechanism takes from the experience, which stays as it is until the transaction ends. */
-      const surroundings = Effect.fnUntraced(function* ({ organizationId, mode }: Tenant, experienceId: string) {
+      const surroundings = Effect.fnUntraced(function* (tenant: Tenant, experienceId: string) {
         const rows = yield* sql<RegionalDefaults & WindowRow>`
           select e.record ->> 'timeZone' as "timeZone", e.record ->> 'currencyCode' as "currencyCode",
             ${windowColumns(sql)}
           from experiences e
-          where e.id = ${experienceId} and e.organization_id = ${organizationId} and e.mode = ${mode} and not e.archived
+          where e.id = ${experienceId} and ${unarchivedOf(sql, tenant, "e")}
           for share`
         return rows[0] ?? (yield* new RecordNotFound({ record: "Experience" }))
       })
@@ -143,14 +144,10 @@ export class SequenceAggregates extends Context.Service<
       )
 
       /** The sequence with those of its mechanisms `m` that fit. */
-      const withThose = Effect.fnUntraced(function* (
-        { organizationId, mode }: Tenant,
-        sequence: Sequence,
-        those: Fragment
-      ) {
+      const withThose = Effect.fnUntraced(function* (tenant: Tenant, sequence: Sequence, those: Fragment) {
         const rows = yield* sql<MechanismRow>`
           select m.* from mechanisms m
-          where m.sequence_id = ${sequence.id} and m.organization_id = ${organizationId} and m.mode = ${mode}
+          where m.sequence_id = ${sequence.id} and ${ofTenant(sql, tenant, "m")}
             and ${those}
           order by m.created_at, m.id limit ${recordMechanismsMax}`
         return { sequence, mechanisms: rows.map(toStored) }

@@ -26,6 +26,7 @@ import { ParentArchived, ReferenceArchived } from "../records/Restoring.ts"
 import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** What a list of sequences can be narrowed to. */
 export interface SequenceFilter {
@@ -100,17 +101,15 @@ export class Sequences extends Context.Service<
       const hashOf = yield* makeAccessCodeHash
       const heldAudience = makeHeldAudience(sql)
 
-      const ofTenant = (tenant: Tenant) => sql`s.organization_id = ${tenant.organizationId} and s.mode = ${tenant.mode}`
-
       const byId = (tenant: Tenant, id: string) =>
-        sql<Row>`select s.* from sequences s where s.id = ${id} and ${ofTenant(tenant)}`.pipe(
+        sql<Row>`select s.* from sequences s where s.id = ${id} and ${ofTenant(sql, tenant, "s")}`.pipe(
           Effect.map((rows) => rows[0])
         )
 
       /** Keeps the row to this transaction, and out of the hands of those who create something below it. */
       const locked = (tenant: Tenant, id: string) =>
         sql<Row>`
-          select s.* from sequences s where s.id = ${id} and ${ofTenant(tenant)} and not s.archived for update`.pipe(
+          select s.* from sequences s where s.id = ${id} and ${unarchivedOf(sql, tenant, "s")} for update`.pipe(
           Effect.flatMap(([row]) => (row === undefined ? notFound : Effect.succeed(row)))
         )
 
@@ -124,8 +123,7 @@ export class Sequences extends Context.Service<
         ) {
           const parents = yield* sql`
             select id from experiences
-            where id = ${experienceId} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode}
-              and not archived
+            where id = ${experienceId} and ${unarchivedOf(sql, tenant)}
             for share`
           if (parents.length === 0) return yield* new RecordNotFound({ record: "Experience" })
           const id = yield* random.uuidV7()
@@ -163,7 +161,7 @@ export class Sequences extends Context.Service<
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`s.*`,
           from: sql`sequences s`,
-          where: sql`${ofTenant(tenant)} and ${archivedAsAsked(sql, "s", query)} and ${within}`,
+          where: sql`${ofTenant(sql, tenant, "s")} and ${archivedAsAsked(sql, "s", query)} and ${within}`,
           sought: Search.textSought(sql, { tenant, row: "s", text: "s.name" }, query.search)
         })
         return page(planned, rows, toSequence)
@@ -217,7 +215,7 @@ export class Sequences extends Context.Service<
           // The experience first, as in archiving: two who lock in different orders wait for each other for ever.
           const parents = yield* sql<{ readonly archived: boolean }>`
             select e.archived from experiences e
-            where e.id = (select s.experience_id from sequences s where s.id = ${id} and ${ofTenant(tenant)}) for share`
+            where e.id = (select s.experience_id from sequences s where s.id = ${id} and ${ofTenant(sql, tenant, "s")}) for share`
           const parent = parents[0]
           if (parent === undefined) return yield* notFound
           const rows = yield* sql<Row>`select s.* from sequences s where s.id = ${id} for update`
@@ -295,8 +293,7 @@ const makeHeldAudience = (sql: PgClient.PgClient) =>
     if (audienceId === null) return
     const held = yield* sql`
     select id from audiences
-    where id = ${audienceId} and organization_id = ${tenant.organizationId} and mode = ${tenant.mode}
-      and not archived
+    where id = ${audienceId} and ${unarchivedOf(sql, tenant)}
     for share`
     if (held.length === 0) return yield* new RecordNotFound({ record: "Audience" })
   })

@@ -9,6 +9,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { ofTenant } from "../records/Tenancy.ts"
 
 export class ShownPages extends Context.Service<
   ShownPages,
@@ -27,7 +28,7 @@ export class ShownPages extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const find = Effect.fn("ShownPages.find")(function* (
-        { organizationId, mode }: Tenant,
+        tenant: Tenant,
         experienceId: string,
         slug: string | undefined
       ) {
@@ -36,7 +37,7 @@ export class ShownPages extends Context.Service<
           select p.id, p.experience_id, p.slug, p.title, p.creative_document, p.published_at, p.last_published_at,
             p.updated_at
           from experience_pages p join experiences e on e.id = p.experience_id and not e.archived
-          where p.experience_id = ${experienceId} and p.organization_id = ${organizationId} and p.mode = ${mode}
+          where p.experience_id = ${experienceId} and ${ofTenant(sql, tenant, "p")}
             and p.status = 'PUBLISHED' and not p.archived and p.creative_document ->> 'kind' = 'experience-page'
             and ${named}
           order by p.last_published_at desc, p.id desc limit 1`

@@ -9,6 +9,7 @@ import type { Unavailable } from "./Journal.ts"
 import { type ListShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant } from "../records/Tenancy.ts"
 
 /** One recorded event. */
 export interface HistoryEntry {
@@ -66,7 +67,7 @@ export class History extends Context.Service<
           fields: sql`j.*`,
           from: sql`journal j`,
           where: sql`j.mechanism_id = ${mechanismId} and exists (select 1 from mechanisms where id = ${mechanismId}
-            and organization_id = ${tenant.organizationId} and mode = ${tenant.mode})`,
+            and ${ofTenant(sql, tenant)})`,
           sought: type === undefined ? undefined : { fits: ofType, ways: [ofType], nearRows }
         })
         // How rare a type is decides how it is looked for: such a statement is planned anew for each.

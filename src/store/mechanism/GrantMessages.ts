@@ -16,6 +16,7 @@ import { themeOf } from "../../domain/organization/Organization.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { ofOrganization, unarchivedOf } from "../records/Tenancy.ts"
 
 /** Grants of one mechanism that are looked up at once. */
 const grantsAtOnce = 20
@@ -115,7 +116,7 @@ export class GrantMessages extends Context.Service<
           with due as (
             select m.id
             from organizations o
-            join mechanisms m on m.organization_id = o.id
+            join mechanisms m on o.id = m.organization_id
             join mechanism_heads h on h.mechanism_id = m.id
             left join grant_message_cursors c on c.mechanism_id = m.id
             where o.settings ->> 'grantMessages' <> 'off' and m.kind in ('queue', 'draw', 'auction')
@@ -160,8 +161,7 @@ export class GrantMessages extends Context.Service<
         ) p on true
         left join lateral (
           select * from consumers
-          where id = j.consumer_id and organization_id = ${tenant.organizationId} and mode = ${tenant.mode}
-            and not archived
+          where id = j.consumer_id and ${unarchivedOf(sql, tenant)}
           offset 0
         ) c on true`
 
@@ -197,8 +197,7 @@ export class GrantMessages extends Context.Service<
         const rows = yield* sql<{ readonly document: typeof EmailDocument.Type | typeof SmsDocument.Type }>`
           select distinct on (creative_document ->> 'kind') creative_document as document
           from experience_pages
-          where experience_id = ${experienceId} and organization_id = ${tenant.organizationId}
-            and mode = ${tenant.mode} and not archived and status = 'PUBLISHED' and document_bytes <= ${documentBytesMax}
+          where experience_id = ${experienceId} and ${unarchivedOf(sql, tenant)} and status = 'PUBLISHED' and document_bytes <= ${documentBytesMax}
             and creative_document ->> 'kind' in ('transactional-email', 'transactional-sms')
           order by creative_document ->> 'kind', last_published_at desc, id desc`
         const documents = rows.map(({ document }) => document)
@@ -257,13 +256,13 @@ export const beginWithNext = Effect.fnUntraced(function* (sql: SqlClient.SqlClie
   yield* sql`
     insert into grant_message_cursors (mechanism_id, sequence)
     select id, sequence from mechanisms join mechanism_heads on mechanism_id = id
-    where organization_id = ${organizationId} and kind in ('queue', 'draw', 'auction')
+    where ${ofOrganization(sql, organizationId)} and kind in ('queue', 'draw', 'auction')
       and teardown_status is distinct from 'completed'
     on conflict (mechanism_id) do update set sequence = excluded.sequence`
   yield* sql`
     update grant_messages set outcome = 'abandoned', retry_at = null
     from mechanisms
-    where retry_at is not null and mechanisms.id = mechanism_id and organization_id = ${organizationId}`
+    where retry_at is not null and mechanisms.id = mechanism_id and ${ofOrganization(sql, organizationId)}`
 })
 
 interface SourceRow {

@@ -24,6 +24,7 @@ import {
 } from "../records/Pagination.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant } from "../records/Tenancy.ts"
 
 /** A mechanism by name. */
 export interface MechanismName {
@@ -109,10 +110,8 @@ export class Mechanisms extends Context.Service<
       const sql = yield* PgClient.PgClient
       const plan = yield* makePlan
 
-      const ofTenant = (tenant: Tenant) => sql`m.organization_id = ${tenant.organizationId} and m.mode = ${tenant.mode}`
-
       const find = Effect.fn("Mechanisms.find")(function* (tenant: Tenant, id: string) {
-        const rows = yield* sql<Row>`select m.* from mechanisms m where m.id = ${id} and ${ofTenant(tenant)}`
+        const rows = yield* sql<Row>`select m.* from mechanisms m where m.id = ${id} and ${ofTenant(sql, tenant, "m")}`
         return rows[0] === undefined ? undefined : toStored(rows[0])
       }, orUnavailable)
 
@@ -125,7 +124,7 @@ export class Mechanisms extends Context.Service<
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`m.*`,
           from: sql`mechanisms m`,
-          where: sql.and([ofTenant(tenant), archivedAsAsked(sql, "m", query), ...conditions]),
+          where: sql.and([ofTenant(sql, tenant, "m"), archivedAsAsked(sql, "m", query), ...conditions]),
           sought: Search.textSought(sql, { tenant, row: "m", text: "m.configuration ->> 'name'" }, query.search)
         })
         return page(planned, rows, toStored)
@@ -164,7 +163,7 @@ export class Mechanisms extends Context.Service<
       const surroundings = Effect.fn("Mechanisms.surroundings")(function* (tenant: Tenant, id: string) {
         const rows = yield* sql<{ readonly time_zone: string; readonly currency_code: string }>`
           select e.record ->> 'timeZone' as time_zone, e.record ->> 'currencyCode' as currency_code
-          from mechanisms m join experiences e on e.id = m.experience_id where m.id = ${id} and ${ofTenant(tenant)}`
+          from mechanisms m join experiences e on e.id = m.experience_id where m.id = ${id} and ${ofTenant(sql, tenant, "m")}`
         return {
           timeZone: rows[0]?.time_zone ?? defaultTimeZone,
           currencyCode: rows[0]?.currency_code ?? defaultCurrencyCode
@@ -174,10 +173,10 @@ export class Mechanisms extends Context.Service<
       const tally = Effect.fn("Mechanisms.tally")(function* (tenant: Tenant, id: string) {
         const counts = yield* sql<{ readonly status: string; readonly count: bigint }>`
           select p.status, count(*) as count from mechanisms m join places p on p.mechanism_id = m.id
-          where m.id = ${id} and ${ofTenant(tenant)} group by p.status`
+          where m.id = ${id} and ${ofTenant(sql, tenant, "m")} group by p.status`
         const heads = yield* sql<{ readonly sequence: bigint }>`
           select h.sequence from mechanisms m join mechanism_heads h on h.mechanism_id = m.id
-          where m.id = ${id} and ${ofTenant(tenant)}`
+          where m.id = ${id} and ${ofTenant(sql, tenant, "m")}`
         return {
           counts: Object.fromEntries(counts.map(({ status, count }) => [status, Number(count)])),
           lastSequence: Number(heads[0]?.sequence ?? 0n)

@@ -8,6 +8,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { ofTenant } from "../records/Tenancy.ts"
 
 /** Mechanisms whose whereabouts are told; of more, those that were made first are counted. */
 export const locatedMax = 10_000
@@ -36,28 +37,26 @@ export class Operations extends Context.Service<
     Operations,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const ofTenant = ({ organizationId, mode }: Tenant) =>
-        sql`m.organization_id = ${organizationId} and m.mode = ${mode}`
 
       const parked = Effect.fn("Operations.parked")(function* (tenant: Tenant) {
         const rows = yield* sql<Omit<ParkedMechanism, "parkedAt"> & { readonly parkedAt: Date }>`
           select p.mechanism_id as "mechanismId", m.kind, p.node, p.parked_at as "parkedAt", p.restarts
           from parked_mechanisms p join mechanisms m on m.id = p.mechanism_id
-          where ${ofTenant(tenant)} order by p.parked_at desc, p.mechanism_id`
+          where ${ofTenant(sql, tenant, "m")} order by p.parked_at desc, p.mechanism_id`
         return rows.map((row) => ({ ...row, parkedAt: row.parkedAt.getTime() }))
       }, orUnavailable)
 
       const overdue = Effect.fn("Operations.overdue")(function* (tenant: Tenant, now: Millis) {
         const [row] = yield* sql<{ readonly wakeAt: Date | null }>`
           select min(h.wake_at) as "wakeAt" from mechanism_heads h join mechanisms m on m.id = h.mechanism_id
-          where h.wake_at < ${new Date(now)} and ${ofTenant(tenant)}`
+          where h.wake_at < ${new Date(now)} and ${ofTenant(sql, tenant, "m")}`
         return row?.wakeAt?.getTime()
       }, orUnavailable)
 
       const unfinished = Effect.fn("Operations.unfinished")(function* (tenant: Tenant) {
         const rows = yield* sql<{ readonly id: string }>`
           select m.id from mechanisms m
-          where ${ofTenant(tenant)} and m.teardown_status is distinct from 'completed' order by m.id limit ${locatedMax}`
+          where ${ofTenant(sql, tenant, "m")} and m.teardown_status is distinct from 'completed' order by m.id limit ${locatedMax}`
         return rows.map(({ id }) => id)
       }, orUnavailable)
 

@@ -22,6 +22,7 @@ import {
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as ConsumerList from "../consumer/ConsumerList.ts"
 import * as Search from "../records/Search.ts"
+import { ofTenant } from "../records/Tenancy.ts"
 
 /** A consumer's standing in one mechanism, with what is known of the consumer. */
 export interface ConsumerPlace {
@@ -131,22 +132,20 @@ export class Places extends Context.Service<
         const conditions: Array<Fragment> = [
           sql`p.mechanism_id = ${mechanismId}`,
           sql`exists (select 1 from mechanisms where id = ${mechanismId}
-            and organization_id = ${tenant.organizationId} and mode = ${tenant.mode})`
+            and ${ofTenant(sql, tenant)})`
         ]
         if (status !== undefined) conditions.push(sql`p.status = ${status}`)
         if (slotId !== undefined) conditions.push(inSlot(mechanismId, slotId))
         if (confirmationCode !== undefined) conditions.push(withCode(mechanismId, confirmationCode))
         const search = query.search ?? ""
         if (isUuid(search)) conditions.push(sql`p.consumer_id = ${search}::uuid`)
-        const ofTenant = (table: Fragment) =>
-          sql`${table}organization_id = ${tenant.organizationId} and ${table}mode = ${tenant.mode}`
-        const joined = sql`places p left join consumers c on c.id = p.consumer_id and ${ofTenant(sql`c.`)}`
+        const joined = sql`places p left join consumers c on c.id = p.consumer_id and ${ofTenant(sql, tenant, "c")}`
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`p.*, c.email, c.phone, c.full_name`,
           // One by one, for the page alone: a join in the order of ids would begin with the least of all ids.
           from: sql`
             places p left join lateral (
-              select * from consumers where id = p.consumer_id and ${ofTenant(sql``)} offset 0
+              select * from consumers where id = p.consumer_id and ${ofTenant(sql, tenant)} offset 0
             ) c on true`,
           where: sql.and(conditions),
           sought: search === "" || isUuid(search) ? undefined : { ...sought(tenant, search), from: joined }
@@ -156,13 +155,13 @@ export class Places extends Context.Service<
 
       // By key in each mechanism that is at work: an index by consumer would cost every entry something.
       const standing = Effect.fn("Places.standing")(function* (
-        { organizationId, mode }: Tenant,
+        tenant: Tenant,
         consumerId: string,
         without: ReadonlyArray<string>
       ) {
         return yield* sql<MechanismName>`
           select m.id, m.kind from mechanisms m join places p on p.mechanism_id = m.id and p.consumer_id = ${consumerId}
-          where m.organization_id = ${organizationId} and m.mode = ${mode}
+          where ${ofTenant(sql, tenant, "m")}
             and m.teardown_status is distinct from 'completed' and p.status <> all(${endStatuses}::text[])
             and m.id <> all(${without}::uuid[])
           limit ${standingMax}`

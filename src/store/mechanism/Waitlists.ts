@@ -9,6 +9,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import { heldOpenAt } from "./Mechanisms.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { ofSameTenant, ofTenant } from "../records/Tenancy.ts"
 
 /** A sequence, for its tenant. */
 export interface SequenceRef extends Tenant {
@@ -55,8 +56,7 @@ export class Waitlists extends Context.Service<
         const within =
           sequence === undefined
             ? sql`true`
-            : sql`w.organization_id = ${sequence.organizationId} and w.mode = ${sequence.mode}
-                and w.sequence_id = ${sequence.sequenceId}`
+            : sql`${ofTenant(sql, sequence, "w")} and w.sequence_id = ${sequence.sequenceId}`
         const rows = yield* sql<OpeningRow>`
           select w.id, w.organization_id, w.mode, w.sequence_id,
             min(coalesce(${heldOpenAt(sql)}, m.created_at)) as opens_at
@@ -69,7 +69,7 @@ export class Waitlists extends Context.Service<
       }, orUnavailable)
 
       const recipients = Effect.fn("Waitlists.recipients")(function* (
-        { organizationId, mode }: Tenant,
+        tenant: Tenant,
         waitlistId: string,
         consumerIds: ReadonlyArray<string>
       ) {
@@ -77,8 +77,8 @@ export class Waitlists extends Context.Service<
           select c.id as "consumerId", c.email, c.phone, e.name as experience
           from mechanisms w
           join experiences e on e.id = w.experience_id
-          join consumers c on c.organization_id = w.organization_id and c.mode = w.mode
-          where w.id = ${waitlistId} and w.organization_id = ${organizationId} and w.mode = ${mode}
+          join consumers c on ${ofSameTenant(sql, "c", "w")}
+          where w.id = ${waitlistId} and ${ofTenant(sql, tenant, "w")}
             and c.id = any(${consumerIds}::uuid[]) and not c.archived`
       }, orUnavailable)
 

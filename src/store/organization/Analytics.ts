@@ -20,6 +20,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import * as FewAtOnce from "../postgres/FewAtOnce.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { ofTenant } from "../records/Tenancy.ts"
 
 /** How long a query may take until it is given up. */
 const queryMillisMax = 10_000
@@ -88,15 +89,11 @@ function make(millisMax: number) {
       sql`${sql(column)} >= ${new Date(from)}::timestamptz and ${sql(column)} < ${new Date(to)}::timestamptz`
 
     /** Events out of the journals of the tenant's mechanisms, archived ones included. */
-    const journaled = (
-      { organizationId, mode }: Tenant,
-      { wanted, range, where }: Question
-    ): ReadonlyArray<Fragment> => {
+    const journaled = (tenant: Tenant, { wanted, range, where }: Question): ReadonlyArray<Fragment> => {
       const events = wanted.filter(({ kind }) => kind !== "order")
       if (events.length === 0) return []
       const mechanisms = sql.and([
-        sql`m.organization_id = ${organizationId}`,
-        sql`m.mode = ${mode}`,
+        ofTenant(sql, tenant, "m"),
         ...is("m.id", where.distributionId),
         ...is("m.experience_id", where.experienceId),
         ...is("m.sequence_id", where.sequenceId),
@@ -122,10 +119,9 @@ function make(millisMax: number) {
     }
 
     /** What happened to orders, each by the index over the moment at which it did. */
-    const ordered = ({ organizationId, mode }: Tenant, { wanted, range, where }: Question): ReadonlyArray<Fragment> => {
+    const ordered = (tenant: Tenant, { wanted, range, where }: Question): ReadonlyArray<Fragment> => {
       const orders = sql.and([
-        sql`o.organization_id = ${organizationId}`,
-        sql`o.mode = ${mode}`,
+        ofTenant(sql, tenant, "o"),
         ...is("o.distribution_id", where.distributionId),
         ...is("o.experience_id", where.experienceId),
         ...is("o.sequence_id", where.sequenceId),
