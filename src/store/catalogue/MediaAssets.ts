@@ -3,12 +3,13 @@
  */
 import { Context, Layer, Schema } from "effect"
 import { type MediaAsset, Settings } from "../../domain/catalogue/MediaAsset.ts"
-import { type CatalogueKind, type CatalogueRecords, makeCatalogueRecords } from "./CatalogueRecords.ts"
-import { type CatalogueRow, identityAndStamps } from "./CatalogueRows.ts"
+import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
 import type { ListShape } from "../records/Pagination.ts"
+import { identityAndStamps, type SettingsRow } from "../records/Rows.ts"
+import { makeSettingsRecords, type SettingsRecords } from "../records/SettingsRecords.ts"
 
 /** A row of `media_assets`. */
-export interface Row extends CatalogueRow {
+export interface Row extends SettingsRow {
   readonly name: string
 }
 
@@ -43,29 +44,34 @@ export const toMediaAsset = (row: Row): MediaAsset => {
   }
 }
 
-const kind: CatalogueKind<Settings, MediaAsset, Row, keyof typeof shape.sorts> = {
+type Sort = keyof typeof shape.sorts
+
+const declaration: Declaration<Row, MediaAsset, Sort, InUse> = {
   service: "MediaAssets",
   record: "Media asset",
   table: "media_assets",
-  shape,
-  searched: "r.name",
-  filters: {},
-  columnsOf: (settings) => {
-    const { name, ...record } = encode(settings)
-    return { record, name }
-  },
-  settingsOf,
-  recordOf: toMediaAsset,
-  usersOf: (sql, id) => sql`
-    select count(distinct p.id)::int as count
-    from product_media_assets u join products p on p.id = u.product_id
-    where u.media_asset_id = ${id} and not p.archived`
+  alias: "r",
+  recordsOf: each(toMediaAsset),
+  list: { shape, searched: "r.name" },
+  blockedBy: (sql, id) =>
+    usedBy(sql`
+      select count(distinct p.id)::int as count
+      from product_media_assets u join products p on p.id = u.product_id
+      where u.media_asset_id = ${id} and not p.archived`)
 }
 
-/** The repository; a media asset that a product shows is in use. */
-export class MediaAssets extends Context.Service<
-  MediaAssets,
-  CatalogueRecords<Settings, MediaAsset, keyof typeof shape.sorts>
->()("usher/store/catalogue/MediaAssets") {
-  static readonly layer = Layer.effect(MediaAssets, makeCatalogueRecords(kind))
+/** The media assets. One that a product shows is in use. */
+export class MediaAssets extends Context.Service<MediaAssets, SettingsRecords<Settings, MediaAsset, Sort>>()(
+  "usher/store/catalogue/MediaAssets"
+) {
+  static readonly layer = Layer.effect(
+    MediaAssets,
+    makeSettingsRecords(declaration, {
+      settingsOf,
+      columnsOf: (settings) => {
+        const { name, ...record } = encode(settings)
+        return { record, name }
+      }
+    })
+  )
 }

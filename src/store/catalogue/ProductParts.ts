@@ -6,13 +6,13 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { type MediaUse, type Product, type ProductMediaAsset, Settings } from "../../domain/catalogue/Product.ts"
-import { type CatalogueRow, identityAndStamps, insertRows } from "./CatalogueRows.ts"
+import { identityAndStamps, insertRows, type SettingsRow } from "../records/Rows.ts"
 import { type Row as MediaAssetRow, toMediaAsset } from "./MediaAssets.ts"
 import { type Row as SyncSourceRow, toSyncSource } from "./SyncSources.ts"
 import { type Row as VariantRow, toVariant, withOptions } from "./VariantRows.ts"
 
 /** A row of `products`. */
-export interface Row extends CatalogueRow {
+export interface Row extends SettingsRow {
   readonly name: string
   readonly default_variant_id: string | null
   readonly primary_sync_source_id: string | null

@@ -3,12 +3,13 @@
  */
 import { Context, Layer, Schema } from "effect"
 import { Settings, type SyncSource } from "../../domain/catalogue/SyncSource.ts"
-import { type CatalogueKind, type CatalogueRecords, makeCatalogueRecords } from "./CatalogueRecords.ts"
-import { type CatalogueRow, identityAndStamps } from "./CatalogueRows.ts"
+import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
 import type { ListShape } from "../records/Pagination.ts"
+import { identityAndStamps, type SettingsRow } from "../records/Rows.ts"
+import { makeSettingsRecords, type SettingsRecords } from "../records/SettingsRecords.ts"
 
 /** A row of `sync_sources`. */
-export interface Row extends CatalogueRow {
+export interface Row extends SettingsRow {
   readonly sync_source: string
   readonly sync_source_id: string
 }
@@ -32,30 +33,39 @@ export const toSyncSource = (row: Row): SyncSource => {
   return { ...identityAndStamps(row), syncSource, syncSourceId, sourceData, syncStatus, lastSyncedAt }
 }
 
-const kind: CatalogueKind<Settings, SyncSource, Row, keyof typeof shape.sorts> = {
+type Sort = keyof typeof shape.sorts
+
+const declaration: Declaration<Row, SyncSource, Sort, InUse> = {
   service: "SyncSources",
   record: "Sync source",
   table: "sync_sources",
-  shape,
-  searched: "r.sync_source || E'\\n' || r.sync_source_id",
-  filters: { syncStatus: "r.record ->> 'syncStatus'" },
-  columnsOf: (settings) => {
-    const { syncSource, syncSourceId, ...record } = encode(settings)
-    return { record, sync_source: syncSource, sync_source_id: syncSourceId }
+  alias: "r",
+  recordsOf: each(toSyncSource),
+  list: {
+    shape,
+    searched: "r.sync_source || E'\\n' || r.sync_source_id",
+    filters: { syncStatus: "r.record ->> 'syncStatus'" }
   },
-  settingsOf,
-  recordOf: toSyncSource,
-  usersOf: (sql, id) => sql`
-    select (
-      (select count(*) from products where primary_sync_source_id = ${id} and not archived) +
-      (select count(*) from product_variants where primary_sync_source_id = ${id} and not archived)
-    )::int as count`
+  blockedBy: (sql, id) =>
+    usedBy(sql`
+      select (
+        (select count(*) from products where primary_sync_source_id = ${id} and not archived) +
+        (select count(*) from product_variants where primary_sync_source_id = ${id} and not archived)
+      )::int as count`)
 }
 
-/** The repository: `list` can be narrowed by `syncStatus`; a source that is a product's or a variant's primary is in use. */
-export class SyncSources extends Context.Service<
-  SyncSources,
-  CatalogueRecords<Settings, SyncSource, keyof typeof shape.sorts>
->()("usher/store/catalogue/SyncSources") {
-  static readonly layer = Layer.effect(SyncSources, makeCatalogueRecords(kind))
+/** The sync sources. One that is the primary of a product or a variant is in use. */
+export class SyncSources extends Context.Service<SyncSources, SettingsRecords<Settings, SyncSource, Sort>>()(
+  "usher/store/catalogue/SyncSources"
+) {
+  static readonly layer = Layer.effect(
+    SyncSources,
+    makeSettingsRecords(declaration, {
+      settingsOf,
+      columnsOf: (settings) => {
+        const { syncSource, syncSourceId, ...record } = encode(settings)
+        return { record, sync_source: syncSource, sync_source_id: syncSourceId }
+      }
+    })
+  )
 }

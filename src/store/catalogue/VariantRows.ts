@@ -2,12 +2,12 @@
  * The variants as rows: how they are written, alone or with their product, and how they are read with their options.
  */
 import type { PgClient } from "@effect/sql-pg"
-import { Clock, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { Fragment } from "effect/sql/Statement"
 import { type OptionChoice, type PlainVariant, Settings, type Variant } from "../../domain/catalogue/Variant.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import { type CatalogueRow, identityAndStamps, insertRows, newRow } from "./CatalogueRows.ts"
+import { identityAndStamps, insertRows, newRow, type SettingsRow, stampOf } from "../records/Rows.ts"
 
 /** What a variant is created from. */
 export interface VariantDraft {
@@ -16,7 +16,7 @@ export interface VariantDraft {
 }
 
 /** A row of `product_variants`. */
-export interface PlainRow extends CatalogueRow {
+export interface PlainRow extends SettingsRow {
   readonly product_id: string
   readonly sku: string | null
   readonly primary_sync_source_id: string | null
@@ -42,10 +42,10 @@ export const insertVariants = Effect.fnUntraced(function* (
   productId: string,
   drafts: ReadonlyArray<VariantDraft>
 ) {
-  const now = yield* Clock.currentTimeMillis
+  const stamp = yield* stampOf(by)
   const ids = yield* Effect.forEach(drafts, () => random.uuidV7())
   const rows = drafts.map(({ settings }, index) => ({
-    ...newRow(tenant, ids[index]!, by, now),
+    ...newRow(tenant, ids[index]!, stamp),
     product_id: productId,
     ...columnsOf(sql, settings)
   }))

@@ -12,7 +12,7 @@ import {
   type Offer
 } from "../../domain/experience/ExperienceProduct.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import { insertRows } from "../catalogue/CatalogueRows.ts"
+import { insertRows } from "../records/Rows.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import * as Rows from "./OfferedRows.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"

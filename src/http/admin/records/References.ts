@@ -3,7 +3,8 @@
  */
 import { Effect, Schema } from "effect"
 import type { UnknownReferences } from "../../../store/catalogue/CatalogueReferences.ts"
-import type { CatalogueArchival } from "../../../store/catalogue/CatalogueRows.ts"
+import type { InUse } from "../../../store/records/Declaration.ts"
+import type { Archival } from "../../../store/records/Records.ts"
 import { Conflict, type ValidationError } from "../../errors/Errors.ts"
 import { issueAt, issuesMax } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
@@ -28,7 +29,7 @@ export const orInvalidReferences =
 /** The archived record; or a 409 that says how much still needs it. */
 export const orInUse =
   (options: { readonly record: string; readonly code: string; readonly users: string }) =>
-  <A>(archival: CatalogueArchival<A>): Effect.Effect<A, Conflict> =>
+  <A>(archival: Archival<A, InUse>): Effect.Effect<A, Conflict> =>
     archival._tag === "Archived"
       ? Effect.succeed(archival.record)
       : Effect.fail(

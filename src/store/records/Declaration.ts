@@ -1,0 +1,94 @@
+/**
+ * What is special about a kind of record: its table, its list, the records it depends on, and what archiving it requires.
+ * `Records.make` derives the operations from it.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment, Statement } from "effect/sql/Statement"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { ListShape } from "./Pagination.ts"
+import type { RecordNotFound } from "./RecordNotFound.ts"
+import { ParentArchived, ReferenceArchived } from "./Restoring.ts"
+import type { Columns, RecordRow, Stamp } from "./Rows.ts"
+
+/** A record that another one needs. It is locked while the other is created or restored, so that it is not archived. */
+export interface Reference<Wrong> {
+  readonly table: string
+  readonly record: RecordNotFound["record"]
+  /** The column that holds its id. */
+  readonly column: string
+  /** The error of restoring a record that needs this one, if this one is archived. */
+  readonly whenArchived: Wrong
+}
+
+/** The record below which a kind of record stands. It is always locked first. */
+export interface Parent<Wrong> extends Reference<Wrong> {
+  readonly lock: "share" | "update"
+}
+
+/** Declares the record below which a kind of record stands. */
+export const parent = (needed: Omit<Parent<never>, "whenArchived">): Parent<ParentArchived> => ({
+  ...needed,
+  whenArchived: new ParentArchived({ record: needed.record })
+})
+
+/** Declares a record that a kind of record names. */
+export const reference = (needed: Omit<Reference<never>, "whenArchived">): Reference<ReferenceArchived> => ({
+  ...needed,
+  whenArchived: new ReferenceArchived({ record: needed.record })
+})
+
+/** The list of a kind of record. */
+export interface Listed<Sort extends string> {
+  readonly shape: ListShape<Sort>
+  /** The text that a search looks into, as SQL. An index covers exactly this expression. */
+  readonly searched: string
+  /** What the list can be narrowed to, as SQL expressions. */
+  readonly filters?: { readonly [name: string]: string }
+}
+
+/** Some records use this one, so it cannot be archived. */
+export interface InUse {
+  readonly _tag: "InUse"
+  readonly users: number
+}
+
+/** A kind of record. `A` is the record of a `Row`; `Blocked` says why archiving did nothing, `Wrong` why restoring failed. */
+export interface Declaration<Row extends RecordRow, A, Sort extends string, Blocked = never, Wrong = never> {
+  /** The name of the service in traces. */
+  readonly service: string
+  readonly record: RecordNotFound["record"]
+  readonly table: string
+  /** The name of the table in SQL. */
+  readonly alias: string
+  /** The columns to read, if they are not those of the table, and what is joined for them. */
+  readonly fields?: (sql: PgClient.PgClient) => Fragment
+  readonly joined?: (sql: PgClient.PgClient) => Fragment
+  /** The records of rows, in the same order. */
+  readonly recordsOf: (rows: ReadonlyArray<Row>, sql: PgClient.PgClient) => Effect.Effect<ReadonlyArray<A>, SqlError>
+  readonly list: Listed<Sort>
+  readonly parent?: Parent<Wrong>
+  readonly references?: ReadonlyArray<Reference<Wrong>>
+  /** Runs after each write of a row, in the same transaction. */
+  readonly written?: (sql: PgClient.PgClient, id: string) => Effect.Effect<unknown, SqlError>
+  /** Why the locked record cannot be archived; undefined if it can. */
+  readonly blockedBy?: (sql: PgClient.PgClient, id: string) => Effect.Effect<Blocked | undefined, SqlError>
+  /** Archives what is archived with the record. */
+  readonly archiveBelow?: (sql: PgClient.PgClient, id: string, stamp: Stamp) => Effect.Effect<unknown, SqlError>
+  /** Checks a locked record that is about to be restored; returns columns that change with it. */
+  readonly restored?: (sql: PgClient.PgClient, tenant: Tenant, row: Row) => Effect.Effect<Columns, Wrong | SqlError>
+}
+
+/** The records of rows that need no further statement. */
+export const each =
+  <Row, A>(recordOf: (row: Row) => A) =>
+  (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<A>> =>
+    Effect.succeed(rows.map(recordOf))
+
+/** The result of a statement that counts the users of a record, as `count`. */
+export const usedBy = (statement: Statement<{ readonly count: number }>): Effect.Effect<InUse | undefined, SqlError> =>
+  Effect.map(statement, (rows) => {
+    const users = rows[0]!.count
+    return users === 0 ? undefined : { _tag: "InUse", users }
+  })

@@ -1,0 +1,59 @@
+/**
+ * The lists of records: a page of the tenant's rows, narrowed to filters and a search.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+import type { Declaration } from "./Declaration.ts"
+import { archivedAsAsked, type Filter, makePlan, page, type PageQuery } from "./Pagination.ts"
+import type { RecordRow } from "./Rows.ts"
+import * as Search from "./Search.ts"
+import { ofTenant } from "./Tenancy.ts"
+
+/** The parts of a declaration that a list depends on. */
+type Listable<Row extends RecordRow, A, Sort extends string> = Pick<
+  Declaration<Row, A, Sort>,
+  "service" | "table" | "alias" | "fields" | "joined" | "recordsOf" | "list"
+>
+
+/** Makes the `list` of a kind of record. */
+export const makeList = <Row extends RecordRow, A, Sort extends string>(declaration: Listable<Row, A, Sort>) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const plan = yield* makePlan
+    const { service, alias, fields, joined, recordsOf, list } = declaration
+    return Effect.fn(`${service}.list`)(function* (tenant: Tenant, query: PageQuery<Sort>, filter: Filter = {}) {
+      const planned = yield* plan(list.shape, query, { tenant, filter: filtersOf(declaration, filter) })
+      const rows = yield* Search.rows<Row>(sql, planned, {
+        fields: fields?.(sql) ?? sql.literal(`${alias}.*`),
+        beside: joined?.(sql),
+        ...listed(sql, declaration, tenant, query, filter)
+      })
+      const records = yield* recordsOf(rows, sql)
+      const byId = new Map(rows.map(({ id }, index) => [id, records[index]!]))
+      return page(planned, rows, ({ id }) => byId.get(id)!)
+    }, orUnavailable)
+  })
+
+/** The filters that a list has, without other fields of the request. */
+export const filtersOf = ({ list }: Pick<Declaration<RecordRow, unknown, string>, "list">, filter: Filter): Filter =>
+  Object.fromEntries(Object.keys(list.filters ?? {}).map((name) => [name, filter[name]]))
+
+/** The rows that a list asks for, for statements of `Search`. */
+export const listed = (
+  sql: PgClient.PgClient,
+  { table, alias, list }: Pick<Declaration<RecordRow, unknown, string>, "table" | "alias" | "list">,
+  tenant: Tenant,
+  query: Pick<PageQuery<string>, "search" | "archived">,
+  filter: Filter
+) => {
+  const narrowed = Object.entries(list.filters ?? {}).flatMap(([name, expression]) =>
+    filter[name] === undefined ? [] : [sql`${sql.literal(expression)} = ${filter[name]}`]
+  )
+  return {
+    from: sql`${sql(table)} ${sql.literal(alias)}`,
+    where: sql.and([ofTenant(sql, tenant, alias), archivedAsAsked(sql, alias, query), ...narrowed]),
+    sought: Search.textSought(sql, { tenant, row: alias, text: list.searched }, query.search)
+  }
+}

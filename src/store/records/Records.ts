@@ -1,0 +1,72 @@
+/**
+ * The operations of a kind of record, derived from its declaration. A service takes those that fit and writes the others
+ * with the same statements.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Unavailable } from "../journal/Journal.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { makeArchive, makeRestore } from "./Archiving.ts"
+import type { Declaration } from "./Declaration.ts"
+import { makeList } from "./Lists.ts"
+import type { Page, PageQuery, PageRefused } from "./Pagination.ts"
+import type { RecordNotFound } from "./RecordNotFound.ts"
+import { type Columns, type RecordRow, type Stamp, stampOf } from "./Rows.ts"
+import { makeStatements } from "./Statements.ts"
+
+/** How records are read. `Item` is a record as the list shows it. */
+export interface Readable<A, Sort extends string, Filter = object, Item = A> {
+  find(tenant: Tenant, id: string): Effect.Effect<A, RecordNotFound | Unavailable>
+  list(tenant: Tenant, query: PageQuery<Sort>, filter?: Filter): Effect.Effect<Page<Item>, PageRefused | Unavailable>
+}
+
+/** The result of archiving: the archived record, or why nothing changed. */
+export type Archival<A, Blocked> = { readonly _tag: "Archived"; readonly record: A } | Blocked
+
+/** How records are archived and restored. */
+export interface Archivable<A, Blocked, Wrong = never> {
+  archive(tenant: Tenant, id: string, by: string): Effect.Effect<Archival<A, Blocked>, RecordNotFound | Unavailable>
+  /** Takes the record out of the archive, and nothing below it. Returns it unchanged if it is not archived. */
+  restore(tenant: Tenant, id: string, by: string): Effect.Effect<A, Wrong | RecordNotFound | Unavailable>
+}
+
+/** The operations and the statements of a kind of record. */
+export const make = <Row extends RecordRow, A, Sort extends string, Blocked = never, Wrong = never>(
+  declaration: Declaration<Row, A, Sort, Blocked, Wrong>
+) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const statements = makeStatements(sql, yield* SecureRandom.SecureRandom, declaration)
+    const { lock, update, show } = statements
+
+    const find = Effect.fn(`${declaration.service}.find`)(function* (tenant: Tenant, id: string) {
+      return yield* show(yield* statements.find(tenant, id))
+    }, orUnavailable)
+
+    /** Locks the record and writes the columns that `revise` makes of its row. */
+    const change = Effect.fn(`${declaration.service}.change`)(
+      function* <E>(
+        tenant: Tenant,
+        id: string,
+        by: string,
+        revise: (row: Row, stamp: Stamp) => Effect.Effect<Columns, E>
+      ) {
+        const row = yield* lock(tenant, id)
+        const stamp = yield* stampOf(by)
+        return yield* show(yield* update(id, stamp, yield* revise(row, stamp)))
+      },
+      sql.withTransaction,
+      orUnavailable
+    )
+
+    return {
+      statements,
+      find,
+      list: yield* makeList(declaration),
+      change,
+      archive: makeArchive(sql, declaration, statements),
+      restore: makeRestore(sql, declaration, statements)
+    }
+  })

@@ -1,0 +1,65 @@
+/**
+ * The columns that the tables of records share, and how rows are written.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Array, Clock, Effect } from "effect"
+import type { Tenant } from "../../domain/values/Ids.ts"
+
+/** The shared columns of a row. */
+export interface RecordRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly created_at: Date
+  readonly created_by: string
+  readonly updated_at: Date
+  readonly updated_by: string
+  readonly archived: boolean
+}
+
+/** A row whose `record` holds the settings that have no column of their own. */
+export interface SettingsRow extends RecordRow {
+  readonly record: object
+}
+
+/** Values of columns, by name. */
+export interface Columns {
+  readonly [column: string]: unknown
+}
+
+/** Who writes, and when. */
+export interface Stamp {
+  readonly by: string
+  readonly now: Date
+}
+
+/** The stamp of a write at this moment. */
+export const stampOf = (by: string): Effect.Effect<Stamp> =>
+  Effect.map(Clock.currentTimeMillis, (now) => ({ by, now: new Date(now) }))
+
+/** The columns that a change stamps. */
+export const stamped = ({ by, now }: Stamp) => ({ updated_at: now, updated_by: by })
+
+/** The columns of a new row, except its settings. */
+export const newRow = ({ organizationId, mode }: Tenant, id: string, stamp: Stamp) => ({
+  id,
+  organization_id: organizationId,
+  mode,
+  created_at: stamp.now,
+  created_by: stamp.by,
+  ...stamped(stamp)
+})
+
+/** Writes the rows in one statement, or runs nothing if there are none. */
+export const insertRows = (sql: PgClient.PgClient, table: string, rows: ReadonlyArray<Columns>) =>
+  Array.isReadonlyArrayNonEmpty(rows) ? Effect.asVoid(sql`insert into ${sql(table)} ${sql.insert(rows)}`) : Effect.void
+
+/** The fields of a record that come from the shared columns. */
+export const identityAndStamps = (row: RecordRow) => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  createdAt: row.created_at.getTime(),
+  createdBy: row.created_by,
+  updatedAt: row.updated_at.getTime(),
+  updatedBy: row.updated_by,
+  archived: row.archived
+})

@@ -1,0 +1,62 @@
+/**
+ * Records that are a row and its settings, and nothing else.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Unavailable } from "../journal/Journal.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+import type { Declaration, InUse } from "./Declaration.ts"
+import type { Filter } from "./Pagination.ts"
+import type { RecordNotFound } from "./RecordNotFound.ts"
+import { type Archivable, make, type Readable } from "./Records.ts"
+import { type Columns, type SettingsRow, stampOf } from "./Rows.ts"
+
+/** The operations of such a kind of record. */
+export interface SettingsRecords<Settings, A, Sort extends string>
+  extends Readable<A, Sort, Filter>, Archivable<A, InUse> {
+  create(tenant: Tenant, by: string, settings: Settings): Effect.Effect<A, Unavailable>
+  /** Replaces the settings by what `revise` makes of them. The record is locked meanwhile. */
+  change(
+    tenant: Tenant,
+    id: string,
+    by: string,
+    revise: (settings: Settings) => Settings
+  ): Effect.Effect<A, RecordNotFound | Unavailable>
+}
+
+/** The settings of a row, and their columns. */
+interface Codec<Settings, Row> {
+  readonly settingsOf: (row: Row) => Settings
+  readonly columnsOf: (settings: Settings) => Columns & { readonly record: object }
+}
+
+/** Makes the operations from a declaration. */
+export const makeSettingsRecords = <Settings, Row extends SettingsRow, A, Sort extends string>(
+  declaration: Declaration<Row, A, Sort, InUse>,
+  { settingsOf, columnsOf }: Codec<Settings, Row>
+) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const { statements, change, ...operations } = yield* make(declaration)
+
+    const written = (settings: Settings): Columns => {
+      const { record, ...columns } = columnsOf(settings)
+      return { ...columns, record: sql.json(record) }
+    }
+
+    const create = Effect.fn(`${declaration.service}.create`)(function* (
+      tenant: Tenant,
+      by: string,
+      settings: Settings
+    ) {
+      return yield* statements.show(yield* statements.insert(tenant, yield* stampOf(by), () => written(settings)))
+    }, orUnavailable)
+
+    return {
+      ...operations,
+      create,
+      change: (tenant: Tenant, id: string, by: string, revise: (settings: Settings) => Settings) =>
+        change(tenant, id, by, (row) => Effect.sync(() => written(revise(settingsOf(row)))))
+    }
+  })
