@@ -4,7 +4,8 @@
  */
 import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Archival } from "../../store/experience/Experiences.ts"
+import type { Occupied } from "../../store/experience/Occupied.ts"
+import type { Archival } from "../../store/records/Records.ts"
 import { Unavailable } from "../../store/journal/Journal.ts"
 import { sendAdminTo } from "./NamedMechanisms.ts"
 
@@ -18,7 +19,7 @@ const concurrency = 8
 export const archiveWithMechanisms = Effect.fn("archiveWithMechanisms")(function* <A, E>(
   tenant: Tenant,
   by: string,
-  attempt: Effect.Effect<Archival<A>, E>
+  attempt: Effect.Effect<Archival<A, Occupied>, E>
 ) {
   for (let round = 0; round < roundsMax; round++) {
     const outcome = yield* attempt

@@ -46,7 +46,7 @@ export const listed = (
   { table, alias, list }: Pick<Declaration<RecordRow, unknown, string>, "table" | "alias" | "list">,
   tenant: Tenant,
   query: Pick<PageQuery<string>, "search" | "archived">,
-  filter: Filter
+  filter: Filter = {}
 ) => {
   const narrowed = Object.entries(list.filters ?? {}).flatMap(([name, expression]) =>
     filter[name] === undefined ? [] : [sql`${sql.literal(expression)} = ${filter[name]}`]

@@ -124,7 +124,7 @@ describe("Variant options in Postgres", () => {
         const option = yield* options.create(tenant, "x", { name: "Size" }, [managed("S"), managed("M")])
         const [s, m] = option.values
         const variants = [yield* aVariantWith(tenant, [s!]), yield* aVariantWith(tenant, [s!])]
-        const inUse = (count: number) => ({ _tag: "InUse", variants: count }) as const
+        const inUse = (count: number) => ({ _tag: "InUse", users: count }) as const
         assert.deepStrictEqual(yield* values.archive(tenant, option.id, s!.id, "x"), inUse(2))
         assert.deepStrictEqual(yield* options.archive(tenant, option.id, "x"), inUse(2))
         assert.deepStrictEqual(yield* options.find(tenant, option.id), option)

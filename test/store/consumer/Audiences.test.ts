@@ -198,7 +198,7 @@ describe("Audiences in Postgres", () => {
         const settings = { name: "Drop", timeZone: "UTC", currencyCode: "USD" }
         const { id: experienceId } = yield* experiences.create(tenant, "x", settings)
         yield* sequences.create(tenant, "x", experienceId, { name: "VIP", priority: 0, audienceId })
-        assert.deepStrictEqual(yield* audiences.archive(tenant, audienceId, "x"), { _tag: "InUse", sequences: 1 })
+        assert.deepStrictEqual(yield* audiences.archive(tenant, audienceId, "x"), { _tag: "InUse", users: 1 })
         yield* experiences.archive(tenant, experienceId, "x")
         assert.strictEqual((yield* audiences.archive(tenant, audienceId, "x"))._tag, "Archived")
       })

@@ -19,6 +19,7 @@ import { invalidInput } from "../../errors/Validation.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
 import { withChanges } from "../records/Payloads.ts"
+import { orInUse } from "../records/References.ts"
 import { orArchived } from "../records/Restoring.ts"
 import type {
   ChangeVariantOptionValue,
@@ -71,10 +72,7 @@ export const VariantOptionHandlers = HttpApiBuilder.group(
       archiveVariantOption: Effect.fnUntraced(
         function* ({ params: { optionId } }) {
           const { tenant, by } = yield* CurrentTenant
-          const outcome = yield* options.archive(tenant, optionId, by)
-          if (outcome._tag === "Archived") return outcome.record
-          const error = `Variant option is in use by ${outcome.variants} variant(s)`
-          return yield* new Conflict({ error, code: "OPTION_IN_USE" })
+          return yield* optionInUse(yield* options.archive(tenant, optionId, by))
         },
         orNotFound,
         orServiceUnavailable
@@ -120,10 +118,7 @@ export const VariantOptionHandlers = HttpApiBuilder.group(
       archiveVariantOptionValue: Effect.fnUntraced(
         function* ({ params: { optionId, valueId } }) {
           const { tenant, by } = yield* CurrentTenant
-          const outcome = yield* values.archive(tenant, optionId, valueId, by)
-          if (outcome._tag === "Archived") return outcome.record
-          const error = `Variant option value is in use by ${outcome.variants} variant(s)`
-          return yield* new Conflict({ error, code: "VALUE_IN_USE" })
+          return yield* valueInUse(yield* values.archive(tenant, optionId, valueId, by))
         },
         orNotFound,
         orServiceUnavailable
@@ -174,6 +169,9 @@ const repeatedValues = (payload: typeof CreateVariantOption.Type): ReadonlyArray
       })
     )
 }
+
+const optionInUse = orInUse({ record: "Variant option", code: "OPTION_IN_USE", users: "variant(s)" })
+const valueInUse = orInUse({ record: "Variant option value", code: "VALUE_IN_USE", users: "variant(s)" })
 
 /** Turns what the values there are do not allow into a 409. */
 const orConflict = <A, E, R>(

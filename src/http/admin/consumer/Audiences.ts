@@ -20,6 +20,7 @@ import { invalidInput } from "../../errors/Validation.ts"
 import { AdminApi } from "../Api.ts"
 import type { ChangeAudience, ConsumerIds, CreateAudience } from "./AudienceApi.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { orInUse } from "../records/References.ts"
 
 export const AudienceHandlers = HttpApiBuilder.group(
   AdminApi,
@@ -63,10 +64,7 @@ export const AudienceHandlers = HttpApiBuilder.group(
       archiveAudience: Effect.fnUntraced(
         function* ({ params: { id } }) {
           const { tenant, by } = yield* CurrentTenant
-          const outcome = yield* audiences.archive(tenant, id, by)
-          if (outcome._tag === "Archived") return outcome.record
-          const error = `Audience is in use by ${outcome.sequences} sequence(s)`
-          return yield* new Conflict({ error, code: "AUDIENCE_IN_USE" })
+          return yield* inUse(yield* audiences.archive(tenant, id, by))
         },
         orNotFound,
         orServiceUnavailable
@@ -126,6 +124,8 @@ const checked = (sent: Sent) => {
   )
   return Effect.fail(invalidInput(issues.slice(0, issuesMax)))
 }
+
+const inUse = orInUse({ record: "Audience", code: "AUDIENCE_IN_USE", users: "sequence(s)" })
 
 /** Which type rules go with, and which none. */
 const typeWith = (rules: AudienceRules | null | undefined): AudienceType => (rules ? "DYNAMIC" : "STATIC")

@@ -1,0 +1,20 @@
+/**
+ * Why a sequence or an experience cannot be archived: mechanisms stand below it.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import type { MechanismName } from "../mechanism/Mechanisms.ts"
+
+/** These mechanisms must be archived first. */
+export interface Occupied {
+  readonly _tag: "Occupied"
+  readonly mechanisms: ReadonlyArray<MechanismName>
+}
+
+/** The unarchived mechanisms that fit; undefined if there are none. */
+export const occupiedBy = (sql: PgClient.PgClient, fits: Fragment): Effect.Effect<Occupied | undefined, SqlError> =>
+  Effect.map(sql<MechanismName>`select id, kind from mechanisms where ${fits} and not archived`, (mechanisms) =>
+    mechanisms.length === 0 ? undefined : { _tag: "Occupied", mechanisms }
+  )
