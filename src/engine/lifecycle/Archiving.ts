@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Occupied } from "../../store/experience/Occupied.ts"
+import type { Occupied } from "../../store/mechanism/Occupied.ts"
 import type { Archival } from "../../store/records/Records.ts"
 import { Unavailable } from "../../store/journal/Journal.ts"
 import { sendAdminTo } from "./NamedMechanisms.ts"

@@ -30,7 +30,7 @@ import type {
 } from "../../domain/mechanism/Refusals.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { EngineError } from "../../engine/Engine.ts"
-import type { KeyTaken } from "../../store/consumer/ConsumerRecords.ts"
+import type { KeyTaken } from "../../store/consumer/ConsumerWrites.ts"
 import type { Unavailable } from "../../store/journal/Journal.ts"
 import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import {

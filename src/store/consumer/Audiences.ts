@@ -62,7 +62,8 @@ export const toAudience = (row: Row): Audience => ({
   lastRefreshedAt: row.last_refreshed_at?.getTime() ?? null
 })
 
-const declaration: Declaration<Row, Audience, Sort, InUse> = {
+/** The kind of record. */
+export const declaration: Declaration<Row, Audience, Sort, InUse> = {
   service: "Audiences",
   record: "Audience",
   table: "audiences",

@@ -1,14 +1,21 @@
 /**
- * The rows of `orders` as records. What is looked up or sorted by has a column; the items, what was said of the total, and
- * the metadata are one JSON value beside them.
+ * The rows of `orders` as records. Fields that are searched or sorted have a column. The items, the given total and the
+ * metadata are one JSON value.
  */
+import type { PgClient } from "@effect/sql-pg"
 import { Schema } from "effect"
-import { type Moments, type Order, type OrderStatus, Settings, totalOf } from "../../domain/consumer/Order.ts"
+import {
+  momentsAt,
+  type Moments,
+  type Order,
+  type OrderStatus,
+  Settings,
+  totalOf
+} from "../../domain/consumer/Order.ts"
+import { identityAndStamps, type RecordRow } from "../records/Rows.ts"
 
 /** A row of `orders`. */
-export interface Row {
-  readonly id: string
-  readonly organization_id: string
+export interface Row extends RecordRow {
   readonly consumer_id: string
   readonly experience_id: string | null
   readonly sequence_id: string | null
@@ -19,17 +26,12 @@ export interface Row {
   readonly status: OrderStatus
   readonly currency_code: string
   readonly record: object
-  /** What it took from the stock of variants. */
+  /** The units that the order has taken from the stock of each variant. */
   readonly taken_units: { readonly [variantId: string]: number }
   readonly placed_at: Date
   readonly paid_at: Date | null
   readonly fulfilled_at: Date | null
   readonly cancelled_at: Date | null
-  readonly created_at: Date
-  readonly created_by: string
-  readonly updated_at: Date
-  readonly updated_by: string
-  readonly archived: boolean
 }
 
 /** When the order became each status. */
@@ -39,9 +41,31 @@ export const momentsOf = (row: Row): Moments => ({
   cancelledAt: row.cancelled_at?.getTime() ?? null
 })
 
+const encode = Schema.encodeSync(Settings)
+
+/** The columns that follow from the settings and from when the order reached each status before. */
+export const columnsOf = (sql: PgClient.PgClient, settings: Settings, moments: Moments, now: Date) => {
+  const { externalId = null, number = null, status, currencyCode, placedAt: _, ...record } = encode(settings)
+  const { paidAt, fulfilledAt, cancelledAt } = momentsAt(moments, status, now.getTime())
+  return {
+    external_id: externalId,
+    number,
+    status,
+    currency_code: currencyCode,
+    total: totalOf(settings),
+    record: sql.json(record),
+    placed_at: new Date(settings.placedAt),
+    paid_at: dateOf(paidAt),
+    fulfilled_at: dateOf(fulfilledAt),
+    cancelled_at: dateOf(cancelledAt)
+  }
+}
+
+const dateOf = (at: number | null): Date | null => (at === null ? null : new Date(at))
+
 const decode = Schema.decodeUnknownSync(Settings)
 
-/** What was set. */
+/** The settings of a row. */
 export const settingsOf = (row: Row): Settings =>
   decode({
     ...row.record,
@@ -57,8 +81,7 @@ export const toOrder = (row: Row): Order => {
   const settings = settingsOf(row)
   const { items, metadata } = settings
   return {
-    id: row.id,
-    organizationId: row.organization_id,
+    ...identityAndStamps(row),
     consumerId: row.consumer_id,
     experienceId: row.experience_id,
     sequenceId: row.sequence_id,
@@ -72,11 +95,6 @@ export const toOrder = (row: Row): Order => {
     items: items.map((item) => ({ productId: null, productVariantId: null, ...item })),
     metadata: metadata ?? null,
     placedAt: row.placed_at.getTime(),
-    ...momentsOf(row),
-    createdAt: row.created_at.getTime(),
-    createdBy: row.created_by,
-    updatedAt: row.updated_at.getTime(),
-    updatedBy: row.updated_by,
-    archived: row.archived
+    ...momentsOf(row)
   }
 }

@@ -15,6 +15,7 @@ import type { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Row as SequenceRow, Sequences, toSequence } from "./Sequences.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type NewSequence, recordMechanismsMax, type SequenceAggregate } from "./SequenceAggregates.ts"
+import { hold } from "../records/Statements.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** Sequences of an experience that its record shows, those of highest priority. */
@@ -100,15 +101,6 @@ export class ExperienceAggregates extends Context.Service<
       const sequences = yield* Sequences
       const products = yield* ExperienceProducts
 
-      const heldAudiences = Effect.fnUntraced(function* (tenant: Tenant, ids: ReadonlyArray<string>) {
-        if (ids.length === 0) return new Set<string>()
-        const rows = yield* sql<{ readonly id: string }>`
-          select id from audiences
-          where id = any(${ids}::uuid[]) and ${unarchivedOf(sql, tenant)}
-          order by id for share`
-        return new Set(rows.map(({ id }) => id))
-      })
-
       const create = Effect.fn("WholeExperiences.create")(
         function* <New extends NewExperience, E, E2, R>(
           tenant: Tenant,
@@ -117,7 +109,8 @@ export class ExperienceAggregates extends Context.Service<
           judge: (known: KnownRecords) => Result.Result<New, E>,
           below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
         ) {
-          const audiences = yield* heldAudiences(tenant, named.audienceIds)
+          const held = yield* hold(sql, tenant, "audiences", named.audienceIds)
+          const audiences = new Set(held.map(({ id }) => id))
           const whole = yield* Effect.fromResult(judge({ ...(yield* products.held(tenant, named)), audiences }))
           const { id: experienceId } = yield* experiences.create(tenant, by, whole.settings, whole.accessCode)
           yield* products.replace(tenant, experienceId, whole.offers)

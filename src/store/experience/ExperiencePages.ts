@@ -1,29 +1,24 @@
 /**
- * The experience pages. A slug is unique among the pages of an experience that are not archived; the database says so, so
- * that of two who want it at once one gets it.
+ * The experience pages. A slug is unique among the unarchived pages of an experience. The database enforces it, so only one
+ * of two concurrent requests gets a slug.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
-import type { SqlError } from "effect/sql/SqlError"
-import { type ExperiencePage, type PageStatus, Settings } from "../../domain/experience/ExperiencePage.ts"
+import { Context, Effect, Layer, Schema } from "effect"
+import type { ExperiencePage, PageStatus, Settings } from "../../domain/experience/ExperiencePage.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../journal/Journal.ts"
-import {
-  archivedAsAsked,
-  type ListShape,
-  makePlan,
-  page,
-  type Page,
-  type PageQuery,
-  type PageRefused,
-  type RowKey
-} from "../records/Pagination.ts"
-import { RecordNotFound } from "../records/RecordNotFound.ts"
-import { ParentArchived } from "../records/Restoring.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { type Declaration, each, parent } from "../records/Declaration.ts"
+import { filtersOf, listed } from "../records/Lists.ts"
+import { type Filter, type ListShape, makePlan, page, type PageQuery, type RowKey } from "../records/Pagination.ts"
+import { RecordNotFound } from "../records/RecordNotFound.ts"
+import { make, type Readable } from "../records/Records.ts"
+import type { ParentArchived } from "../records/Restoring.ts"
+import { identityAndStamps, type RecordRow, stampOf } from "../records/Rows.ts"
 import * as Search from "../records/Search.ts"
-import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
+import { holdParent } from "../records/Statements.ts"
+import { orTaken } from "../records/Taken.ts"
+import { unarchivedOf } from "../records/Tenancy.ts"
 
 /**
  * Bytes of creative documents that one page of the list reads: it ends with the document that reaches them, and its cursor
@@ -51,10 +46,70 @@ export const shape = {
   id: { expression: "p.id", type: "uuid" }
 } as const satisfies ListShape<"createdAt" | "title" | "updatedAt">
 
+type Sort = keyof typeof shape.sorts
+
+interface Row extends RecordRow {
+  readonly experience_id: string
+  readonly slug: string
+  readonly title: string
+  readonly status: PageStatus
+  readonly creative_document: Settings["creativeDocument"]
+  readonly record: Pick<Settings, "creativeDesignId" | "creativeTemplateKey" | "metadata">
+  readonly published_at: Date | null
+  readonly last_published_at: Date | null
+}
+
+const columnsOf = (sql: PgClient.PgClient, { slug, title, creativeDocument, ...record }: Settings) => ({
+  slug,
+  title,
+  creative_document: sql.json(creativeDocument),
+  record: sql.json(record)
+})
+
+/** The settings of a row. They were decoded when they were sent, and all of them are plain JSON. */
+const settingsOf = ({ slug, title, creative_document: creativeDocument, record }: Row): Settings => ({
+  slug,
+  title,
+  creativeDocument,
+  ...record
+})
+
+const toPage = (row: Row): ExperiencePage => ({
+  ...identityAndStamps(row),
+  experienceId: row.experience_id,
+  slug: row.slug,
+  title: row.title,
+  creativeDocument: row.creative_document,
+  status: row.status,
+  creativeDesignId: row.record.creativeDesignId ?? null,
+  creativeTemplateKey: row.record.creativeTemplateKey ?? null,
+  metadata: row.record.metadata ?? null,
+  publishedAt: row.published_at?.getTime() ?? null,
+  lastPublishedAt: row.last_published_at?.getTime() ?? null
+})
+
+const experience = parent({ table: "experiences", record: "Experience", column: "experience_id", lock: "share" })
+
+const declaration: Declaration<Row, ExperiencePage, Sort, never, ParentArchived | SlugTaken> = {
+  service: "ExperiencePages",
+  record: "Experience page",
+  table: "experience_pages",
+  alias: "p",
+  recordsOf: each(toPage),
+  list: {
+    shape,
+    searched: "p.title || ' ' || p.slug",
+    filters: { experienceId: "p.experience_id", status: "p.status" }
+  },
+  parent: experience,
+  whenTaken: ({ slug }) => new SlugTaken({ slug })
+}
+
+/** The experience pages. The list returns fewer pages than requested where their documents are large. */
 export class ExperiencePages extends Context.Service<
   ExperiencePages,
-  {
-    /** Creates a page of the experience; one that is PUBLISHED counts as published at this moment. */
+  Readable<ExperiencePage, Sort, PageFilter> & {
+    /** Creates a page of the experience. One that is PUBLISHED counts as published at this moment. */
     create(
       tenant: Tenant,
       by: string,
@@ -62,14 +117,7 @@ export class ExperiencePages extends Context.Service<
       settings: Settings,
       status: PageStatus
     ): Effect.Effect<ExperiencePage, RecordNotFound | SlugTaken | Unavailable>
-    find(tenant: Tenant, id: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
-    /** Fewer than are asked for, where their documents are large. */
-    list(
-      tenant: Tenant,
-      query: PageQuery<keyof typeof shape.sorts>,
-      filter: PageFilter
-    ): Effect.Effect<Page<ExperiencePage>, PageRefused | Unavailable>
-    /** Replaces the settings by what `revise` makes of them; nobody else changes them meanwhile. */
+    /** Replaces the settings by what `revise` makes of them. The page is locked. */
     change(
       tenant: Tenant,
       id: string,
@@ -81,7 +129,7 @@ export class ExperiencePages extends Context.Service<
     /** Makes the page a draft, which consumers do not see. A draft stays as it is. */
     unpublish(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
     archive(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
-    /** Takes the page out of the archive; its experience must not be archived, and no other page of it have the slug. */
+    /** Takes the page out of the archive. Its experience must not be archived, and no other page of it have the slug. */
     restore(
       tenant: Tenant,
       id: string,
@@ -93,199 +141,97 @@ export class ExperiencePages extends Context.Service<
     ExperiencePages,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const plan = yield* makePlan
-      const random = yield* SecureRandom.SecureRandom
-
-      const one = (rows: ReadonlyArray<Row>) => (rows[0] === undefined ? notFound : Effect.succeed(toPage(rows[0])))
+      const { statements, find, restore } = yield* make(declaration)
+      const { insert, lock, update, updateOf } = statements
 
       const create = Effect.fn("ExperiencePages.create")(
         function* (tenant: Tenant, by: string, experienceId: string, settings: Settings, status: PageStatus) {
-          const parents = yield* sql`
-            select id from experiences
-            where id = ${experienceId} and ${unarchivedOf(sql, tenant)}
-            for share`
-          if (parents.length === 0) return yield* new RecordNotFound({ record: "Experience" })
-          const id = yield* random.uuidV7()
-          const now = new Date(yield* Clock.currentTimeMillis)
-          const publishedAt = status === "PUBLISHED" ? now : null
-          const { slug, title, creativeDocument, ...record } = settings
-          const rows = yield* sql<Row>`
-            insert into experience_pages
-              (id, organization_id, mode, experience_id, slug, title, status, creative_document, record,
-                published_at, last_published_at, created_at, created_by, updated_at, updated_by)
-            values
-              (${id}, ${tenant.organizationId}, ${tenant.mode}, ${experienceId}, ${slug}, ${title}, ${status},
-                ${sql.json(creativeDocument)}, ${sql.json(record)},
-                ${publishedAt}, ${publishedAt}, ${now}, ${by}, ${now}, ${by})
-            returning *`.pipe(orSlugTaken(slug))
-          return toPage(rows[0]!)
+          yield* holdParent(sql, tenant, experience, experienceId)
+          const stamp = yield* stampOf(by)
+          const publishedAt = status === "PUBLISHED" ? stamp.now : null
+          const row = yield* insert(tenant, stamp, () => ({
+            ...columnsOf(sql, settings),
+            experience_id: experienceId,
+            status,
+            published_at: publishedAt,
+            last_published_at: publishedAt
+          })).pipe(orSlugTaken(settings))
+          return toPage(row)
         },
         sql.withTransaction,
         orUnavailable
       )
-
-      const find = Effect.fn("ExperiencePages.find")(function* (tenant: Tenant, id: string) {
-        return yield* one(
-          yield* sql<Row>`select p.* from experience_pages p where p.id = ${id} and ${unarchivedOf(sql, tenant, "p")}`
-        )
-      }, orUnavailable)
-
-      const list = Effect.fn("ExperiencePages.list")(function* (
-        tenant: Tenant,
-        query: PageQuery<keyof typeof shape.sorts>,
-        { experienceId, status }: PageFilter
-      ) {
-        const filter = { experienceId, status }
-        const planned = yield* plan(shape, query, { tenant, filter })
-        const conditions = [ofTenant(sql, tenant, "p"), archivedAsAsked(sql, "p", query)]
-        if (experienceId !== undefined) conditions.push(sql`p.experience_id = ${experienceId}`)
-        if (status !== undefined) conditions.push(sql`p.status = ${status}`)
-        const listed = Search.queryOf(sql, planned, {
-          fields: sql`p.id, p.document_bytes`,
-          from: sql`experience_pages p`,
-          where: sql.and(conditions),
-          sought: Search.textSought(sql, { tenant, row: "p", text: "p.title || ' ' || p.slug" }, query.search)
-        })
-        const rows = yield* sql<Row & RowKey>`
-          with listed as materialized (
-            select l.*, row_number() over () as nr from (${listed}) l
-          ), weighed as (
-            select listed.*, sum(document_bytes) over (order by nr) - document_bytes as bytes_before from listed
-          )
-          select p.*, w."sortKey", w."sortId" from weighed w join experience_pages p on p.id = w.id
-          where w.bytes_before < ${documentBytesMax}::int order by w.nr`
-        return page(planned, rows, toPage)
-      }, orUnavailable)
 
       const change = Effect.fn("ExperiencePages.change")(
         function* (tenant: Tenant, id: string, by: string, revise: (settings: Settings) => Settings) {
-          const rows = yield* sql<Row>`
-            select p.* from experience_pages p where p.id = ${id} and ${unarchivedOf(sql, tenant, "p")} for update`
-          if (rows[0] === undefined) return yield* notFound
-          const { slug, title, creativeDocument, ...record } = revise(settingsOf(rows[0]))
-          const now = new Date(yield* Clock.currentTimeMillis)
-          return yield* one(
-            yield* sql<Row>`
-              update experience_pages
-              set slug = ${slug}, title = ${title}, creative_document = ${sql.json(creativeDocument)},
-                record = ${sql.json(record)}, updated_at = ${now}, updated_by = ${by}
-              where id = ${id} returning *`.pipe(orSlugTaken(slug))
-          )
+          const settings = revise(settingsOf(yield* lock(tenant, id)))
+          const written = update(id, yield* stampOf(by), columnsOf(sql, settings))
+          return toPage(yield* orSlugTaken(settings)(written))
         },
         sql.withTransaction,
         orUnavailable
       )
-
-      const publish = Effect.fn("ExperiencePages.publish")(function* (tenant: Tenant, id: string, by: string) {
-        const now = new Date(yield* Clock.currentTimeMillis)
-        return yield* one(
-          yield* sql<Row>`
-            update experience_pages p
-            set status = 'PUBLISHED', published_at = coalesce(p.published_at, ${now}), last_published_at = ${now},
-              updated_at = ${now}, updated_by = ${by}
-            where p.id = ${id} and ${unarchivedOf(sql, tenant, "p")} returning *`
-        )
-      }, orUnavailable)
-
-      const unpublish = Effect.fn("ExperiencePages.unpublish")(function* (tenant: Tenant, id: string, by: string) {
-        const now = new Date(yield* Clock.currentTimeMillis)
-        yield* sql`
-          update experience_pages p set status = 'DRAFT', updated_at = ${now}, updated_by = ${by}
-          where p.id = ${id} and p.status = 'PUBLISHED' and ${unarchivedOf(sql, tenant, "p")}`
-        return yield* find(tenant, id)
-      }, orUnavailable)
 
       const archive = Effect.fn("ExperiencePages.archive")(function* (tenant: Tenant, id: string, by: string) {
-        const now = new Date(yield* Clock.currentTimeMillis)
-        return yield* one(
-          yield* sql<Row>`
-            update experience_pages p set archived = true, updated_at = ${now}, updated_by = ${by}
-            where p.id = ${id} and ${unarchivedOf(sql, tenant, "p")} returning *`
-        )
+        return toPage(yield* updateOf(tenant, id, yield* stampOf(by), { archived: true }))
       }, orUnavailable)
 
-      const restore = Effect.fn("ExperiencePages.restore")(
-        function* (tenant: Tenant, id: string, by: string) {
-          // The experience first, as in archiving: two who lock in different orders wait for each other for ever.
-          const parents = yield* sql<{ readonly archived: boolean }>`
-            select e.archived from experiences e
-            where e.id = (select p.experience_id from experience_pages p where p.id = ${id} and ${ofTenant(sql, tenant, "p")})
-            for share`
-          const parent = parents[0]
-          if (parent === undefined) return yield* notFound
-          const rows = yield* sql<Row>`select p.* from experience_pages p where p.id = ${id} for update`
-          const row = rows[0]!
-          if (!row.archived) return toPage(row)
-          if (parent.archived) return yield* new ParentArchived({ record: "Experience" })
-          const now = new Date(yield* Clock.currentTimeMillis)
-          return yield* one(
-            yield* sql<Row>`
-              update experience_pages set archived = false, updated_at = ${now}, updated_by = ${by}
-              where id = ${id} returning *`.pipe(orSlugTaken(row.slug))
-          )
-        },
-        sql.withTransaction,
-        orUnavailable
-      )
-
-      return { create, find, list, change, publish, unpublish, archive, restore }
+      return {
+        create,
+        find,
+        list: yield* makePageList,
+        change,
+        ...makePublishing(sql, find),
+        archive,
+        restore
+      }
     })
   )
 }
 
-const notFound = Effect.fail(new RecordNotFound({ record: "Experience page" }))
+const orSlugTaken = ({ slug }: Settings) => orTaken(() => new SlugTaken({ slug }))
 
-/** Says that the slug is taken, where the database says that it would not be unique. */
-const orSlugTaken =
-  (slug: string) =>
-  <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A, SqlError | SlugTaken, R> =>
-    Effect.catchTag(effect, "SqlError", (error) =>
-      Effect.fail(error.reason._tag === "UniqueViolation" ? new SlugTaken({ slug }) : error)
-    )
+/** The list ends a page at the document that reaches `documentBytesMax`. */
+const makePageList = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const plan = yield* makePlan
+  return Effect.fn("ExperiencePages.list")(function* (tenant: Tenant, query: PageQuery<Sort>, filter: Filter = {}) {
+    const planned = yield* plan(shape, query, { tenant, filter: filtersOf(declaration, filter) })
+    const found = Search.queryOf(sql, planned, {
+      ...listed(sql, declaration, tenant, query, filter),
+      fields: sql`p.id, p.document_bytes`
+    })
+    const rows = yield* sql<Row & RowKey>`
+      with listed as materialized (
+        select l.*, row_number() over () as nr from (${found}) l
+      ), weighed as (
+        select listed.*, sum(document_bytes) over (order by nr) - document_bytes as bytes_before from listed
+      )
+      select p.*, w."sortKey", w."sortId" from weighed w join experience_pages p on p.id = w.id
+      where w.bytes_before < ${documentBytesMax}::int order by w.nr`
+    return page(planned, rows, toPage)
+  }, orUnavailable)
+})
 
-interface Row {
-  readonly id: string
-  readonly organization_id: string
-  readonly experience_id: string
-  readonly slug: string
-  readonly title: string
-  readonly status: PageStatus
-  /** As it was decoded when it came. */
-  readonly creative_document: Settings["creativeDocument"]
-  readonly record: Pick<Settings, "creativeDesignId" | "creativeTemplateKey" | "metadata">
-  readonly published_at: Date | null
-  readonly last_published_at: Date | null
-  readonly created_at: Date
-  readonly created_by: string
-  readonly updated_at: Date
-  readonly updated_by: string
-  readonly archived: boolean
+/** Publishing needs no lock: each is one statement. */
+const makePublishing = (sql: PgClient.PgClient, find: ExperiencePages["Service"]["find"]) => {
+  const publish = Effect.fn("ExperiencePages.publish")(function* (tenant: Tenant, id: string, by: string) {
+    const { now } = yield* stampOf(by)
+    const [row] = yield* sql<Row>`
+      update experience_pages p
+      set status = 'PUBLISHED', published_at = coalesce(p.published_at, ${now}), last_published_at = ${now},
+        updated_at = ${now}, updated_by = ${by}
+      where p.id = ${id} and ${unarchivedOf(sql, tenant, "p")} returning *`
+    return row === undefined ? yield* new RecordNotFound({ record: "Experience page" }) : toPage(row)
+  }, orUnavailable)
+
+  const unpublish = Effect.fn("ExperiencePages.unpublish")(function* (tenant: Tenant, id: string, by: string) {
+    const { now } = yield* stampOf(by)
+    yield* sql`
+      update experience_pages p set status = 'DRAFT', updated_at = ${now}, updated_by = ${by}
+      where p.id = ${id} and p.status = 'PUBLISHED' and ${unarchivedOf(sql, tenant, "p")}`
+    return yield* find(tenant, id)
+  }, orUnavailable)
+
+  return { publish, unpublish }
 }
-
-/** What is stored was decoded when it came, and holds nothing that has another form inside. */
-const settingsOf = ({ slug, title, creative_document: creativeDocument, record }: Row): Settings => ({
-  slug,
-  title,
-  creativeDocument,
-  ...record
-})
-
-const toPage = (row: Row): ExperiencePage => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  experienceId: row.experience_id,
-  slug: row.slug,
-  title: row.title,
-  creativeDocument: row.creative_document,
-  status: row.status,
-  creativeDesignId: row.record.creativeDesignId ?? null,
-  creativeTemplateKey: row.record.creativeTemplateKey ?? null,
-  metadata: row.record.metadata ?? null,
-  publishedAt: row.published_at?.getTime() ?? null,
-  lastPublishedAt: row.last_published_at?.getTime() ?? null,
-  createdAt: row.created_at.getTime(),
-  createdBy: row.created_by,
-  updatedAt: row.updated_at.getTime(),
-  updatedBy: row.updated_by,
-  archived: row.archived
-})

@@ -16,7 +16,7 @@ import { insertRows } from "../records/Rows.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import * as Rows from "./OfferedRows.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
-import { unarchivedOf } from "../records/Tenancy.ts"
+import { hold } from "../records/Statements.ts"
 
 /** Variants of an experience's products that are shown. */
 const shownVariantsMax = 1_000
@@ -122,20 +122,8 @@ export class ExperienceProducts extends Context.Service<
         tenant: Tenant,
         { productIds, variantIds }: NamedProducts
       ) {
-        const products =
-          productIds.length === 0
-            ? []
-            : yield* sql<{ readonly id: string }>`
-                select id from products
-                where id = any(${productIds}::uuid[]) and ${unarchivedOf(sql, tenant)}
-                order by id for share`
-        const variants =
-          variantIds.length === 0
-            ? []
-            : yield* sql<{ readonly id: string; readonly product_id: string }>`
-                select id, product_id from product_variants
-                where id = any(${variantIds}::uuid[]) and ${unarchivedOf(sql, tenant)}
-                order by id for share`
+        const products = yield* hold(sql, tenant, "products", productIds)
+        const variants = yield* hold<VariantRow>(sql, tenant, "product_variants", variantIds, "id, product_id")
         return {
           products: new Set(products.map(({ id }) => id)),
           variants: new Map(variants.map(({ id, product_id }) => [id, product_id]))
@@ -180,6 +168,11 @@ export class ExperienceProducts extends Context.Service<
       return { shown, variantIds, named, held, replace, variantsNotOffered }
     })
   )
+}
+
+interface VariantRow {
+  readonly id: string
+  readonly product_id: string
 }
 
 /** Those of the variants that are not among what is offered; `variants` has the product of each that there is. */

@@ -18,7 +18,7 @@ import { type Archivable, make, type Readable } from "../records/Records.ts"
 import { identityAndStamps, type RecordRow, stampOf, stamped } from "../records/Rows.ts"
 import * as Search from "../records/Search.ts"
 import type { Statements } from "../records/Statements.ts"
-import { type Occupied, occupiedBy } from "./Occupied.ts"
+import { type Occupied, occupiedBy } from "../mechanism/Occupied.ts"
 import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 
 /** The list of experiences (interface document 8.3). Sorted by `openAt`, those without one come last. */

@@ -16,7 +16,7 @@ import type { ParentArchived, ReferenceArchived } from "../records/Restoring.ts"
 import { identityAndStamps, type RecordRow, stampOf } from "../records/Rows.ts"
 import { holdParent, holdReference } from "../records/Statements.ts"
 import { belowSequence, type Parents, type WaitlistExists } from "./BelowSequence.ts"
-import { type Occupied, occupiedBy } from "./Occupied.ts"
+import { type Occupied, occupiedBy } from "../mechanism/Occupied.ts"
 import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 
 /** What a list of sequences can be narrowed to. */

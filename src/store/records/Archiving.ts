@@ -9,6 +9,7 @@ import type { Declaration } from "./Declaration.ts"
 import { RecordNotFound } from "./RecordNotFound.ts"
 import { type Columns, type RecordRow, stampOf } from "./Rows.ts"
 import { hold, type Statements } from "./Statements.ts"
+import { orTaken } from "./Taken.ts"
 import { ofTenant } from "./Tenancy.ts"
 
 /** Makes `archive`: it does nothing if the declaration says that something blocks it. */
@@ -66,7 +67,8 @@ export const makeRestore = <Row extends RecordRow, A, Sort extends string, Block
         if ((yield* hold(sql, tenant, table, [named])).length === 0) return yield* Effect.fail(whenArchived)
       }
       const columns = declaration.restored === undefined ? {} : yield* declaration.restored(sql, tenant, row)
-      return yield* show(yield* update(id, yield* stampOf(by), { ...columns, archived: false }))
+      const restored = update(id, yield* stampOf(by), { ...columns, archived: false })
+      return yield* show(yield* orTaken(() => declaration.whenTaken?.(row))(restored))
     },
     sql.withTransaction,
     orUnavailable

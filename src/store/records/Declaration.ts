@@ -62,6 +62,8 @@ export interface Declaration<Row extends RecordRow, A, Sort extends string, Bloc
   readonly table: string
   /** The name of the table in SQL. */
   readonly alias: string
+  /** False: records of this kind are never archived. */
+  readonly isArchivable?: false
   /** The columns to read, if they are not those of the table, and what is joined for them. */
   readonly fields?: (sql: PgClient.PgClient) => Fragment
   readonly joined?: (sql: PgClient.PgClient) => Fragment
@@ -76,6 +78,8 @@ export interface Declaration<Row extends RecordRow, A, Sort extends string, Bloc
   readonly blockedBy?: (sql: PgClient.PgClient, id: string) => Effect.Effect<Blocked | undefined, SqlError>
   /** Archives what is archived with the record. */
   readonly archiveBelow?: (sql: PgClient.PgClient, id: string, stamp: Stamp) => Effect.Effect<unknown, SqlError>
+  /** The error of restoring a record, if a unique index refuses it because of another record. */
+  readonly whenTaken?: (row: Row) => Wrong
   /** Checks a locked record that is about to be restored; returns columns that change with it. */
   readonly restored?: (sql: PgClient.PgClient, tenant: Tenant, row: Row) => Effect.Effect<Columns, Wrong | SqlError>
 }

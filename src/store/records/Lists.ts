@@ -14,7 +14,7 @@ import { ofTenant } from "./Tenancy.ts"
 /** The parts of a declaration that a list depends on. */
 type Listable<Row extends RecordRow, A, Sort extends string> = Pick<
   Declaration<Row, A, Sort>,
-  "service" | "table" | "alias" | "fields" | "joined" | "recordsOf" | "list"
+  "service" | "table" | "alias" | "isArchivable" | "fields" | "joined" | "recordsOf" | "list"
 >
 
 /** Makes the `list` of a kind of record. */
@@ -43,7 +43,12 @@ export const filtersOf = ({ list }: Pick<Declaration<RecordRow, unknown, string>
 /** The rows that a list asks for, for statements of `Search`. */
 export const listed = (
   sql: PgClient.PgClient,
-  { table, alias, list }: Pick<Declaration<RecordRow, unknown, string>, "table" | "alias" | "list">,
+  {
+    table,
+    alias,
+    isArchivable,
+    list
+  }: Pick<Declaration<RecordRow, unknown, string>, "table" | "alias" | "isArchivable" | "list">,
   tenant: Tenant,
   query: Pick<PageQuery<string>, "search" | "archived">,
   filter: Filter = {}
@@ -51,9 +56,10 @@ export const listed = (
   const narrowed = Object.entries(list.filters ?? {}).flatMap(([name, expression]) =>
     filter[name] === undefined ? [] : [sql`${sql.literal(expression)} = ${filter[name]}`]
   )
+  const archived = isArchivable === false ? [] : [archivedAsAsked(sql, alias, query)]
   return {
     from: sql`${sql(table)} ${sql.literal(alias)}`,
-    where: sql.and([ofTenant(sql, tenant, alias), archivedAsAsked(sql, alias, query), ...narrowed]),
+    where: sql.and([ofTenant(sql, tenant, alias), ...archived, ...narrowed]),
     sought: Search.textSought(sql, { tenant, row: alias, text: list.searched }, query.search)
   }
 }

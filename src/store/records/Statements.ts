@@ -36,14 +36,19 @@ export const makeStatements = <Row extends RecordRow, A, Sort extends string, Bl
 
   const withId = (id: string) => sql`${row}.id = ${id}`
 
+  /** True of the tenant's record with this id. */
+  const present = (tenant: Tenant, id: string) => {
+    const ofTenantNow = declaration.isArchivable === false ? ofTenant : unarchivedOf
+    return sql`${withId(id)} and ${ofTenantNow(sql, tenant, alias)}`
+  }
+
   /** The row of the tenant's record. */
-  const find = (tenant: Tenant, id: string) =>
-    Effect.flatMap(select(sql`${withId(id)} and ${unarchivedOf(sql, tenant, alias)}`), one)
+  const find = (tenant: Tenant, id: string) => Effect.flatMap(select(present(tenant, id)), one)
 
   const locked = (where: Fragment) => Effect.flatMap(sql<Row>`${select(where)} for update of ${row}`, one)
 
   /** Locks the tenant's record. Those that begin to use it wait. */
-  const lock = (tenant: Tenant, id: string) => locked(sql`${withId(id)} and ${unarchivedOf(sql, tenant, alias)}`)
+  const lock = (tenant: Tenant, id: string) => locked(present(tenant, id))
 
   /** Locks the tenant's record, archived or not. */
   const lockAny = (tenant: Tenant, id: string) => locked(sql`${withId(id)} and ${ofTenant(sql, tenant, alias)}`)
@@ -73,7 +78,7 @@ export const makeStatements = <Row extends RecordRow, A, Sort extends string, Bl
   const updateOf = Effect.fnUntraced(function* (tenant: Tenant, id: string, stamp: Stamp, settings: Columns) {
     const set = sql.update({ ...settings, ...stamped(stamp) })
     const rows = yield* sql<Row>`
-      update ${table} ${row} set ${set} where ${withId(id)} and ${unarchivedOf(sql, tenant, alias)} returning *`
+      update ${table} ${row} set ${set} where ${present(tenant, id)} returning *`
     return yield* written(yield* one(rows))
   })
 

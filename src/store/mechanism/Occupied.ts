@@ -5,7 +5,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
-import type { MechanismName } from "../mechanism/Mechanisms.ts"
+import type { MechanismName } from "./Mechanisms.ts"
 
 /** These mechanisms must be archived first. */
 export interface Occupied {
