@@ -12,7 +12,6 @@ export const files: Exceptions = {
   "src/http/errors/Issues.ts": 309,
   "src/http/limits/RateLimits.ts": 266,
   "src/settings/Settings.ts": 331,
-  "src/store/catalogue/VariantOptionValues.ts": 273,
   "src/store/journal/JournalStatements.ts": 284,
   "src/store/mechanism/GrantMessages.ts": 329,
   "src/store/mechanism/Mechanisms.ts": 281

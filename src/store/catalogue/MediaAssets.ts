@@ -1,11 +1,12 @@
 /**
  * The media assets of the catalogue.
  */
-import { Context, Layer, Schema } from "effect"
+import { Context, Layer } from "effect"
 import { type MediaAsset, Settings } from "../../domain/catalogue/MediaAsset.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
 import type { ListShape } from "../records/Pagination.ts"
 import { identityAndStamps, type SettingsRow } from "../records/Rows.ts"
+import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import { makeSettingsRecords, type SettingsRecords } from "../records/SettingsRecords.ts"
 
 /** A row of `media_assets`. */
@@ -23,26 +24,10 @@ export const shape = {
   id: { expression: "r.id", type: "uuid" }
 } as const satisfies ListShape<"createdAt" | "name">
 
-const encode = Schema.encodeSync(Settings)
-const decode = Schema.decodeUnknownSync(Settings)
-
-const settingsOf = ({ record, name }: Row): Settings => decode({ ...record, name })
+const columns = makeSettingsColumns(Settings, { name: "name" })
 
 /** The media asset of a row. */
-export const toMediaAsset = (row: Row): MediaAsset => {
-  const settings = settingsOf(row)
-  return {
-    ...identityAndStamps(row),
-    name: settings.name,
-    altText: settings.altText ?? null,
-    description: settings.description ?? null,
-    mimeType: settings.mimeType ?? null,
-    publicUrl: settings.publicUrl ?? null,
-    sourceUrl: settings.sourceUrl ?? null,
-    thumbnailUrl: settings.thumbnailUrl ?? null,
-    uploadUrl: settings.uploadUrl ?? null
-  }
-}
+export const toMediaAsset = (row: Row): MediaAsset => ({ ...identityAndStamps(row), ...columns.shownOf(row) })
 
 type Sort = keyof typeof shape.sorts
 
@@ -64,14 +49,5 @@ const declaration: Declaration<Row, MediaAsset, Sort, InUse> = {
 export class MediaAssets extends Context.Service<MediaAssets, SettingsRecords<Settings, MediaAsset, Sort>>()(
   "usher/store/catalogue/MediaAssets"
 ) {
-  static readonly layer = Layer.effect(
-    MediaAssets,
-    makeSettingsRecords(declaration, {
-      settingsOf,
-      columnsOf: (settings) => {
-        const { name, ...record } = encode(settings)
-        return { record, name }
-      }
-    })
-  )
+  static readonly layer = Layer.effect(MediaAssets, makeSettingsRecords(declaration, columns))
 }

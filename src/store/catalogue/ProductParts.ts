@@ -1,12 +1,13 @@
 /**
- * What products show besides their own row: variants, media assets and sync source, each gathered in one statement for as
- * many products as there are.
+ * The rows of products, and what products show from other tables: variants, media assets and sync sources. One statement per
+ * table reads these for all products of a page.
  */
 import type { PgClient } from "@effect/sql-pg"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { type MediaUse, type Product, type ProductMediaAsset, Settings } from "../../domain/catalogue/Product.ts"
 import { identityAndStamps, insertRows, type SettingsRow } from "../records/Rows.ts"
+import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import { type Row as MediaAssetRow, toMediaAsset } from "./MediaAssets.ts"
 import { type Row as SyncSourceRow, toSyncSource } from "./SyncSources.ts"
 import { type Row as VariantRow, toVariant, withOptions } from "./VariantRows.ts"
@@ -18,25 +19,12 @@ export interface Row extends SettingsRow {
   readonly primary_sync_source_id: string | null
 }
 
-/** The settings of a product as columns. */
-export const columnsOf = (sql: PgClient.PgClient, settings: Settings) => {
-  const { name, defaultVariantId = null, primarySyncSourceId = null, ...record } = encode(settings)
-  return {
-    name,
-    default_variant_id: defaultVariantId,
-    primary_sync_source_id: primarySyncSourceId,
-    record: sql.json(record)
-  }
-}
-
-/** The settings of a row. */
-export const settingsOf = ({ record, name, default_variant_id, primary_sync_source_id }: Row): Settings =>
-  decode({
-    ...record,
-    name,
-    ...(default_variant_id !== null && { defaultVariantId: default_variant_id }),
-    ...(primary_sync_source_id !== null && { primarySyncSourceId: primary_sync_source_id })
-  })
+/** What converts the settings of a product. */
+export const { columnsOf, settingsOf, shownOf } = makeSettingsColumns(Settings, {
+  name: "name",
+  defaultVariantId: "default_variant_id",
+  primarySyncSourceId: "primary_sync_source_id"
+})
 
 /** Writes the media assets that a product shows. */
 export const insertMedia = Effect.fnUntraced(function* (
@@ -57,10 +45,7 @@ export const insertMedia = Effect.fnUntraced(function* (
   yield* insertRows(sql, "product_media_assets", rows)
 })
 
-/**
- * The products of these rows, in the same order, with their variants that are not archived; or, where some are named, with
- * those.
- */
+/** The products of these rows, in the same order, with their unarchived variants or with the variants that are named. */
 export const toProducts = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   rows: ReadonlyArray<Row>,
@@ -91,29 +76,14 @@ export const toProducts = Effect.fnUntraced(function* (
       toSyncSource(row)
     ])
   )
-  return rows.map((row): Product => {
-    const settings = settingsOf(row)
-    return {
-      ...identityAndStamps(row),
-      name: settings.name,
-      url: settings.url ?? null,
-      handle: settings.handle ?? null,
-      description: settings.description ?? null,
-      defaultVariantId: settings.defaultVariantId ?? null,
-      metadata: settings.metadata ?? null,
-      primaryExternalId: settings.primaryExternalId ?? null,
-      primarySourceVendor: settings.primarySourceVendor ?? null,
-      primarySyncSourceId: settings.primarySyncSourceId ?? null,
-      primaryLastSyncedAt: settings.primaryLastSyncedAt ?? null,
-      primarySyncSource: sources.get(row.primary_sync_source_id ?? "") ?? null,
-      productMediaAssets: (media.get(row.id) ?? []).map(toProductMediaAsset),
-      variants: (variants.get(row.id) ?? []).map(toVariant)
-    }
-  })
+  return rows.map((row): Product => ({
+    ...identityAndStamps(row),
+    ...shownOf(row),
+    primarySyncSource: sources.get(row.primary_sync_source_id ?? "") ?? null,
+    productMediaAssets: (media.get(row.id) ?? []).map(toProductMediaAsset),
+    variants: (variants.get(row.id) ?? []).map(toVariant)
+  }))
 })
-
-const encode = Schema.encodeSync(Settings)
-const decode = Schema.decodeUnknownSync(Settings)
 
 /** A media asset with the use that a product makes of it. */
 interface MediaRow extends MediaAssetRow {

@@ -10,8 +10,7 @@ import type { Unavailable } from "../journal/Journal.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, type InUse, reference, usedBy } from "../records/Declaration.ts"
 import type { ListShape } from "../records/Pagination.ts"
-import type { RecordNotFound } from "../records/RecordNotFound.ts"
-import { type Archivable, make, type Readable } from "../records/Records.ts"
+import { type Archivable, type Changeable, make, type Readable } from "../records/Records.ts"
 import { ReferenceArchived } from "../records/Restoring.ts"
 import { stampOf, stamped } from "../records/Rows.ts"
 import { hold, type Statements } from "../records/Statements.ts"
@@ -51,22 +50,19 @@ const declaration: Declaration<Row, Product, Sort, InUse, ReferenceArchived> = {
   restored: (sql, tenant, row) => restored(sql, tenant, row)
 }
 
+/**
+ * The products. A change can replace the media too. One that an experience offers is in use. Its variants are archived with it,
+ * and a default variant that stays archived is its default no more.
+ */
 export class Products extends Context.Service<
   Products,
   Readable<Product, Sort> &
+    Changeable<Product, Settings, UnknownReferences, ReadonlyArray<MediaUse>> &
     Archivable<Product, InUse, ReferenceArchived> & {
       /** Creates the product with its variants and media, all or nothing. */
       create(tenant: Tenant, by: string, draft: ProductDraft): Effect.Effect<Product, UnknownReferences | Unavailable>
       /** The tenant's unarchived products with these ids, in no particular order. */
       byIds(tenant: Tenant, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Product>, Unavailable>
-      /** Replaces the settings by what `revise` makes of them, and the media, if any are given. The product is locked. */
-      change(
-        tenant: Tenant,
-        id: string,
-        by: string,
-        revise: (settings: Settings) => Settings,
-        media?: ReadonlyArray<MediaUse>
-      ): Effect.Effect<Product, UnknownReferences | RecordNotFound | Unavailable>
     }
 >()("usher/store/catalogue/Products") {
   static readonly layer = Layer.effect(

@@ -1,11 +1,12 @@
 /**
  * The sync sources of the catalogue.
  */
-import { Context, Layer, Schema } from "effect"
+import { Context, Layer } from "effect"
 import { Settings, type SyncSource } from "../../domain/catalogue/SyncSource.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
 import type { ListShape } from "../records/Pagination.ts"
 import { identityAndStamps, type SettingsRow } from "../records/Rows.ts"
+import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import { makeSettingsRecords, type SettingsRecords } from "../records/SettingsRecords.ts"
 
 /** A row of `sync_sources`. */
@@ -21,17 +22,10 @@ export const shape = {
   id: { expression: "r.id", type: "uuid" }
 } as const satisfies ListShape<"createdAt">
 
-const encode = Schema.encodeSync(Settings)
-const decode = Schema.decodeUnknownSync(Settings)
-
-const settingsOf = (row: Row): Settings =>
-  decode({ ...row.record, syncSource: row.sync_source, syncSourceId: row.sync_source_id })
+const columns = makeSettingsColumns(Settings, { syncSource: "sync_source", syncSourceId: "sync_source_id" })
 
 /** The sync source of a row. */
-export const toSyncSource = (row: Row): SyncSource => {
-  const { syncSource, syncSourceId, sourceData = null, syncStatus = null, lastSyncedAt = null } = settingsOf(row)
-  return { ...identityAndStamps(row), syncSource, syncSourceId, sourceData, syncStatus, lastSyncedAt }
-}
+export const toSyncSource = (row: Row): SyncSource => ({ ...identityAndStamps(row), ...columns.shownOf(row) })
 
 type Sort = keyof typeof shape.sorts
 
@@ -58,14 +52,5 @@ const declaration: Declaration<Row, SyncSource, Sort, InUse> = {
 export class SyncSources extends Context.Service<SyncSources, SettingsRecords<Settings, SyncSource, Sort>>()(
   "usher/store/catalogue/SyncSources"
 ) {
-  static readonly layer = Layer.effect(
-    SyncSources,
-    makeSettingsRecords(declaration, {
-      settingsOf,
-      columnsOf: (settings) => {
-        const { syncSource, syncSourceId, ...record } = encode(settings)
-        return { record, sync_source: syncSource, sync_source_id: syncSourceId }
-      }
-    })
-  )
+  static readonly layer = Layer.effect(SyncSources, makeSettingsRecords(declaration, columns))
 }

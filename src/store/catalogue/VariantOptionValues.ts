@@ -4,15 +4,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import {
-  orderProblems,
-  type ValueSettings,
-  valuesMax,
-  type VariantOptionValue
-} from "../../domain/catalogue/VariantOption.ts"
+import { type ValueSettings, valuesMax, type VariantOptionValue } from "../../domain/catalogue/VariantOption.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
-import { type Declaration, each, type InUse, parent, usedBy } from "../records/Declaration.ts"
+import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
 import {
   archivedAsAsked,
   type ListShape,
@@ -29,24 +24,14 @@ import { stampOf } from "../records/Rows.ts"
 import * as Search from "../records/Search.ts"
 import { holdParent, type Statements } from "../records/Statements.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
-import { columnsOf, type Row, settingsOf, toValue, valuesOf } from "./VariantOptionValueRows.ts"
+import { makeReorder, option, type ValueOrderRefused } from "./ValueOrder.ts"
+import { columnsOf, type Row, settingsOf, toValue } from "./VariantOptionValueRows.ts"
 
 /** The option has as many values as it can have. Nothing has changed. */
 export class OptionFull extends Schema.TaggedError<OptionFull>()("OptionFull", {}) {}
 
 /** The option has a value with this text. Nothing has changed. */
 export class ValueExists extends Schema.TaggedError<ValueExists>()("ValueExists", { value: Schema.String }) {}
-
-/** What was sent is not an order of the option's values. Nothing has changed. */
-export class ValueOrderRefused extends Schema.TaggedError<ValueOrderRefused>()("ValueOrderRefused", {
-  problems: Schema.Array(
-    Schema.Struct({
-      problem: Schema.Literals(["duplicate", "unknown", "omitted"]),
-      id: Schema.String,
-      index: Schema.optionalKey(Schema.Int)
-    })
-  )
-}) {}
 
 /** The list of an option's values, in their order. */
 export const shape = {
@@ -56,8 +41,6 @@ export const shape = {
 } as const satisfies ListShape<"sortOrder">
 
 type Sort = keyof typeof shape.sorts
-
-const option = parent({ table: "variant_options", record: "Variant option", column: "option_id", lock: "update" })
 
 const declaration: Declaration<Row, VariantOptionValue, Sort, InUse, ParentArchived | OptionFull | ValueExists> = {
   service: "VariantOptionValues",
@@ -210,28 +193,6 @@ const makeChanges = (sql: PgClient.PgClient, { lock, update }: Statements<Row, V
 
   return { change, archive }
 }
-
-/** Moves the values that do not stand where they should. */
-const makeReorder = (sql: PgClient.PgClient) =>
-  Effect.fn("VariantOptionValues.reorder")(
-    function* (tenant: Tenant, optionId: string, by: string, valueOrder: ReadonlyArray<string>) {
-      yield* holdParent(sql, tenant, option, optionId)
-      const values = yield* valuesOf(sql, optionId)
-      const managed = values.filter(({ isCentrallyManaged }) => isCentrallyManaged).map(({ id }) => id)
-      const problems = orderProblems(managed, valueOrder)
-      if (problems.length > 0) return yield* new ValueOrderRefused({ problems })
-      const others = values.filter(({ isCentrallyManaged }) => !isCentrallyManaged).map(({ id }) => id)
-      const { now } = yield* stampOf(by)
-      yield* sql`
-        update variant_option_values v
-        set sort_order = given.position - 1, updated_at = ${now}, updated_by = ${by}
-        from unnest(${[...valueOrder, ...others]}::uuid[]) with ordinality as given (id, position)
-        where v.id = given.id and v.sort_order <> given.position - 1`
-      return yield* valuesOf(sql, optionId)
-    },
-    sql.withTransaction,
-    orUnavailable
-  )
 
 const notFound = Effect.fail(new RecordNotFound({ record: "Variant option value" }))
 

@@ -1,13 +1,14 @@
 /**
- * The variants as rows: how they are written, alone or with their product, and how they are read with their options.
+ * The rows of variants: how they are written, alone or with their product, and how they are read with their options.
  */
 import type { PgClient } from "@effect/sql-pg"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { Fragment } from "effect/sql/Statement"
 import { type OptionChoice, type PlainVariant, Settings, type Variant } from "../../domain/catalogue/Variant.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { identityAndStamps, insertRows, newRow, type SettingsRow, stampOf } from "../records/Rows.ts"
+import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 
 /** What a variant is created from. */
 export interface VariantDraft {
@@ -27,13 +28,13 @@ export interface Row extends PlainRow {
   readonly options: Variant["options"]
 }
 
-/** The settings of a variant as columns. */
-export const columnsOf = (sql: PgClient.PgClient, settings: Settings) => {
-  const { sku = null, primarySyncSourceId = null, ...record } = encode(settings)
-  return { sku, primary_sync_source_id: primarySyncSourceId, record: sql.json(record) }
-}
+/** What converts the settings of a variant. */
+export const { columnsOf, settingsOf, shownOf } = makeSettingsColumns(Settings, {
+  sku: "sku",
+  primarySyncSourceId: "primary_sync_source_id"
+})
 
-/** Writes new variants of a product in their order; answers their ids. */
+/** Writes new variants of a product, in their order. Returns their ids. */
 export const insertVariants = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   random: SecureRandom.SecureRandom["Service"],
@@ -58,7 +59,7 @@ export const insertVariants = Effect.fnUntraced(function* (
   return ids
 })
 
-/** Gives a variant these options instead of those it had. */
+/** Replaces the options of a variant. */
 export const replaceOptions = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   id: string,
@@ -84,37 +85,15 @@ export const withOptions = (sql: PgClient.PgClient): Fragment => sql`
     where c.product_variant_id = v.id
   ) as options`
 
-/** The settings of a row. */
-export const settingsOf = ({ record, sku, primary_sync_source_id }: PlainRow): Settings =>
-  decode({
-    ...record,
-    ...(sku !== null && { sku }),
-    ...(primary_sync_source_id !== null && { primarySyncSourceId: primary_sync_source_id })
-  })
-
 /** The variant of a row, without its options. */
-export const toPlainVariant = (row: PlainRow): PlainVariant => {
-  const settings = settingsOf(row)
-  return {
-    ...identityAndStamps(row),
-    productId: row.product_id,
-    sku: settings.sku ?? null,
-    price: settings.price ?? null,
-    inventoryQuantity: settings.inventoryQuantity ?? null,
-    inventoryPolicy: settings.inventoryPolicy,
-    metadata: settings.metadata ?? null,
-    primaryExternalId: settings.primaryExternalId ?? null,
-    primarySourceVendor: settings.primarySourceVendor ?? null,
-    primarySyncSourceId: settings.primarySyncSourceId ?? null,
-    primaryLastSyncedAt: settings.primaryLastSyncedAt ?? null
-  }
-}
+export const toPlainVariant = (row: PlainRow): PlainVariant => ({
+  ...identityAndStamps(row),
+  productId: row.product_id,
+  ...shownOf(row)
+})
 
 /** The variant of a row. */
 export const toVariant = (row: Row): Variant => ({ ...toPlainVariant(row), options: row.options })
-
-const encode = Schema.encodeSync(Settings)
-const decode = Schema.decodeUnknownSync(Settings)
 
 const rowsOfOptions = (id: string, options: ReadonlyArray<OptionChoice>) =>
   options.map(({ optionId, valueId }) => ({ product_variant_id: id, option_id: optionId, value_id: valueId }))

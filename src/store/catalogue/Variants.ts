@@ -17,7 +17,7 @@ import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, type InUse, parent, reference, usedBy } from "../records/Declaration.ts"
 import type { ListShape } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
-import { type Archivable, make, type Readable } from "../records/Records.ts"
+import { type Archivable, type Changeable, make, type Readable } from "../records/Records.ts"
 import { type ParentArchived, ReferenceArchived } from "../records/Restoring.ts"
 import { stampOf, stamped } from "../records/Rows.ts"
 import { holdParent, type Statements } from "../records/Statements.ts"
@@ -77,9 +77,11 @@ const declaration: Declaration<Row, Variant, Sort, InUse, Wrong> = {
   })
 }
 
+/** The variants. A change can replace the options too. One that an experience offers is in use. */
 export class Variants extends Context.Service<
   Variants,
   Readable<Variant, Sort, VariantFilter> &
+    Changeable<Variant, Settings, UnknownReferences, ReadonlyArray<OptionChoice>> &
     Archivable<Variant, InUse, Wrong> & {
       create(
         tenant: Tenant,
@@ -89,14 +91,6 @@ export class Variants extends Context.Service<
       ): Effect.Effect<Variant, TooManyVariants | UnknownReferences | RecordNotFound | Unavailable>
       /** The tenant's unarchived variants with these ids, in no particular order. */
       byIds(tenant: Tenant, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<PlainVariant>, Unavailable>
-      /** Replaces the settings by what `revise` makes of them, and the options, if any are given. The variant is locked. */
-      change(
-        tenant: Tenant,
-        id: string,
-        by: string,
-        revise: (settings: Settings) => Settings,
-        options?: ReadonlyArray<OptionChoice>
-      ): Effect.Effect<Variant, UnknownReferences | RecordNotFound | Unavailable>
     }
 >()("usher/store/catalogue/Variants") {
   static readonly layer = Layer.effect(

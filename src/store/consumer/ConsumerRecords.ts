@@ -15,6 +15,7 @@ import type { Unavailable } from "../journal/Journal.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
+import type { Changeable } from "../records/Records.ts"
 import { type Stamp, stamped, stampOf } from "../records/Rows.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 import * as ConsumerList from "./ConsumerList.ts"
@@ -29,18 +30,11 @@ type Query = PageQuery<keyof typeof ConsumerList.shape.sorts> & { readonly type?
 
 export class ConsumerRecords extends Context.Service<
   ConsumerRecords,
-  {
+  Changeable<Consumer, Settings, KeyTaken> & {
     /** Creates an authenticated consumer. */
     create(tenant: Tenant, by: string, settings: Settings): Effect.Effect<Consumer, KeyTaken | Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<Consumer, RecordNotFound | Unavailable>
     list(tenant: Tenant, query: Query): Effect.Effect<Page<Consumer>, PageRefused | Unavailable>
-    /** Replaces the settings by what `revise` makes of them. The consumer is locked, and every process is notified. */
-    change(
-      tenant: Tenant,
-      id: string,
-      by: string,
-      revise: (settings: Settings) => Settings
-    ): Effect.Effect<Consumer, KeyTaken | RecordNotFound | Unavailable>
     /** Changes the consumers that the rows name and creates the others, all or none. Returns them in the order of the rows. */
     upsert(
       tenant: Tenant,

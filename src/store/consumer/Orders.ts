@@ -15,7 +15,7 @@ import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each } from "../records/Declaration.ts"
 import type { ListShape } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
-import { make, type Readable } from "../records/Records.ts"
+import { make, type Readable, type Revisable } from "../records/Records.ts"
 import { stampOf } from "../records/Rows.ts"
 import type { Statements } from "../records/Statements.ts"
 import { orTaken } from "../records/Taken.ts"
@@ -78,33 +78,27 @@ const declaration: Declaration<Row, Order, Sort> = {
 
 export class Orders extends Context.Service<
   Orders,
-  Readable<Order, Sort, OrderFilter> & {
-    /** Finds where an order that names these records comes from, and its currency. */
-    originOf(
-      tenant: Tenant,
-      named: References
-    ): Effect.Effect<{ readonly origin: Origin; readonly currencyCode: string }, UnknownReferences | Unavailable>
-    /** Fails if an order of the tenant has the external id. */
-    refuseTaken(tenant: Tenant, externalId: string | undefined): Effect.Effect<void, ExternalIdTaken | Unavailable>
-    /**
-     * Writes an order and counts it. `complete` runs last, when only the commit can still fail, and outside of the
-     * transaction; if it fails, no order is written. An order is written to the end even if its caller disconnects.
-     */
-    create<E = never>(
-      tenant: Tenant,
-      by: string,
-      origin: Origin,
-      settings: Settings,
-      complete?: Effect.Effect<unknown, E>
-    ): Effect.Effect<Order, E | ExternalIdTaken | OutOfStock | UnknownReferences | Unavailable>
-    /** Replaces the settings by what `revise` makes of them, unless it refuses. The order is locked. */
-    change<E>(
-      tenant: Tenant,
-      id: string,
-      by: string,
-      revise: (settings: Settings) => Result.Result<Settings, E>
-    ): Effect.Effect<Order, E | ExternalIdTaken | OutOfStock | RecordNotFound | Unavailable>
-  }
+  Readable<Order, Sort, OrderFilter> &
+    Revisable<Order, Settings, ExternalIdTaken | OutOfStock> & {
+      /** Finds where an order that names these records comes from, and its currency. */
+      originOf(
+        tenant: Tenant,
+        named: References
+      ): Effect.Effect<{ readonly origin: Origin; readonly currencyCode: string }, UnknownReferences | Unavailable>
+      /** Fails if an order of the tenant has the external id. */
+      refuseTaken(tenant: Tenant, externalId: string | undefined): Effect.Effect<void, ExternalIdTaken | Unavailable>
+      /**
+       * Writes an order and counts it. `complete` runs last, when only the commit can still fail, and outside of the
+       * transaction; if it fails, no order is written. An order is written to the end even if its caller disconnects.
+       */
+      create<E = never>(
+        tenant: Tenant,
+        by: string,
+        origin: Origin,
+        settings: Settings,
+        complete?: Effect.Effect<unknown, E>
+      ): Effect.Effect<Order, E | ExternalIdTaken | OutOfStock | UnknownReferences | Unavailable>
+    }
 >()("usher/store/consumer/Orders") {
   static readonly layer = Layer.effect(
     Orders,

@@ -12,7 +12,7 @@ import { type Declaration, each, parent } from "../records/Declaration.ts"
 import { filtersOf, listed } from "../records/Lists.ts"
 import { type Filter, type ListShape, makePlan, page, type PageQuery, type RowKey } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
-import { make, type Readable } from "../records/Records.ts"
+import { type Changeable, make, type Readable } from "../records/Records.ts"
 import type { ParentArchived } from "../records/Restoring.ts"
 import { identityAndStamps, type RecordRow, stampOf } from "../records/Rows.ts"
 import * as Search from "../records/Search.ts"
@@ -108,34 +108,28 @@ const declaration: Declaration<Row, ExperiencePage, Sort, never, ParentArchived 
 /** The experience pages. The list returns fewer pages than requested where their documents are large. */
 export class ExperiencePages extends Context.Service<
   ExperiencePages,
-  Readable<ExperiencePage, Sort, PageFilter> & {
-    /** Creates a page of the experience. One that is PUBLISHED counts as published at this moment. */
-    create(
-      tenant: Tenant,
-      by: string,
-      experienceId: string,
-      settings: Settings,
-      status: PageStatus
-    ): Effect.Effect<ExperiencePage, RecordNotFound | SlugTaken | Unavailable>
-    /** Replaces the settings by what `revise` makes of them. The page is locked. */
-    change(
-      tenant: Tenant,
-      id: string,
-      by: string,
-      revise: (settings: Settings) => Settings
-    ): Effect.Effect<ExperiencePage, RecordNotFound | SlugTaken | Unavailable>
-    /** Publishes the page, for the first time or again. */
-    publish(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
-    /** Makes the page a draft, which consumers do not see. A draft stays as it is. */
-    unpublish(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
-    archive(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
-    /** Takes the page out of the archive. Its experience must not be archived, and no other page of it have the slug. */
-    restore(
-      tenant: Tenant,
-      id: string,
-      by: string
-    ): Effect.Effect<ExperiencePage, ParentArchived | SlugTaken | RecordNotFound | Unavailable>
-  }
+  Readable<ExperiencePage, Sort, PageFilter> &
+    Changeable<ExperiencePage, Settings, SlugTaken> & {
+      /** Creates a page of the experience. One that is PUBLISHED counts as published at this moment. */
+      create(
+        tenant: Tenant,
+        by: string,
+        experienceId: string,
+        settings: Settings,
+        status: PageStatus
+      ): Effect.Effect<ExperiencePage, RecordNotFound | SlugTaken | Unavailable>
+      /** Publishes the page, for the first time or again. */
+      publish(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
+      /** Makes the page a draft, which consumers do not see. A draft stays as it is. */
+      unpublish(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
+      archive(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
+      /** Takes the page out of the archive. Its experience must not be archived, and no other page of it have the slug. */
+      restore(
+        tenant: Tenant,
+        id: string,
+        by: string
+      ): Effect.Effect<ExperiencePage, ParentArchived | SlugTaken | RecordNotFound | Unavailable>
+    }
 >()("usher/store/experience/ExperiencePages") {
   static readonly layer = Layer.effect(
     ExperiencePages,

@@ -2,7 +2,7 @@
  * The experiences. Each is a row with its settings as one JSON value. A window that is not set is read from the mechanisms.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result, Schema } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { type Experience, Settings } from "../../domain/experience/Experience.ts"
@@ -14,9 +14,10 @@ import { type Declaration, each } from "../records/Declaration.ts"
 import { listed } from "../records/Lists.ts"
 import { type ListShape, makePlan, page, type PageQuery } from "../records/Pagination.ts"
 import type { RecordNotFound } from "../records/RecordNotFound.ts"
-import { type Archivable, make, type Readable } from "../records/Records.ts"
+import { type Archivable, make, type Readable, type Revisable } from "../records/Records.ts"
 import { identityAndStamps, type RecordRow, stampOf, stamped } from "../records/Rows.ts"
 import * as Search from "../records/Search.ts"
+import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import type { Statements } from "../records/Statements.ts"
 import { type Occupied, occupiedBy } from "../mechanism/Occupied.ts"
 import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
@@ -40,35 +41,23 @@ type Sort = keyof typeof shape.sorts
 /** A row of `experiences` and its window. */
 export interface Row extends RecordRow {
   readonly name: string
-  readonly record: unknown
+  readonly record: object
   readonly window_revision: number
   readonly open_at: Date | null
   readonly close_at: Date | null
   readonly access_code_hash: Uint8Array | null
 }
 
-const encode = Schema.encodeSync(Settings)
-const decode = Schema.decodeUnknownSync(Settings)
-
-const columnsOf = (sql: PgClient.PgClient, settings: Settings) => {
-  const { name, ...record } = encode(settings)
-  return { name, record: sql.json(record) }
-}
-
-const settingsOf = ({ name, record }: Row): Settings => decode({ ...(record as object), name })
+const { columnsOf, settingsOf, shownOf } = makeSettingsColumns(Settings, { name: "name" })
 
 /** The experience of a row. */
 export const toExperience = (row: Row): Experience => {
-  const settings = settingsOf(row)
+  const settings = shownOf(row)
   return {
     ...identityAndStamps(row),
-    name: settings.name,
+    ...settings,
     openAt: settings.openAt ?? row.open_at?.getTime() ?? null,
     closeAt: settings.closeAt ?? row.close_at?.getTime() ?? null,
-    timeZone: settings.timeZone,
-    currencyCode: settings.currencyCode,
-    theme: settings.theme ?? null,
-    i18n: settings.i18n ?? null,
     hasAccessCode: row.access_code_hash !== null
   }
 }
@@ -103,10 +92,15 @@ const declaration: Declaration<Row, Experience, Sort, Occupied> = {
   })
 }
 
-/** The experiences. One with mechanisms cannot be archived. Its sequences and pages are archived with it. */
+/**
+ * The experiences. One with mechanisms cannot be archived. Its sequences and pages are archived with it. A change can replace
+ * the access code: null removes it. A consumer who has shown an earlier code need not show the new one. If the window has
+ * changed, the caller tells the mechanisms (`ExperienceWindows`).
+ */
 export class Experiences extends Context.Service<
   Experiences,
   Readable<Experience, Sort> &
+    Revisable<Experience, Settings, never, string | null> &
     Archivable<Experience, Occupied> & {
       /** The organization's time zone and currency, for experiences that name none. */
       defaults(tenant: Tenant): Effect.Effect<RegionalDefaults, Unavailable>
@@ -119,18 +113,6 @@ export class Experiences extends Context.Service<
       ): Effect.Effect<Experience, Unavailable>
       /** The settings as they were set, without what the mechanisms add. */
       settings(tenant: Tenant, id: string): Effect.Effect<Settings, RecordNotFound | Unavailable>
-      /**
-       * Replaces the settings by what `revise` makes of them, unless it refuses. The experience is locked. An absent access
-       * code stays; null removes it. A consumer who has shown an earlier code need not show the new one. If the window has
-       * changed, the caller tells the mechanisms (`ExperienceWindows`).
-       */
-      change<E>(
-        tenant: Tenant,
-        id: string,
-        by: string,
-        revise: (settings: Settings) => Result.Result<Settings, E>,
-        accessCode?: string | null
-      ): Effect.Effect<Experience, E | RecordNotFound | Unavailable>
     }
 >()("usher/store/experience/Experiences") {
   static readonly layer = Layer.effect(

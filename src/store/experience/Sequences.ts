@@ -2,7 +2,7 @@
  * The sequences. Each stands below an experience. Every process that keeps access rules in memory is notified of each change.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { type Sequence, Settings } from "../../domain/experience/Sequence.ts"
@@ -11,9 +11,10 @@ import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, parent, reference } from "../records/Declaration.ts"
 import type { ListShape } from "../records/Pagination.ts"
 import type { RecordNotFound } from "../records/RecordNotFound.ts"
-import { type Archivable, make, type Readable } from "../records/Records.ts"
+import { type Archivable, make, type Readable, type Revisable } from "../records/Records.ts"
 import type { ParentArchived, ReferenceArchived } from "../records/Restoring.ts"
 import { identityAndStamps, type RecordRow, stampOf } from "../records/Rows.ts"
+import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import { holdParent, holdReference } from "../records/Statements.ts"
 import { belowSequence, type Parents, type WaitlistExists } from "./BelowSequence.ts"
 import { type Occupied, occupiedBy } from "../mechanism/Occupied.ts"
@@ -42,34 +43,21 @@ type Wrong = ParentArchived | ReferenceArchived
 export interface Row extends RecordRow {
   readonly experience_id: string
   readonly name: string
-  readonly record: unknown
+  readonly record: object
   readonly audience_id: string | null
   readonly access_code_hash: Uint8Array | null
 }
 
-const encode = Schema.encodeSync(Settings)
-const decode = Schema.decodeUnknownSync(Settings)
-
-const columnsOf = (sql: PgClient.PgClient, settings: Settings) => {
-  const { name, audienceId = null, ...record } = encode(settings)
-  return { name, audience_id: audienceId, record: sql.json(record) }
-}
-
-const settingsOf = ({ name, record, audience_id }: Row): Settings =>
-  decode({ ...(record as object), name, ...(audience_id !== null && { audienceId: audience_id }) })
+const { columnsOf, settingsOf, shownOf } = makeSettingsColumns(Settings, { name: "name", audienceId: "audience_id" })
 
 /** The sequence of a row. */
 export const toSequence = (row: Row): Sequence => {
-  const settings = settingsOf(row)
+  const settings = shownOf(row)
   return {
     ...identityAndStamps(row),
     experienceId: row.experience_id,
-    name: settings.name,
-    priority: settings.priority,
-    productSelectionMode: settings.productSelectionMode ?? null,
+    ...settings,
     sequenceProducts: settings.sequenceProducts ?? [],
-    audienceId: settings.audienceId ?? null,
-    orderLimitPerConsumer: settings.orderLimitPerConsumer ?? null,
     hasAccessCode: row.access_code_hash !== null
   }
 }
@@ -90,10 +78,14 @@ const declaration: Declaration<Row, Sequence, Sort, Occupied, Wrong> = {
   blockedBy: (sql, id) => occupiedBy(sql, sql`sequence_id = ${id}`)
 }
 
-/** The sequences. One with mechanisms cannot be archived. */
+/**
+ * The sequences. One with mechanisms cannot be archived. A change can replace the access code: null removes it. A consumer who
+ * has shown an earlier code need not show the new one.
+ */
 export class Sequences extends Context.Service<
   Sequences,
   Readable<Sequence, Sort, SequenceFilter> &
+    Revisable<Sequence, Settings, never, string | null> &
     Archivable<Sequence, Occupied, Wrong> & {
       /** Creates a sequence of the experience. An absent or null access code is none. */
       create(
@@ -103,17 +95,6 @@ export class Sequences extends Context.Service<
         settings: Settings,
         accessCode?: string | null
       ): Effect.Effect<Sequence, RecordNotFound | Unavailable>
-      /**
-       * Replaces the settings by what `revise` makes of them, unless it refuses. The sequence is locked. An absent access code
-       * stays; null removes it. A consumer who has shown an earlier code need not show the new one.
-       */
-      change<E>(
-        tenant: Tenant,
-        id: string,
-        by: string,
-        revise: (settings: Settings) => Result.Result<Settings, E>,
-        accessCode?: string | null
-      ): Effect.Effect<Sequence, E | RecordNotFound | Unavailable>
       /**
        * Runs `create`, which creates a mechanism of this kind, in one transaction. Meanwhile neither the sequence nor its
        * experience can be archived or changed. A second waitlist is refused, also if both are created at once.
@@ -142,11 +123,10 @@ export class Sequences extends Context.Service<
           accessCode: string | null = null
         ) {
           yield* holdParent(sql, tenant, experience, experienceId)
-          const columns = columnsOf(sql, settings)
-          yield* holdReference(sql, tenant, audience, columns.audience_id)
+          yield* holdReference(sql, tenant, audience, settings.audienceId)
           const hash = accessCode === null ? null : hashOf(experienceId, accessCode)
           const row = yield* statements.insert(tenant, yield* stampOf(by), () => ({
-            ...columns,
+            ...columnsOf(sql, settings),
             experience_id: experienceId,
             access_code_hash: hash
           }))
@@ -166,11 +146,10 @@ export class Sequences extends Context.Service<
             id,
             by,
             Effect.fnUntraced(function* (row) {
-              const columns = columnsOf(sql, yield* Effect.fromResult(revise(settingsOf(row))))
-              yield* holdReference(sql, tenant, audience, columns.audience_id)
-              if (accessCode === undefined) return columns
-              const hash = accessCode === null ? null : hashOf(row.experience_id, accessCode)
-              return { ...columns, access_code_hash: hash }
+              const settings = yield* Effect.fromResult(revise(settingsOf(row)))
+              yield* holdReference(sql, tenant, audience, settings.audienceId)
+              const hash = typeof accessCode === "string" ? hashOf(row.experience_id, accessCode) : null
+              return { ...columnsOf(sql, settings), ...(accessCode !== undefined && { access_code_hash: hash }) }
             })
           ),
         archive,

@@ -3,7 +3,7 @@
  * with the same statements.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Effect } from "effect"
+import { Effect, type Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../journal/Journal.ts"
@@ -20,6 +20,30 @@ import { makeStatements } from "./Statements.ts"
 export interface Readable<A, Sort extends string, Filter = object, Item = A> {
   find(tenant: Tenant, id: string): Effect.Effect<A, RecordNotFound | Unavailable>
   list(tenant: Tenant, query: PageQuery<Sort>, filter?: Filter): Effect.Effect<Page<Item>, PageRefused | Unavailable>
+}
+
+/** How the settings of records are changed. `Extra` is what a caller can replace with the settings. */
+export interface Changeable<A, Settings, Wrong = never, Extra = never> {
+  /** Replaces the settings by what `revise` makes of them, and `extra` if it is given. The record is locked. */
+  change(
+    tenant: Tenant,
+    id: string,
+    by: string,
+    revise: (settings: Settings) => Settings,
+    extra?: Extra
+  ): Effect.Effect<A, Wrong | RecordNotFound | Unavailable>
+}
+
+/** How the settings of records are changed, where the caller can refuse. */
+export interface Revisable<A, Settings, Wrong = never, Extra = never> {
+  /** Replaces the settings by what `revise` makes of them, unless it refuses, and `extra` if it is given. The record is locked. */
+  change<E>(
+    tenant: Tenant,
+    id: string,
+    by: string,
+    revise: (settings: Settings) => Result.Result<Settings, E>,
+    extra?: Extra
+  ): Effect.Effect<A, E | Wrong | RecordNotFound | Unavailable>
 }
 
 /** The result of archiving: the archived record, or why nothing changed. */

@@ -8,55 +8,44 @@ import type { Unavailable } from "../journal/Journal.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Declaration, InUse } from "./Declaration.ts"
 import type { Filter } from "./Pagination.ts"
-import type { RecordNotFound } from "./RecordNotFound.ts"
-import { type Archivable, make, type Readable } from "./Records.ts"
+import { type Archivable, type Changeable, make, type Readable } from "./Records.ts"
 import { type Columns, type SettingsRow, stampOf } from "./Rows.ts"
 
 /** The operations of such a kind of record. */
 export interface SettingsRecords<Settings, A, Sort extends string>
-  extends Readable<A, Sort, Filter>, Archivable<A, InUse> {
+  extends Readable<A, Sort, Filter>, Changeable<A, Settings>, Archivable<A, InUse> {
   create(tenant: Tenant, by: string, settings: Settings): Effect.Effect<A, Unavailable>
-  /** Replaces the settings by what `revise` makes of them. The record is locked meanwhile. */
-  change(
-    tenant: Tenant,
-    id: string,
-    by: string,
-    revise: (settings: Settings) => Settings
-  ): Effect.Effect<A, RecordNotFound | Unavailable>
 }
 
-/** The settings of a row, and their columns. */
-interface Codec<Settings, Row> {
-  readonly settingsOf: (row: Row) => Settings
-  readonly columnsOf: (settings: Settings) => Columns & { readonly record: object }
+/** What converts the settings (`SettingsColumns.ts`). */
+interface Converter<Settings> {
+  columnsOf(sql: PgClient.PgClient, settings: Settings): Columns
+  settingsOf(row: SettingsRow): Settings
 }
 
 /** Makes the operations from a declaration. */
 export const makeSettingsRecords = <Settings, Row extends SettingsRow, A, Sort extends string>(
   declaration: Declaration<Row, A, Sort, InUse>,
-  { settingsOf, columnsOf }: Codec<Settings, Row>
+  { settingsOf, columnsOf }: Converter<Settings>
 ) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const { statements, change, ...operations } = yield* make(declaration)
-
-    const written = (settings: Settings): Columns => {
-      const { record, ...columns } = columnsOf(settings)
-      return { ...columns, record: sql.json(record) }
-    }
 
     const create = Effect.fn(`${declaration.service}.create`)(function* (
       tenant: Tenant,
       by: string,
       settings: Settings
     ) {
-      return yield* statements.show(yield* statements.insert(tenant, yield* stampOf(by), () => written(settings)))
+      return yield* statements.show(
+        yield* statements.insert(tenant, yield* stampOf(by), () => columnsOf(sql, settings))
+      )
     }, orUnavailable)
 
     return {
       ...operations,
       create,
       change: (tenant: Tenant, id: string, by: string, revise: (settings: Settings) => Settings) =>
-        change(tenant, id, by, (row) => Effect.sync(() => written(revise(settingsOf(row)))))
+        change(tenant, id, by, (row) => Effect.sync(() => columnsOf(sql, revise(settingsOf(row)))))
     }
   })

@@ -21,72 +21,88 @@ export const makeStatements = <Row extends RecordRow, A, Sort extends string, Bl
   random: SecureRandom.SecureRandom["Service"],
   declaration: Declaration<Row, A, Sort, Blocked, Wrong>
 ) => {
-  const { alias, fields, joined, record } = declaration
-  const table = sql(declaration.table)
-  const row = sql.literal(alias)
-  const columns = fields?.(sql) ?? sql`${row}.*`
-  const notFound = Effect.fail(new RecordNotFound({ record }))
-
-  /** The rows that fit, archived or not. */
-  const select = (where: Fragment) =>
-    sql<Row>`select ${columns} from ${table} ${row} ${joined?.(sql) ?? sql``} where ${where}`
-
-  const one = (rows: ReadonlyArray<Row>): Effect.Effect<Row, RecordNotFound> =>
-    rows[0] === undefined ? notFound : Effect.succeed(rows[0])
-
-  const withId = (id: string) => sql`${row}.id = ${id}`
-
-  /** True of the tenant's record with this id. */
-  const present = (tenant: Tenant, id: string) => {
-    const ofTenantNow = declaration.isArchivable === false ? ofTenant : unarchivedOf
-    return sql`${withId(id)} and ${ofTenantNow(sql, tenant, alias)}`
-  }
-
-  /** The row of the tenant's record. */
-  const find = (tenant: Tenant, id: string) => Effect.flatMap(select(present(tenant, id)), one)
-
-  const locked = (where: Fragment) => Effect.flatMap(sql<Row>`${select(where)} for update of ${row}`, one)
-
-  /** Locks the tenant's record. Those that begin to use it wait. */
-  const lock = (tenant: Tenant, id: string) => locked(present(tenant, id))
-
-  /** Locks the tenant's record, archived or not. */
-  const lockAny = (tenant: Tenant, id: string) => locked(sql`${withId(id)} and ${ofTenant(sql, tenant, alias)}`)
-
-  /** The row that was written, with the columns that reading adds. */
-  const written = Effect.fnUntraced(function* (row: Row) {
-    if (declaration.written !== undefined) yield* declaration.written(sql, row.id)
-    return fields === undefined ? row : (yield* select(withId(row.id)))[0]!
-  })
-
-  /** Creates a record with these columns. */
-  const insert = Effect.fnUntraced(function* (tenant: Tenant, stamp: Stamp, settings: (id: string) => Columns) {
-    const id = yield* random.uuidV7()
-    const row = { ...newRow(tenant, id, stamp), ...settings(id) }
-    const rows = yield* sql<Row>`insert into ${table} ${sql.insert(row).returning("*")}`
-    return yield* written(rows[0]!)
-  })
-
-  /** Changes these columns of a record that is locked. */
-  const update = Effect.fnUntraced(function* (id: string, stamp: Stamp, settings: Columns) {
-    const set = sql.update({ ...settings, ...stamped(stamp) })
-    const rows = yield* sql<Row>`update ${table} set ${set} where id = ${id} returning *`
-    return yield* written(rows[0]!)
-  })
-
-  /** Changes these columns of the tenant's record, which needs no lock. */
-  const updateOf = Effect.fnUntraced(function* (tenant: Tenant, id: string, stamp: Stamp, settings: Columns) {
-    const set = sql.update({ ...settings, ...stamped(stamp) })
-    const rows = yield* sql<Row>`
-      update ${table} ${row} set ${set} where ${present(tenant, id)} returning *`
-    return yield* written(yield* one(rows))
-  })
+  const reads = makeReads(sql, declaration)
 
   /** The record of a row. */
   const show = (row: Row): Effect.Effect<A, SqlError> =>
     Effect.map(declaration.recordsOf([row], sql), ([record]) => record!)
 
-  return { select, find, lock, lockAny, insert, update, updateOf, show }
+  return { ...reads, ...makeWrites(sql, random, declaration, reads), show }
+}
+
+const makeReads = <Row extends RecordRow, A, Sort extends string, Blocked, Wrong>(
+  sql: PgClient.PgClient,
+  { table, alias, record, fields, joined, isArchivable }: Declaration<Row, A, Sort, Blocked, Wrong>
+) => {
+  const row = sql.literal(alias)
+  const columns = fields?.(sql) ?? sql`${row}.*`
+  const from = sql`${sql(table)} ${row} ${joined?.(sql) ?? sql``}`
+
+  /** The rows that fit, archived or not. */
+  const select = (where: Fragment) => sql<Row>`select ${columns} from ${from} where ${where}`
+
+  const one = (rows: ReadonlyArray<Row>): Effect.Effect<Row, RecordNotFound> =>
+    rows[0] === undefined ? Effect.fail(new RecordNotFound({ record })) : Effect.succeed(rows[0])
+
+  const withId = (id: string) => sql`${row}.id = ${id}`
+  const ofAny = (tenant: Tenant, id: string) => sql`${withId(id)} and ${ofTenant(sql, tenant, alias)}`
+  const ofPresent = (tenant: Tenant, id: string) =>
+    isArchivable === false ? ofAny(tenant, id) : sql`${withId(id)} and ${unarchivedOf(sql, tenant, alias)}`
+
+  const locked = (where: Fragment) => Effect.flatMap(sql<Row>`${select(where)} for update of ${row}`, one)
+
+  return {
+    select,
+    one,
+    ofPresent,
+    /** The row of the tenant's record. */
+    find: (tenant: Tenant, id: string) => Effect.flatMap(select(ofPresent(tenant, id)), one),
+    /** Locks the tenant's record. Transactions that begin to use it wait. */
+    lock: (tenant: Tenant, id: string) => locked(ofPresent(tenant, id)),
+    /** Locks the tenant's record, archived or not. */
+    lockAny: (tenant: Tenant, id: string) => locked(ofAny(tenant, id))
+  }
+}
+
+const makeWrites = <Row extends RecordRow, A, Sort extends string, Blocked, Wrong>(
+  sql: PgClient.PgClient,
+  random: SecureRandom.SecureRandom["Service"],
+  declaration: Declaration<Row, A, Sort, Blocked, Wrong>,
+  { select, one, ofPresent }: ReturnType<typeof makeReads<Row, A, Sort, Blocked, Wrong>>
+) => {
+  const { alias, fields } = declaration
+  const table = sql(declaration.table)
+
+  /** The row that was written, with the columns that reading adds. */
+  const written = Effect.fnUntraced(function* (row: Row) {
+    if (declaration.written !== undefined) yield* declaration.written(sql, row.id)
+    return fields === undefined ? row : (yield* select(sql`${sql(alias)}.id = ${row.id}`))[0]!
+  })
+
+  /** Creates a record with these columns. */
+  const insert = Effect.fnUntraced(function* (tenant: Tenant, stamp: Stamp, columns: (id: string) => Columns) {
+    const id = yield* random.uuidV7()
+    const row = { ...newRow(tenant, id, stamp), ...columns(id) }
+    const rows = yield* sql<Row>`insert into ${table} ${sql.insert(row).returning("*")}`
+    return yield* written(rows[0]!)
+  })
+
+  /** Changes these columns of a record that is locked. */
+  const update = Effect.fnUntraced(function* (id: string, stamp: Stamp, columns: Columns) {
+    const set = sql.update({ ...columns, ...stamped(stamp) })
+    const rows = yield* sql<Row>`update ${table} set ${set} where id = ${id} returning *`
+    return yield* written(rows[0]!)
+  })
+
+  /** Changes these columns of the tenant's record, without a lock before. */
+  const updateOf = Effect.fnUntraced(function* (tenant: Tenant, id: string, stamp: Stamp, columns: Columns) {
+    const set = sql.update({ ...columns, ...stamped(stamp) })
+    const rows = yield* sql<Row>`
+      update ${table} ${sql.literal(alias)} set ${set} where ${ofPresent(tenant, id)} returning *`
+    return yield* written(yield* one(rows))
+  })
+
+  return { insert, update, updateOf }
 }
 
 /** Locks the tenant's unarchived records among those named, always in the order of their ids. */
@@ -108,9 +124,10 @@ export const holdReference = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   tenant: Tenant,
   { table, record }: Pick<Reference<unknown>, "table" | "record">,
-  id: string | null
+  id: string | undefined
 ) {
-  if (id !== null && (yield* hold(sql, tenant, table, [id])).length === 0) return yield* new RecordNotFound({ record })
+  if (id !== undefined && (yield* hold(sql, tenant, table, [id])).length === 0)
+    return yield* new RecordNotFound({ record })
 })
 
 /** Locks the record below which one is created. */

@@ -4,13 +4,9 @@
 import { Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { type OrderProblem, ValueSettings } from "../../../domain/catalogue/VariantOption.ts"
+import type { ValueOrderRefused } from "../../../store/catalogue/ValueOrder.ts"
 import { VariantOptions } from "../../../store/catalogue/VariantOptions.ts"
-import {
-  type OptionFull,
-  type ValueExists,
-  type ValueOrderRefused,
-  VariantOptionValues
-} from "../../../store/catalogue/VariantOptionValues.ts"
+import { type OptionFull, type ValueExists, VariantOptionValues } from "../../../store/catalogue/VariantOptionValues.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { Conflict, type Issue, type ValidationError } from "../../errors/Errors.ts"
 import { issueAt, issuesMax } from "../../errors/Issues.ts"
