@@ -38,7 +38,7 @@ const declaration: Declaration<Row, MediaAsset, Sort, InUse> = {
   alias: "r",
   recordsOf: each(toMediaAsset),
   list: { shape, searched: "r.name" },
-  blockedBy: (sql, id) =>
+  blockedBy: (sql, { id }) =>
     usedBy(sql`
       select count(distinct p.id)::int as count
       from product_media_assets u join products p on p.id = u.product_id

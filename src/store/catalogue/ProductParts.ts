@@ -1,6 +1,6 @@
 /**
- * The rows of products, and what products show from other tables: variants, media assets and sync sources. One statement per
- * table reads these for all products of a page.
+ * The rows of products, and what products show from other tables: variants, media assets and sync sources. One statement
+ * per table reads these for all products of a page.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"

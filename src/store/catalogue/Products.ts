@@ -19,7 +19,7 @@ import { makeReferences, refuseUnknown, type UnknownReferences } from "./Catalog
 import { columnsOf, insertMedia, type Row, settingsOf, toProducts } from "./ProductParts.ts"
 import { insertVariants, type VariantDraft } from "./VariantRows.ts"
 
-/** What a product is created from. The first variant becomes its default. */
+/** A product to create. Its first variant becomes the default. */
 export interface ProductDraft {
   readonly settings: Settings
   readonly variants: ReadonlyArray<VariantDraft>
@@ -51,8 +51,8 @@ const declaration: Declaration<Row, Product, Sort, InUse, ReferenceArchived> = {
 }
 
 /**
- * The products. A change can replace the media too. One that an experience offers is in use. Its variants are archived with it,
- * and a default variant that stays archived is its default no more.
+ * The products. A change can replace the media too. One that an experience offers is in use. Its variants are archived with
+ * it, and a restored product has no default variant if that variant stays archived.
  */
 export class Products extends Context.Service<
   Products,

@@ -40,7 +40,7 @@ const declaration: Declaration<Row, SyncSource, Sort, InUse> = {
     searched: "r.sync_source || E'\\n' || r.sync_source_id",
     filters: { syncStatus: "r.record ->> 'syncStatus'" }
   },
-  blockedBy: (sql, id) =>
+  blockedBy: (sql, { id }) =>
     usedBy(sql`
       select (
         (select count(*) from products where primary_sync_source_id = ${id} and not archived) +

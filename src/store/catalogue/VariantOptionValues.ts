@@ -3,25 +3,17 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
+import type { Fragment } from "effect/sql/Statement"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { type ValueSettings, valuesMax, type VariantOptionValue } from "../../domain/catalogue/VariantOption.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
-import {
-  archivedAsAsked,
-  type ListShape,
-  makePlan,
-  page,
-  type Page,
-  type PageQuery,
-  type PageRefused
-} from "../records/Pagination.ts"
+import type { ListShape, Page, PageQuery, PageRefused } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Archival, make } from "../records/Records.ts"
 import type { ParentArchived } from "../records/Restoring.ts"
 import { stampOf } from "../records/Rows.ts"
-import * as Search from "../records/Search.ts"
 import { holdParent, type Statements } from "../records/Statements.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 import { makeReorder, option, type ValueOrderRefused } from "./ValueOrder.ts"
@@ -48,8 +40,13 @@ const declaration: Declaration<Row, VariantOptionValue, Sort, InUse, ParentArchi
   table: "variant_option_values",
   alias: "x",
   recordsOf: each(toValue),
-  list: { shape, searched: "x.value" },
+  list: { shape, searched: "x.value", filters: { optionId: "x.option_id" } },
   parent: option,
+  blockedBy: (sql, { id }) =>
+    usedBy(sql`
+      select count(*)::int as count
+      from product_variant_options o join product_variants v on v.id = o.product_variant_id
+      where o.value_id = ${id} and not v.archived`),
   restored: Effect.fnUntraced(function* (sql, _, { id, option_id, value }) {
     yield* refuseExisting(sql, option_id, value, id)
     return { sort_order: yield* lastPlace(sql, option_id) }
@@ -109,36 +106,21 @@ export class VariantOptionValues extends Context.Service<
     VariantOptionValues,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const { statements, restore } = yield* make(declaration)
+      const { statements, list, archive, restore } = yield* make(declaration)
       return {
-        list: yield* makeList,
+        list: (tenant, optionId, query) =>
+          Effect.andThen(refuseUnknown(sql, tenant, optionId), list(tenant, query, { optionId })),
         add: makeAdd(sql, statements),
-        ...makeChanges(sql, statements),
+        change: makeChange(sql, statements),
+        archive: (tenant, optionId, id, by) =>
+          Effect.andThen(refuseForeign(sql, unarchivedOf(sql, tenant, "o"), optionId, id), archive(tenant, id, by)),
         restore: (tenant, optionId, id, by) =>
-          Effect.andThen(refuseForeign(sql, tenant, optionId, id), restore(tenant, id, by)),
+          Effect.andThen(refuseForeign(sql, ofTenant(sql, tenant, "o"), optionId, id), restore(tenant, id, by)),
         reorder: makeReorder(sql)
       }
     })
   )
 }
-
-/** Values are listed by option. */
-const makeList = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
-  const plan = yield* makePlan
-  return Effect.fn("VariantOptionValues.list")(function* (tenant: Tenant, optionId: string, query: PageQuery<Sort>) {
-    const options = yield* sql`
-      select id from variant_options where id = ${optionId} and ${unarchivedOf(sql, tenant)}`
-    if (options.length === 0) return yield* new RecordNotFound({ record: "Variant option" })
-    const planned = yield* plan(shape, query, { tenant, filter: { optionId } })
-    const rows = yield* Search.rows<Row>(sql, planned, {
-      fields: sql`x.*`,
-      from: sql`variant_option_values x`,
-      where: sql`x.option_id = ${optionId} and ${archivedAsAsked(sql, "x", query)}`
-    })
-    return page(planned, rows, toValue)
-  }, orUnavailable)
-})
 
 const makeAdd = (sql: PgClient.PgClient, { insert }: Statements<Row, VariantOptionValue>) =>
   Effect.fn("VariantOptionValues.add")(
@@ -153,8 +135,8 @@ const makeAdd = (sql: PgClient.PgClient, { insert }: Statements<Row, VariantOpti
     orUnavailable
   )
 
-/** Makes the operations that lock an option and then one of its values. */
-const makeChanges = (sql: PgClient.PgClient, { lock, update }: Statements<Row, VariantOptionValue>) => {
+/** Makes `change`. It locks the option and then the value. */
+const makeChange = (sql: PgClient.PgClient, { lock, update }: Statements<Row, VariantOptionValue>) => {
   const hold = Effect.fnUntraced(function* (tenant: Tenant, optionId: string, id: string) {
     yield* holdParent(sql, tenant, option, optionId)
     const row = yield* lock(tenant, id)
@@ -177,36 +159,28 @@ const makeChanges = (sql: PgClient.PgClient, { lock, update }: Statements<Row, V
     orUnavailable
   )
 
-  const archive = Effect.fn("VariantOptionValues.archive")(
-    function* (tenant: Tenant, optionId: string, id: string, by: string) {
-      yield* hold(tenant, optionId, id)
-      const blocked = yield* usedBy(sql`
-        select count(*)::int as count
-        from product_variant_options o join product_variants v on v.id = o.product_variant_id
-        where o.value_id = ${id} and not v.archived`)
-      if (blocked !== undefined) return blocked
-      return { _tag: "Archived" as const, record: toValue(yield* update(id, yield* stampOf(by), { archived: true })) }
-    },
-    sql.withTransaction,
-    orUnavailable
-  )
-
-  return { change, archive }
+  return change
 }
 
 const notFound = Effect.fail(new RecordNotFound({ record: "Variant option value" }))
 
-/** Fails unless the tenant has the option and the option has the value, archived or not. */
+/** Fails unless the tenant has the option, unarchived. */
+const refuseUnknown = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant: Tenant, optionId: string) {
+  const options = yield* sql`select id from variant_options where id = ${optionId} and ${unarchivedOf(sql, tenant)}`
+  if (options.length === 0) return yield* new RecordNotFound({ record: "Variant option" })
+}, orUnavailable)
+
+/** Fails unless the option `o` fits and has the value, archived or not. */
 const refuseForeign = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  tenant: Tenant,
+  fits: Fragment,
   optionId: string,
   id: string
 ) {
   const options = yield* sql<{ readonly value_id: string | null }>`
     select x.id as value_id from variant_options o
     left join variant_option_values x on x.option_id = o.id and x.id = ${id}
-    where o.id = ${optionId} and ${ofTenant(sql, tenant, "o")}`
+    where o.id = ${optionId} and ${fits}`
   if (options[0] === undefined) return yield* new RecordNotFound({ record: "Variant option" })
   if (options[0].value_id === null) return yield* notFound
 }, orUnavailable)

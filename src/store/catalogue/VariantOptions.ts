@@ -47,7 +47,7 @@ const declaration: Declaration<Row, VariantOptionWithValues, Sort, InUse> = {
   recordsOf: (rows, sql) =>
     Effect.forEach(rows, (row) => Effect.map(valuesOf(sql, row.id), (values) => ({ ...toOption(row), values }))),
   list: { shape, searched: "o.name" },
-  blockedBy: (sql, id) =>
+  blockedBy: (sql, { id }) =>
     usedBy(sql`
       select count(*)::int as count
       from product_variant_options o join product_variants v on v.id = o.product_variant_id

@@ -10,7 +10,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import { identityAndStamps, insertRows, newRow, type SettingsRow, stampOf } from "../records/Rows.ts"
 import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 
-/** What a variant is created from. */
+/** A variant to create. */
 export interface VariantDraft {
   readonly settings: Settings
   readonly options: ReadonlyArray<OptionChoice>

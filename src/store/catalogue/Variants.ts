@@ -16,11 +16,11 @@ import type { Unavailable } from "../journal/Journal.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, type InUse, parent, reference, usedBy } from "../records/Declaration.ts"
 import type { ListShape } from "../records/Pagination.ts"
-import { RecordNotFound } from "../records/RecordNotFound.ts"
+import type { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Archivable, type Changeable, make, type Readable } from "../records/Records.ts"
 import { type ParentArchived, ReferenceArchived } from "../records/Restoring.ts"
-import { stampOf, stamped } from "../records/Rows.ts"
-import { holdParent, type Statements } from "../records/Statements.ts"
+import { stamped } from "../records/Rows.ts"
+import { holdParent } from "../records/Statements.ts"
 import { unarchivedOf } from "../records/Tenancy.ts"
 import { makeReferences, type Reference, refuseUnknown, type UnknownReferences } from "./CatalogueReferences.ts"
 import {
@@ -69,6 +69,14 @@ const declaration: Declaration<Row, Variant, Sort, InUse, Wrong> = {
   list: { shape, searched: "coalesce(v.sku, '')", filters: { productId: "v.product_id" } },
   parent: product,
   references: [reference({ table: "sync_sources", record: "Sync source", column: "primary_sync_source_id" })],
+  blockedBy: (sql, { id, product_id }) =>
+    usedBy(sql`
+      select count(distinct e.id)::int as count
+      from experience_products o join experiences e on e.id = o.experience_id
+      where o.product_id = ${product_id} and o.product_variant_id = ${id} and not e.archived`),
+  archiveBelow: (sql, { id, product_id }, stamp) => sql`
+    update products set ${sql.update({ ...stamped(stamp), default_variant_id: null })}
+    where id = ${product_id} and default_variant_id = ${id}`,
   restored: Effect.fnUntraced(function* (sql, tenant, row) {
     yield* refuseTooMany(sql, row.product_id)
     const [wrong] = yield* makeReferences(sql).options(tenant, [{ path: ["options"], choices: row.options }])
@@ -77,7 +85,10 @@ const declaration: Declaration<Row, Variant, Sort, InUse, Wrong> = {
   })
 }
 
-/** The variants. A change can replace the options too. One that an experience offers is in use. */
+/**
+ * The variants. A change can replace the options too. One that an experience offers is in use. A product
+ * whose default variant is archived has none.
+ */
 export class Variants extends Context.Service<
   Variants,
   Readable<Variant, Sort, VariantFilter> &
@@ -98,7 +109,7 @@ export class Variants extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom
-      const { statements, find, list, change, restore } = yield* make(declaration)
+      const { statements, find, list, change, archive, restore } = yield* make(declaration)
       const wrongIn = makeWrongIn(makeReferences(sql))
 
       const create = Effect.fn("Variants.create")(
@@ -136,36 +147,12 @@ export class Variants extends Context.Service<
               return columnsOf(sql, settings)
             })
           ),
-        archive: makeArchive(sql, statements),
+        archive,
         restore
       }
     })
   )
 }
-
-/** Archives a variant, unless an experience offers it. A product whose default it was has none afterwards. */
-const makeArchive = (sql: PgClient.PgClient, { update }: Statements<Row, Variant>) =>
-  Effect.fn("Variants.archive")(
-    function* (tenant: Tenant, id: string, by: string) {
-      // The product is locked first, as in archiving and offering it. Another order could end in a deadlock.
-      const [row] = yield* sql<{ readonly product_id: string }>`
-        select v.product_id from products p join product_variants v on v.product_id = p.id
-        where v.id = ${id} and ${unarchivedOf(sql, tenant, "v")} for update`
-      if (row === undefined) return yield* new RecordNotFound({ record: "Variant" })
-      const blocked = yield* usedBy(sql`
-        select count(distinct e.id)::int as count
-        from experience_products o join experiences e on e.id = o.experience_id
-        where o.product_id = ${row.product_id} and o.product_variant_id = ${id} and not e.archived`)
-      if (blocked !== undefined) return blocked
-      const stamp = yield* stampOf(by)
-      yield* sql`
-        update products set ${sql.update({ ...stamped(stamp), default_variant_id: null })}
-        where id = ${row.product_id} and default_variant_id = ${id}`
-      return { _tag: "Archived" as const, record: toVariant(yield* update(id, stamp, { archived: true })) }
-    },
-    sql.withTransaction,
-    orUnavailable
-  )
 
 /** What kind of record an option of a variant names. */
 const namedAt = ({ path }: Reference): string =>

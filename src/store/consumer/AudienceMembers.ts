@@ -1,6 +1,6 @@
 /**
- * The members of audiences. Changes to one audience run one after another. The members of a DYNAMIC audience follow from its
- * rules on each request.
+ * The members of audiences. Changes to one audience run one after another. The members of a DYNAMIC audience follow from
+ * its rules on each request.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema } from "effect"

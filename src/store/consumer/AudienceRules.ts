@@ -1,7 +1,7 @@
 /**
- * The rules of an audience as SQL over a consumer `c`. Column expressions are from the list below; whatever an admin has
- * written travels as a parameter. Email, phone and full name are compared upper and lower case alike, everything else
- * exactly. What is not known is equal to nothing, differs from everything, and has no order.
+ * The rules of an audience as SQL over a consumer `c`. Column expressions come from the list below; every value of a rule
+ * is a parameter. Email, phone and full name are compared without regard to case, everything else exactly. An unknown value
+ * equals nothing, differs from everything, and has no order.
  */
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
@@ -14,7 +14,7 @@ import {
   typeOf
 } from "../../domain/consumer/AudienceRules.ts"
 
-/** Each field's column, and the SQL type of what it is compared with. */
+/** The column of each field. */
 const columns: { readonly [field: string]: { readonly expression: string; readonly ignoresCase?: boolean } } = {
   type: { expression: "c.type" },
   email: { expression: "lower(c.email)", ignoresCase: true },
@@ -59,7 +59,7 @@ function conditionOf(sql: SqlClient, rule: Rule): Fragment {
 function ofColumn(sql: SqlClient, { field, op, value }: Rule): Fragment {
   const type = typeOf(field)
   const column = columns[field]
-  // What is kept was checked, by this version or an earlier one.
+  // Stored rules were checked, but perhaps by an earlier version.
   if (column === undefined || type === undefined || type === "attribute") return sql`false`
   const expression = sql.literal(column.expression)
   if (op === "exists") return value === true ? sql`${expression} is not null` : sql`${expression} is null`
@@ -87,7 +87,7 @@ function ofAttribute(sql: SqlClient, key: string, { op, value }: Rule): Fragment
     case "endsWith":
       return sql`(${isA("string")} and ${compared(sql, asText, op, sql`${value as string}::text`)})`
     default: {
-      // The order in which AND is worked out is not certain, that of CASE is.
+      // SQL does not define the order in which AND is evaluated. It defines the order of CASE.
       const number = sql`case when ${isA("number")} then ${asText}::numeric end`
       return sql`(${compared(sql, number, op, sql`${`${value}`}::text::numeric`)})`
     }

@@ -1,6 +1,6 @@
 /**
- * The audiences. The number of members is kept with the audience: in the transaction that changes them, or where they
- * follow from rules, as it was when they were last counted.
+ * The audiences. Each stores the number of its members. The transaction that changes the members updates it. For a DYNAMIC
+ * audience it is the number of the last count.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
@@ -18,10 +18,10 @@ import { identityAndStamps, type RecordRow, stampOf } from "../records/Rows.ts"
 import { unarchivedOf } from "../records/Tenancy.ts"
 import { fits } from "./AudienceRules.ts"
 
-/** How long the members of a DYNAMIC audience are not counted again, however often it is read. */
+/** The members of a DYNAMIC audience are counted at most once in this time, however often it is read. */
 export const countedSeconds = 60
 
-/** An audience stays of the type it was created with. Nothing has changed. */
+/** The type of an audience cannot change. Nothing has changed. */
 export class AudienceTypeFixed extends Schema.TaggedError<AudienceTypeFixed>()("AudienceTypeFixed", {}) {}
 
 /** The changes of an audience. Only a DYNAMIC one has rules. */
@@ -30,7 +30,9 @@ export interface AudienceChanges extends Partial<Settings> {
   readonly type?: AudienceType | undefined
 }
 
-/** The list of audiences (interface document 8.3). Sorted by `lastRefreshedAt`, those that never had members come first. */
+/**
+ * The list of audiences (interface document 8.3). Sorted by `lastRefreshedAt`, audiences that never had members come first.
+ */
 export const shape = {
   name: "audiences",
   sorts: {
@@ -71,7 +73,7 @@ export const declaration: Declaration<Row, Audience, Sort, InUse> = {
   recordsOf: each(toAudience),
   list: { shape, searched: "a.name" },
   // Archiving locks the audience first. A sequence that is about to name it waits, and then does not find it.
-  blockedBy: (sql, id) =>
+  blockedBy: (sql, { id }) =>
     usedBy(sql`select count(*)::int as count from sequences where audience_id = ${id} and not archived`)
 }
 

@@ -1,8 +1,8 @@
 /**
- * Pages of consumers. Of most guests nothing is known but when they came, and there may be very many: these `anonymous`
- * ones are in one index alone, in the order they came. A page is put together from up to three parts, each read from an
- * index that has the page's rows side by side: authenticated consumers and guests of whom something is known, in the order
- * asked for, and anonymous guests, which stand where consumers without a value do. Archived consumers are one part.
+ * Pages of consumers. There may be very many guests of whom only the time of their visit is known. These `anonymous` guests
+ * are in one index, in the order they came. A page consists of up to three parts, each read from an index that has the rows
+ * of the page next to each other: authenticated consumers, known guests, and anonymous guests, which stand where consumers
+ * without a value do. Archived consumers are one part.
  *
  * The order is the sort field, then age, then the id. A cursor's key holds the first two.
  */
@@ -15,7 +15,7 @@ import { archivedAsAsked, containing as patternOf, type ListShape, type Plan } f
 import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** The list of consumers (interface document 8.3). Those whose field is not known come first. */
+/** The list of consumers (interface document 8.3). Consumers without a value come first. */
 export const shape = {
   name: "consumers",
   sorts: {
@@ -29,7 +29,7 @@ export const shape = {
   id: { expression: "c.id", type: "uuid" }
 } as const satisfies ListShape<string>
 
-/** The least key of each sort, as a cursor has it: that of all anonymous guests. */
+/** The least key of each sort, as a cursor has it. All anonymous guests have it. */
 const leastKeys: { readonly [expression: string]: string } = {
   [shape.sorts.email.expression]: "",
   [shape.sorts.fullName.expression]: "",
@@ -37,15 +37,15 @@ const leastKeys: { readonly [expression: string]: string } = {
   [shape.sorts.totalOrderValue.expression]: "0.00000000"
 }
 
-/** What a list of consumers is narrowed to. */
+/** What a list of consumers can be narrowed to. */
 export interface Narrowing {
   readonly tenant: Tenant
   readonly type?: ConsumerType | undefined
-  /** True: consumers that are archived; or else those that are not. */
+  /** True: only archived consumers. Otherwise only unarchived ones. */
   readonly archived?: boolean | undefined
   /** Text in email, phone or full name, or a whole id or external id. */
   readonly search?: string | undefined
-  /** Of a consumer `c`. */
+  /** A condition on a consumer `c`. */
   readonly condition?: Fragment
 }
 
@@ -81,7 +81,7 @@ function partsOf(sql: SqlClient, plan: Plan, narrowing: Narrowing): ReadonlyArra
   return parts
 }
 
-/** The part of those whom the search names, unless it finds them as well. */
+/** The consumers whose id or external id is the search text, except those whose text contains it. */
 function namedPartOf(
   sql: SqlClient,
   plan: Plan,
@@ -91,7 +91,7 @@ function namedPartOf(
 ): Fragment {
   const { tenant, condition = sql`true` } = narrowing
   const byId = isUuid(search) ? sql`union all select ${search}::uuid` : sql``
-  // Found before they are put in order: by order, a whole list might be looked through for them.
+  // They are found before they are sorted. In the order of the list, the whole list might be read for them.
   const from = sql`(
     select * from consumers where id = any(array(
       select n.id from consumers n
@@ -101,7 +101,7 @@ function namedPartOf(
   return partOf(sql, plan, narrowing, sql`${isOther} and ${condition}`, { from })
 }
 
-/** Consumers of whom something is known, and whose text contains the search. The text is kept in lower case. */
+/** Consumers that are not anonymous and whose text contains the search. The text is stored in lower case. */
 const containing = (sql: SqlClient, tenant: Tenant, search: string): Search.Sought =>
   Search.containingText(sql, { tenant, ...searched }, search, fitting(sql, search))
 
@@ -109,11 +109,11 @@ const fitting = (sql: SqlClient, search: string) => sql`c.searched like lower(${
 
 const searched = { row: "c", text: "c.searched" }
 
-/** The same of a consumer `c` beside something else, whether it is archived or not. */
+/** The same for a consumer `c` that is joined to another row, archived or not. */
 export const named = (sql: SqlClient, tenant: Tenant, search: string | undefined): Search.Sought | undefined =>
   search === undefined ? undefined : amongNamed(sql, tenant, search, fitting(sql, search))
 
-/** The same, where a consumer `c` that fits has a text that contains the search, and not all of those fit. */
+/** The same, where `fits` is true only of some of the consumers `c` whose text contains the search. */
 export const amongNamed = (sql: SqlClient, tenant: Tenant, search: string, fits: Fragment): Search.Sought => {
   const hasPieces = sql`not c.anonymous and ${Search.indexed(sql, { tenant, ...searched }, search)}`
   return { fits, ways: [sql`not c.archived`, sql`c.archived`].map((part) => sql`${part} and ${hasPieces} and ${fits}`) }
@@ -137,7 +137,8 @@ function partOf(
     columns: sql`c.*, ${columns}`,
     from,
     id: "c.id",
-    where: sql`${ofTenant(sql, narrowing.tenant, "c")} and ${archivedAsAsked(sql, "c", narrowing)} and ${condition} and ${isBeyond}`,
+    where: sql`${ofTenant(sql, narrowing.tenant, "c")} and ${archivedAsAsked(sql, "c", narrowing)}
+      and ${condition} and ${isBeyond}`,
     order: fields,
     after,
     walk: plan.walk,
@@ -146,7 +147,7 @@ function partOf(
   })
 }
 
-/** The plan as SQL. Anonymous guests differ by age and id alone. */
+/** The plan as SQL. Anonymous guests differ only by age and id. */
 function walked(sql: SqlClient, { sort, walk, position }: Plan, isAnonymous = false) {
   const isByAge = isAnonymous || sort.expression === shape.sorts.createdAt.expression
   const fields = isByAge ? ["c.created_at", "c.id"] : [sort.expression, "c.created_at", "c.id"]
@@ -158,7 +159,10 @@ function walked(sql: SqlClient, { sort, walk, position }: Plan, isAnonymous = fa
     ...after()
   }
 
-  /** The values of the row the page begins after; or, where it has others than anonymous guests have, which side they are on. */
+  /**
+   * The values of the row that the page begins after. If anonymous guests have another key: whether they come after that
+   * row.
+   */
   function after(): { readonly after?: ReadonlyArray<Fragment>; readonly isBeyond: Fragment } {
     if (position === undefined) return { isBeyond: sql`true` }
     const [value, createdAt] = decodeKey(position.key)

@@ -1,27 +1,27 @@
 /**
- * Which consumers the rows of a batch mean: each the one that has its external id, else its email, else its phone number.
+ * The consumers that the rows of a batch name: by external id, else by email, else by phone number.
  */
 import type { Settings } from "../../domain/consumer/Consumer.ts"
 import type { Row } from "./ConsumerRow.ts"
 
-/** What names a consumer besides its id. */
+/** The fields that name a consumer, other than its id. */
 export const keyFields = ["externalId", "email", "phone"] as const
 export type KeyField = (typeof keyFields)[number]
 
-/** One consumer of many: what it is looked for by, and what becomes of its settings, or of the defaults if it is new. */
+/** One row of a batch: the keys that name a consumer, and the change of its settings, or of the defaults if it is new. */
 export interface Upsert {
   readonly keys: { readonly [K in KeyField]?: string | undefined }
   readonly revise: (settings: Partial<Settings>) => Settings
 }
 
-/** A row that does not say which consumer it means, or means the same as an earlier one. */
+/** A row that names several consumers, or the same one as an earlier row. */
 export interface AmbiguousRow {
   readonly index: number
-  /** The earlier row that means the same consumer; undefined where its fields point at different consumers. */
+  /** The earlier row that names the same consumer; undefined where the keys name different consumers. */
   readonly sameAs: number | undefined
 }
 
-/** The consumer each row means, undefined for a new one; or the rows of which that cannot be said. */
+/** The consumer that each row names, undefined for a new one, and the rows that are ambiguous. */
 export const meaningsOf = (rows: ReadonlyArray<Upsert>, known: ReadonlyArray<Row>) => {
   const holders = new Map<string, Row>()
   for (const row of known) {

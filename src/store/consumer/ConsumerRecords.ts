@@ -35,7 +35,9 @@ export class ConsumerRecords extends Context.Service<
     create(tenant: Tenant, by: string, settings: Settings): Effect.Effect<Consumer, KeyTaken | Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<Consumer, RecordNotFound | Unavailable>
     list(tenant: Tenant, query: Query): Effect.Effect<Page<Consumer>, PageRefused | Unavailable>
-    /** Changes the consumers that the rows name and creates the others, all or none. Returns them in the order of the rows. */
+    /**
+     * Changes the consumers that the rows name and creates the others, all or none. Returns them in the order of the rows.
+     */
     upsert(
       tenant: Tenant,
       by: string,

@@ -1,11 +1,11 @@
 /**
- * A consumer as a row of `consumers`, and what an admin sets of it.
+ * A consumer as a row of `consumers`, and the settings that an admin changes.
  */
 import { ofText, toText } from "../../domain/values/Amount.ts"
 import type { Consumer, ConsumerType, Settings } from "../../domain/consumer/Consumer.ts"
 import type { OrderTotals } from "../../domain/consumer/OrderTotals.ts"
 
-/** The columns that an admin sets. */
+/** The columns that an admin changes. */
 export const settable = [
   "email",
   "phone",
@@ -17,7 +17,7 @@ export const settable = [
   "metadata"
 ] as const
 
-/** The settings as columns; what is not set is left out. */
+/** The settings as columns. Those that are not set are undefined. */
 export const columnsOf = (settings: Settings): { readonly [C in (typeof settable)[number]]: unknown } => ({
   email: settings.email,
   phone: settings.phone,
@@ -53,7 +53,7 @@ export interface Row {
   readonly archived: boolean
 }
 
-/** What an admin has set. */
+/** The settings of a row. */
 export const settingsOf = (row: Row): Settings => ({
   loyaltyBalance: ofText(row.loyalty_balance),
   ...(row.email !== null && { email: row.email }),
@@ -93,7 +93,9 @@ export const toConsumer = (row: Row): Consumer => {
   }
 }
 
-/** The column has zeros at its end that say nothing; of the totals, one has the same value as it is written. */
+/**
+ * The total as its currency writes it. The column pads it with zeros, so the total of equal value is used if there is one.
+ */
 const valueOf = ({ total_order_value, order_totals }: Row): string => {
   const value = ofText(total_order_value)
   return Object.values(order_totals).find((total) => ofText(total) === value) ?? toText(value)

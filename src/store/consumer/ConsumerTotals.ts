@@ -1,7 +1,7 @@
 /**
- * What consumers have ordered in all, kept with each consumer: how many orders, what they add up to in each currency, and
- * when the latest was placed. Of the currencies the organization's own has a column, by which consumers are sorted and
- * compared; a change of that currency restates it. Orders that were cancelled do not count.
+ * The order totals of consumers: the number of orders, their sum in each currency and the date of the latest one. They are
+ * stored with the consumer. The sum in the organization's currency has a column, by which consumers are sorted and
+ * compared; a change of that currency restates it. Cancelled orders do not count.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -26,11 +26,11 @@ export interface HeldTotals {
 }
 
 /**
- * The totals of the tenant's consumer `c` that fits, which is locked, so that two orders at once are both counted;
- * undefined if there is none.
+ * Locks the tenant's consumer `c` that fits and returns its totals; undefined if there is none. The lock makes concurrent
+ * orders of one consumer count one after another.
  */
 export const held = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant: Tenant, fits: Fragment) {
-  // The organization first, as in `restate`: two who lock in different orders wait for each other for ever.
+  // The organization is locked first, as in `restate`. Another order could end in a deadlock.
   const organizations = yield* sql<{ readonly currency_code: string | null }>`
     select settings ->> 'currencyCode' as currency_code from organizations where id = ${tenant.organizationId} for share`
   const consumers = yield* sql<{ readonly order_totals: OrderTotals }>`
@@ -43,7 +43,7 @@ export const held = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant:
   return found
 })
 
-/** Counts an order with its consumer as it is now instead of as it was; tells every process. */
+/** Replaces what an order added to its consumer's totals before by what it adds now, and notifies every process. */
 export const recount = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   { totals, currencyCode }: HeldTotals,
@@ -68,7 +68,7 @@ export const recount = Effect.fnUntraced(function* (
     from consumers where id = ${now.consumer_id}`
 })
 
-/** Compares the organization's consumers in another currency. The organization's row is locked. */
+/** Restates the totals of the organization's consumers in another currency. The caller has locked the organization. */
 export const restate = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   organizationId: string,
@@ -84,7 +84,7 @@ export const restate = Effect.fnUntraced(function* (
   yield* tellMembersRemoved(sql)
 })
 
-/** What the order adds to its consumer's totals; null: it does not count. */
+/** What the order adds to its consumer's totals; null if it does not count. */
 const worthOf = (order: Row | undefined): Worth | null =>
   order === undefined || order.status === "CANCELLED"
     ? null

@@ -18,7 +18,7 @@ import { columnsOf, type Row, settable, settingsOf, toConsumer } from "./Consume
 /** Another consumer has this key. Nothing has changed. */
 export class KeyTaken extends Schema.TaggedError<KeyTaken>()("KeyTaken", { field: Schema.Literals(keyFields) }) {}
 
-/** Rows that cannot be told apart, or point at several consumers. Nothing has changed. */
+/** Some rows name the same consumer, or one row names several. Nothing has changed. */
 export class AmbiguousRows extends Schema.TaggedError<AmbiguousRows>()("AmbiguousRows", {
   rows: Schema.Array(Schema.Struct({ index: Schema.Int, sameAs: Schema.UndefinedOr(Schema.Int) }))
 }) {}
@@ -39,8 +39,8 @@ export const orKeyTaken = orTaken((constraint) => {
 })
 
 /**
- * Makes what writes consumers in one statement. It changes those whose id exists and creates the others. It writes them in the
- * order of their keys, so batches that create the same consumers wait for each other in turn and never in a circle.
+ * Makes what writes consumers in one statement. It changes those whose id exists and creates the others. It writes them in
+ * the order of their keys, so batches that create the same consumers wait for each other in turn and never in a circle.
  */
 export const makeWrite = (sql: PgClient.PgClient) =>
   Effect.fnUntraced(function* (
@@ -69,8 +69,8 @@ export const makeWrite = (sql: PgClient.PgClient) =>
   })
 
 /**
- * Locks the tenant's consumers that the rows name. It always locks them in the order of their ids, so no two batches wait for
- * each other in a circle.
+ * Locks the tenant's consumers that the rows name. It always locks them in the order of their ids, so no two batches wait
+ * for each other in a circle.
  */
 const lockNamed = (sql: PgClient.PgClient, tenant: Tenant, rows: ReadonlyArray<Upsert>) => {
   const all = (field: KeyField) => rows.flatMap(({ keys }) => keys[field] ?? [])

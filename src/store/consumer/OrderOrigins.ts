@@ -1,6 +1,6 @@
 /**
- * Where an order comes from: the consumer it names, and the experience, sequence and mechanism, which must be there and
- * belong together. What is not named follows from what is.
+ * The origin of an order: its consumer, and the experience, sequence and mechanism, which must exist and belong together.
+ * What the order does not name follows from what it names.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -10,7 +10,7 @@ import { isOrderable, type OrderableKind } from "../../domain/consumer/Order.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { unarchivedOf } from "../records/Tenancy.ts"
 
-/** What an order names. */
+/** The records that an order names. */
 export interface References {
   readonly consumerId: string
   readonly experienceId?: string | null | undefined
@@ -18,7 +18,7 @@ export interface References {
   readonly distributionId?: string | null | undefined
 }
 
-/** What an order is for, and where it comes from. */
+/** The records that an order belongs to. */
 export interface Origin {
   readonly consumerId: string
   readonly experienceId: string | null
@@ -27,7 +27,7 @@ export interface Origin {
   readonly distributionType: OrderableKind | null
 }
 
-/** Some of what an order names is not there for this tenant, or is not what it should be. Nothing was written. */
+/** Some of the named records do not exist for this tenant, or do not belong together. Nothing was written. */
 export class UnknownReferences extends Schema.TaggedError<UnknownReferences>()("UnknownReferences", {
   problems: Schema.Array(
     Schema.Struct({
@@ -39,16 +39,16 @@ export class UnknownReferences extends Schema.TaggedError<UnknownReferences>()("
 
 type Problem = UnknownReferences["problems"][number]
 
-/** The consumer is not there, or not any more. */
+/** The consumer does not exist, or is archived. */
 export const unknownConsumer: Problem = { field: "consumerId", expected: "a consumer of this organization" }
 
-/** The mechanism is not there, or gives nothing that an order could complete. */
+/** The mechanism does not exist, or is of a kind that no order completes. */
 export const unknownDistribution: Problem = {
   field: "distributionId",
   expected: "a distribution of this organization, not a waitlist"
 }
 
-/** What looks up the origin of an order, with the currency that holds there. */
+/** Makes what looks up the origin of an order and its currency. */
 export const makeOriginOf = (sql: SqlClient.SqlClient) =>
   Effect.fn("Orders.originOf")(function* (tenant: Tenant, named: References) {
     const { consumerId, experienceId = null, sequenceId = null, distributionId = null } = named
@@ -103,7 +103,7 @@ const nothing: Row = {
   currency_code: null
 }
 
-/** What is wrong, for each name at most one thing. */
+/** The problems, at most one for each named record. */
 const problemsOf = (
   named: { readonly [F in keyof Required<References>]: string | null },
   found: Row

@@ -1,7 +1,7 @@
 /**
- * The orders. The transaction that writes an order also updates the totals of its consumer (`ConsumerTotals`) and the stock of
- * its variants (`Stock`). Changes to the orders of one consumer run one after another. An order locks its organization, then
- * its consumer, then itself, and its variants last.
+ * The orders. The transaction that writes an order also updates the totals of its consumer (`ConsumerTotals`) and the stock
+ * of its variants (`Stock`). Changes to the orders of one consumer run one after another. An order locks its organization,
+ * then its consumer, then itself, and its variants last.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"

@@ -1,5 +1,5 @@
 /**
- * What a consumer is, and where it stands: its active places in mechanisms of every kind, as last recorded.
+ * The profile of a consumer, with its active places in mechanisms of every kind, as last recorded.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -12,10 +12,10 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofSameTenant, unarchivedOf } from "../records/Tenancy.ts"
 
-/** Places of one consumer that are shown, those entered last. */
+/** Places of one consumer that are shown. Those entered last are shown. */
 const shownPlacesMax = 100
 
-/** Where a consumer waits, takes part or holds something. */
+/** A mechanism in which a consumer waits, takes part or holds something. */
 export interface ActivePlace {
   readonly distributionId: string
   readonly type: Kind
@@ -25,7 +25,7 @@ export interface ActivePlace {
   readonly status: string
   readonly enteredAt: Millis
   readonly updatedAt: Millis
-  /** The status's own fields, as they go out. */
+  /** The fields of the status, as the API shows them. */
   readonly fields: { readonly [name: string]: unknown }
 }
 
@@ -52,7 +52,7 @@ export class Profiles extends Context.Service<
       const sql = yield* PgClient.PgClient
 
       const find = Effect.fn("Profiles.find")(function* (tenant: Tenant, consumerId: string) {
-        // By key in each mechanism that is at work: an index by consumer would cost every entry something.
+        // Places are looked up by key in each unfinished mechanism. An index by consumer would slow down every entry.
         const rows = yield* sql<Row>`
           select c.*, (
             select json_agg(p) from (

@@ -1,8 +1,8 @@
 /**
- * The products that the system picks for consumers, in sequences where it is the one who picks. The pick itself is
- * computed (domain/experience/SequenceProduct.ts); what it is made from is remembered, so that it costs no SQL. The database tells
- * every process when a sequence or the catalogue has changed (`Invalidations`). Where memory may have missed something,
- * the database is asked.
+ * The products that the system picks for consumers, in sequences that leave the pick to the system. The pick is computed
+ * (domain/experience/SequenceProduct.ts) from rows that are cached, so it costs no SQL. The database notifies every process
+ * when a sequence or the catalogue has changed (`Invalidations`). While notifications may have been missed, the database is
+ * read.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Cache, Context, Effect, Exit, Layer } from "effect"
@@ -15,7 +15,7 @@ import { serverSecret } from "../coordination/ServerSecrets.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofSameTenant, ofTenant } from "../records/Tenancy.ts"
 
-/** Sequences whose products are remembered. */
+/** Sequences whose products are cached. */
 const rememberedSequences = 5_000
 
 /** A product that can be picked, with its variants. */
@@ -26,7 +26,7 @@ export interface AssignedProduct extends SequenceProduct {
 export class AssignedProducts extends Context.Service<
   AssignedProducts,
   {
-    /** What the system picks for the consumer in the sequence; undefined where it picks nothing. */
+    /** The product that the system picks for the consumer in the sequence; undefined where it picks none. */
     of(
       sequence: Pick<MechanismIdentity, "organizationId" | "mode" | "sequenceId">,
       consumerId: string
@@ -56,8 +56,7 @@ export class AssignedProducts extends Context.Service<
         return rows.map((row): AssignedProduct => ({ ...row, variantIds: new Set(row.variantIds) }))
       }, orUnavailable)
 
-      // Who asks while the database is being asked waits for the same answer; what is forgotten meanwhile is not
-      // remembered by it.
+      // Concurrent callers share one query. If the key is invalidated meanwhile, the result of the query is not cached.
       const remembered = yield* Cache.makeWith(read, {
         capacity: rememberedSequences,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? "Infinity" : 0)

@@ -1,5 +1,5 @@
 /**
- * Experiences with everything below them: made in one transaction, all or nothing, and read as one record.
+ * Experiences with everything below them. One transaction creates an experience as a whole, and it is read as one record.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result } from "effect"
@@ -21,17 +21,17 @@ import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 /** Sequences of an experience that its record shows, those of highest priority. */
 export const recordSequencesMax = 200
 
-/** What someone names who makes or changes an experience. */
+/** The records that a request names when it creates or changes an experience. */
 export interface NamedRecords extends NamedProducts {
   readonly audienceIds: ReadonlyArray<string>
 }
 
-/** What of it the tenant has. */
+/** Those of them that the tenant has. */
 export interface KnownRecords extends KnownProducts {
   readonly audiences: ReadonlySet<string>
 }
 
-/** An experience that is to come into being; an access code that is null is none. */
+/** An experience to create. A null access code is none. */
 export interface NewExperience {
   readonly settings: Settings
   readonly accessCode: string | null
@@ -39,19 +39,19 @@ export interface NewExperience {
   readonly sequences: ReadonlyArray<NewSequence>
 }
 
-/** What was made, by id; the sequences in the order they were named. */
+/** The ids of what was created. The sequences are in the order of the request. */
 export interface Made {
   readonly experienceId: string
   readonly sequenceIds: ReadonlyArray<string>
 }
 
-/** What an experience is changed to; without offers these stay. */
+/** The change of an experience. Undefined offers stay as they are. */
 export interface Change {
   readonly settings: Settings
   readonly offers: ReadonlyArray<Offer> | undefined
 }
 
-/** An experience with everything below it that is not archived; if it is archived itself, with what was archived with it. */
+/** An experience with everything unarchived below it. An archived one has what was archived with it. */
 export interface ExperienceAggregate {
   readonly experience: Experience
   readonly products: ReadonlyArray<ExperienceProduct>
@@ -63,8 +63,8 @@ export class ExperienceAggregates extends Context.Service<
   ExperienceAggregates,
   {
     /**
-     * Makes what `judge` decides on, given what there is of what was named, with its products and sequences; `below` makes
-     * the rest. All or nothing; what is named stays until then.
+     * Creates the experience that `judge` returns for the records that exist, with its products and sequences. `below`
+     * creates the rest. All or nothing; the named records are locked until then.
      */
     create<New extends NewExperience, E, E2, R>(
       tenant: Tenant,
@@ -73,7 +73,7 @@ export class ExperienceAggregates extends Context.Service<
       judge: (known: KnownRecords) => Result.Result<New, E>,
       below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
     ): Effect.Effect<Made, E | E2 | RecordNotFound | Unavailable, R>
-    /** Changes an experience, and what it offers, to what `judge` decides on. Of access codes as `Experiences.change`. */
+    /** Changes an experience and its offers to what `judge` returns. For access codes see `Experiences`. */
     change<E>(
       tenant: Tenant,
       id: string,
@@ -83,7 +83,7 @@ export class ExperienceAggregates extends Context.Service<
       accessCode?: string | null
     ): Effect.Effect<Experience, E | RecordNotFound | Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<ExperienceAggregate, RecordNotFound | Unavailable>
-    /** An experience that has just been archived, with what was below it `before`, as that is now. */
+    /** An experience that has just been archived, with what was below it `before`, as it is now. */
     archived(
       tenant: Tenant,
       experience: Experience,

@@ -1,5 +1,5 @@
 /**
- * Which consumers have entered an experience, and when they first did. Those who enter at once are written together.
+ * The entries of consumers into experiences, each with its first time. Concurrent entries are written together.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -14,9 +14,9 @@ import { ofSameTenant, unarchivedOf } from "../records/Tenancy.ts"
 export class ExperienceEntries extends Context.Service<
   ExperienceEntries,
   {
-    /** Enters the consumer, unless it has entered; answers when it did. Durable when it returns. */
+    /** Enters the consumer, unless it has entered before. Returns the time of the entry. Durable when it returns. */
     enter(tenant: Tenant, experienceId: string, consumerId: string): Effect.Effect<Millis, RecordNotFound | Unavailable>
-    /** Forgets that the consumer has entered; false if it had not. */
+    /** Removes the consumer's entry. Returns false if there was none. */
     leave(
       tenant: Tenant,
       experienceId: string,
@@ -33,7 +33,7 @@ export class ExperienceEntries extends Context.Service<
         select id from experiences
         where id = ${experienceId} and ${unarchivedOf(sql, tenant)}`
 
-      /** Answers for each when it entered, or undefined where there is no such experience. */
+      /** Writes entries. Returns the time of each, or undefined where there is no such experience. */
       const write = Effect.fnUntraced(function* (rows: ReadonlyArray<Arrival>) {
         const arrived = sql`
           select a.number::int4, a.experience_id, a.consumer_id, a.at
@@ -44,7 +44,7 @@ export class ExperienceEntries extends Context.Service<
           ) with ordinality as a (organization_id, mode, experience_id, consumer_id, at, number)
           join experiences e on e.id = a.experience_id and ${ofSameTenant(sql, "e", "a")}
             and not e.archived`
-        // In one order everywhere: two who write the same rows in different orders would wait for each other for ever.
+        // Every batch writes in the same order. Different orders could end in a deadlock.
         const written = yield* sql<Entry>`
           with arrived as (${arrived}), entered as (
             insert into experience_entries (experience_id, consumer_id, entered_at)
@@ -55,7 +55,7 @@ export class ExperienceEntries extends Context.Service<
           select number, entered_at from arrived left join entered using (experience_id, consumer_id)`
         const enteredAt = new Map(written.map(({ number, entered_at }) => [number, entered_at]))
         if (written.some(({ entered_at }) => entered_at === null)) {
-          // Some had entered, perhaps in this moment: seen only by a statement that begins now.
+          // Some consumers had entered before, perhaps a moment ago. Only a statement that begins now sees these entries.
           const before = yield* sql<Entry>`
             with arrived as (${arrived})
             select number, entered_at from arrived join experience_entries using (experience_id, consumer_id)`

@@ -1,6 +1,6 @@
 /**
- * The products that experiences offer. What is archived in the catalogue is offered no more, and is not shown; whoever
- * names it anew is told that it is not there.
+ * The products that experiences offer. A product or variant that is archived is neither shown nor offered, and cannot be
+ * named.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -24,13 +24,13 @@ const shownVariantsMax = 1_000
 /** Media assets of an experience's products that are shown. */
 const shownMediaMax = 1_000
 
-/** What someone names of the catalogue. */
+/** The records of the catalogue that a request names. */
 export interface NamedProducts {
   readonly productIds: ReadonlyArray<string>
   readonly variantIds: ReadonlyArray<string>
 }
 
-/** What of it the tenant has. */
+/** Those of them that the tenant has. */
 export interface KnownProducts {
   readonly products: ReadonlySet<string>
   /** The product of each variant. */
@@ -40,17 +40,17 @@ export interface KnownProducts {
 export class ExperienceProducts extends Context.Service<
   ExperienceProducts,
   {
-    /** What the experience offers, in its order. */
+    /** The products that the experience offers, in their order. */
     shown(experienceId: string): Effect.Effect<ReadonlyArray<ExperienceProduct>, Unavailable>
     /** The variants in which the experience offers products. */
     variantIds(experienceId: string): Effect.Effect<ReadonlySet<string>, Unavailable>
-    /** What many experiences offer, by name alone. */
+    /** The offers of many experiences, as identifiers only. */
     named(experienceIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<ExperienceProductRef>, Unavailable>
-    /** What the tenant has of what is named. In a transaction it stays so until the end. */
+    /** The records that the tenant has among those named. In a transaction they are locked until the end. */
     held(tenant: Tenant, named: NamedProducts): Effect.Effect<KnownProducts, Unavailable>
-    /** Replaces what the experience offers; joins the transaction. An offer that was there keeps its id. */
+    /** Replaces the offers of the experience in the caller's transaction. An offer that stays keeps its id. */
     replace(tenant: Tenant, experienceId: string, offers: ReadonlyArray<Offer>): Effect.Effect<void, Unavailable>
-    /** Those of the variants that an experience which offers products does not offer. */
+    /** Those of the variants that the experience does not offer; none if the experience offers no products at all. */
     variantsNotOffered(
       tenant: Tenant,
       experienceId: string,
@@ -175,7 +175,7 @@ interface VariantRow {
   readonly product_id: string
 }
 
-/** Those of the variants that are not among what is offered; `variants` has the product of each that there is. */
+/** Those of the variants that are not offered. `variants` has the product of each variant that exists. */
 export const notOffered = (
   offers: ReadonlyArray<Pick<Offer, "productId" | "productVariantId">>,
   variantIds: ReadonlyArray<string>,

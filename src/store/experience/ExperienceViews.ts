@@ -1,7 +1,7 @@
 /**
- * Experiences as consumers see them: with the sequences that are for the consumer, and their mechanisms. One statement,
- * so that what is shown was so at one moment. Where sequences are for audiences of type DYNAMIC, it is worked out before
- * which of them the consumer belongs to.
+ * Experiences as consumers see them: with the sequences that the consumer may enter, and their mechanisms. One statement
+ * reads a view, so all of it was true at one moment. If sequences name DYNAMIC audiences, a statement before decides which
+ * of these the consumer belongs to.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -29,7 +29,7 @@ export interface ShownMechanism {
   readonly id: string
   readonly kind: Kind
   readonly sequenceId: string
-  /** As sent, not decoded. */
+  /** As it was sent, not decoded. */
   readonly configuration: { readonly [name: string]: unknown }
   readonly status: Omit<StatusFields, "archived">
 }
@@ -43,11 +43,11 @@ export interface ShownSequence extends Pick<Sequence, "id" | "audienceId" | "nam
 export interface ExperienceView {
   /** Its theme completed with its organization's. */
   readonly experience: Experience
-  /** True if some sequence is not for everybody, or would not be, whether or not it is shown. */
+  /** True if not every consumer may enter some sequence, shown or not, or the experience. */
   readonly hasProtectedSequences: boolean
   /** True if the experience has an access code that the consumer has not shown: it may not enter. */
   readonly isBarred: boolean
-  /** When the consumer entered; undefined if it has not, or nobody was named. */
+  /** The time of the consumer's entry; undefined if it has not entered, or no consumer is named. */
   readonly enteredAt: Millis | undefined
   /** Higher priority first. */
   readonly sequences: ReadonlyArray<ShownSequence>
@@ -56,7 +56,7 @@ export interface ExperienceView {
 export class ExperienceViews extends Context.Service<
   ExperienceViews,
   {
-    /** The experience as the consumer may see it; without a consumer, as everybody may. */
+    /** The experience as the consumer may see it; without a consumer, as every consumer may. */
     find(
       tenant: Tenant,
       experienceId: string,
@@ -69,7 +69,7 @@ export class ExperienceViews extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      /** The view of a consumer who belongs to the named audiences of type DYNAMIC. */
+      /** The view of a consumer that belongs to the named DYNAMIC audiences. */
       const view = (
         tenant: Tenant,
         experienceId: string,
@@ -91,7 +91,8 @@ export class ExperienceViews extends Context.Service<
           with shown as materialized (
             select s.id, s.audience_id, s.name, s.record, s.created_at, (s.record -> 'priority')::bigint as priority
             from sequences s
-            where s.experience_id = ${experienceId} and ${unarchivedOf(sql, tenant, "s")} and ${isFor(sql, consumerId, dynamicAudienceIds)}
+            where s.experience_id = ${experienceId} and ${unarchivedOf(sql, tenant, "s")}
+              and ${isFor(sql, consumerId, dynamicAudienceIds)}
             order by priority desc, s.created_at, s.id limit ${shownSequencesMax}
           ), held as (
             select m.* from mechanisms m join shown on shown.id = m.sequence_id

@@ -1,6 +1,5 @@
 /**
- * The windows that experiences give their mechanisms: read from the experience's row, and which mechanisms have not been
- * told yet.
+ * The windows that experiences give their mechanisms, and the mechanisms that do not know the current window yet.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -13,14 +12,14 @@ import type { MechanismName } from "../mechanism/Mechanisms.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** What {@link windowColumns} read. */
+/** The columns that {@link windowColumns} reads. */
 export interface WindowRow {
   readonly window_open_at: string | null
   readonly window_close_at: string | null
   readonly window_revision: number
 }
 
-/** What says which window an experience `e` gives its mechanisms. */
+/** The columns that define the window of an experience `e`. */
 export const windowColumns = (sql: SqlClient.SqlClient): Fragment => sql`
   e.record ->> 'openAt' as window_open_at, e.record ->> 'closeAt' as window_close_at, e.window_revision`
 
@@ -34,7 +33,7 @@ export const toWindow = (row: WindowRow): ExperienceWindow | undefined =>
     row.window_revision
   )
 
-/** A mechanism that has not been told of its experience's window. */
+/** A mechanism that does not know its experience's window. */
 export interface Untold extends MechanismName {
   readonly sequenceId: string
   readonly window: ExperienceWindow
@@ -43,7 +42,7 @@ export interface Untold extends MechanismName {
 export class ExperienceWindows extends Context.Service<
   ExperienceWindows,
   {
-    /** The experience's mechanisms that have not closed and know an earlier window, each with the one it is to know. */
+    /** The experience's mechanisms that have not closed and know an earlier window, each with the current one. */
     untold(tenant: Tenant, experienceId: string): Effect.Effect<ReadonlyArray<Untold>, Unavailable>
   }
 >()("usher/store/experience/ExperienceWindows") {

@@ -83,8 +83,8 @@ const declaration: Declaration<Row, Experience, Sort, Occupied> = {
   joined: withWindow,
   recordsOf: each(toExperience),
   list: { shape, searched: "e.name" },
-  blockedBy: (sql, id) => occupiedBy(sql, sql`experience_id = ${id}`),
-  archiveBelow: Effect.fnUntraced(function* (sql, id, stamp) {
+  blockedBy: (sql, { id }) => occupiedBy(sql, sql`experience_id = ${id}`),
+  archiveBelow: Effect.fnUntraced(function* (sql, { id }, stamp) {
     const archived = sql.update({ ...stamped(stamp), archived: true })
     yield* sql`update sequences set ${archived} where experience_id = ${id} and not archived`
     yield* tellProtection(sql, sql`s.experience_id = ${id}`)
@@ -93,9 +93,9 @@ const declaration: Declaration<Row, Experience, Sort, Occupied> = {
 }
 
 /**
- * The experiences. One with mechanisms cannot be archived. Its sequences and pages are archived with it. A change can replace
- * the access code: null removes it. A consumer who has shown an earlier code need not show the new one. If the window has
- * changed, the caller tells the mechanisms (`ExperienceWindows`).
+ * The experiences. One with mechanisms cannot be archived. Its sequences and pages are archived with it. A change can
+ * replace the access code: null removes it. A consumer who has shown an earlier code need not show the new one. If the
+ * window has changed, the caller tells the mechanisms (`ExperienceWindows`).
  */
 export class Experiences extends Context.Service<
   Experiences,

@@ -1,6 +1,6 @@
 /**
- * The rows of the catalogue that belong to an experience's products, and what is shown of them. A record's own settings
- * are one JSON value in its row; what has a column as well is read from the column.
+ * The rows of the catalogue that belong to an experience's products, and the records they show. Settings with a column are
+ * read from the column, the others from the JSON value `record`.
  */
 import type { ExperienceProduct } from "../../domain/experience/ExperienceProduct.ts"
 import { toText } from "../../domain/values/Time.ts"
@@ -134,9 +134,9 @@ const toVariant = (variant: RecordRow): Omit<Variant, "options"> => ({
   sku: variant["sku"] as string | null
 })
 
-/** What every record has, and those settings, null where they are not set. */
+/** The fields that every record has, and these settings, null where they are not set. */
 const shown = <const Name extends string>({ record, ...row }: RecordRow, names: ReadonlyArray<Name>) => ({
-  // As the catalogue's own schemas took them.
+  // They have the types that the schemas of the catalogue decoded.
   ...(Object.fromEntries(names.map((name) => [name, record[name] ?? null])) as { readonly [N in Name]: never }),
   id: row.id,
   organizationId: row.organization_id,

@@ -1,10 +1,10 @@
 /**
- * For whom a sequence is: for everybody; with an audience, for its members; with an access code, for consumers who have
- * shown it once; and if its experience has an access code, for consumers who have shown that. A sequence that has several
- * of these asks for all of them. With a limit of orders, it is for whoever has fewer in it. The members of an audience of
- * type DYNAMIC are those who fit its rules at the moment; they are written down nowhere.
+ * Who may enter a sequence. A sequence can name an audience, have an access code and stand below an experience with an
+ * access code. A consumer must be a member of the audience and must have shown each code once. A sequence with a limit of
+ * orders admits only consumers with fewer orders in it. The members of a DYNAMIC audience are not stored: they are the
+ * consumers that fit its rules at the moment.
  *
- * Access codes are kept as keyed hashes, so that neither the table nor the time of a comparison tells anything of them.
+ * Access codes are stored as keyed hashes, so neither the table nor the time of a comparison reveals them.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -21,24 +21,27 @@ import { serverSecret } from "../coordination/ServerSecrets.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
-/** What processes are told that keep in memory for whom sequences are. */
+/** The topic of notifications about access to sequences. Every process keeps that access in memory. */
 export const protectionTopic = "protection" satisfies Topic
 
-/** How a consumer stands to a sequence: whoever is admitted for now has orders left, and is asked about again. */
+/**
+ * The access of a consumer to a sequence. `admitted for now` means that orders are left; it is checked again on the next
+ * entry.
+ */
 export type Admission = "admitted" | "admitted for now" | "not invited" | "order limit reached"
 
 export class SequenceAccess extends Context.Service<
   SequenceAccess,
   {
-    /** The sequences that are not for everybody, or not for ever, at most `limit` of them. */
+    /** The sequences that are not open to every consumer at any time, at most `limit` of them. */
     protectedIds(limit: number): Effect.Effect<ReadonlyArray<string>, Unavailable>
-    /** Those of the sequences that are not for everybody, or not for ever. */
+    /** Those of the sequences that are not open to every consumer at any time. */
     protectedAmong(sequenceIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, Unavailable>
-    /** Whether the sequence is for the consumer; nobody is invited if the tenant has no such sequence. */
+    /** The consumer's access to the sequence: `not invited` also if the tenant has no such sequence. */
     admission(tenant: Tenant, sequenceId: string, consumerId: string): Effect.Effect<Admission, Unavailable>
     /**
-     * Shows an access code. The experience, and those of its sequences, that have it stay open to the consumer; false if
-     * it opens nothing.
+     * Shows an access code. The experience and those of its sequences that have this code stay open to the consumer.
+     * Returns false if the code opens nothing.
      */
     show(
       tenant: Tenant,
@@ -118,7 +121,8 @@ export class SequenceAccess extends Context.Service<
             on conflict do nothing
           ), opened as (
             select s.id from sequences s
-            where s.experience_id = ${experienceId} and ${unarchivedOf(sql, tenant, "s")} and s.access_code_hash = ${hash}::bytea
+            where s.experience_id = ${experienceId} and ${unarchivedOf(sql, tenant, "s")}
+              and s.access_code_hash = ${hash}::bytea
           ), passed as (
             insert into sequence_passes (sequence_id, consumer_id, passed_at)
             select id, ${consumerId}::uuid, ${now}::timestamptz from opened
@@ -133,13 +137,13 @@ export class SequenceAccess extends Context.Service<
   )
 }
 
-/** What the orders that a consumer has left come to; null: there is no limit. */
+/** The access that follows from the orders that are left. Null means that there is no limit. */
 const admissionWith = (ordersLeft: number | null): Admission => {
   if (ordersLeft === null) return "admitted"
   return ordersLeft > 0 ? "admitted for now" : "order limit reached"
 }
 
-/** How an access code of an experience, or of one of its sequences, is kept. */
+/** Makes the hash under which an access code of an experience, or of one of its sequences, is stored. */
 export const makeAccessCodeHash = Effect.map(
   serverSecret("access_codes"),
   (secret) => (experienceId: string, accessCode: string) =>
@@ -148,7 +152,7 @@ export const makeAccessCodeHash = Effect.map(
       .digest()
 )
 
-/** Of a sequence `s`: true if it is not for everybody. */
+/** Of a sequence `s`: true if not every consumer may enter. */
 export const isProtected = (sql: SqlClient.SqlClient): Fragment =>
   sql`(s.audience_id is not null or s.access_code_hash is not null or ${isBehindCode(sql)})`
 
@@ -156,7 +160,10 @@ export const isProtected = (sql: SqlClient.SqlClient): Fragment =>
 const isBehindCode = (sql: SqlClient.SqlClient): Fragment =>
   sql`exists (select from experiences b where b.id = s.experience_id and b.access_code_hash is not null)`
 
-/** Of an experience `e`: true if it has an access code that the consumer, or nobody in particular, has not shown. */
+/**
+ * Of an experience `e`: true if it has an access code that the consumer has not shown. An undefined consumer has shown
+ * none.
+ */
 export const isBarred = (sql: SqlClient.SqlClient, consumerId: string | undefined): Fragment =>
   consumerId === undefined
     ? sql`e.access_code_hash is not null`
@@ -164,12 +171,12 @@ export const isBarred = (sql: SqlClient.SqlClient, consumerId: string | undefine
           select from experience_passes p where p.experience_id = e.id and p.consumer_id = ${consumerId}
         ))`
 
-/** Of a sequence `s`: true if who enters must be looked at. */
+/** Of a sequence `s`: true if each entry must be checked. */
 const isGuarded = (sql: SqlClient.SqlClient): Fragment => sql`(${isProtected(sql)} or s.order_limit is not null)`
 
 /**
- * Of a sequence `s`: true if it is for the consumer; for nobody in particular, if it is for everybody. Of the audiences of
- * type DYNAMIC the consumer belongs to those that are named.
+ * Of a sequence `s`: true if the consumer may enter, apart from the limit of orders. The consumer belongs to the DYNAMIC
+ * audiences that are named. An undefined consumer may enter only sequences that every consumer may enter.
  */
 export const isFor = (
   sql: SqlClient.SqlClient,
@@ -196,7 +203,7 @@ export interface DynamicAudience {
   readonly rules: AudienceRules
 }
 
-/** The ids of those audiences whose rules the consumer fits. */
+/** The ids of the audiences whose rules the consumer fits. */
 export const fitting = (
   sql: SqlClient.SqlClient,
   consumerId: string,
@@ -212,8 +219,8 @@ export const fitting = (
 }
 
 /**
- * Tells every process, when the transaction commits, for whom the sequences `s` that fit the condition are now: their
- * ids, after `protected` or `open`.
+ * Notifies every process, when the transaction commits, of the access to the sequences `s` that fit the condition:
+ * `protected` or `open`, and the id.
  */
 export const tellProtection = (sql: SqlClient.SqlClient, condition: Fragment) =>
   sql`
@@ -224,12 +231,14 @@ export const tellProtection = (sql: SqlClient.SqlClient, condition: Fragment) =>
     )}
     from sequences s where ${condition}`
 
-/** Tells every process, when the transaction commits, that these consumers have changed: they may fit an audience's rules no more. */
+/**
+ * Notifies every process, when the transaction commits, that these consumers have changed and may have left an audience.
+ */
 export const tellConsumersChanged = (sql: SqlClient.SqlClient, consumerIds: ReadonlyArray<string>) =>
   sql`
     select ${notification(sql, protectionTopic, sql`'consumer ' || id`)}
     from unnest(${consumerIds}::uuid[]) as changed (id)`
 
-/** Tells every process, when the transaction commits, that who was a member of an audience may be one no more. */
+/** Notifies every process, when the transaction commits, that an audience may have lost members. */
 export const tellMembersRemoved = (sql: SqlClient.SqlClient) =>
   sql`select ${notification(sql, protectionTopic, sql`'removed'`)}`

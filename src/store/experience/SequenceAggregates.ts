@@ -1,5 +1,5 @@
 /**
- * Sequences with their mechanisms: made in one transaction, all or nothing, and read as one record.
+ * Sequences with their mechanisms. One transaction creates a sequence as a whole, and it is read as one record.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result } from "effect"
@@ -17,32 +17,32 @@ import { Sequences } from "./Sequences.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
-/** Mechanisms that the record of an experience, or of a sequence, shows: the oldest. */
+/** Mechanisms that the record of an experience or of a sequence shows. The oldest are shown. */
 export const recordMechanismsMax = 1_000
 
-/** A sequence that is to come into being; an access code that is null is none. */
+/** A sequence to create. A null access code is none. */
 export interface NewSequence {
   readonly settings: Settings
   readonly accessCode: string | null
 }
 
-/** What there is where a sequence is to come into being, of what it names. */
+/** The experience and the named records that exist, for a sequence to create. */
 export interface Above {
   readonly surroundings: RegionalDefaults
   readonly products: ReadonlySet<string>
-  /** Those of the variants that the experience does not offer. */
+  /** The named variants that the experience does not offer. */
   readonly notOffered: ReadonlySet<string>
 }
 
-/** Below what mechanisms are created with a sequence. */
+/** The sequence below which mechanisms are created. */
 export interface Made {
   readonly sequenceId: string
   readonly experienceWindow: ExperienceWindow | undefined
 }
 
 /**
- * A sequence with its mechanisms that are not archived, in the order they were created; if it is archived itself, with those
- * that were archived with it.
+ * A sequence with its unarchived mechanisms, in the order they were created. An archived one has those that were archived
+ * with it.
  */
 export interface SequenceAggregate {
   readonly sequence: Sequence
@@ -53,8 +53,8 @@ export class SequenceAggregates extends Context.Service<
   SequenceAggregates,
   {
     /**
-     * Makes what `judge` decides on below an experience, given what there is of what was named; `below` makes the rest.
-     * All or nothing; what is named stays until then. Answers the sequence's id.
+     * Creates the sequence that `judge` returns for the records that exist. `below` creates the rest. All or nothing; the
+     * named records are locked until then. Returns the sequence's id.
      */
     create<New extends NewSequence, E, E2, R>(
       tenant: Tenant,
@@ -64,7 +64,7 @@ export class SequenceAggregates extends Context.Service<
       judge: (above: Above) => Result.Result<New, E>,
       below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
     ): Effect.Effect<string, E | E2 | RecordNotFound | Unavailable, R>
-    /** Changes a sequence to what `judge` decides on, given the products there are of those named. */
+    /** Changes a sequence to what `judge` returns for the named products that exist. */
     change<E>(
       tenant: Tenant,
       id: string,
@@ -89,7 +89,7 @@ export class SequenceAggregates extends Context.Service<
       const sequences = yield* Sequences
       const products = yield* ExperienceProducts
 
-      /** What a mechanism takes from the experience, which stays as it is until the transaction ends. */
+      /** The values that a mechanism takes from the experience, which is locked. */
       const surroundings = Effect.fnUntraced(function* (tenant: Tenant, experienceId: string) {
         const rows = yield* sql<RegionalDefaults & WindowRow>`
           select e.record ->> 'timeZone' as "timeZone", e.record ->> 'currencyCode' as "currencyCode",
@@ -109,7 +109,7 @@ export class SequenceAggregates extends Context.Service<
           judge: (above: Above) => Result.Result<New, E>,
           below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
         ) {
-          // The products first, as in changing an experience: two who lock in different orders wait for each other for ever.
+          // The products are locked first, as in changing an experience. Another order could end in a deadlock.
           const known = yield* products.held(tenant, named)
           const experience = yield* surroundings(tenant, experienceId)
           const whole = yield* Effect.fromResult(

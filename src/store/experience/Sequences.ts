@@ -1,5 +1,6 @@
 /**
- * The sequences. Each stands below an experience. Every process that keeps access rules in memory is notified of each change.
+ * The sequences. Each stands below an experience. Every process that keeps access rules in memory is notified of each
+ * change.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -75,12 +76,12 @@ const declaration: Declaration<Row, Sequence, Sort, Occupied, Wrong> = {
   parent: experience,
   references: [audience],
   written: (sql, id) => tellProtection(sql, sql`s.id = ${id}`),
-  blockedBy: (sql, id) => occupiedBy(sql, sql`sequence_id = ${id}`)
+  blockedBy: (sql, { id }) => occupiedBy(sql, sql`sequence_id = ${id}`)
 }
 
 /**
- * The sequences. One with mechanisms cannot be archived. A change can replace the access code: null removes it. A consumer who
- * has shown an earlier code need not show the new one.
+ * The sequences. One with mechanisms cannot be archived. A change can replace the access code: null removes it. A consumer
+ * who has shown an earlier code need not show the new one.
  */
 export class Sequences extends Context.Service<
   Sequences,

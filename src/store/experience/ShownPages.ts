@@ -1,6 +1,5 @@
 /**
- * The pages of experiences that consumers see: those of kind `experience-page` that are published. Each is read as it is
- * now, by an index.
+ * The published pages of kind `experience-page`, which consumers see. Each is read from the database, by an index.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,7 +13,7 @@ import { ofTenant } from "../records/Tenancy.ts"
 export class ShownPages extends Context.Service<
   ShownPages,
   {
-    /** The published page of the experience with this slug; without one, the page that was published last. */
+    /** The published page of the experience with this slug. Without a slug: the page that was published last. */
     find(
       tenant: Tenant,
       experienceId: string,

@@ -1,7 +1,7 @@
 /**
- * The products of experiences, remembered: a drop's consumers all ask for the same ones at once. The database tells every
- * process when an organization's catalogue, or what one of its experiences offers, has changed (`Invalidations`). Where
- * memory may have missed something, the database is asked.
+ * The products of experiences, cached, because all consumers of a drop request the same ones at once. The database notifies
+ * every process when the catalogue of an organization, or the offer of one of its experiences, has changed
+ * (`Invalidations`). While notifications may have been missed, the database is read.
  */
 import { Cache, Context, Effect, Exit, Layer } from "effect"
 import type { ExperienceProduct } from "../../domain/experience/ExperienceProduct.ts"
@@ -9,15 +9,15 @@ import { ExperienceProducts } from "./ExperienceProducts.ts"
 import { Invalidations } from "../coordination/Invalidations.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 
-/** Experiences whose products are remembered, and likewise those whose variants are. */
+/** Experiences whose products are cached, and as many whose variants are. */
 const rememberedExperiences = 1_000
 
 export class ShownProducts extends Context.Service<
   ShownProducts,
   {
-    /** What an experience of the organization offers, in its order. */
+    /** The products that an experience of the organization offers, in their order. */
     of(organizationId: string, experienceId: string): Effect.Effect<ReadonlyArray<ExperienceProduct>, Unavailable>
-    /** The variants in which an experience of the organization offers products: all of them. */
+    /** All variants in which an experience of the organization offers products. */
     variantIds(organizationId: string, experienceId: string): Effect.Effect<ReadonlySet<string>, Unavailable>
   }
 >()("usher/store/experience/ShownProducts") {
@@ -27,12 +27,11 @@ export class ShownProducts extends Context.Service<
       const products = yield* ExperienceProducts
       const invalidations = yield* Invalidations
 
-      /** Remembers what is read of an experience. */
+      /** Caches what is read of an experience. */
       const remembering = Effect.fnUntraced(function* <A>(
         read: (experienceId: string) => Effect.Effect<A, Unavailable>
       ) {
-        // Who asks while the database is being asked waits for the same answer; what is forgotten meanwhile is not
-        // remembered by it.
+        // Concurrent callers share one query. If the key is invalidated meanwhile, the result of the query is not cached.
         const remembered = yield* Cache.makeWith((key: string) => read(key.slice(key.indexOf(" ") + 1)), {
           capacity: rememberedExperiences,
           timeToLive: (exit) => (Exit.isSuccess(exit) ? "Infinity" : 0)

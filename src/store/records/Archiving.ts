@@ -12,38 +12,12 @@ import { hold, type Statements } from "./Statements.ts"
 import { orTaken } from "./Taken.ts"
 import { ofTenant } from "./Tenancy.ts"
 
-/** Makes `archive`: it does nothing if the declaration says that something blocks it. */
-export const makeArchive = <Row extends RecordRow, A, Sort extends string, Blocked, Wrong>(
+/** Makes what locks the record above. It returns the error of restoring, if that record is archived. */
+const makeLockParent = <Row extends RecordRow, A, Sort extends string, Blocked, Wrong>(
   sql: PgClient.PgClient,
-  declaration: Declaration<Row, A, Sort, Blocked, Wrong>,
-  { lock, update, show }: Statements<Row, A>
+  { table, alias, record, parent }: Declaration<Row, A, Sort, Blocked, Wrong>
 ) =>
-  Effect.fn(`${declaration.service}.archive`)(
-    function* (tenant: Tenant, id: string, by: string) {
-      yield* lock(tenant, id)
-      const blocked = yield* declaration.blockedBy?.(sql, id) ?? Effect.undefined
-      if (blocked !== undefined) return blocked
-      const stamp = yield* stampOf(by)
-      if (declaration.archiveBelow !== undefined) yield* declaration.archiveBelow(sql, id, stamp)
-      return { _tag: "Archived" as const, record: yield* show(yield* update(id, stamp, { archived: true })) }
-    },
-    sql.withTransaction,
-    orUnavailable
-  )
-
-/**
- * Makes `restore`. It brings back the record and nothing below it, and changes nothing if the record is not archived. It
- * fails if the parent or a reference is archived.
- */
-export const makeRestore = <Row extends RecordRow, A, Sort extends string, Blocked, Wrong>(
-  sql: PgClient.PgClient,
-  declaration: Declaration<Row, A, Sort, Blocked, Wrong>,
-  { lockAny, update, show }: Statements<Row, A>
-) => {
-  const { table, alias, record, parent, references = [] } = declaration
-
-  /** Locks the record above. */
-  const lockParent = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
+  Effect.fnUntraced(function* (tenant: Tenant, id: string) {
     if (parent === undefined) return undefined
     const own = sql`
       select ${sql(alias)}.${sql(parent.column)} from ${sql(table)} ${sql(alias)}
@@ -54,6 +28,39 @@ export const makeRestore = <Row extends RecordRow, A, Sort extends string, Block
     return parents[0].archived ? parent.whenArchived : undefined
   })
 
+/** Makes `archive`: it does nothing if the declaration says that something blocks it. */
+export const makeArchive = <Row extends RecordRow, A, Sort extends string, Blocked, Wrong>(
+  sql: PgClient.PgClient,
+  declaration: Declaration<Row, A, Sort, Blocked, Wrong>,
+  { lock, update, show }: Statements<Row, A>
+) => {
+  const lockParent = makeLockParent(sql, declaration)
+  return Effect.fn(`${declaration.service}.archive`)(
+    function* (tenant: Tenant, id: string, by: string) {
+      if (declaration.parent?.lock === "update") yield* lockParent(tenant, id)
+      const row = yield* lock(tenant, id)
+      const blocked = yield* declaration.blockedBy?.(sql, row) ?? Effect.undefined
+      if (blocked !== undefined) return blocked
+      const stamp = yield* stampOf(by)
+      if (declaration.archiveBelow !== undefined) yield* declaration.archiveBelow(sql, row, stamp)
+      return { _tag: "Archived" as const, record: yield* show(yield* update(id, stamp, { archived: true })) }
+    },
+    sql.withTransaction,
+    orUnavailable
+  )
+}
+
+/**
+ * Makes `restore`. It brings back the record and nothing below it, and changes nothing if the record is not archived. It
+ * fails if the parent or a reference is archived.
+ */
+export const makeRestore = <Row extends RecordRow, A, Sort extends string, Blocked, Wrong>(
+  sql: PgClient.PgClient,
+  declaration: Declaration<Row, A, Sort, Blocked, Wrong>,
+  { lockAny, update, show }: Statements<Row, A>
+) => {
+  const { references = [] } = declaration
+  const lockParent = makeLockParent(sql, declaration)
   return Effect.fn(`${declaration.service}.restore`)(
     function* (tenant: Tenant, id: string, by: string) {
       // The parent is locked before the record, as archiving the parent does. Another order could end in a deadlock.

@@ -1,10 +1,10 @@
 /**
- * Cursors of lists (interface document 8.3; completions 4): Base64 text of a JSON object that names a row of one list, under
- * one sort and one filter, for one tenant, and serves for 24 hours. Callers take it as opaque.
+ * Cursors of lists (interface document 8.3; completions 4). A cursor is Base64 text of a JSON object that names a row of
+ * one list, under one sort and one filter, for one tenant. It is valid for 24 hours. Callers treat it as opaque.
  *
- * A cursor bears a digest keyed with a secret of the installation, so that every node accepts the cursors of all others and
- * nobody else can make one. The digest is verified before anything else in a cursor is used. What has passed is decoded
- * by the types of the list all the same: another version of Usher may have given it out.
+ * A cursor contains a digest with a secret of the installation. So every node accepts the cursors of all nodes, and nobody
+ * else can make one. The digest is verified before anything else in a cursor is used. The position is then checked against
+ * the types of the list, because another version of Usher may have issued it.
  */
 import { Result, Schema } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
@@ -12,13 +12,13 @@ import { isUuid } from "../../domain/values/Ids.ts"
 import { isStorable } from "../../domain/values/Text.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 
-/** How long a cursor serves after it was given out. */
+/** How long a cursor is valid. */
 export const cursorLifetimeMillis = 24 * 60 * 60 * 1_000
 
-/** The types that lists are sorted by, as Postgres calls them. */
+/** The types of sort fields, as Postgres names them. */
 export type SortType = "timestamptz" | "text" | "bigint" | "numeric" | "uuid"
 
-/** What a cursor is of. */
+/** The list for which a cursor is valid. */
 export interface Binding {
   readonly list: string
   readonly sortBy: string
@@ -39,13 +39,13 @@ export interface PositionTypes {
   readonly id: SortType
 }
 
-/** Why a text is not a cursor that serves: what was expected, and what came. */
+/** The text is not a valid cursor. */
 export interface CursorRefused {
   readonly expected: string
   readonly received: string
 }
 
-/** What a cursor holds; the times are in milliseconds since the epoch. */
+/** The content of a cursor. The time is in milliseconds since the epoch. */
 const Cursor = Schema.fromJsonString(
   Schema.Struct({
     list: Schema.String,
@@ -60,10 +60,10 @@ const Cursor = Schema.fromJsonString(
 )
 const decodeCursor = Schema.decodeUnknownResult(Cursor)
 
-/** Plain Base64 of JSON text that needs no escaping in a URL, for the row at this position. */
+/** The cursor of the row at this position: plain Base64 that needs no escaping in a URL. */
 export const writeCursor = (secret: Uint8Array, binding: Binding, { key, id }: Position, issuedAt: Millis): string => {
   const content = { ...binding, key, id, issuedAt }
-  // Kept to characters that never encode to `+` or `/`, and padded with blanks, so that no `=` is needed.
+  // Only characters that never encode to `+` or `/` are used. Blanks pad the text, so no `=` is needed.
   const json = JSON.stringify({ ...content, check: digestOf(secret, content).toString("base64url") }).replaceAll(
     /[^ -=@-}]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
@@ -71,7 +71,7 @@ export const writeCursor = (secret: Uint8Array, binding: Binding, { key, id }: P
   return Buffer.from(json.padEnd(Math.ceil(json.length / 3) * 3), "latin1").toString("base64")
 }
 
-/** The position that a cursor names, if it serves here and now. */
+/** The position that a cursor names, if it is valid for this list at this time. */
 export const readCursor = (
   secret: Uint8Array,
   text: string,
@@ -137,7 +137,7 @@ const yearMax = 294_275
 function isInstant(text: string): boolean {
   const { year, month, day } = instantPattern.exec(text)?.groups ?? {}
   if (year === undefined || Number(year) < 1 || Number(year) > yearMax) return false
-  // The calendar repeats itself every 400 years.
+  // The calendar repeats every 400 years.
   const date = new Date(Date.UTC(2000 + (Number(year) % 400), Number(month) - 1, Number(day)))
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
 }

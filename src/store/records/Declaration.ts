@@ -22,7 +22,7 @@ export interface Reference<Wrong> {
   readonly whenArchived: Wrong
 }
 
-/** The record below which a kind of record stands. It is always locked first. */
+/** The record below which a kind of record stands. It is always locked first; with `update` also for archiving. */
 export interface Parent<Wrong> extends Reference<Wrong> {
   readonly lock: "share" | "update"
 }
@@ -54,7 +54,9 @@ export interface InUse {
   readonly users: number
 }
 
-/** A kind of record. `A` is the record of a `Row`; `Blocked` says why archiving did nothing, `Wrong` why restoring failed. */
+/**
+ * A kind of record. `A` is the record of a `Row`; `Blocked` says why archiving did nothing, `Wrong` why restoring failed.
+ */
 export interface Declaration<Row extends RecordRow, A, Sort extends string, Blocked = never, Wrong = never> {
   /** The name of the service in traces. */
   readonly service: string
@@ -75,9 +77,9 @@ export interface Declaration<Row extends RecordRow, A, Sort extends string, Bloc
   /** Runs after each write of a row, in the same transaction. */
   readonly written?: (sql: PgClient.PgClient, id: string) => Effect.Effect<unknown, SqlError>
   /** Why the locked record cannot be archived; undefined if it can. */
-  readonly blockedBy?: (sql: PgClient.PgClient, id: string) => Effect.Effect<Blocked | undefined, SqlError>
-  /** Archives what is archived with the record. */
-  readonly archiveBelow?: (sql: PgClient.PgClient, id: string, stamp: Stamp) => Effect.Effect<unknown, SqlError>
+  readonly blockedBy?: (sql: PgClient.PgClient, row: Row) => Effect.Effect<Blocked | undefined, SqlError>
+  /** Writes what changes when the record is archived. */
+  readonly archiveBelow?: (sql: PgClient.PgClient, row: Row, stamp: Stamp) => Effect.Effect<unknown, SqlError>
   /** The error of restoring a record, if a unique index refuses it because of another record. */
   readonly whenTaken?: (row: Row) => Wrong
   /** Checks a locked record that is about to be restored; returns columns that change with it. */

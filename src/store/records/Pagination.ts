@@ -1,9 +1,9 @@
 /**
  * Pages of a list (interface document 2.11 and 8.3; completions 4).
  *
- * A page is found by its key, never by counting rows: the order is the sort field and then the id, which makes it
- * total, so that no row is skipped or shown twice whatever is inserted in between. Where a page begins or ends is named by a
- * cursor (`Cursors.ts`); every answer carries fresh ones.
+ * A page is found by its key, never by counting rows. The order is the sort field and then the id, so it is total: no row
+ * is skipped or shown twice when rows are inserted in between. A cursor (`Cursors.ts`) names the row at which a page begins
+ * or ends. Every response carries new ones.
  */
 import { createHash } from "node:crypto"
 import { Clock, Effect, Result, Schema } from "effect"
@@ -18,7 +18,7 @@ export const pageSizeDefault = 20
 export const pageSizeMax = 100
 export const searchLengthMin = 2
 
-/** What rows are ordered by: a constant SQL expression that is never null, and its type. */
+/** A sort field: a constant SQL expression that is never null, and its type. */
 export interface SortField {
   readonly expression: string
   readonly type: SortType
@@ -28,7 +28,7 @@ export interface SortField {
 export interface ListShape<Sort extends string> {
   readonly name: string
   readonly sorts: { readonly [S in Sort]: SortField }
-  /** What orders rows of the same sort field before `id` does; a key is then the JSON text of both values. */
+  /** A field that orders rows of equal sort field, before `id` does. A key is then the JSON text of both values. */
   readonly second?: SortField
   readonly id: SortField
 }
@@ -42,11 +42,11 @@ export interface PageQuery<Sort extends string> {
   readonly sortBy?: Sort | undefined
   readonly sortDir?: "asc" | "desc" | undefined
   readonly search?: string | undefined
-  /** True: the rows that are archived, and no others. Lists of what is never archived know nothing of it. */
+  /** True: only archived rows. Lists of records that are never archived ignore it. */
   readonly archived?: boolean | undefined
 }
 
-/** What a list is narrowed to besides `search`. */
+/** The filters of a list, apart from `search`. */
 export interface Filter {
   readonly [name: string]: string | undefined
 }
@@ -58,11 +58,11 @@ export class PageRefused extends Schema.TaggedError<PageRefused>()("PageRefused"
   received: Schema.String
 }) {}
 
-/** A page that has been asked for. */
+/** A requested page. */
 export interface Plan {
   readonly sort: SortField
   readonly id: SortField
-  /** How SQL walks: the sort direction, turned round for a page that ends at a cursor. */
+  /** The direction of the statement: the sort direction, reversed for a page that ends at a cursor. */
   readonly walk: "asc" | "desc"
   readonly backward: boolean
   readonly limit: number
@@ -83,7 +83,7 @@ export interface Page<A> {
   readonly pageInfo: { readonly startCursor: string | null; readonly endCursor: string | null }
 }
 
-/** Whose rows are listed, and what they are narrowed to. */
+/** The tenant whose rows are listed, and the filters. */
 export interface Scope {
   readonly tenant: Tenant
   readonly filter: Filter
@@ -156,7 +156,7 @@ export const keyset = (sql: SqlClient, { sort, id, walk, limit, position }: Plan
   order: sql`order by ${sql.literal(`${sort.expression} ${walk}, ${id.expression} ${walk}`)} limit ${limit}`
 })
 
-/** The rows a plan found as a page, in list order whichever way they were walked. */
+/** The rows of a plan as a page, in list order. */
 export const page = <Row extends RowKey, A>(plan: Plan, rows: ReadonlyArray<Row>, toItem: (row: Row) => A): Page<A> => {
   const ordered = plan.backward ? rows.toReversed() : rows
   const first = ordered[0]
@@ -170,7 +170,7 @@ export const page = <Row extends RowKey, A>(plan: Plan, rows: ReadonlyArray<Row>
   }
 }
 
-/** True of the rows `row` that are archived, if those are asked for, or else of the others. */
+/** True of archived rows `row` if the query asks for them, otherwise of unarchived ones. */
 export const archivedAsAsked = (
   sql: SqlClient,
   row: string,

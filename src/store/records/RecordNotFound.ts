@@ -1,9 +1,9 @@
 /**
- * The one answer for a record that is unknown, archived or another tenant's; the three cannot be told apart.
+ * The one error for a record that is unknown, archived or another tenant's. A caller cannot distinguish these cases.
  */
 import { Schema } from "effect"
 
-/** No such record, as far as this tenant is concerned. 404 `{error: "<record> not found"}` */
+/** The tenant has no such record. 404 `{error: "<record> not found"}` */
 export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("RecordNotFound", {
   record: Schema.Literals([
     "Experience",

@@ -36,7 +36,10 @@ export interface Changeable<A, Settings, Wrong = never, Extra = never> {
 
 /** How the settings of records are changed, where the caller can refuse. */
 export interface Revisable<A, Settings, Wrong = never, Extra = never> {
-  /** Replaces the settings by what `revise` makes of them, unless it refuses, and `extra` if it is given. The record is locked. */
+  /**
+   * Replaces the settings by what `revise` makes of them, unless it refuses, and `extra` if it is given. The record is
+   * locked.
+   */
   change<E>(
     tenant: Tenant,
     id: string,

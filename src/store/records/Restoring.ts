@@ -1,6 +1,6 @@
 /**
- * Why an archived record cannot be restored by itself: what it belongs to, or what it names, is archived too. Restoring
- * brings back one record and nothing below it. Of a record that is not archived nothing changes.
+ * The errors of restoring an archived record: its parent, or a record that it names, is archived too. Restoring brings back
+ * one record and nothing below it. A record that is not archived stays as it is.
  */
 import { Schema } from "effect"
 

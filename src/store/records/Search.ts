@@ -1,41 +1,42 @@
 /**
- * Search in lists (interface document 8.3): rows whose text contains what is looked for, upper and lower case alike.
+ * Search in lists (interface document 8.3): rows whose text contains the search text, without regard to case.
  *
- * What is common is met soon by looking at one row after the other, in the list's order. What is rare is found by an index
- * over `search_pieces` of the very same text, and put in order. Which it is, nobody knows beforehand; so the first rows in
- * order are looked at, and if they neither fill the page nor are all there are, everything that the index finds.
+ * A common text is found soon by reading the rows in the order of the list. A rare text is found by an index over
+ * `search_pieces` of the same expression, and the rows are then sorted. A statement cannot know in advance which one it is.
+ * So it reads the first rows in order. If these neither fill the page nor are all rows, it reads everything that the index
+ * finds.
  *
- * Whichever settles it, the page is exactly the first rows that fit, from where it begins on. The index costs more the more
- * rows fit: most where very many do, and hardly one of them is among the first.
+ * Either way, the page is exactly the first rows that fit, from its beginning. The index costs more the more rows fit. It
+ * costs most where very many rows fit and hardly one of them is among the first.
  */
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { containing, keyset, type Plan, type RowKey, type SortField } from "./Pagination.ts"
 
-/** Rows that are looked at one by one: so many, and more for long pages. */
+/** Rows that are read one by one: this many, and more for long pages. */
 const nearRows = 1_500
 const nearRowsPerItem = 40
 
-/** Pieces of what is looked for that the index is asked for; a few leave few rows, and each costs a look. */
+/** Pieces of the search text that the index is asked for. A few already leave few rows, and each costs an index lookup. */
 const piecesAsked = 12
 
 /** What is searched for. */
 export interface Sought {
-  /** True of a row that fits, without the help of an index. */
+  /** True of a row that fits. No index answers it. */
   readonly fits: Fragment
-  /** Conditions that an index answers, each; of a row that fits exactly one is true. */
+  /** Conditions that an index answers. For each row that fits, exactly one of them is true. */
   readonly ways: ReadonlyArray<Fragment>
-  /** Rows to look at one by one; absent: as many as usual. More, where rows that follow each other lie side by side. */
+  /** Rows to read one by one, if not the usual number. More, where consecutive rows are stored next to each other. */
   readonly nearRows?: number
-  /** What these are asked of, where it is not what the list is read from, row by row: the same rows by the same names. */
+  /** The tables for these conditions, if the list reads others. They give the same rows under the same names. */
   readonly from?: Fragment
 }
 
-/** A text of a tenant's rows that an index over `search_pieces` is over. */
+/** A text of a tenant's rows. An index covers `search_pieces` of it. */
 export interface Searched {
   readonly tenant: Tenant
-  /** What the row is called. */
+  /** The alias of the row. */
   readonly row: string
   /** SQL, never null. */
   readonly text: string
@@ -47,15 +48,15 @@ export const containingText = (sql: SqlClient, searched: Searched, search: strin
   ways: [sql`${indexed(sql, searched, search)} and ${fits}`]
 })
 
-/** Rows whose text contains what is searched for, if anything is. */
+/** Rows whose text contains `search`; undefined without a search. */
 export const textSought = (sql: SqlClient, searched: Searched, search: string | undefined): Sought | undefined =>
   search === undefined
     ? undefined
     : containingText(sql, searched, search, sql`(${sql.literal(searched.text)}) ilike ${containing(search)}`)
 
 /**
- * True for rows whose text has the pieces of what is looked for, by an index; so it is of all that contain it. Its pieces
- * side by side, the last one its end: those between are in hardly fewer rows.
+ * True of rows whose text has the pieces of the search text, by an index. So it is true of all rows that contain the text.
+ * The pieces are adjacent, and the last one is the end of the text. Overlapping pieces would hardly exclude more rows.
  */
 export const indexed = (sql: SqlClient, { tenant, row, text }: Searched, search: string): Fragment => sql`
   search_pieces(${sql.literal(`${row}.organization_id, ${row}.mode, ${text}`)}) @> array(
@@ -64,7 +65,7 @@ export const indexed = (sql: SqlClient, { tenant, row, text }: Searched, search:
       generate_series(1, length(sought), 3) as start
     limit ${piecesAsked})`
 
-/** What the pieces of a tenant's texts begin with, as `search_pieces` has it: the end of its id and the first letter of its mode. */
+/** The prefix of a tenant's pieces, as in `search_pieces`: the end of its id and the first letter of its mode. */
 const markOf = ({ organizationId, mode }: Tenant): string => organizationId.slice(-8).toLowerCase() + mode.slice(0, 1)
 
 /** The rows of a list. */
@@ -72,15 +73,15 @@ export interface Listed {
   readonly columns: Fragment
   /** The table with its alias, and what is joined to it for conditions and order. */
   readonly from: Fragment
-  /** What is joined to it for the columns alone, one row to each. */
+  /** What is joined to it only for the columns, one row to each. */
   readonly beside?: Fragment | undefined
-  /** What tells rows apart. */
+  /** The unique expression of a row. */
   readonly id: string
-  /** Conditions, but for what is searched and where the page begins. */
+  /** The conditions, except the search and the beginning of the page. */
   readonly where: Fragment
   /** Expressions that make a total order. */
   readonly order: ReadonlyArray<string>
-  /** Their values in the row that the page begins after; absent: it begins at an end of the list. */
+  /** Their values in the row that the page begins after. Absent: the page begins at an end of the list. */
   readonly after?: ReadonlyArray<Fragment> | undefined
   readonly walk: Plan["walk"]
   readonly limit: number
@@ -97,8 +98,8 @@ export const query = (sql: SqlClient, listed: Listed): Fragment => {
   const id = sql.literal(listed.id)
   const keys = listed.order.map((_, index) => `key${index}`)
   const near = Math.max(sought.nearRows ?? nearRows, limit * nearRowsPerItem)
-  // Where the page begins is looked at afterwards, and nothing is put in order inside: else the planner may go by order here
-  // too, through all that come before the few that fit.
+  // The beginning of the page is checked outside, and nothing is sorted inside. Otherwise the planner may read in the order
+  // of the list here too, through all rows before the few that fit.
   const found = sql.join(
     " union all ",
     false
@@ -111,7 +112,7 @@ export const query = (sql: SqlClient, listed: Listed): Fragment => {
         ) as found where ${beyond(sql, listed, keys)}`
     )
   )
-  // What reads `looked` takes as many of its rows as it needs; a condition on a step before keeps a step from being taken.
+  // A reader of `looked` takes only the rows that it needs. A condition on an earlier step can skip a later step.
   return sql`
     with looked as materialized (
       select ${id} as id, ${sought.fits} as fits from ${from} where ${begun}
@@ -131,17 +132,17 @@ export const query = (sql: SqlClient, listed: Listed): Fragment => {
     select ${columns} from ${from} ${beside} where ${id} = any(array(select id from chosen)) and ${where} ${order}`
 }
 
-/** A list of which a plan asks for a page. */
+/** The list that a plan reads. */
 export interface Planned extends Pick<Listed, "from" | "beside" | "where" | "sought"> {
   /** The list's own columns. */
   readonly fields: Fragment
 }
 
-/** The rows of a page as a plan asks for them. */
+/** The statement that reads the page of a plan. */
 export const rows = <Row>(sql: SqlClient, plan: Plan, planned: Planned): Statement<Row & RowKey> =>
   sql<Row & RowKey>`${queryOf(sql, plan, planned)}`
 
-/** The query for them. */
+/** The same as a fragment. */
 export const queryOf = (sql: SqlClient, plan: Plan, { fields, where, ...listed }: Planned): Fragment => {
   const { sort, id, walk, limit, position } = plan
   const value = (text: string, { type }: SortField) => sql`${text}::text::${sql.literal(type)}`
@@ -157,7 +158,7 @@ export const queryOf = (sql: SqlClient, plan: Plan, { fields, where, ...listed }
   })
 }
 
-/** True of rows that come after the one that the page begins after; `fields` are what the order is called there. */
+/** True of rows after the one that the page begins after. `fields` are the expressions of the order. */
 const beyond = (sql: SqlClient, { after, walk }: Listed, fields: ReadonlyArray<string>): Fragment =>
   after === undefined
     ? sql`true`
