@@ -13,8 +13,7 @@ export const files: Exceptions = {
   "src/http/limits/RateLimits.ts": 266,
   "src/settings/Settings.ts": 331,
   "src/store/journal/JournalStatements.ts": 284,
-  "src/store/mechanism/GrantMessages.ts": 329,
-  "src/store/mechanism/Mechanisms.ts": 281
+  "src/store/mechanism/GrantMessages.ts": 329
 }
 
 /** Lines of the longest function. */
@@ -70,19 +69,11 @@ export const functions: Exceptions = {
   "src/http/limits/RateLimits.ts": 139,
   "src/http/limits/RedisQuotaLease.ts": 75,
   "src/http/streams/EventStreams.ts": 75,
-  "src/store/catalogue/CatalogueRecords.ts": 91,
   "src/store/coordination/Heartbeat.ts": 67,
   "src/store/coordination/Invalidations.ts": 147,
-  "src/store/experience/ExperienceAggregates.ts": 106,
-  "src/store/experience/ExperienceEntries.ts": 64,
-  "src/store/experience/ExperienceProducts.ts": 107,
-  "src/store/experience/ExperienceViews.ts": 71,
-  "src/store/experience/SequenceAccess.ts": 82,
-  "src/store/experience/SequenceAggregates.ts": 84,
   "src/store/journal/GroupCommit.ts": 127,
   "src/store/journal/JournalSql.ts": 78,
   "src/store/mechanism/GrantMessages.ts": 139,
-  "src/store/mechanism/Mechanisms.ts": 79,
   "src/store/mechanism/Places.ts": 85,
   "src/store/organization/Analytics.ts": 89,
   "src/workers/GrantMessages.ts": 73,

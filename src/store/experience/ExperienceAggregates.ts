@@ -149,57 +149,65 @@ export class ExperienceAggregates extends Context.Service<
         orUnavailable
       )
 
-      /** The experience with those sequences `s` and mechanisms `m` below it that fit. */
-      const withThose = Effect.fnUntraced(function* (
-        tenant: Tenant,
-        experience: Experience,
-        those: { readonly sequences: Fragment; readonly mechanisms: Fragment }
-      ) {
-        const { id } = experience
-        const below = yield* sql<SequenceRow>`
-          select s.* from sequences s
-          where s.experience_id = ${id} and ${ofTenant(sql, tenant, "s")}
-            and ${those.sequences}
-          order by (s.record -> 'priority')::bigint desc, s.created_at, s.id limit ${recordSequencesMax}`
-        const mechanisms = yield* sql<MechanismRow>`
-          select m.* from mechanisms m
-          where m.experience_id = ${id} and ${ofTenant(sql, tenant, "m")}
-            and ${those.mechanisms}
-          order by m.created_at, m.id limit ${recordMechanismsMax}`
-        const bySequence = Map.groupBy(mechanisms.map(toStored), ({ identity }) => identity.sequenceId)
-        return {
-          experience,
-          products: yield* products.shown(id),
-          sequences: below.map((row) => ({ sequence: toSequence(row), mechanisms: bySequence.get(row.id) ?? [] }))
-        }
-      })
-
-      const find = Effect.fn("WholeExperiences.find")(function* (tenant: Tenant, id: string) {
-        const experience = yield* experiences.find(tenant, id)
-        return yield* withThose(tenant, experience, { sequences: sql`not s.archived`, mechanisms: sql`not m.archived` })
-      }, orUnavailable)
-
-      const archived = Effect.fn("WholeExperiences.archived")(function* (
-        tenant: Tenant,
-        experience: Experience,
-        { sequences }: ExperienceAggregate
-      ) {
-        const sequenceIds = sequences.map(({ sequence }) => sequence.id)
-        const mechanismIds = sequences.flatMap(({ mechanisms }) => mechanisms.map(({ identity }) => identity.id))
-        return yield* withThose(tenant, experience, {
-          sequences: sql`s.id = any(${sequenceIds}::uuid[])`,
-          mechanisms: sql`m.id = any(${mechanismIds}::uuid[])`
-        })
-      }, orUnavailable)
-
-      const sequenceIds = Effect.fn("WholeExperiences.sequenceIds")(function* (tenant: Tenant, id: string) {
-        const rows = yield* sql<{ readonly id: string }>`
-          select id from sequences
-          where experience_id = ${id} and ${unarchivedOf(sql, tenant)}`
-        return rows.map((row) => row.id)
-      }, orUnavailable)
-
-      return { create, change, find, archived, sequenceIds }
+      return { create, change, ...(yield* makeReads) }
     })
   )
 }
+
+const makeReads = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const experiences = yield* Experiences
+  const products = yield* ExperienceProducts
+
+  /** The experience with those sequences `s` and mechanisms `m` below it that fit. */
+  const withThose = Effect.fnUntraced(function* (
+    tenant: Tenant,
+    experience: Experience,
+    those: { readonly sequences: Fragment; readonly mechanisms: Fragment }
+  ) {
+    const { id } = experience
+    const below = yield* sql<SequenceRow>`
+      select s.* from sequences s
+      where s.experience_id = ${id} and ${ofTenant(sql, tenant, "s")}
+        and ${those.sequences}
+      order by (s.record -> 'priority')::bigint desc, s.created_at, s.id limit ${recordSequencesMax}`
+    const mechanisms = yield* sql<MechanismRow>`
+      select m.* from mechanisms m
+      where m.experience_id = ${id} and ${ofTenant(sql, tenant, "m")}
+        and ${those.mechanisms}
+      order by m.created_at, m.id limit ${recordMechanismsMax}`
+    const bySequence = Map.groupBy(mechanisms.map(toStored), ({ identity }) => identity.sequenceId)
+    return {
+      experience,
+      products: yield* products.shown(id),
+      sequences: below.map((row) => ({ sequence: toSequence(row), mechanisms: bySequence.get(row.id) ?? [] }))
+    }
+  })
+
+  const find = Effect.fn("WholeExperiences.find")(function* (tenant: Tenant, id: string) {
+    const experience = yield* experiences.find(tenant, id)
+    return yield* withThose(tenant, experience, { sequences: sql`not s.archived`, mechanisms: sql`not m.archived` })
+  }, orUnavailable)
+
+  const archived = Effect.fn("WholeExperiences.archived")(function* (
+    tenant: Tenant,
+    experience: Experience,
+    { sequences }: ExperienceAggregate
+  ) {
+    const sequenceIds = sequences.map(({ sequence }) => sequence.id)
+    const mechanismIds = sequences.flatMap(({ mechanisms }) => mechanisms.map(({ identity }) => identity.id))
+    return yield* withThose(tenant, experience, {
+      sequences: sql`s.id = any(${sequenceIds}::uuid[])`,
+      mechanisms: sql`m.id = any(${mechanismIds}::uuid[])`
+    })
+  }, orUnavailable)
+
+  const sequenceIds = Effect.fn("WholeExperiences.sequenceIds")(function* (tenant: Tenant, id: string) {
+    const rows = yield* sql<{ readonly id: string }>`
+      select id from sequences
+      where experience_id = ${id} and ${unarchivedOf(sql, tenant)}`
+    return rows.map((row) => row.id)
+  }, orUnavailable)
+
+  return { find, archived, sequenceIds }
+})

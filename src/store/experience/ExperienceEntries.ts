@@ -33,38 +33,7 @@ export class ExperienceEntries extends Context.Service<
         select id from experiences
         where id = ${experienceId} and ${unarchivedOf(sql, tenant)}`
 
-      /** Writes entries. Returns the time of each, or undefined where there is no such experience. */
-      const write = Effect.fnUntraced(function* (rows: ReadonlyArray<Arrival>) {
-        const arrived = sql`
-          select a.number::int4, a.experience_id, a.consumer_id, a.at
-          from unnest(
-            ${rows.map(({ tenant }) => tenant.organizationId)}::uuid[], ${rows.map(({ tenant }) => tenant.mode)}::text[],
-            ${rows.map(({ experienceId }) => experienceId)}::uuid[], ${rows.map(({ consumerId }) => consumerId)}::uuid[],
-            ${rows.map(({ at }) => new Date(at))}::timestamptz[]
-          ) with ordinality as a (organization_id, mode, experience_id, consumer_id, at, number)
-          join experiences e on e.id = a.experience_id and ${ofSameTenant(sql, "e", "a")}
-            and not e.archived`
-        // Every batch writes in the same order. Different orders could end in a deadlock.
-        const written = yield* sql<Entry>`
-          with arrived as (${arrived}), entered as (
-            insert into experience_entries (experience_id, consumer_id, entered_at)
-            select experience_id, consumer_id, min(at) from arrived
-            group by experience_id, consumer_id order by experience_id, consumer_id
-            on conflict do nothing returning experience_id, consumer_id, entered_at
-          )
-          select number, entered_at from arrived left join entered using (experience_id, consumer_id)`
-        const enteredAt = new Map(written.map(({ number, entered_at }) => [number, entered_at]))
-        if (written.some(({ entered_at }) => entered_at === null)) {
-          // Some consumers had entered before, perhaps a moment ago. Only a statement that begins now sees these entries.
-          const before = yield* sql<Entry>`
-            with arrived as (${arrived})
-            select number, entered_at from arrived join experience_entries using (experience_id, consumer_id)`
-          for (const { number, entered_at } of before) enteredAt.set(number, entered_at)
-        }
-        return rows.map((_, index) => enteredAt.get(index + 1)?.getTime())
-      })
-
-      const writeOne = yield* WriteTogether.make("entries into experiences", write)
+      const writeOne = yield* WriteTogether.make("entries into experiences", makeWrite(sql))
 
       const enter = Effect.fn("ExperienceEntries.enter")(function* (
         tenant: Tenant,
@@ -92,6 +61,38 @@ export class ExperienceEntries extends Context.Service<
     })
   )
 }
+
+/** Writes entries. Returns the time of each, or undefined where there is no such experience. */
+const makeWrite = (sql: PgClient.PgClient) =>
+  Effect.fnUntraced(function* (rows: ReadonlyArray<Arrival>) {
+    const arrived = sql`
+    select a.number::int4, a.experience_id, a.consumer_id, a.at
+    from unnest(
+      ${rows.map(({ tenant }) => tenant.organizationId)}::uuid[], ${rows.map(({ tenant }) => tenant.mode)}::text[],
+      ${rows.map(({ experienceId }) => experienceId)}::uuid[], ${rows.map(({ consumerId }) => consumerId)}::uuid[],
+      ${rows.map(({ at }) => new Date(at))}::timestamptz[]
+    ) with ordinality as a (organization_id, mode, experience_id, consumer_id, at, number)
+    join experiences e on e.id = a.experience_id and ${ofSameTenant(sql, "e", "a")}
+      and not e.archived`
+    // Every batch writes in the same order. Different orders could end in a deadlock.
+    const written = yield* sql<Entry>`
+    with arrived as (${arrived}), entered as (
+      insert into experience_entries (experience_id, consumer_id, entered_at)
+      select experience_id, consumer_id, min(at) from arrived
+      group by experience_id, consumer_id order by experience_id, consumer_id
+      on conflict do nothing returning experience_id, consumer_id, entered_at
+    )
+    select number, entered_at from arrived left join entered using (experience_id, consumer_id)`
+    const enteredAt = new Map(written.map(({ number, entered_at }) => [number, entered_at]))
+    if (written.some(({ entered_at }) => entered_at === null)) {
+      // Some consumers had entered before, perhaps a moment ago. Only a statement that begins now sees these entries.
+      const before = yield* sql<Entry>`
+      with arrived as (${arrived})
+      select number, entered_at from arrived join experience_entries using (experience_id, consumer_id)`
+      for (const { number, entered_at } of before) enteredAt.set(number, entered_at)
+    }
+    return rows.map((_, index) => enteredAt.get(index + 1)?.getTime())
+  })
 
 const notFound = Effect.fail(new RecordNotFound({ record: "Experience" }))
 

@@ -64,38 +64,6 @@ export class ExperienceProducts extends Context.Service<
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom
 
-      const shown = Effect.fn("ExperienceProducts.shown")(function* (experienceId: string) {
-        const offers = yield* sql<Rows.OfferRow>`
-          select x.id, x.organization_id, x.experience_id, x.product_id, x.product_variant_id, x.position,
-            to_jsonb(p) as product, to_jsonb(v) as variant, to_jsonb(s) as source
-          from experience_products x
-          join products p on p.id = x.product_id and not p.archived
-          left join product_variants v on v.id = x.product_variant_id
-          left join sync_sources s on s.id = p.primary_sync_source_id and not s.archived
-          where x.experience_id = ${experienceId} and v.archived is not true
-          order by x.position, x.id`
-        if (offers.length === 0) return []
-        const productIds = [...new Set(offers.map(({ product_id }) => product_id))]
-        const variants = yield* sql<Rows.VariantRow>`
-          select v.product_id, to_jsonb(v) as variant, (
-            select json_agg(json_build_object(
-              'optionId', o.id, 'optionName', o.name, 'value', w.value, 'valueId', w.id
-            ) order by o.created_at, o.id)
-            from product_variant_options vo
-            join variant_options o on o.id = vo.option_id
-            join variant_option_values w on w.id = vo.value_id
-            where vo.product_variant_id = v.id
-          ) as options
-          from product_variants v where v.product_id = any(${productIds}::uuid[]) and not v.archived
-          order by v.created_at, v.id limit ${shownVariantsMax}`
-        const media = yield* sql<Rows.MediaRow>`
-          select a.id, a.product_id, a.media_asset_id, a.position, a.purpose, to_jsonb(m) as asset
-          from product_media_assets a join media_assets m on m.id = a.media_asset_id and not m.archived
-          where a.product_id = any(${productIds}::uuid[])
-          order by a.position, a.id limit ${shownMediaMax}`
-        return Rows.toProducts(offers, variants, media)
-      }, orUnavailable)
-
       const variantIds = Effect.fn("ExperienceProducts.variantIds")(function* (experienceId: string) {
         const rows = yield* sql<{ readonly id: string }>`
           select v.id
@@ -130,28 +98,6 @@ export class ExperienceProducts extends Context.Service<
         }
       }, orUnavailable)
 
-      const replace = Effect.fn("ExperienceProducts.replace")(function* (
-        { organizationId }: Tenant,
-        experienceId: string,
-        offers: ReadonlyArray<Offer>
-      ) {
-        const before = yield* sql<{ readonly id: string; readonly product_id: string; readonly variant_id: string }>`
-          delete from experience_products where experience_id = ${experienceId}
-          returning id, product_id, product_variant_id as variant_id`
-        const ids = new Map(before.map(({ id, product_id, variant_id }) => [`${product_id} ${variant_id}`, id]))
-        const rows = yield* Effect.forEach(offers, (offer) =>
-          Effect.map(random.uuidV7(), (fresh) => ({
-            id: ids.get(`${offer.productId} ${offer.productVariantId}`) ?? fresh,
-            organization_id: organizationId,
-            experience_id: experienceId,
-            product_id: offer.productId,
-            product_variant_id: offer.productVariantId,
-            position: offer.position
-          }))
-        )
-        yield* insertRows(sql, "experience_products", rows)
-      }, orUnavailable)
-
       const variantsNotOffered = Effect.fn("ExperienceProducts.variantsNotOffered")(function* (
         tenant: Tenant,
         experienceId: string,
@@ -165,10 +111,73 @@ export class ExperienceProducts extends Context.Service<
         return notOffered(offers, variantIds, variants)
       }, orUnavailable)
 
-      return { shown, variantIds, named, held, replace, variantsNotOffered }
+      return {
+        shown: makeShown(sql),
+        variantIds,
+        named,
+        held,
+        replace: makeReplace(sql, random),
+        variantsNotOffered
+      }
     })
   )
 }
+
+const makeShown = (sql: PgClient.PgClient) =>
+  Effect.fn("ExperienceProducts.shown")(function* (experienceId: string) {
+    const offers = yield* sql<Rows.OfferRow>`
+    select x.id, x.organization_id, x.experience_id, x.product_id, x.product_variant_id, x.position,
+      to_jsonb(p) as product, to_jsonb(v) as variant, to_jsonb(s) as source
+    from experience_products x
+    join products p on p.id = x.product_id and not p.archived
+    left join product_variants v on v.id = x.product_variant_id
+    left join sync_sources s on s.id = p.primary_sync_source_id and not s.archived
+    where x.experience_id = ${experienceId} and v.archived is not true
+    order by x.position, x.id`
+    if (offers.length === 0) return []
+    const productIds = [...new Set(offers.map(({ product_id }) => product_id))]
+    const variants = yield* sql<Rows.VariantRow>`
+    select v.product_id, to_jsonb(v) as variant, (
+      select json_agg(json_build_object(
+        'optionId', o.id, 'optionName', o.name, 'value', w.value, 'valueId', w.id
+      ) order by o.created_at, o.id)
+      from product_variant_options vo
+      join variant_options o on o.id = vo.option_id
+      join variant_option_values w on w.id = vo.value_id
+      where vo.product_variant_id = v.id
+    ) as options
+    from product_variants v where v.product_id = any(${productIds}::uuid[]) and not v.archived
+    order by v.created_at, v.id limit ${shownVariantsMax}`
+    const media = yield* sql<Rows.MediaRow>`
+    select a.id, a.product_id, a.media_asset_id, a.position, a.purpose, to_jsonb(m) as asset
+    from product_media_assets a join media_assets m on m.id = a.media_asset_id and not m.archived
+    where a.product_id = any(${productIds}::uuid[])
+    order by a.position, a.id limit ${shownMediaMax}`
+    return Rows.toProducts(offers, variants, media)
+  }, orUnavailable)
+
+const makeReplace = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["Service"]) =>
+  Effect.fn("ExperienceProducts.replace")(function* (
+    { organizationId }: Tenant,
+    experienceId: string,
+    offers: ReadonlyArray<Offer>
+  ) {
+    const before = yield* sql<{ readonly id: string; readonly product_id: string; readonly variant_id: string }>`
+    delete from experience_products where experience_id = ${experienceId}
+    returning id, product_id, product_variant_id as variant_id`
+    const ids = new Map(before.map(({ id, product_id, variant_id }) => [`${product_id} ${variant_id}`, id]))
+    const rows = yield* Effect.forEach(offers, (offer) =>
+      Effect.map(random.uuidV7(), (fresh) => ({
+        id: ids.get(`${offer.productId} ${offer.productVariantId}`) ?? fresh,
+        organization_id: organizationId,
+        experience_id: experienceId,
+        product_id: offer.productId,
+        product_variant_id: offer.productVariantId,
+        position: offer.position
+      }))
+    )
+    yield* insertRows(sql, "experience_products", rows)
+  }, orUnavailable)
 
 interface VariantRow {
   readonly id: string

@@ -5,6 +5,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
 import type { Kind, StatusFields } from "../../domain/mechanism/Decider.ts"
 import type { Experience } from "../../domain/experience/Experience.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -69,76 +70,77 @@ export class ExperienceViews extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      /** The view of a consumer that belongs to the named DYNAMIC audiences. */
-      const view = (
-        tenant: Tenant,
-        experienceId: string,
-        consumerId: string | undefined,
-        dynamicAudienceIds: ReadonlyArray<string>
-      ) => {
-        const entry =
-          consumerId === undefined
-            ? sql`null::timestamptz`
-            : sql`(select entered_at from experience_entries where experience_id = e.id and consumer_id = ${consumerId})`
-        const dynamicAudiences =
-          consumerId === undefined
-            ? sql`null::json`
-            : sql`(select json_agg(d) from (
-                select distinct on (a.id) a.id, a.rules from sequences s join audiences a on a.id = s.audience_id
-                where s.experience_id = e.id and not s.archived and a.type = 'DYNAMIC' limit ${shownSequencesMax}
-              ) d)`
-        return sql<Row>`
-          with shown as materialized (
-            select s.id, s.audience_id, s.name, s.record, s.created_at, (s.record -> 'priority')::bigint as priority
-            from sequences s
-            where s.experience_id = ${experienceId} and ${unarchivedOf(sql, tenant, "s")}
-              and ${isFor(sql, consumerId, dynamicAudienceIds)}
-            order by priority desc, s.created_at, s.id limit ${shownSequencesMax}
-          ), held as (
-            select m.* from mechanisms m join shown on shown.id = m.sequence_id
-            where not m.archived order by m.created_at, m.id limit ${shownMechanismsMax}
-          )
-          select e.*, w.open_at, w.close_at, ${entry} as entered_at, ${dynamicAudiences} as dynamic_audiences,
-            (select settings -> 'theme' from organizations where id = e.organization_id) as organization_theme,
-            ${isBarred(sql, consumerId)} as is_barred,
-            e.access_code_hash is not null or exists (
-              select from sequences s where s.experience_id = e.id and not s.archived and ${isProtected(sql)}
-            ) as has_protected_sequences,
-            (select json_agg(
-              json_build_object('id', id, 'audienceId', audience_id, 'name', name, 'record', record)
-              order by priority desc, created_at, id
-            ) from shown) as sequences,
-            (select json_agg(json_build_object(
-              'id', id, 'kind', kind, 'sequenceId', sequence_id, 'configuration', configuration, 'status',
-              json_build_object(
-                'statusOverride', status_override,
-                'statusOverrideAt', (extract(epoch from status_override_at) * 1000)::bigint,
-                'statusOverrideBy', status_override_by,
-                'teardownStatus', teardown_status
-              )
-            ) order by created_at, id) from held) as mechanisms
-          from experiences e ${Experiences.withWindow(sql)}
-          where e.id = ${experienceId} and ${unarchivedOf(sql, tenant, "e")}`
-      }
-
       const find = Effect.fn("ExperienceViews.find")(function* (
         tenant: Tenant,
         experienceId: string,
         consumerId?: string
       ) {
-        const rows = yield* view(tenant, experienceId, consumerId, [])
+        const rows = yield* view(sql, tenant, experienceId, consumerId, [])
         const row = rows[0]
         if (row === undefined) return yield* new RecordNotFound({ record: "Experience" })
         if (consumerId === undefined || row.dynamic_audiences === null) return toView(row)
         const belonging = yield* fitting(sql, consumerId, row.dynamic_audiences)
         if (belonging.length === 0) return toView(row)
-        const [whole] = yield* view(tenant, experienceId, consumerId, belonging)
+        const [whole] = yield* view(sql, tenant, experienceId, consumerId, belonging)
         return whole === undefined ? yield* new RecordNotFound({ record: "Experience" }) : toView(whole)
       }, orUnavailable)
 
       return { find }
     })
   )
+}
+
+/** The view of a consumer that belongs to the named DYNAMIC audiences. */
+const view = (
+  sql: SqlClient.SqlClient,
+  tenant: Tenant,
+  experienceId: string,
+  consumerId: string | undefined,
+  dynamicAudienceIds: ReadonlyArray<string>
+) => {
+  const entry =
+    consumerId === undefined
+      ? sql`null::timestamptz`
+      : sql`(select entered_at from experience_entries where experience_id = e.id and consumer_id = ${consumerId})`
+  const dynamicAudiences =
+    consumerId === undefined
+      ? sql`null::json`
+      : sql`(select json_agg(d) from (
+          select distinct on (a.id) a.id, a.rules from sequences s join audiences a on a.id = s.audience_id
+          where s.experience_id = e.id and not s.archived and a.type = 'DYNAMIC' limit ${shownSequencesMax}
+        ) d)`
+  return sql<Row>`
+    with shown as materialized (
+      select s.id, s.audience_id, s.name, s.record, s.created_at, (s.record -> 'priority')::bigint as priority
+      from sequences s
+      where s.experience_id = ${experienceId} and ${unarchivedOf(sql, tenant, "s")}
+        and ${isFor(sql, consumerId, dynamicAudienceIds)}
+      order by priority desc, s.created_at, s.id limit ${shownSequencesMax}
+    ), held as (
+      select m.* from mechanisms m join shown on shown.id = m.sequence_id
+      where not m.archived order by m.created_at, m.id limit ${shownMechanismsMax}
+    )
+    select e.*, w.open_at, w.close_at, ${entry} as entered_at, ${dynamicAudiences} as dynamic_audiences,
+      (select settings -> 'theme' from organizations where id = e.organization_id) as organization_theme,
+      ${isBarred(sql, consumerId)} as is_barred,
+      e.access_code_hash is not null or exists (
+        select from sequences s where s.experience_id = e.id and not s.archived and ${isProtected(sql)}
+      ) as has_protected_sequences,
+      (select json_agg(
+        json_build_object('id', id, 'audienceId', audience_id, 'name', name, 'record', record)
+        order by priority desc, created_at, id
+      ) from shown) as sequences,
+      (select json_agg(json_build_object(
+        'id', id, 'kind', kind, 'sequenceId', sequence_id, 'configuration', configuration, 'status',
+        json_build_object(
+          'statusOverride', status_override,
+          'statusOverrideAt', (extract(epoch from status_override_at) * 1000)::bigint,
+          'statusOverrideBy', status_override_by,
+          'teardownStatus', teardown_status
+        )
+      ) order by created_at, id) from held) as mechanisms
+    from experiences e ${Experiences.withWindow(sql)}
+    where e.id = ${experienceId} and ${unarchivedOf(sql, tenant, "e")}`
 }
 
 interface Row extends Experiences.Row {

@@ -20,7 +20,7 @@ import * as Search from "../records/Search.ts"
 import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import type { Statements } from "../records/Statements.ts"
 import { type Occupied, occupiedBy } from "../mechanism/Occupied.ts"
-import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
+import { type AccessCodeHash, makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 
 /** The list of experiences (interface document 8.3). Sorted by `openAt`, those without one come last. */
 export const shape = {
@@ -163,11 +163,7 @@ export class Experiences extends Context.Service<
   )
 }
 
-const makeChange = (
-  sql: PgClient.PgClient,
-  hashOf: (experienceId: string, accessCode: string) => Uint8Array,
-  { lock, update }: Statements<Row, Experience>
-) =>
+const makeChange = (sql: PgClient.PgClient, hashOf: AccessCodeHash, { lock, update }: Statements<Row, Experience>) =>
   Effect.fn("Experiences.change")(
     function* <E>(
       tenant: Tenant,

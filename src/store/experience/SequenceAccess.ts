@@ -53,7 +53,6 @@ export class SequenceAccess extends Context.Service<
     SequenceAccess,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const hashOf = yield* makeAccessCodeHash
 
       const protectedIds = Effect.fn("SequenceAccess.protectedIds")(function* (limit: number) {
         const rows = yield* sql<{ readonly id: string }>`
@@ -75,67 +74,70 @@ export class SequenceAccess extends Context.Service<
         return rows.map(({ id }) => id)
       }, orUnavailable)
 
-      const admission = Effect.fn("SequenceAccess.admission")(function* (
-        tenant: Tenant,
-        sequenceId: string,
-        consumerId: string
-      ) {
-        const rows = yield* sql<{
-          readonly is_for: boolean
-          readonly id: string
-          readonly rules: AudienceRules | null
-          readonly orders_left: number | null
-        }>`
-          select ${isFor(sql, consumerId)} as is_for, a.id, a.rules, s.order_limit - (
-            select count(*)::int from orders o
-            where s.order_limit is not null and o.sequence_id = s.id and o.consumer_id = ${consumerId}
-              and o.status <> 'CANCELLED'
-          ) as orders_left
-          from sequences s left join audiences a on a.id = s.audience_id
-          where s.id = ${sequenceId} and ${ofTenant(sql, tenant, "s")}
-            and ${hasPassed(sql, consumerId)}`
-        const row = rows[0]
-        if (row === undefined) return "not invited"
-        const { is_for: isFixed, id, rules, orders_left: ordersLeft } = row
-        const isInvited = isFixed || (rules !== null && (yield* fitting(sql, consumerId, [{ id, rules }])).length > 0)
-        return isInvited ? admissionWith(ordersLeft) : "not invited"
-      }, orUnavailable)
-
-      const show = Effect.fn("SequenceAccess.show")(function* (
-        tenant: Tenant,
-        {
-          experienceId,
-          consumerId,
-          accessCode
-        }: { readonly experienceId: string; readonly consumerId: string; readonly accessCode: string }
-      ) {
-        const now = new Date(yield* Clock.currentTimeMillis)
-        const hash = hashOf(experienceId, accessCode)
-        const opened = yield* sql`
-          with whole as (
-            select e.id from experiences e
-            where e.id = ${experienceId} and ${unarchivedOf(sql, tenant, "e")} and e.access_code_hash = ${hash}::bytea
-          ), let_in as (
-            insert into experience_passes (experience_id, consumer_id, passed_at)
-            select id, ${consumerId}::uuid, ${now}::timestamptz from whole
-            on conflict do nothing
-          ), opened as (
-            select s.id from sequences s
-            where s.experience_id = ${experienceId} and ${unarchivedOf(sql, tenant, "s")}
-              and s.access_code_hash = ${hash}::bytea
-          ), passed as (
-            insert into sequence_passes (sequence_id, consumer_id, passed_at)
-            select id, ${consumerId}::uuid, ${now}::timestamptz from opened
-            on conflict do nothing
-          )
-          select id from whole union all select id from opened`
-        return opened.length > 0
-      }, orUnavailable)
-
-      return { protectedIds, protectedAmong, admission, show }
+      return {
+        protectedIds,
+        protectedAmong,
+        admission: makeAdmission(sql),
+        show: makeShow(sql, yield* makeAccessCodeHash)
+      }
     })
   )
 }
+
+const makeAdmission = (sql: PgClient.PgClient) =>
+  Effect.fn("SequenceAccess.admission")(function* (tenant: Tenant, sequenceId: string, consumerId: string) {
+    const rows = yield* sql<{
+      readonly is_for: boolean
+      readonly id: string
+      readonly rules: AudienceRules | null
+      readonly orders_left: number | null
+    }>`
+    select ${isFor(sql, consumerId)} as is_for, a.id, a.rules, s.order_limit - (
+      select count(*)::int from orders o
+      where s.order_limit is not null and o.sequence_id = s.id and o.consumer_id = ${consumerId}
+        and o.status <> 'CANCELLED'
+    ) as orders_left
+    from sequences s left join audiences a on a.id = s.audience_id
+    where s.id = ${sequenceId} and ${ofTenant(sql, tenant, "s")}
+      and ${hasPassed(sql, consumerId)}`
+    const row = rows[0]
+    if (row === undefined) return "not invited"
+    const { is_for: isFixed, id, rules, orders_left: ordersLeft } = row
+    const isInvited = isFixed || (rules !== null && (yield* fitting(sql, consumerId, [{ id, rules }])).length > 0)
+    return isInvited ? admissionWith(ordersLeft) : "not invited"
+  }, orUnavailable)
+
+const makeShow = (sql: PgClient.PgClient, hashOf: AccessCodeHash) =>
+  Effect.fn("SequenceAccess.show")(function* (
+    tenant: Tenant,
+    {
+      experienceId,
+      consumerId,
+      accessCode
+    }: { readonly experienceId: string; readonly consumerId: string; readonly accessCode: string }
+  ) {
+    const now = new Date(yield* Clock.currentTimeMillis)
+    const hash = hashOf(experienceId, accessCode)
+    const opened = yield* sql`
+    with whole as (
+      select e.id from experiences e
+      where e.id = ${experienceId} and ${unarchivedOf(sql, tenant, "e")} and e.access_code_hash = ${hash}::bytea
+    ), let_in as (
+      insert into experience_passes (experience_id, consumer_id, passed_at)
+      select id, ${consumerId}::uuid, ${now}::timestamptz from whole
+      on conflict do nothing
+    ), opened as (
+      select s.id from sequences s
+      where s.experience_id = ${experienceId} and ${unarchivedOf(sql, tenant, "s")}
+        and s.access_code_hash = ${hash}::bytea
+    ), passed as (
+      insert into sequence_passes (sequence_id, consumer_id, passed_at)
+      select id, ${consumerId}::uuid, ${now}::timestamptz from opened
+      on conflict do nothing
+    )
+    select id from whole union all select id from opened`
+    return opened.length > 0
+  }, orUnavailable)
 
 /** The access that follows from the orders that are left. Null means that there is no limit. */
 const admissionWith = (ordersLeft: number | null): Admission => {
@@ -143,13 +145,17 @@ const admissionWith = (ordersLeft: number | null): Admission => {
   return ordersLeft > 0 ? "admitted for now" : "order limit reached"
 }
 
+/** The hash of an access code. */
+export type AccessCodeHash = (experienceId: string, accessCode: string) => Uint8Array
+
 /** Makes the hash under which an access code of an experience, or of one of its sequences, is stored. */
 export const makeAccessCodeHash = Effect.map(
   serverSecret("access_codes"),
-  (secret) => (experienceId: string, accessCode: string) =>
-    createHmac("sha256", secret)
-      .update(JSON.stringify([experienceId, accessCode]))
-      .digest()
+  (secret): AccessCodeHash =>
+    (experienceId, accessCode) =>
+      createHmac("sha256", secret)
+        .update(JSON.stringify([experienceId, accessCode]))
+        .digest()
 )
 
 /** Of a sequence `s`: true if not every consumer may enter. */

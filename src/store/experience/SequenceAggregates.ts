@@ -89,17 +89,6 @@ export class SequenceAggregates extends Context.Service<
       const sequences = yield* Sequences
       const products = yield* ExperienceProducts
 
-      /** The values that a mechanism takes from the experience, which is locked. */
-      const surroundings = Effect.fnUntraced(function* (tenant: Tenant, experienceId: string) {
-        const rows = yield* sql<RegionalDefaults & WindowRow>`
-          select e.record ->> 'timeZone' as "timeZone", e.record ->> 'currencyCode' as "currencyCode",
-            ${windowColumns(sql)}
-          from experiences e
-          where e.id = ${experienceId} and ${unarchivedOf(sql, tenant, "e")}
-          for share`
-        return rows[0] ?? (yield* new RecordNotFound({ record: "Experience" }))
-      })
-
       const create = Effect.fn("WholeSequences.create")(
         function* <New extends NewSequence, E, E2, R>(
           tenant: Tenant,
@@ -111,7 +100,7 @@ export class SequenceAggregates extends Context.Service<
         ) {
           // The products are locked first, as in changing an experience. Another order could end in a deadlock.
           const known = yield* products.held(tenant, named)
-          const experience = yield* surroundings(tenant, experienceId)
+          const experience = yield* surroundings(sql, tenant, experienceId)
           const whole = yield* Effect.fromResult(
             judge({
               surroundings: experience,
@@ -143,30 +132,48 @@ export class SequenceAggregates extends Context.Service<
         orUnavailable
       )
 
-      /** The sequence with those of its mechanisms `m` that fit. */
-      const withThose = Effect.fnUntraced(function* (tenant: Tenant, sequence: Sequence, those: Fragment) {
-        const rows = yield* sql<MechanismRow>`
-          select m.* from mechanisms m
-          where m.sequence_id = ${sequence.id} and ${ofTenant(sql, tenant, "m")}
-            and ${those}
-          order by m.created_at, m.id limit ${recordMechanismsMax}`
-        return { sequence, mechanisms: rows.map(toStored) }
-      })
-
-      const find = Effect.fn("WholeSequences.find")(function* (tenant: Tenant, id: string) {
-        return yield* withThose(tenant, yield* sequences.find(tenant, id), sql`not m.archived`)
-      }, orUnavailable)
-
-      const archived = Effect.fn("WholeSequences.archived")(function* (
-        tenant: Tenant,
-        sequence: Sequence,
-        { mechanisms }: SequenceAggregate
-      ) {
-        const ids = mechanisms.map(({ identity }) => identity.id)
-        return yield* withThose(tenant, sequence, sql`m.id = any(${ids}::uuid[])`)
-      }, orUnavailable)
-
-      return { create, change, find, archived }
+      return { create, change, ...(yield* makeReads) }
     })
   )
 }
+
+/** The values that a mechanism takes from the experience, which is locked. */
+const surroundings = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant: Tenant, experienceId: string) {
+  const rows = yield* sql<RegionalDefaults & WindowRow>`
+    select e.record ->> 'timeZone' as "timeZone", e.record ->> 'currencyCode' as "currencyCode",
+      ${windowColumns(sql)}
+    from experiences e
+    where e.id = ${experienceId} and ${unarchivedOf(sql, tenant, "e")}
+    for share`
+  return rows[0] ?? (yield* new RecordNotFound({ record: "Experience" }))
+})
+
+const makeReads = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const sequences = yield* Sequences
+
+  /** The sequence with those of its mechanisms `m` that fit. */
+  const withThose = Effect.fnUntraced(function* (tenant: Tenant, sequence: Sequence, those: Fragment) {
+    const rows = yield* sql<MechanismRow>`
+      select m.* from mechanisms m
+      where m.sequence_id = ${sequence.id} and ${ofTenant(sql, tenant, "m")}
+        and ${those}
+      order by m.created_at, m.id limit ${recordMechanismsMax}`
+    return { sequence, mechanisms: rows.map(toStored) }
+  })
+
+  const find = Effect.fn("WholeSequences.find")(function* (tenant: Tenant, id: string) {
+    return yield* withThose(tenant, yield* sequences.find(tenant, id), sql`not m.archived`)
+  }, orUnavailable)
+
+  const archived = Effect.fn("WholeSequences.archived")(function* (
+    tenant: Tenant,
+    sequence: Sequence,
+    { mechanisms }: SequenceAggregate
+  ) {
+    const ids = mechanisms.map(({ identity }) => identity.id)
+    return yield* withThose(tenant, sequence, sql`m.id = any(${ids}::uuid[])`)
+  }, orUnavailable)
+
+  return { find, archived }
+})

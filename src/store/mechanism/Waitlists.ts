@@ -7,7 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../journal/Journal.ts"
-import { heldOpenAt } from "./Mechanisms.ts"
+import { heldOpenAt } from "./MechanismLifecycle.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofSameTenant, ofTenant } from "../records/Tenancy.ts"
 
