@@ -143,7 +143,7 @@ const makeChange = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Va
     return row.option_id === optionId ? row : yield* notFound
   })
 
-  const change = Effect.fn("VariantOptionValues.change")(
+  return Effect.fn("VariantOptionValues.change")(
     function* <E>(
       tenant: Tenant,
       optionId: string,
@@ -158,8 +158,6 @@ const makeChange = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Va
     sql.withTransaction,
     orUnavailable
   )
-
-  return change
 }
 
 const notFound = Effect.fail(new RecordNotFound({ record: "Variant option value" }))

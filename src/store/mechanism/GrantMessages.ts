@@ -2,8 +2,8 @@
  * Data for messages about grants: the mechanisms that have work, the grants with their consumers' addresses, the pages that
  * messages are rendered from, and the outcome of each message.
  *
- * The source is the journal. A cursor for each mechanism says up to which event all is done, except messages that wait to be
- * tried again. Each message that was tried has a row, and a grant whose message has a row is not read as news again.
+ * The source is the journal. A cursor for each mechanism says up to which event all is done, except messages that wait for
+ * a retry. Each message that was tried has a row, and a grant whose message has a row is not read again.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -109,8 +109,8 @@ export class GrantMessages extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      // When a mechanism's teardown is completed, none of its grants is alive. In a dutch auction a bid wins at once, by the
-      // consumer's own act.
+      // When a mechanism's teardown is completed, none of its grants is alive. In a dutch auction a bid wins at once, by
+      // the consumer's own act.
       const sources = Effect.fnUntraced(function* (now: Millis) {
         const rows = yield* sql<SourceRow>`
           with due as (

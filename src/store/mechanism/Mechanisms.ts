@@ -1,6 +1,5 @@
 /**
- * The mechanisms' records, as the journal keeps them in their table with each commit: for reads that need no actor.
- * Nothing here writes; a mechanism comes into being and changes through the journal alone.
+ * The records of mechanisms, for reads that need no actor. Only the journal writes them, with each commit.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -36,7 +35,7 @@ export interface StoredMechanism {
   readonly updatedBy: string
 }
 
-/** What is stored of a mechanism's places and events. */
+/** The number of a mechanism's places by status, and the number of its last event. */
 export interface Tally {
   readonly counts: { readonly [status: string]: number }
   readonly lastSequence: number
@@ -55,7 +54,7 @@ export interface DistributionFilter {
   readonly experienceId?: string | undefined
 }
 
-/** The list of the mechanisms of one kind. Sorted by `openAt`, those without one (open at once) come first. */
+/** The list of the mechanisms of one kind. Sorted by `openAt`, mechanisms without one (open at once) come first. */
 export const shape = {
   name: "mechanisms",
   sorts: {
@@ -129,7 +128,7 @@ export class Mechanisms extends Context.Service<
   {
     /** The tenant's mechanism, archived or not; undefined if there is none. */
     find(tenant: Tenant, id: string): Effect.Effect<StoredMechanism | undefined, Unavailable>
-    /** The tenant's mechanisms of a kind: those that are not archived, or those that are. */
+    /** The tenant's mechanisms of a kind. */
     list(
       tenant: Tenant,
       kind: Kind,
@@ -142,9 +141,9 @@ export class Mechanisms extends Context.Service<
       query: PageQuery<Sort>,
       filter: DistributionFilter
     ): Effect.Effect<Page<StoredMechanism>, PageRefused | Unavailable>
-    /** What a mechanism takes from the experience it belongs to, where it says nothing itself. */
+    /** The time zone and the currency that a mechanism takes from its experience. */
     surroundings(tenant: Tenant, id: string): Effect.Effect<RegionalDefaults, Unavailable>
-    /** Counts a mechanism's places, by status, and its events: for when its actor cannot be asked. */
+    /** Counts a mechanism's places and events, for when its actor is not available. */
     tally(tenant: Tenant, id: string): Effect.Effect<Tally, Unavailable>
   }
 >()("usher/store/mechanism/Mechanisms") {

@@ -1,5 +1,5 @@
 /**
- * How the service stands as far as one tenant is concerned: what of its mechanisms stands still, or is late.
+ * The health of one tenant's mechanisms: those that are parked, and those that are late.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,10 +10,10 @@ import type { Unavailable } from "../journal/Journal.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** Mechanisms whose whereabouts are told; of more, those that were made first are counted. */
+/** Mechanisms whose nodes are shown, at most. The oldest are shown. */
 export const locatedMax = 10_000
 
-/** A tenant's mechanism that stands still. */
+/** A parked mechanism of a tenant. */
 export interface ParkedMechanism {
   readonly mechanismId: string
   readonly kind: Kind
@@ -25,11 +25,11 @@ export interface ParkedMechanism {
 export class Operations extends Context.Service<
   Operations,
   {
-    /** The tenant's mechanisms that stand still, the latest first. */
+    /** The tenant's parked mechanisms, the latest first. */
     parked(tenant: Tenant): Effect.Effect<ReadonlyArray<ParkedMechanism>, Unavailable>
-    /** The earliest wake-up of the tenant's mechanisms that has led to nothing; undefined if all are in time. */
+    /** The earliest wake-up of the tenant's mechanisms that is overdue; undefined if none is. */
     overdue(tenant: Tenant, now: Millis): Effect.Effect<Millis | undefined, Unavailable>
-    /** The ids of the tenant's mechanisms whose work is not over, at most {@link locatedMax}. */
+    /** The ids of the tenant's unfinished mechanisms, at most {@link locatedMax}. */
     unfinished(tenant: Tenant): Effect.Effect<ReadonlyArray<string>, Unavailable>
   }
 >()("usher/store/mechanism/Operations") {

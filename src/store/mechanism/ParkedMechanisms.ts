@@ -1,6 +1,5 @@
 /**
- * The mechanisms that stand still, as the processes that parked them have written down: for operators, who cannot look into a
- * process, and so that all processes can be told to give one another chance.
+ * The parked mechanisms, as their processes recorded them. Operators read them, and ask all processes to restart one.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -8,10 +7,10 @@ import { Invalidations } from "../coordination/Invalidations.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
-/** Characters that are kept of what a mechanism failed of. */
+/** Characters of an error that are stored. */
 const causeMax = 2_000
 
-/** A mechanism that stands still. */
+/** A parked mechanism. */
 const ParkedMechanism = Schema.Struct({
   mechanismId: Schema.String,
   kind: Schema.String,
@@ -21,12 +20,12 @@ const ParkedMechanism = Schema.Struct({
   parkedAt: Schema.Date,
   /** How often it was rebuilt before. */
   restarts: Schema.Int,
-  /** What it failed of at last, in words. */
+  /** The text of its last error. */
   cause: Schema.String
 })
 export type ParkedMechanism = typeof ParkedMechanism.Type
 
-/** What a process knows of a mechanism that it parked. */
+/** What a process records of a mechanism that it has parked. */
 export interface Parking extends Pick<ParkedMechanism, "mechanismId" | "restarts" | "cause"> {}
 
 export class ParkedMechanisms extends Context.Service<
@@ -34,9 +33,9 @@ export class ParkedMechanisms extends Context.Service<
   {
     /** The latest first. */
     readonly list: Effect.Effect<ReadonlyArray<ParkedMechanism>, Unavailable>
-    /** Writes down what the process named `node` has parked: these, and no others any more. */
+    /** Replaces the mechanisms that are recorded as parked by the process `node`. */
     replace(node: string, parked: ReadonlyArray<Parking>): Effect.Effect<void, Unavailable>
-    /** Tells every process to give the mechanism another chance; false if none has parked it. */
+    /** Asks every process to restart the mechanism. Returns false if none has parked it. */
     unpark(mechanismId: string): Effect.Effect<boolean, Unavailable>
   }
 >()("usher/store/mechanism/ParkedMechanisms") {

@@ -1,6 +1,6 @@
 /**
- * The consumers of a mechanism, from the `places` projection: for lists and search. What a consumer sees of its own
- * place comes from the actor, not from here.
+ * The consumers of a mechanism, from the `places` projection, for lists and search. A consumer's own place comes from the
+ * actor.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -24,7 +24,7 @@ import * as ConsumerList from "../consumer/ConsumerList.ts"
 import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** A consumer's standing in one mechanism, with what is known of the consumer. */
+/** The place of a consumer in one mechanism, with the consumer's addresses and name. */
 export interface ConsumerPlace {
   readonly consumerId: string
   readonly email: string | null
@@ -33,14 +33,14 @@ export interface ConsumerPlace {
   readonly status: string
   readonly enteredAt: Millis
   readonly updatedAt: Millis
-  /** The status's own fields, as they go out. */
+  /** The fields of the status, as the API shows them. */
   readonly fields: { readonly [name: string]: unknown }
 }
 
-/** Statuses in which a place has come to its end, of all kinds of mechanism. */
+/** The statuses of places that have ended, in all kinds of mechanism. */
 export const endStatuses = ["COMPLETED", "DENIED", "LEFT", "LOST", "EXPIRED", "CANCELLED", "NO_SHOW"]
 
-/** Mechanisms that a consumer is in which are looked up at once. */
+/** Mechanisms with a place of one consumer that one statement returns. */
 const standingMax = 500
 
 /** What a list of consumers can be narrowed to. */
@@ -72,8 +72,8 @@ export class Places extends Context.Service<
       filter: PlaceFilter
     ): Effect.Effect<Page<ConsumerPlace>, PageRefused | Unavailable>
     /**
-     * Mechanisms in which the consumer waits, takes part or holds something, as last recorded, archived ones too; without
-     * those named. At most `standingMax`: ask again without these to find the others.
+     * Mechanisms in which the consumer waits, takes part or holds something, as last recorded, archived ones too, except
+     * those named in `without`. At most `standingMax`: call it again without these to find the others.
      */
     standing(
       tenant: Tenant,
@@ -88,7 +88,7 @@ export class Places extends Context.Service<
       const sql = yield* PgClient.PgClient
       const plan = yield* makePlan
 
-      /** Part of an address, which is kept in lower case, or how an id begins. */
+      /** Consumers by a part of an address, which is stored in lower case, or by the beginning of an id. */
       const sought = (tenant: Tenant, search: string): Search.Sought => {
         const pattern = containing(search)
         const isAddress = sql`(c.email like lower(${pattern}) or c.phone like lower(${pattern}))`
@@ -102,7 +102,7 @@ export class Places extends Context.Service<
         }
       }
 
-      /** True of bookings of the slot: of those that an event has ever put there, the ones that are there now. */
+      /** True of bookings of the slot: those that an event once put there and that are still there. */
       const inSlot = (mechanismId: string, id: string): Fragment => {
         const startTime = slotStart(mechanismId, id)
         if (startTime === undefined) return sql`false`
@@ -142,7 +142,8 @@ export class Places extends Context.Service<
         const joined = sql`places p left join consumers c on c.id = p.consumer_id and ${ofTenant(sql, tenant, "c")}`
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`p.*, c.email, c.phone, c.full_name`,
-          // One by one, for the page alone: a join in the order of ids would begin with the least of all ids.
+          // Consumers are looked up one by one, for the page alone. A join in the order of ids would begin with the least
+          // id.
           from: sql`
             places p left join lateral (
               select * from consumers where id = p.consumer_id and ${ofTenant(sql, tenant)} offset 0
@@ -153,7 +154,7 @@ export class Places extends Context.Service<
         return page(planned, rows, toConsumerPlace)
       }, orUnavailable)
 
-      // By key in each mechanism that is at work: an index by consumer would cost every entry something.
+      // Places are looked up by key in each unfinished mechanism. An index by consumer would slow down every entry.
       const standing = Effect.fn("Places.standing")(function* (
         tenant: Tenant,
         consumerId: string,

@@ -1,6 +1,5 @@
 /**
- * What the database knows around waitlists: when the sequences they belong to open, and where their members can be
- * reached (completions 3, "Waitlist").
+ * The opening of the sequences of waitlists, and the addresses of their members (completions 3, "Waitlist").
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -16,28 +15,28 @@ export interface SequenceRef extends Tenant {
   readonly sequenceId: string
 }
 
-/** A waitlist, and when its sequence opens. */
+/** A waitlist and the opening of its sequence. */
 export interface Opening extends SequenceRef {
   readonly waitlistId: string
-  /** The earliest opening of the sequence's other mechanisms; undefined if none of them is going to open, or open. */
+  /** The earliest opening of the sequence's other mechanisms; undefined if none of them is open or will open. */
   readonly opensAt: Millis | undefined
 }
 
-/** A waitlist's member, and where it can be reached. */
+/** A member of a waitlist with its addresses. */
 export interface Recipient {
   readonly consumerId: string
   readonly email: string | null
   readonly phone: string | null
-  /** The name of what it waits for. */
+  /** The name of the experience. */
   readonly experience: string
 }
 
 export class Waitlists extends Context.Service<
   Waitlists,
   {
-    /** The waitlists whose work is not over, of one sequence or of all. */
+    /** The unfinished waitlists, of one sequence or of all. */
     openings(sequence?: SequenceRef): Effect.Effect<ReadonlyArray<Opening>, Unavailable>
-    /** Those of the consumers that the waitlist's tenant has. */
+    /** Those of the consumers that belong to the waitlist's tenant. */
     recipients(
       tenant: Tenant,
       waitlistId: string,
@@ -50,8 +49,8 @@ export class Waitlists extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      // A mechanism without `openAt` opens with its creation, and none before its experience. One that has closed or was
-      // ended does not open any more.
+      // A mechanism without `openAt` opens with its creation, and none opens before its experience. One that has closed or
+      // was ended does not open again.
       const openings = Effect.fn("Waitlists.openings")(function* (sequence?: SequenceRef) {
         const within =
           sequence === undefined

@@ -1,7 +1,6 @@
 /**
- * Counts and sums of what was recorded, in buckets of time. One statement asks the journal and the orders at once; what can
- * be long is cut off by the database itself, and few are under way at the same time, so that queries never take the
- * connections that entries need.
+ * Counts and sums of recorded events, in buckets of time. One statement reads the journal and the orders. The database
+ * aborts a long query, and only few run at the same time, so queries never take the connections that entries need.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema } from "effect"
@@ -22,19 +21,19 @@ import type { Unavailable } from "../journal/Journal.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** How long a query may take until it is given up. */
+/** The time after which a query is aborted. */
 const queryMillisMax = 10_000
 
-/** Queries under way at once. */
+/** Queries that run at once. */
 const queriesAtOnce = 2
 
-/** Queries that wait or are under way; beyond it they are better told. */
+/** Queries that wait or run. Beyond it, callers are asked to come back. */
 const queriesMax = 50
 
-/** The query took longer than it may: it asks for too much. Nothing is known of it. */
+/** The query took too long and was aborted. */
 export class QueryTooLong extends Schema.TaggedError<QueryTooLong>()("QueryTooLong", { seconds: Schema.Finite }) {}
 
-/** Events that are asked for, with the field that is added up, if one is. */
+/** Requested events, and the field to add up, if any. */
 export interface AnalyticsRequest {
   readonly kind: Source["kind"]
   readonly type: string
@@ -42,13 +41,13 @@ export interface AnalyticsRequest {
 }
 
 /**
- * What was found of one kind of events in one bucket, of money in one currency; the sum of exact decimals, as the number
- * nearest to it.
+ * The events of one kind in one bucket, and in one currency where they are money. Sums are computed as exact decimals and
+ * returned as the nearest number.
  */
 export interface Tally extends AnalyticsRequest {
-  /** Null where no money is added up. */
+  /** Null unless money is added up. */
   readonly currencyCode: string | null
-  /** When the bucket begins. */
+  /** The beginning of the bucket. */
   readonly bucket: Millis
   readonly count: number
   readonly sum: number
@@ -66,11 +65,11 @@ export interface Question {
 export class Analytics extends Context.Service<
   Analytics,
   {
-    /** What there is of the events that are wanted, bucket by bucket; nothing where there are none. */
+    /** The requested events, by bucket. Buckets without events are left out. */
     tallies(tenant: Tenant, question: Question): Effect.Effect<ReadonlyArray<Tally>, QueryTooLong | Unavailable>
   }
 >()("usher/store/organization/Analytics") {
-  /** With another time than usual after which a query is given up. */
+  /** The same with another time limit. */
   static readonly layerWith = ({ queryMillisMax }: { readonly queryMillisMax: number }) =>
     Layer.effect(Analytics, make(queryMillisMax))
 
@@ -88,7 +87,7 @@ function make(millisMax: number) {
     const inRange = (column: string, { from, to }: Range) =>
       sql`${sql(column)} >= ${new Date(from)}::timestamptz and ${sql(column)} < ${new Date(to)}::timestamptz`
 
-    /** Events out of the journals of the tenant's mechanisms, archived ones included. */
+    /** The events in the journals of the tenant's mechanisms, archived ones included. */
     const journaled = (tenant: Tenant, { wanted, range, where }: Question): ReadonlyArray<Fragment> => {
       const events = wanted.filter(({ kind }) => kind !== "order")
       if (events.length === 0) return []
@@ -118,7 +117,7 @@ function make(millisMax: number) {
       ]
     }
 
-    /** What happened to orders, each by the index over the moment at which it did. */
+    /** The events of orders. Each kind is read by the index over its time. */
     const ordered = (tenant: Tenant, { wanted, range, where }: Question): ReadonlyArray<Fragment> => {
       const orders = sql.and([
         ofTenant(sql, tenant, "o"),
@@ -143,7 +142,7 @@ function make(millisMax: number) {
       if (happened.length === 0) return []
       const length = intervalMillis[question.interval]
       return yield* Effect.gen(function* () {
-        // The buckets are few and the events many: grouped by hash they need not be sorted first, which would be on disk.
+        // There are few buckets and many events. Grouping by hash avoids a sort, which would spill to disk.
         yield* sql`
           select set_config('statement_timeout', ${`${millisMax}`}, true), set_config('enable_sort', 'off', true)`
         const rows = yield* sql<Row>`
