@@ -142,8 +142,7 @@ export class Places extends Context.Service<
         const joined = sql`places p left join consumers c on c.id = p.consumer_id and ${ofTenant(sql, tenant, "c")}`
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`p.*, c.email, c.phone, c.full_name`,
-          // Consumers are looked up one by one, for the page alone. A join in the order of ids would begin with the least
-          // id.
+          // Looked up one by one, for the page alone. A join in the order of ids would begin with the least id.
           from: sql`
             places p left join lateral (
               select * from consumers where id = p.consumer_id and ${ofTenant(sql, tenant)} offset 0
