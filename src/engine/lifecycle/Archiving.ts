@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Occupied } from "../../store/mechanism/Occupied.ts"
 import type { Archival } from "../../store/records/Records.ts"
-import { Unavailable } from "../../store/journal/Journal.ts"
+import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { sendAdminTo } from "./NamedMechanisms.ts"
 
 /** Rounds before giving up on a record below which someone keeps creating mechanisms. */

@@ -11,7 +11,7 @@ import type {
   VariantOptionWithValues
 } from "../../domain/catalogue/VariantOption.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
 import { makeList } from "../records/Lists.ts"

@@ -12,7 +12,7 @@ import {
   variantsMax
 } from "../../domain/catalogue/Variant.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, type InUse, parent, reference, usedBy } from "../records/Declaration.ts"
 import type { ListShape } from "../records/Pagination.ts"

@@ -8,7 +8,7 @@ import type { Audience, AudienceType, Settings } from "../../domain/consumer/Aud
 import type { AudienceRules } from "../../domain/consumer/AudienceRules.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { tellMembersRemoved } from "../experience/SequenceAccess.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
 import type { ListShape } from "../records/Pagination.ts"

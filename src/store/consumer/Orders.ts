@@ -9,7 +9,7 @@ import { needsOf, type OutOfStock, type Units, unitsOf } from "../../domain/cata
 import type { Moments, Order, OrderStatus, Settings } from "../../domain/consumer/Order.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import * as Stock from "../catalogue/Stock.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import * as FewAtOnce from "../postgres/FewAtOnce.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each } from "../records/Declaration.ts"

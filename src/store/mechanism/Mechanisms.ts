@@ -7,7 +7,7 @@ import type { Kind, Lifecycle, MechanismIdentity, StatusFields } from "../../dom
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type RegionalDefaults } from "../../domain/values/Locale.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { type ListShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { each } from "../records/Declaration.ts"

@@ -17,7 +17,7 @@ import {
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import * as FewAtOnce from "../postgres/FewAtOnce.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
