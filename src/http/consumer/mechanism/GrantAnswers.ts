@@ -85,6 +85,24 @@ function validity(
   }
 }
 
+/** What became of the grant of a consumer that holds none; `none` for denials of the `reasonsWithoutGrant`. */
+export const endedStatus = (
+  { status, reason }: { readonly status: string; readonly reason?: string },
+  reasonsWithoutGrant: ReadonlyArray<string> = []
+): Exclude<GrantStatus, HeldGrant> => {
+  switch (status) {
+    case "COMPLETED":
+      return "completed"
+    case "EXPIRED":
+      return "expired"
+    case "DENIED":
+      if (reason === "ADMISSION_EXPIRED") return "expired"
+      return reason !== undefined && reasonsWithoutGrant.includes(reason) ? "none" : "denied"
+    default:
+      return "none"
+  }
+}
+
 const no = (code: string, error: string) => ({ valid: false, error, code }) as const
 const invalid = no("INVALID_TOKEN", "The token is not a grant")
 const expired = no("GRANT_EXPIRED", "The grant has expired")

@@ -1,11 +1,11 @@
 /**
- * What stands before every entry: a mechanism is for whom its sequence is for (completions 1), and for nobody beyond the
- * sequence's limit of orders (completions 4).
+ * The checks before every entry: whether the mechanism's sequence is for the consumer (completions 1), and whether the
+ * sequence's limit of orders leaves the consumer any (completions 4).
  */
 import { Effect } from "effect"
 import { Protection } from "../../../auth/sessions/Protection.ts"
+import type { Kind, MechanismIdentity } from "../../../domain/mechanism/Decider.ts"
 import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { NotInvited, OrderLimitReached } from "../../../domain/mechanism/Refusals.ts"
 import { Engine } from "../../../engine/Engine.ts"
 
@@ -13,8 +13,12 @@ export const make = Effect.gen(function* () {
   const engine = yield* Engine
   const protection = yield* Protection
 
-  /** Runs the entry if the mechanism's sequence is for the consumer. Where it is for everybody this costs no SQL. */
-  return <A, E, R>(mechanism: MechanismRef<Kind>, consumerId: string, entry: Effect.Effect<A, E, R>) =>
+  /** Runs the entry if the consumer may enter. The check costs no SQL where the sequence is for everybody. */
+  return <A, E, R>(
+    mechanism: MechanismRef<Kind>,
+    consumerId: string,
+    entry: (identity: MechanismIdentity) => Effect.Effect<A, E, R>
+  ) =>
     Effect.flatMap(engine.identity(mechanism), (identity) =>
       Effect.flatMap(
         protection.admission(identity, consumerId),
@@ -22,7 +26,7 @@ export const make = Effect.gen(function* () {
           switch (admission) {
             case "admitted":
             case "admitted for now":
-              return entry
+              return entry(identity)
             case "not invited":
               return Effect.fail(new NotInvited())
             case "order limit reached":
