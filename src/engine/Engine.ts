@@ -29,10 +29,14 @@ export class MechanismNotFound extends Schema.TaggedError<MechanismNotFound>()("
 /** What can keep any command or question from being answered. */
 export type EngineError = MechanismNotFound | Unavailable | Actor.Overloaded | Registry.Parked
 
-/** A mechanism as its actor holds it at this moment. */
-export interface Inspection<K extends Kind> {
+/** Who a mechanism is, and what an admin has set. */
+export interface Definition<K extends Kind> {
   readonly identity: MechanismIdentity
   readonly configuration: ConfigurationOf<K>
+}
+
+/** A mechanism as its actor holds it at this moment. */
+export interface Inspection<K extends Kind> extends Definition<K> {
   readonly status: StatusFields
   readonly lifecycle: Lifecycle
   readonly live: {
@@ -98,8 +102,8 @@ export class Engine extends Context.Service<
      * have moved, once a second at most.
      */
     subscribers<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Following<ViewOf<K>>, EngineError>
-    /** What an admin has set, as last committed; never waits for a write under way. */
-    configuration<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<ConfigurationOf<K>, EngineError>
+    /** The mechanism's identity and its configuration as last committed; never waits for a write under way. */
+    definition<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Definition<K>, EngineError>
     /** Who the mechanism is and where it belongs; never waits for a write under way. */
     identity<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<MechanismIdentity, EngineError>
     /**
@@ -180,7 +184,7 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
           Effect.map(inspectionOf(actor), (inspection) => ({ ...inspection, consumerIds }))
         )
       ),
-    configuration: (mechanism) => Effect.map(actorFor(mechanism), (actor) => actor.configuration()),
+    definition: (mechanism) => Effect.map(actorFor(mechanism), definitionOf),
     identity: (mechanism) => Effect.map(actorFor(mechanism), (actor) => actor.identity),
     watch: registry.watch,
     peek: (mechanism) =>
@@ -210,6 +214,8 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
 /** The pieces one by one, so that others have their turn between them. */
 export const inSlices = (pieces: () => Iterable<string>): Stream.Stream<string> =>
   Stream.suspend(() => Stream.fromIterable(pieces(), { chunkSize: 1 })).pipe(Stream.tap(() => Effect.yieldNow))
+
+const definitionOf = ({ identity, configuration }: Actor.Actor) => ({ identity, configuration: configuration() })
 
 /** The actor, if its mechanism exists for this caller. */
 const ifFor = (mechanism: MechanismRef<Kind>, actor: Actor.Actor | undefined) =>

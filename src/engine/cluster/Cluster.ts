@@ -121,7 +121,7 @@ const make = Effect.fnUntraced(function* (
     }) as Effect.Effect<A, E>
 
   /** Questions that only name the mechanism. */
-  type Plain = "facts" | "configuration" | "identity" | "inspect" | "peek"
+  type Plain = "facts" | "definition" | "identity" | "inspect" | "peek"
   const plain = <Ask extends Plain>(ask: Ask): Engine.Engine["Service"][Ask] =>
     ((mechanism: MechanismRef<Kind>) =>
       route<unknown, unknown>(mechanism.id, { ask, mechanism }, here[ask](mechanism))) as Engine.Engine["Service"][Ask]
@@ -129,7 +129,7 @@ const make = Effect.fnUntraced(function* (
 
   const identities = new IdentityCache()
   const askIdentity = plain("identity")
-  const askConfiguration = plain("configuration")
+  const askDefinition = plain("definition")
 
   const identity: Engine.Engine["Service"]["identity"] = (mechanism) =>
     Effect.suspend(() => {
@@ -139,15 +139,14 @@ const make = Effect.fnUntraced(function* (
       return Effect.tap(askIdentity(mechanism), (found) => Effect.sync(() => identities.noteIdentity(found)))
     })
 
-  const configuration = ((mechanism) =>
+  const definition = ((mechanism) =>
     Effect.suspend(() => {
+      if (holds(mechanism.id)) return askDefinition(mechanism)
       const now = monotonicMillisOf(clock)
-      const known = holds(mechanism.id) ? undefined : identities.configuration(mechanism, now)
+      const known = identities.definition(mechanism, now)
       if (known !== undefined) return Effect.succeed(known)
-      return Effect.tap(askConfiguration(mechanism), (found) =>
-        Effect.sync(() => identities.noteConfiguration(mechanism, found, now))
-      )
-    })) as Engine.Engine["Service"]["configuration"]
+      return Effect.tap(askDefinition(mechanism), (found) => Effect.sync(() => identities.noteDefinition(found, now)))
+    })) as Engine.Engine["Service"]["definition"]
 
   return {
     send: (mechanism, command) =>
@@ -157,7 +156,7 @@ const make = Effect.fnUntraced(function* (
     view: (mechanism, consumerId) =>
       route(mechanism.id, { ask: "view", mechanism, consumerId }, here.view(mechanism, consumerId)),
     facts,
-    configuration,
+    definition,
     identity,
     inspect: plain("inspect"),
     peek: plain("peek"),

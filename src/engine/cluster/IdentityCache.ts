@@ -13,8 +13,12 @@ const rememberedMax = 10_000
 /** For so long what an admin has set is taken to be so. */
 const configurationMillis = 1_000
 
-interface KnownIdentity {
+interface KnownDefinition {
   readonly identity: MechanismIdentity
+  readonly configuration: unknown
+}
+
+interface KnownIdentity extends KnownDefinition {
   configuration: unknown
   /** Milliseconds of the monotonic clock, as `now` is below. */
   configurationUntil: number
@@ -28,10 +32,10 @@ export class IdentityCache {
     return this.of(mechanism)?.identity
   }
 
-  /** What was set a moment ago. */
-  configuration(mechanism: MechanismRef<Kind>, now: number): unknown {
+  /** The identity, and what was set a moment ago. */
+  definition(mechanism: MechanismRef<Kind>, now: number): KnownDefinition | undefined {
     const found = this.of(mechanism)
-    return found !== undefined && now < found.configurationUntil ? found.configuration : undefined
+    return found !== undefined && now < found.configurationUntil ? found : undefined
   }
 
   noteIdentity(identity: MechanismIdentity): void {
@@ -44,9 +48,10 @@ export class IdentityCache {
     }
   }
 
-  /** Notes what an admin has set, of a mechanism whose identity is known. */
-  noteConfiguration({ id }: MechanismRef<Kind>, configuration: unknown, now: number): void {
-    const found = this.known.get(id)
+  /** Notes the identity and what an admin has set. */
+  noteDefinition({ identity, configuration }: KnownDefinition, now: number): void {
+    this.noteIdentity(identity)
+    const found = this.known.get(identity.id)
     if (found === undefined) return
     found.configuration = configuration
     found.configurationUntil = now + configurationMillis

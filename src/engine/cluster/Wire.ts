@@ -19,7 +19,7 @@ export type Question =
   | { readonly ask: "send"; readonly mechanism: Named; readonly command: ConsumerCommand<Kind> }
   | { readonly ask: "sendAdmin"; readonly mechanism: Named; readonly command: AdminCommand<Kind> }
   | { readonly ask: "view"; readonly mechanism: Named; readonly consumerId: string }
-  | { readonly ask: "facts" | "configuration" | "identity" | "inspect" | "peek"; readonly mechanism: Named }
+  | { readonly ask: "facts" | "definition" | "identity" | "inspect" | "peek"; readonly mechanism: Named }
   | { readonly ask: "viewMany"; readonly consumerIds: ReadonlyArray<string> }
   | { readonly ask: "start" | "unpark" }
 

@@ -2,7 +2,7 @@
  * Who is calling (completions 2). Each class of operations has one middleware here; it accepts the credentials of its row
  * and provides what they prove. A known key and a known token cost no SQL and no signature check.
  *
- * `requirement` is the same row as OpenAPI says it; `describe` in `OpenApi.ts` puts it on every operation.
+ * `requirement` is the same row in OpenAPI; `describe` in `OpenApi.ts` puts it on every operation.
  */
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -29,14 +29,18 @@ import {
   ValidationError
 } from "../errors/Errors.ts"
 import type { Admission } from "../limits/RateLimit.ts"
+import type { Requirement } from "./SecuritySchemes.ts"
 
 /** The tenant a key speaks for, and the key as records name it. */
 export class CurrentTenant extends Context.Service<CurrentTenant, { readonly tenant: Tenant; readonly by: string }>()(
   "usher/http/credentials/CurrentTenant"
 ) {}
 
-/** The consumer that acts, or for whom its organization's server acts. */
-export class CurrentConsumer extends Context.Service<CurrentConsumer, ActingConsumer["consumer"]>()(
+/** The consumer that acts, or that its organization's server acts for. */
+export type Consumer = ActingConsumer["consumer"]
+
+/** The consumer of the request. */
+export class CurrentConsumer extends Context.Service<CurrentConsumer, Consumer>()(
   "usher/http/credentials/CurrentConsumer"
 ) {}
 
@@ -49,36 +53,6 @@ export class CurrentStreamCredentials extends Context.Service<CurrentStreamCrede
 export class CurrentSession extends Context.Service<CurrentSession, { readonly access?: VerifiedAccess }>()(
   "usher/http/credentials/CurrentSession"
 ) {}
-
-/** One of the credentials an operation accepts: OpenAPI security schemes that are all needed together. */
-export type Requirement = { readonly [scheme in keyof typeof securitySchemes]?: readonly [] }
-
-/** The OpenAPI security schemes. */
-export const securitySchemes = {
-  publishableKey: {
-    type: "apiKey",
-    in: "header",
-    name: "X-Publishable-Key",
-    description: "Publishable key of the organization: `pk_live_…` or `pk_test_…`."
-  },
-  accessToken: {
-    type: "http",
-    scheme: "bearer",
-    bearerFormat: "JWT",
-    description: "Access token of a consumer's session."
-  },
-  secretKey: {
-    type: "http",
-    scheme: "bearer",
-    description: "Secret key of the organization: `sk_live_…` or `sk_test_…`. For servers only."
-  },
-  consumerId: {
-    type: "apiKey",
-    in: "header",
-    name: "X-Consumer-Id",
-    description: "With the secret key: the consumer the server acts for."
-  }
-} as const
 
 const keyErrors = [Unauthorized, RateLimitExceededWithHeaders, ServiceUnavailableWithHeaders] as const
 
@@ -213,9 +187,7 @@ export class ServerAction extends HttpApiMiddleware.Service<ServerAction, { prov
 /** Every operation of the Admin API: secret key. */
 export class AdminKey extends HttpApiMiddleware.Service<AdminKey, { provides: CurrentTenant }>()(
   "usher/http/credentials/AdminKey",
-  {
-    error: keyErrors
-  }
+  { error: keyErrors }
 ) {
   static readonly requirement: ReadonlyArray<Requirement> = [{ secretKey: [] }]
   static readonly layer = Layer.effect(

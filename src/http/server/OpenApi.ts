@@ -5,7 +5,7 @@
  */
 import { type HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { apiVersion } from "./Envelope.ts"
-import { type Requirement, securitySchemes } from "../credentials/Credentials.ts"
+import { type Requirement, securitySchemes } from "../credentials/SecuritySchemes.ts"
 import { isKept } from "../idempotency/IdempotentResponses.ts"
 import { Idempotency, keyParameter, replayedHeader } from "../idempotency/Idempotency.ts"
 import { isBodyOptional } from "../errors/Validation.ts"

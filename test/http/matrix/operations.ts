@@ -2,7 +2,7 @@
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AdminApi } from "../../../src/http/admin/Api.ts"
 import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
-import type { Requirement, securitySchemes } from "../../../src/http/credentials/Credentials.ts"
+import type { Requirement, securitySchemes } from "../../../src/http/credentials/SecuritySchemes.ts"
 
 export type Scheme = keyof typeof securitySchemes
 

@@ -6,7 +6,7 @@ import { Engine } from "../../../engine/Engine.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { ConsumerApi } from "../Api.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
-import type { ToMechanism } from "../mechanism/MechanismHandlers.ts"
+import type { ToMechanism } from "../mechanism/Handling.ts"
 import { AuctionState, limitDefault, PublicAuction } from "./AuctionApi.ts"
 
 /** The handlers of the group `auctions`. */

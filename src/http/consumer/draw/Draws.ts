@@ -9,7 +9,6 @@ import { CurrentConsumer, CurrentTenant } from "../../credentials/Credentials.ts
 import { Conflict } from "../../errors/Errors.ts"
 import { ConsumerApi } from "../Api.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
-import * as Loyalty from "../mechanism/Loyalty.ts"
 import { publicView } from "../mechanism/PublicMechanism.ts"
 import { DrawState, PublicDraw, type Withdrawn } from "./DrawApi.ts"
 import * as DrawProofs from "./DrawProofs.ts"
@@ -21,7 +20,6 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const engine = yield* Engine
     const receipts = yield* Receipts
-    const loyaltyScore = yield* Loyalty.make
     const proofOf = DrawProofs.make()
     const draw = yield* makeGrantHandlers({
       kind: "draw",
@@ -65,11 +63,9 @@ export const layer = HttpApiBuilder.group(
         const text = yield* draw.orHttpAnswer(engine.proof(ref))
         return yield* text === undefined ? notDrawn : draw.orHttpAnswer(proofOf(ref.id, text))
       }),
-      enter: draw.entry(
-        (ref, { consumerId, isGuest }) =>
-          Effect.flatMap(loyaltyScore(ref, consumerId), (score) =>
-            engine.send(ref, { _tag: "Enter", consumerId, isGuest, loyaltyScore: score })
-          ),
+      enter: draw.loyalEntry(
+        (ref, { consumerId, isGuest }, _, loyaltyScore) =>
+          engine.send(ref, { _tag: "Enter", consumerId, isGuest, loyaltyScore }),
         withReceipt
       ),
       leave: (request) =>

@@ -8,7 +8,8 @@ import type { Millis } from "../../../domain/values/Time.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
 import * as GrantAnswers from "./GrantAnswers.ts"
-import { makeHandlers, type Present, type Presentation, type ToMechanism } from "./MechanismHandlers.ts"
+import type { Present, Presentation, ToMechanism } from "./Handling.ts"
+import { makeHandlers } from "./MechanismHandlers.ts"
 
 /** The kinds that grant. */
 type GrantingKind = "queue" | "draw" | "auction" | "timed_release"
@@ -85,7 +86,6 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
   return {
     ...shared,
     onPlace,
-    present,
     /** What an organization's server does with a grant. */
     grantActions: {
       deny: onGrantOf<{ readonly reason: ReasonOf<K> }>(

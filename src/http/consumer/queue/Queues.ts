@@ -5,7 +5,6 @@ import { Engine } from "../../../engine/Engine.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { ConsumerApi } from "../Api.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
-import * as Loyalty from "../mechanism/Loyalty.ts"
 import * as Admissions from "./Admissions.ts"
 import { PublicQueue, QueueState } from "./QueueApi.ts"
 
@@ -15,7 +14,6 @@ export const layer = HttpApiBuilder.group(
   "queues",
   Effect.fnUntraced(function* (handlers) {
     const engine = yield* Engine
-    const loyaltyScore = yield* Loyalty.make
     const admitNext = yield* Admissions.make
     const queue = yield* makeGrantHandlers({
       kind: "queue",
@@ -39,10 +37,8 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       ...queue.reads,
       ...queue.grantActions,
-      enter: queue.entry((ref, { consumerId, isGuest }) =>
-        Effect.flatMap(loyaltyScore(ref, consumerId), (score) =>
-          engine.send(ref, { _tag: "Enter", consumerId, isGuest, loyaltyScore: score })
-        )
+      enter: queue.loyalEntry((ref, { consumerId, isGuest }, _, loyaltyScore) =>
+        engine.send(ref, { _tag: "Enter", consumerId, isGuest, loyaltyScore })
       ),
       leave: queue.act(({ consumerId, by }) => ({ _tag: "Leave", consumerId, by })),
       admit: ({ params, payload: { consumerId, count } }) =>

@@ -7,7 +7,7 @@ import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
 import { ShownProducts } from "../../../store/experience/ShownProducts.ts"
 import { ConsumerApi } from "../Api.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
-import type { ToMechanism } from "../mechanism/MechanismHandlers.ts"
+import type { ToMechanism } from "../mechanism/Handling.ts"
 import { PublicTimedRelease, TimedReleaseState } from "./TimedReleaseApi.ts"
 
 /** The handlers of the group `timedReleases`. */
