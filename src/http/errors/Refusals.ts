@@ -33,6 +33,7 @@ import type { EngineError } from "../../engine/Engine.ts"
 import type { KeyTaken } from "../../store/consumer/ConsumerRecords.ts"
 import type { Unavailable } from "../../store/journal/Journal.ts"
 import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
+import { answering } from "./Answering.ts"
 import {
   BidConflict,
   Conflict,
@@ -120,29 +121,16 @@ export const orAnswer =
       Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(answerOf(kind, error, now) as Answer<E>))
     )
 
-/** For what reads the store without the engine. */
-export const orServiceUnavailable = <A, E, R>(
-  effect: Effect.Effect<A, E | Unavailable, R>
-): Effect.Effect<A, Exclude<E, Unavailable> | ServiceUnavailable, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, Unavailable, R>, "Unavailable", () =>
-    Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))
-  ) as Effect.Effect<A, Exclude<E, Unavailable> | ServiceUnavailable, R>
+/** Turns a store that is unavailable into a 503, for what does not use the engine. */
+export const orServiceUnavailable = answering({
+  Unavailable: (_: Unavailable) => new ServiceUnavailable({ retryAfterSeconds: 1 })
+})
 
-/** Turns a record that is not there into a 404 with its name. */
-export const orNotFound = <A, E, R>(
-  effect: Effect.Effect<A, E | RecordNotFound, R>
-): Effect.Effect<A, Exclude<E, RecordNotFound> | NotFound, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, RecordNotFound, R>, "RecordNotFound", ({ record }) =>
-    Effect.fail(NotFound.of(record))
-  ) as Effect.Effect<A, Exclude<E, RecordNotFound> | NotFound, R>
+/** Turns a record that does not exist into a 404 with its name. */
+export const orNotFound = answering({ RecordNotFound: ({ record }: RecordNotFound) => NotFound.of(record) })
 
-/** Turns what another consumer of the tenant has into a 409. */
-export const orKeyTaken = <A, E, R>(
-  effect: Effect.Effect<A, E | KeyTaken, R>
-): Effect.Effect<A, Exclude<E, KeyTaken> | Conflict, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, KeyTaken, R>, "KeyTaken", ({ field }) =>
-    Effect.fail(new Conflict(keysTaken[field]))
-  ) as Effect.Effect<A, Exclude<E, KeyTaken> | Conflict, R>
+/** Turns an address or an external id that another consumer of the tenant has into a 409. */
+export const orKeyTaken = answering({ KeyTaken: ({ field }: KeyTaken) => new Conflict(keysTaken[field]) })
 
 const keysTaken = {
   email: { error: "Email is another consumer's", code: "EMAIL_TAKEN" },

@@ -15,15 +15,15 @@ import { keyFields, type Upsert } from "../../../store/consumer/ConsumerMatching
 import { type AmbiguousRows, ConsumerRecords } from "../../../store/consumer/ConsumerRecords.ts"
 import { Places } from "../../../store/mechanism/Places.ts"
 import type { RecordNotFound } from "../../../store/records/RecordNotFound.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import type { Issue, ValidationError } from "../../errors/Errors.ts"
+import { answering } from "../../errors/Answering.ts"
+import type { Issue } from "../../errors/Errors.ts"
 import { issueAt, issuesMax } from "../../errors/Issues.ts"
-import { orKeyTaken, orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
+import { orKeyTaken } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
-import { orBusy } from "../records/Answers.ts"
 import { AdminApi } from "../Api.ts"
 import type { ConsumerBatch, ConsumerSettings } from "./ConsumerApi.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant, onRecord } from "../records/Operations.ts"
 import { withChanges } from "../records/Payloads.ts"
 
 export const ConsumerHandlers = HttpApiBuilder.group(
@@ -46,103 +46,59 @@ export const ConsumerHandlers = HttpApiBuilder.group(
       return yield* standing.length === 0 ? unknown : records.findArchived(tenant, id)
     })
 
+    const archive = Effect.fnUntraced(function* (tenant: Tenant, id: string, by: string) {
+      const archived = yield* Effect.catchTag(records.archive(tenant, id, by), "RecordNotFound", (unknown) =>
+        halfRemoved(tenant, id, unknown)
+      )
+      yield* consumers.archived(tenant, id)
+      yield* removed(tenant, by, id)
+      return archived
+    })
+
+    const upsert = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof ConsumerBatch.Type) {
+      const rows = payload.consumers.map((sent, index) => ({ path: ["consumers", index], sent }))
+      const upserts = (yield* readAll(payload, rows)).map(upsertOf)
+      const data = yield* records.upsert(tenant, by, upserts).pipe(orAmbiguous(payload))
+      yield* protection.consumersChanged(data.map(({ id }) => id))
+      return { data }
+    })
+
     return handlers.handleAll({
-      createConsumer: Effect.fnUntraced(
-        function* ({ payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          const [changes] = yield* readAll(payload, [{ path: [], sent: payload }])
-          return yield* records.create(tenant, by, revised(defaults, changes!))
-        },
-        orKeyTaken,
-        orServiceUnavailable
-      ),
-
-      listConsumers: Effect.fnUntraced(function* ({ query }) {
-        const { tenant } = yield* CurrentTenant
-        return yield* records.list(tenant, query).pipe(orInvalidPage(query))
-      }, orServiceUnavailable),
-
-      upsertConsumers: Effect.fnUntraced(function* ({ payload }) {
-        const { tenant, by } = yield* CurrentTenant
-        const rows = payload.consumers.map((sent, index) => ({ path: ["consumers", index], sent }))
-        const upserts = (yield* readAll(payload, rows)).map(upsertOf)
-        const data = yield* records.upsert(tenant, by, upserts).pipe(orAmbiguous(payload))
-        yield* protection.consumersChanged(data.map(({ id }) => id))
-        return { data }
-      }, orServiceUnavailable),
-
-      getConsumer: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* records.find(tenant, id)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
-
-      changeConsumer: Effect.fnUntraced(
-        function* ({ params: { id }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          const [changes] = yield* readAll(payload, [{ path: [], sent: payload }])
-          return yield* records
-            .change(tenant, id, by, (settings) => revised(settings, changes!))
-            .pipe(Effect.tap(protection.consumersChanged([id])))
-        },
-        orKeyTaken,
-        orNotFound,
-        orServiceUnavailable
-      ),
-
-      archiveConsumer: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          const archived = yield* Effect.catchTag(records.archive(tenant, id, by), "RecordNotFound", (unknown) =>
-            halfRemoved(tenant, id, unknown)
+      createConsumer: ({ payload }) =>
+        forTenant((tenant, by) =>
+          Effect.flatMap(readOne(payload), (changes) => records.create(tenant, by, revised(defaults, changes))).pipe(
+            orKeyTaken
           )
-          yield* consumers.archived(tenant, id)
-          yield* removed(tenant, by, id)
-          return archived
-        },
-        orNotFound,
-        orBusy
-      ),
+        ),
 
-      listConsumerSessions: Effect.fnUntraced(
-        function* ({ params: { id }, query }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* sessions.list(tenant, id, query).pipe(orInvalidPage(query))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      listConsumers: ({ query }) => forTenant((tenant) => records.list(tenant, query).pipe(orInvalidPage(query))),
 
-      endConsumerSessions: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant } = yield* CurrentTenant
-          return { ended: yield* sessions.endAll(tenant, id) }
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      upsertConsumers: ({ payload }) => forTenant((tenant, by) => upsert(tenant, by, payload)),
 
-      endConsumerSession: Effect.fnUntraced(
-        function* ({ params: { id, sessionId } }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* sessions.end(tenant, id, sessionId)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      getConsumer: onRecord((tenant, id) => records.find(tenant, id)),
 
-      restoreConsumer: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          yield* consumers.endSessionsOfArchived(tenant, id)
-          return yield* records.restore(tenant, id, by).pipe(Effect.tap(consumers.restored(id)))
-        },
-        orKeyTaken,
-        orNotFound,
-        orServiceUnavailable
+      changeConsumer: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) =>
+          readOne(payload).pipe(
+            Effect.flatMap((changes) => records.change(tenant, id, by, (settings) => revised(settings, changes))),
+            Effect.tap(protection.consumersChanged([id])),
+            orKeyTaken
+          )
+        ),
+
+      archiveConsumer: onRecord(archive),
+
+      listConsumerSessions: ({ params: { id }, query }) =>
+        forTenant((tenant) => sessions.list(tenant, id, query).pipe(orInvalidPage(query))),
+
+      endConsumerSessions: onRecord((tenant, id) => Effect.map(sessions.endAll(tenant, id), (ended) => ({ ended }))),
+
+      endConsumerSession: ({ params: { id, sessionId } }) => forTenant((tenant) => sessions.end(tenant, id, sessionId)),
+
+      restoreConsumer: onRecord((tenant, id, by) =>
+        consumers
+          .endSessionsOfArchived(tenant, id)
+          .pipe(Effect.andThen(records.restore(tenant, id, by)), Effect.tap(consumers.restored(id)), orKeyTaken)
       )
     })
   })
@@ -168,6 +124,9 @@ const readAll = Effect.fnUntraced(function* (
   return issues.length > 0 ? yield* invalidInput(issues.slice(0, issuesMax)) : changes
 })
 
+/** The same of a body that is one consumer. */
+const readOne = (sent: Sent) => Effect.map(readAll(sent, [{ path: [], sent }]), ([changes]) => changes!)
+
 /** The settings with the changes made. What is required has a default. */
 const revised = (settings: Partial<Settings>, changes: Changes): Settings =>
   withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
@@ -177,25 +136,20 @@ const upsertOf = (changes: Changes): Upsert => ({
   revise: (settings) => revised(settings, changes)
 })
 
-/** Turns rows of which it cannot be said whom they mean into a 400 that names each of them. */
-const orAmbiguous =
-  (payload: typeof ConsumerBatch.Type) =>
-  <A, E, R>(
-    effect: Effect.Effect<A, E | AmbiguousRows, R>
-  ): Effect.Effect<A, Exclude<E, AmbiguousRows> | ValidationError, R> =>
-    Effect.catchTag(effect as Effect.Effect<A, AmbiguousRows, R>, "AmbiguousRows", ({ rows }) =>
-      Effect.fail(
-        invalidInput(
-          rows.slice(0, issuesMax).map(({ index, sameAs }) =>
-            issueAt(payload, ["consumers", index], {
-              kind: "validation",
-              type: "picklist",
-              expected:
-                sameAs === undefined
-                  ? "externalId, email and phone of one consumer"
-                  : `another consumer than that of row ${sameAs}`
-            })
-          )
+/** Turns rows that do not name one consumer each into a 400 that names each of them. */
+const orAmbiguous = (payload: typeof ConsumerBatch.Type) =>
+  answering({
+    AmbiguousRows: ({ rows }: AmbiguousRows) =>
+      invalidInput(
+        rows.slice(0, issuesMax).map(({ index, sameAs }) =>
+          issueAt(payload, ["consumers", index], {
+            kind: "validation",
+            type: "picklist",
+            expected:
+              sameAs === undefined
+                ? "externalId, email and phone of one consumer"
+                : `another consumer than that of row ${sameAs}`
+          })
         )
       )
-    ) as Effect.Effect<A, Exclude<E, AmbiguousRows> | ValidationError, R>
+  })

@@ -1,9 +1,11 @@
 /**
  * What the store's noes are as HTTP answers on the Admin API.
  */
-import { Effect } from "effect"
 import { toText } from "../../../domain/values/Time.ts"
-import type { EngineError } from "../../../engine/Engine.ts"
+import type { Overloaded } from "../../../engine/actor/Actor.ts"
+import type { Parked } from "../../../engine/registry/Registry.ts"
+import type { Unavailable } from "../../../store/journal/Journal.ts"
+import { answering } from "../../errors/Answering.ts"
 import { type Issue, ServiceUnavailable } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 
@@ -13,16 +15,14 @@ export interface Problem {
   readonly message: string
 }
 
-/** Why the engine or the store may not be able to answer for now. */
-type Busy = Exclude<EngineError, { readonly _tag: "MechanismNotFound" }>
+const busyFor = (retryAfterSeconds: number) => new ServiceUnavailable({ retryAfterSeconds })
 
 /** Turns an engine or a store that cannot answer for now into a 503. */
-export const orBusy = <A, E, R>(
-  effect: Effect.Effect<A, E | Busy, R>
-): Effect.Effect<A, Exclude<E, Busy> | ServiceUnavailable, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, Busy, R>, ["Unavailable", "Overloaded", "Parked"], ({ _tag }) =>
-    Effect.fail(new ServiceUnavailable({ retryAfterSeconds: _tag === "Parked" ? 30 : 1 }))
-  ) as Effect.Effect<A, Exclude<E, Busy> | ServiceUnavailable, R>
+export const orBusy = answering({
+  Unavailable: (_: Unavailable) => busyFor(1),
+  Overloaded: (_: Overloaded) => busyFor(1),
+  Parked: (_: Parked) => busyFor(30)
+})
 
 /** The issues of settings that are each in range but make no sense together. */
 export const problemIssues = (problems: ReadonlyArray<Problem>, settings: object): ReadonlyArray<Issue> =>

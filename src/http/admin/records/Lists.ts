@@ -1,7 +1,7 @@
 /**
  * Lists as the Admin API asks for them and answers them (interface document 2.11 and 8.3).
  */
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { text } from "../../../domain/values/Text.ts"
 import {
@@ -11,7 +11,7 @@ import {
   type PageRefused,
   searchLengthMin
 } from "../../../store/records/Pagination.ts"
-import type { ValidationError } from "../../errors/Errors.ts"
+import { answering } from "../../errors/Answering.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 
@@ -101,14 +101,12 @@ export const pageOf = <S extends Schema.Constraint>(item: S) =>
   })
 
 /** Turns a refused page into a 400 that names the parameter. */
-export const orInvalidPage =
-  (query: { readonly [parameter: string]: unknown }) =>
-  <A, E, R>(
-    effect: Effect.Effect<A, E | PageRefused, R>
-  ): Effect.Effect<A, Exclude<E, PageRefused> | ValidationError, R> =>
-    Effect.catchTag(effect as Effect.Effect<A, PageRefused, R>, "PageRefused", ({ parameter, expected, received }) => {
+export const orInvalidPage = (query: { readonly [parameter: string]: unknown }) =>
+  answering({
+    PageRefused: ({ parameter, expected, received }: PageRefused) => {
       const type = parameter === "last" ? "number" : "string"
       const issue = issueAt(query, parameter, { kind: "validation", type, expected })
       const message = `Invalid value: Expected ${expected} but received ${received}`
-      return Effect.fail(invalidInput([{ ...issue, message }]))
-    }) as Effect.Effect<A, Exclude<E, PageRefused> | ValidationError, R>
+      return invalidInput([{ ...issue, message }])
+    }
+  })

@@ -1,9 +1,10 @@
 /**
  * Archived records on the Admin API: how lists are asked for them, and what restoring one answers (completions 4).
  */
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import type { ParentArchived, ReferenceArchived } from "../../../store/records/Restoring.ts"
+import { answering } from "../../errors/Answering.ts"
 import { Conflict } from "../../errors/Errors.ts"
 
 /** The query parameter of lists whose records can be archived. */
@@ -25,13 +26,10 @@ export const restores = (record: {
   })
 
 /** Turns what is archived above a record, or beside it, into a 409. */
-export const orArchived = <A, E, R>(
-  effect: Effect.Effect<A, E | ParentArchived | ReferenceArchived, R>
-): Effect.Effect<A, Exclude<E, ParentArchived | ReferenceArchived> | Conflict, R> =>
-  Effect.catchTags(effect as Effect.Effect<A, ParentArchived | ReferenceArchived, R>, {
-    ParentArchived: ({ record }) => Effect.fail(conflict(record, "PARENT_ARCHIVED")),
-    ReferenceArchived: ({ record }) => Effect.fail(conflict(record, "REFERENCE_ARCHIVED"))
-  }) as Effect.Effect<A, Exclude<E, ParentArchived | ReferenceArchived> | Conflict, R>
+export const orArchived = answering({
+  ParentArchived: ({ record }: ParentArchived) => conflict(record, "PARENT_ARCHIVED"),
+  ReferenceArchived: ({ record }: ReferenceArchived) => conflict(record, "REFERENCE_ARCHIVED")
+})
 
 const conflict = (record: string, code: string) =>
   new Conflict({ error: `${record} is archived. Restore it first`, code })

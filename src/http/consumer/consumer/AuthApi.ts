@@ -1,5 +1,5 @@
 /** Sessions, as the Consumer API declares them (interface document 2.10, 4.3, 5.3 and 7; completions 2). */
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import type { WrongCode } from "../../../auth/codes/OneTimeCodes.ts"
 import { Id } from "../../../domain/values/Ids.ts"
@@ -7,6 +7,7 @@ import { JsonObject, text } from "../../../domain/values/Text.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { Country, EmailText, PhoneText } from "../../fields/AddressFields.ts"
 import { ServerAction, SessionCreation, SessionEnd, SessionUpgrade } from "../../credentials/Credentials.ts"
+import { answering } from "../../errors/Answering.ts"
 import { RateLimitExceededWithHeaders } from "../../errors/Errors.ts"
 import { RateCategory } from "../../limits/Limit.ts"
 
@@ -66,12 +67,9 @@ export class InvalidOneTimeCode extends Schema.Error<InvalidOneTimeCode>("Invali
 ) {}
 
 /** Turns a wrong code into a 401. */
-export const orInvalidCode = <A, E, R>(
-  effect: Effect.Effect<A, E | WrongCode, R>
-): Effect.Effect<A, Exclude<E, WrongCode> | InvalidOneTimeCode, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, WrongCode, R>, "WrongCode", ({ reason }) =>
-    Effect.fail(new InvalidOneTimeCode({ error: reason, message: wrongCodes[reason] }))
-  ) as Effect.Effect<A, Exclude<E, WrongCode> | InvalidOneTimeCode, R>
+export const orInvalidCode = answering({
+  WrongCode: ({ reason }: WrongCode) => new InvalidOneTimeCode({ error: reason, message: wrongCodes[reason] })
+})
 
 const wrongCodes = {
   otp_invalid: "The code is wrong.",
