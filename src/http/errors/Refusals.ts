@@ -194,6 +194,14 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return NotFound.of("Slot")
     case "UnknownLocation":
       return NotFound.of("Location")
+    default:
+      return engineAnswerOf(error)
+  }
+}
+
+/** The answer to an error of the engine. */
+function engineAnswerOf(error: EngineError): NotFound | ServiceUnavailable {
+  switch (error._tag) {
     case "MechanismNotFound":
       return NotFound.of(labels[error.kind])
     case "Unavailable":

@@ -10,7 +10,7 @@ import { Protection } from "../../../auth/sessions/Protection.ts"
 import { defaults, Settings } from "../../../domain/consumer/Consumer.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { removeConsumer } from "../../../engine/lifecycle/ConsumerRemoval.ts"
-import { Engine } from "../../../engine/Engine.ts"
+import type { Engine } from "../../../engine/Engine.ts"
 import { keyFields, type Upsert } from "../../../store/consumer/ConsumerMatching.ts"
 import { type AmbiguousRows, ConsumerRecords } from "../../../store/consumer/ConsumerRecords.ts"
 import { Places } from "../../../store/mechanism/Places.ts"
@@ -34,26 +34,8 @@ export const ConsumerHandlers = HttpApiBuilder.group(
     const consumers = yield* Consumers
     const sessions = yield* ConsumerSessions
     const protection = yield* Protection
-    const places = yield* Places
-    const engine = yield* Engine
 
-    const removed = (tenant: Tenant, by: string, id: string) =>
-      removeConsumer(tenant, by, id).pipe(Effect.provideService(Places, places), Effect.provideService(Engine, engine))
-
-    /** A consumer that is archived and still has places: a request before this one was cut off. */
-    const halfRemoved = Effect.fnUntraced(function* (tenant: Tenant, id: string, unknown: RecordNotFound) {
-      const standing = yield* places.standing(tenant, id, [])
-      return yield* standing.length === 0 ? unknown : records.findArchived(tenant, id)
-    })
-
-    const archive = Effect.fnUntraced(function* (tenant: Tenant, id: string, by: string) {
-      const archived = yield* Effect.catchTag(records.archive(tenant, id, by), "RecordNotFound", (unknown) =>
-        halfRemoved(tenant, id, unknown)
-      )
-      yield* consumers.archived(tenant, id)
-      yield* removed(tenant, by, id)
-      return archived
-    })
+    const archive = yield* makeArchive
 
     const upsert = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof ConsumerBatch.Type) {
       const rows = payload.consumers.map((sent, index) => ({ path: ["consumers", index], sent }))
@@ -103,6 +85,29 @@ export const ConsumerHandlers = HttpApiBuilder.group(
     })
   })
 )
+
+/** Archives a consumer, ends its sessions and takes it out of all mechanisms. */
+const makeArchive = Effect.gen(function* () {
+  const records = yield* ConsumerRecords
+  const consumers = yield* Consumers
+  const places = yield* Places
+  const removal = yield* Effect.context<Places | Engine>()
+
+  /** An archived consumer that still has places: an earlier request was interrupted. */
+  const halfRemoved = Effect.fnUntraced(function* (tenant: Tenant, id: string, unknown: RecordNotFound) {
+    const standing = yield* places.standing(tenant, id, [])
+    return yield* standing.length === 0 ? unknown : records.findArchived(tenant, id)
+  })
+
+  return Effect.fnUntraced(function* (tenant: Tenant, id: string, by: string) {
+    const archived = yield* Effect.catchTag(records.archive(tenant, id, by), "RecordNotFound", (unknown) =>
+      halfRemoved(tenant, id, unknown)
+    )
+    yield* consumers.archived(tenant, id)
+    yield* removeConsumer(tenant, by, id)
+    return archived
+  }, Effect.provideContext(removal))
+})
 
 type Sent = typeof ConsumerSettings.Type
 type Changes = { readonly [K in keyof Settings]?: Settings[K] | null }

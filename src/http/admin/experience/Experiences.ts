@@ -25,6 +25,7 @@ import type { Page } from "../../../store/records/Pagination.ts"
 import { Conflict, type ValidationError } from "../../errors/Errors.ts"
 import { AdminApi } from "../Api.ts"
 import { copyOf, isTooLarge, namedBy } from "../mechanism/Duplication.ts"
+import type { CreateExperience } from "./ExperienceAggregateApi.ts"
 import type { ChangeExperience, DuplicateExperience } from "./ExperienceApi.ts"
 import { changed, namedIn, namedProducts, newWhole, type NewWhole } from "./ExperienceBodies.ts"
 import { orInvalidPage } from "../records/Lists.ts"
@@ -38,36 +39,9 @@ export const ExperienceHandlers = HttpApiBuilder.group(
     const experiences = yield* Experiences
     const wholes = yield* ExperienceAggregates
     const products = yield* ExperienceProducts
-    const creation = yield* Creation
-    const protection = yield* Protection
-    const engine = yield* Engine
-    const invalidations = yield* Invalidations
-    const telling = yield* Effect.context<Engine | ExperienceWindows | NoticeSchedule>()
-
-    /** Makes an experience with everything below it, and answers it. */
-    const make = Effect.fnUntraced(function* (
-      tenant: Tenant,
-      by: string,
-      named: NamedRecords,
-      judge: (known: KnownRecords) => Result.Result<NewWhole, ValidationError>
-    ) {
-      const { experienceId, sequenceIds } = yield* creation.together(tenant, by, (bring) =>
-        wholes.create(tenant, by, named, judge, ({ settings, sequences }, made) =>
-          bring(
-            sequences.flatMap(({ mechanisms }, index) =>
-              mechanisms.map((mechanism) => ({
-                ...mechanism,
-                experienceId: made.experienceId,
-                sequenceId: made.sequenceIds[index]!,
-                experienceWindow: windowOf(settings, 0)
-              }))
-            )
-          )
-        )
-      )
-      yield* protection.changed(...sequenceIds)
-      return experienceAggregate(yield* wholes.find(tenant, experienceId))
-    })
+    const { create, duplicate } = yield* makeCreation
+    const change = yield* makeChange
+    const archive = yield* makeArchive
 
     const withProducts = Effect.fnUntraced(function* ({ data, pageInfo }: Page<Experience>) {
       const named = yield* products.named(data.map(({ id }) => id))
@@ -75,59 +49,10 @@ export const ExperienceHandlers = HttpApiBuilder.group(
       return { data: data.map((one) => ({ ...one, products: offers.get(one.id) ?? [] })), pageInfo }
     })
 
-    const change = Effect.fnUntraced(function* (
-      tenant: Tenant,
-      id: string,
-      by: string,
-      payload: typeof ChangeExperience.Type
-    ) {
-      const defaults = yield* experiences.defaults(tenant)
-      yield* wholes.change(
-        tenant,
-        id,
-        by,
-        namedProducts(payload),
-        (before, known) => changed(before, payload, defaults, known),
-        payload.accessCode
-      )
-      if (payload.accessCode !== undefined) yield* protection.changed(...(yield* wholes.sequenceIds(tenant, id)))
-      // Consumers may select what is offered from now on, and nothing else.
-      if (payload.products !== undefined) yield* invalidations.settled
-      yield* tellMechanisms(tenant, by, id)
-      return experienceAggregate(yield* wholes.find(tenant, id))
-    }, Effect.provideContext(telling))
-
-    const duplicate = Effect.fnUntraced(function* (
-      tenant: Tenant,
-      id: string,
-      by: string,
-      payload: typeof DuplicateExperience.Type
-    ) {
-      const original = yield* wholes.find(tenant, id)
-      if (isTooLarge(original)) return yield* tooLarge
-      const own = yield* experiences.settings(tenant, id)
-      const now = yield* Clock.currentTimeMillis
-      return yield* make(tenant, by, namedBy(original), (known) => copyOf(original, own, payload, now, known))
-    })
-
-    const archive = Effect.fnUntraced(
-      function* (tenant: Tenant, id: string, by: string) {
-        const before = yield* wholes.find(tenant, id)
-        const archived = yield* archiveWithMechanisms(tenant, by, experiences.archive(tenant, id, by))
-        return experienceAggregate(yield* wholes.archived(tenant, archived, before))
-      },
-      Effect.provideService(Engine, engine)
-    )
-
     const find = (tenant: Tenant, id: string) => Effect.map(wholes.find(tenant, id), experienceAggregate)
 
     return handlers.handleAll({
-      createExperience: ({ payload }) =>
-        forTenant((tenant, by) =>
-          Effect.flatMap(experiences.defaults(tenant), (defaults) =>
-            make(tenant, by, namedIn(payload), (known) => newWhole(payload, defaults, known))
-          )
-        ),
+      createExperience: ({ payload }) => forTenant((tenant, by) => create(tenant, by, payload)),
       listExperiences: ({ query }) =>
         forTenant((tenant) => experiences.list(tenant, query).pipe(orInvalidPage(query), Effect.flatMap(withProducts))),
       getExperience: onRecord(find),
@@ -141,5 +66,99 @@ export const ExperienceHandlers = HttpApiBuilder.group(
     })
   })
 )
+
+/** Creates experiences: from a request, or as a copy of another one. */
+const makeCreation = Effect.gen(function* () {
+  const experiences = yield* Experiences
+  const wholes = yield* ExperienceAggregates
+  const creation = yield* Creation
+  const protection = yield* Protection
+
+  /** Makes an experience with everything below it, and answers it. */
+  const make = Effect.fnUntraced(function* (
+    tenant: Tenant,
+    by: string,
+    named: NamedRecords,
+    judge: (known: KnownRecords) => Result.Result<NewWhole, ValidationError>
+  ) {
+    const { experienceId, sequenceIds } = yield* creation.together(tenant, by, (bring) =>
+      wholes.create(tenant, by, named, judge, ({ settings, sequences }, made) =>
+        bring(
+          sequences.flatMap(({ mechanisms }, index) =>
+            mechanisms.map((mechanism) => ({
+              ...mechanism,
+              experienceId: made.experienceId,
+              sequenceId: made.sequenceIds[index]!,
+              experienceWindow: windowOf(settings, 0)
+            }))
+          )
+        )
+      )
+    )
+    yield* protection.changed(...sequenceIds)
+    return experienceAggregate(yield* wholes.find(tenant, experienceId))
+  })
+
+  const create = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof CreateExperience.Type) {
+    const defaults = yield* experiences.defaults(tenant)
+    return yield* make(tenant, by, namedIn(payload), (known) => newWhole(payload, defaults, known))
+  })
+
+  const duplicate = Effect.fnUntraced(function* (
+    tenant: Tenant,
+    id: string,
+    by: string,
+    payload: typeof DuplicateExperience.Type
+  ) {
+    const original = yield* wholes.find(tenant, id)
+    if (isTooLarge(original)) return yield* tooLarge
+    const own = yield* experiences.settings(tenant, id)
+    const now = yield* Clock.currentTimeMillis
+    return yield* make(tenant, by, namedBy(original), (known) => copyOf(original, own, payload, now, known))
+  })
+
+  return { create, duplicate }
+})
+
+const makeChange = Effect.gen(function* () {
+  const experiences = yield* Experiences
+  const wholes = yield* ExperienceAggregates
+  const protection = yield* Protection
+  const invalidations = yield* Invalidations
+  const telling = yield* Effect.context<Engine | ExperienceWindows | NoticeSchedule>()
+
+  return Effect.fnUntraced(function* (tenant: Tenant, id: string, by: string, payload: typeof ChangeExperience.Type) {
+    const defaults = yield* experiences.defaults(tenant)
+    yield* wholes.change(
+      tenant,
+      id,
+      by,
+      namedProducts(payload),
+      (before, known) => changed(before, payload, defaults, known),
+      payload.accessCode
+    )
+    if (payload.accessCode !== undefined) yield* protection.changed(...(yield* wholes.sequenceIds(tenant, id)))
+    // Consumers may select what is offered from now on, and nothing else.
+    if (payload.products !== undefined) yield* invalidations.settled
+    yield* tellMechanisms(tenant, by, id)
+    return experienceAggregate(yield* wholes.find(tenant, id))
+  }, Effect.provideContext(telling))
+})
+
+/** Archives an experience with everything below it. */
+const makeArchive = Effect.gen(function* () {
+  const experiences = yield* Experiences
+  const wholes = yield* ExperienceAggregates
+  const engine = yield* Engine
+
+  return Effect.fnUntraced(
+    function* (tenant: Tenant, id: string, by: string) {
+      const before = yield* wholes.find(tenant, id)
+      const archived = yield* archiveWithMechanisms(tenant, by, experiences.archive(tenant, id, by))
+      return experienceAggregate(yield* wholes.archived(tenant, archived, before))
+    },
+    Effect.provideService(Engine, engine)
+  )
+})
 
 const tooLarge = new Conflict({ error: "Experience is too large to be duplicated", code: "TOO_LARGE" })

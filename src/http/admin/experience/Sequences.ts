@@ -25,7 +25,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
     const sequences = yield* Sequences
     const wholes = yield* SequenceAggregates
     const creation = yield* Creation
-    const engine = yield* Engine
+    const archive = yield* makeArchive
     const protection = yield* Protection
 
     const find = (tenant: Tenant, id: string) => Effect.map(wholes.find(tenant, id), sequenceAggregate)
@@ -45,15 +45,6 @@ export const SequenceHandlers = HttpApiBuilder.group(
       yield* protection.changed(id)
       return yield* find(tenant, id)
     })
-
-    const archive = Effect.fnUntraced(
-      function* (tenant: Tenant, id: string, by: string) {
-        const before = yield* wholes.find(tenant, id)
-        const archived = yield* archiveWithMechanisms(tenant, by, sequences.archive(tenant, id, by))
-        return sequenceAggregate(yield* wholes.archived(tenant, archived, before))
-      },
-      Effect.provideService(Engine, engine)
-    )
 
     return handlers.handleAll({
       createSequence: ({ payload }) => forTenant((tenant, by) => create(tenant, by, payload)),
@@ -87,3 +78,18 @@ export const SequenceHandlers = HttpApiBuilder.group(
     })
   })
 )
+
+/** Archives a sequence with its mechanisms. */
+const makeArchive = Effect.gen(function* () {
+  const sequences = yield* Sequences
+  const wholes = yield* SequenceAggregates
+  const engine = yield* Engine
+  return Effect.fnUntraced(
+    function* (tenant: Tenant, id: string, by: string) {
+      const before = yield* wholes.find(tenant, id)
+      const archived = yield* archiveWithMechanisms(tenant, by, sequences.archive(tenant, id, by))
+      return sequenceAggregate(yield* wholes.archived(tenant, archived, before))
+    },
+    Effect.provideService(Engine, engine)
+  )
+})

@@ -53,6 +53,13 @@ export const schemasOf = <
   }
 }
 
+/** The schemas that the endpoints of a kind use. */
+interface Schemas<Record, Create, Change> {
+  readonly Record: Record
+  readonly Create: Create
+  readonly Change: Change
+}
+
 /** The group of a kind, with the operations `create`, `list`, `get`, `change`, `archive` and `end`. */
 export const mechanismGroup = <
   const Group extends string,
@@ -60,13 +67,17 @@ export const mechanismGroup = <
   Create extends Schema.Top,
   Change extends Schema.Top
 >(
-  { group, noun, aNoun, name, creating, changing, ending }: Words<Group>,
-  schemas: { readonly Record: Record; readonly Create: Create; readonly Change: Change }
+  words: Words<Group>,
+  schemas: Schemas<Record, Create, Change>
+) => HttpApiGroup.make(words.group).add(...ofAll(words, schemas), ...ofOne(words, schemas))
+
+/** The operations `create` and `list`. */
+const ofAll = <const Group extends string, Record extends Schema.Top, Create extends Schema.Top>(
+  { group, noun, aNoun, name, creating }: Words<Group>,
+  schemas: Pick<Schemas<Record, Create, unknown>, "Record" | "Create">
 ) => {
   const path = `/${group}` as const
-  const one = `/${group}/:id` as const
-  const plural = `${name}s`
-  return HttpApiGroup.make(group).add(
+  return [
     HttpApiEndpoint.post("create", path, {
       payload: schemas.Create,
       success: schemas.Record.pipe(HttpApiSchema.status(201)),
@@ -85,12 +96,22 @@ export const mechanismGroup = <
       success: pageOf(schemas.Record).annotate({ identifier: `${name}Page` })
     }).annotateMerge(
       listAnnotations({
-        identifier: `list${plural}`,
+        identifier: `list${name}s`,
         summary: `List ${noun}s`,
         description:
           "All that are not archived, or with `archived=true` those that are. Sorted by `openAt`, those without one come first."
       })
-    ),
+    )
+  ] as const
+}
+
+/** The operations `get`, `change`, `archive` and `end`. */
+const ofOne = <const Group extends string, Record extends Schema.Top, Change extends Schema.Top>(
+  { group, aNoun, name, changing, ending }: Words<Group>,
+  schemas: Pick<Schemas<Record, unknown, Change>, "Record" | "Change">
+) => {
+  const one = `/${group}/:id` as const
+  return [
     HttpApiEndpoint.get("get", one, { params: { id: Id }, success: schemas.Record, error: NotFound }).annotateMerge(
       OpenApi.annotations({
         identifier: `get${name}`,
@@ -138,5 +159,5 @@ export const mechanismGroup = <
         description: `Closes it at once: ${ending} Ending what has ended changes nothing.`
       })
     )
-  )
+  ] as const
 }
