@@ -18,7 +18,8 @@ import {
   SessionEnd,
   SessionUpgrade
 } from "../../src/http/credentials/Credentials.ts"
-import { RateLimits, type LimitStatus } from "../../src/http/limits/RateLimits.ts"
+import type { LimitStatus } from "../../src/http/limits/LimitStatus.ts"
+import { RateLimits } from "../../src/http/limits/RateLimits.ts"
 import { admissions } from "../../src/http/limits/RateLimit.ts"
 
 const id = "00000000-0000-7000-8000-000000000000"

@@ -3,7 +3,7 @@
  * who is calling; `Credentials.ts` says which operations use which.
  */
 import { Effect, Result, Schema } from "effect"
-import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpServerRequest } from "effect/http"
 import { ApiKeys, type KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import { Consumers } from "../../auth/sessions/Consumers.ts"
 import { Tokens, type VerifiedAccess } from "../../auth/tokens/Tokens.ts"
@@ -13,6 +13,7 @@ import { NotFound, ServiceUnavailable, Unauthorized, type ValidationError } from
 import { issueAt } from "../errors/Issues.ts"
 import { type Admission, admissions, exhaustion } from "../limits/RateLimit.ts"
 import { invalidInput } from "../errors/Validation.ts"
+import { restrictingOrigin } from "./AllowedOrigins.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 export type KeyRefusal = Unauthorized | ServiceUnavailable
@@ -58,13 +59,23 @@ export interface StreamCredentials {
 const authenticationRequired = new Unauthorized({ error: "Authentication required" })
 const secretKeyRequired = new Unauthorized({ error: "Secret key required" })
 
-/** The checks, on what `auth/` knows; and how callers that pass are counted. */
+/** The checks of all classes of operations, and how callers that pass are counted. */
 export const makeChecks = Effect.gen(function* () {
+  const keys = yield* makeKeyChecks
+  const { consumer, ...tokens } = yield* makeTokenChecks(keys)
+  const streams = yield* makeStreamCredentials(
+    consumer(() => Effect.void),
+    keys
+  )
+  const { publishableKey, anyKey, secretKey } = keys
+  return { publishableKey, anyKey, secretKey, consumer, ...tokens, ...streams, admission: yield* admissions }
+})
+
+type KeyChecks = Effect.Success<typeof makeKeyChecks>
+
+const makeKeyChecks = Effect.gen(function* () {
   const keys = yield* ApiKeys
   const tokens = yield* Tokens
-  const consumers = yield* Consumers
-
-  const admission = yield* admissions
   const isExhausted = yield* exhaustion
 
   /** Who the key speaks for. A caller with too many bad requests behind it has only keys that are known already. */
@@ -104,6 +115,32 @@ export const makeChecks = Effect.gen(function* () {
     )
   }
 
+  return { verifyAccess, publishableKey, secretHolder, anyKey, secretKey }
+})
+
+/** The check of a server that acts for the consumer it names. */
+const makeConsumerByServer = Effect.fnUntraced(function* ({ secretHolder }: KeyChecks) {
+  const consumers = yield* Consumers
+  return Effect.fnUntraced(function* (request: Request, key: string, admit: Admission) {
+    const holder = yield* secretHolder(request, key, authenticationRequired)
+    const header = request.headers["x-consumer-id"]
+    if (header === undefined) return yield* authenticationRequired
+    yield* admit(request, holder)
+    const id = decodeId(header)
+    if (Result.isFailure(id)) return yield* malformedConsumerId(header)
+    const { tenant, keyId } = holder
+    const consumerId = id.success
+    const found = yield* Effect.catchTag(consumers.find(tenant, consumerId), "Unavailable", outOfReach)
+    if (found === undefined) return yield* NotFound.of("Consumer")
+    return { holder, consumer: { tenant, consumerId, isGuest: found.isGuest, keyId, by: nameOf(holder) } }
+  })
+})
+
+const makeTokenChecks = Effect.fnUntraced(function* (checks: KeyChecks) {
+  const { verifyAccess, publishableKey } = checks
+  const keys = yield* ApiKeys
+  const consumerByServer = yield* makeConsumerByServer(checks)
+
   const consumerByToken = (
     request: Request,
     token: string,
@@ -141,20 +178,6 @@ export const makeChecks = Effect.gen(function* () {
       )
     )
 
-  const consumerByServer = Effect.fnUntraced(function* (request: Request, key: string, admit: Admission) {
-    const holder = yield* secretHolder(request, key, authenticationRequired)
-    const header = request.headers["x-consumer-id"]
-    if (header === undefined) return yield* authenticationRequired
-    yield* admit(request, holder)
-    const id = decodeId(header)
-    if (Result.isFailure(id)) return yield* malformedConsumerId(header)
-    const { tenant, keyId } = holder
-    const consumerId = id.success
-    const found = yield* Effect.catchTag(consumers.find(tenant, consumerId), "Unavailable", outOfReach)
-    if (found === undefined) return yield* NotFound.of("Consumer")
-    return { holder, consumer: { tenant, consumerId, isGuest: found.isGuest, keyId, by: nameOf(holder) } }
-  })
-
   const consumer =
     (admit: Admission): Check<ActingConsumer, ConsumerRefusal> =>
     (request) => {
@@ -164,17 +187,14 @@ export const makeChecks = Effect.gen(function* () {
       return isKey(bearer) ? consumerByServer(request, bearer, admit) : consumerByToken(request, bearer, admit)
     }
 
-  /** The credentials of a consumer that was let in, for as long as they may be needed. */
-  const lasting: Check<StreamCredentials, ServiceUnavailable> = (request) => {
-    const bearer = bearerOf(request)
-    const shown = bearer === undefined || isKey(bearer) ? Effect.undefined : verifyAccess(bearer)
-    return Effect.map(shown, (access) => new ShownCredentials(request, access, checkAgain))
-  }
+  return { consumer, accessOf, tokenAlone }
+})
 
-  const checkAgain = consumer(() => Effect.void)
-
-  /** The same of a secret key by itself. */
-  const lastingKey = (request: Request): StreamCredentials => new ShownCredentials(request, undefined, secretKey)
+const makeStreamCredentials = Effect.fnUntraced(function* (
+  checkAgain: Check<ActingConsumer, ConsumerRefusal>,
+  { verifyAccess, secretKey }: KeyChecks
+) {
+  const tokens = yield* Tokens
 
   /** A class, because there may be very many at a time. */
   class ShownCredentials implements StreamCredentials {
@@ -197,7 +217,17 @@ export const makeChecks = Effect.gen(function* () {
     }
   }
 
-  return { publishableKey, anyKey, secretKey, consumer, lasting, lastingKey, accessOf, tokenAlone, admission }
+  /** The credentials of a consumer that was let in, for as long as they may be needed. */
+  const lasting: Check<StreamCredentials, ServiceUnavailable> = (request) => {
+    const bearer = bearerOf(request)
+    const shown = bearer === undefined || isKey(bearer) ? Effect.undefined : verifyAccess(bearer)
+    return Effect.map(shown, (access) => new ShownCredentials(request, access, checkAgain))
+  }
+
+  /** The same of a secret key by itself. */
+  const lastingKey = (request: Request): StreamCredentials => new ShownCredentials(request, undefined, secretKey)
+
+  return { lasting, lastingKey }
 })
 
 const decodeId = Schema.decodeUnknownResult(Id)
@@ -207,39 +237,7 @@ const malformedConsumerId = (header: string) =>
     issueAt({ "x-consumer-id": header }, "x-consumer-id", { kind: "validation", type: "uuid", expected: "a UUID" })
   ])
 
-const allowOrigin = "access-control-allow-origin"
-
 const outOfReach = () => Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))
-
-/**
- * Answers of the Consumer API may be read from any origin, unless the organization names its own: then only from those,
- * refusals included, as soon as a key says which organization it is. (A preflight carries no key.)
- */
-const restrictingOrigin = <E, R>(
-  request: Request,
-  lookup: Effect.Effect<KeyHolder | undefined, E, R>
-): Effect.Effect<KeyHolder | undefined, E, R> => {
-  const origin = request.headers["origin"]
-  if (origin === undefined) return lookup
-  return Effect.tap(lookup, (holder) => {
-    const origins = holder?.allowedOrigins
-    if (origins === undefined) return Effect.void
-    return Effect.withFiber(({ context }) => {
-      const isAllowed = origins.includes(origin)
-      HttpEffect.appendPreResponseHandlerUnsafe(context, (_, response) => {
-        // The Admin API is for no browser.
-        if (response.headers[allowOrigin] === undefined) return Effect.succeed(response)
-        const varied = HttpServerResponse.setHeader(response, "vary", "Origin")
-        return Effect.succeed(
-          isAllowed
-            ? HttpServerResponse.setHeader(varied, allowOrigin, origin)
-            : HttpServerResponse.removeHeader(varied, allowOrigin)
-        )
-      })
-      return Effect.void
-    })
-  })
-}
 
 /** What follows `Bearer ` in `Authorization`. */
 export function bearerOf(request: Request): string | undefined {

@@ -58,61 +58,9 @@ export class IdempotentResponses extends Context.Service<
     IdempotentResponses,
     Effect.gen(function* () {
       const keys = yield* IdempotencyKeys
-      /** What this process carries out, by tenant and key. */
-      const underWay = new Map<string, Deferred.Deferred<void>>()
+      const underWay: UnderWay = new Map()
 
-      const extending = (claimed: Claimed) =>
-        Effect.sleep((leaseSeconds * 1_000) / 3).pipe(
-          Effect.andThen(Effect.ignore(keys.extend(claimed), { log: "Warn" })),
-          Effect.forever
-        )
-
-      /** Keeps what the answer says, or gives the claim up. Never fails: the answer itself is good. */
-      const settle = (claimed: Claimed, response: Response, holdsSecret: boolean): Effect.Effect<void> => {
-        const answer = keepable(response, holdsSecret)
-        if (answer === undefined) {
-          const givenUp = response.status === malformed ? keys.remove(claimed) : keys.release(claimed)
-          return Effect.ignore(givenUp, { log: "Warn" })
-        }
-        return keys.keep(claimed, answer).pipe(
-          Effect.retry(Schedule.spaced("200 millis").pipe(Schedule.upTo({ duration: `${keepingSeconds} seconds` }))),
-          Effect.flatMap((isKept) =>
-            isKept ? Effect.void : Effect.logWarning("A repeatable request took so long that it was carried out again")
-          ),
-          Effect.catchCause((cause) => Effect.logError("The answer to a repeatable request could not be kept", cause))
-        )
-      }
-
-      const carriedOut = <E, R>(claimed: Claimed, holdsSecret: boolean, handle: Effect.Effect<Response, E, R>) =>
-        Effect.gen(function* () {
-          const id = idOf(claimed.request)
-          const ended = Deferred.makeUnsafe<void>()
-          underWay.set(id, ended)
-          const extension = yield* Effect.forkChild(extending(claimed), { uninterruptible: false })
-          const settled = (response: Response) =>
-            Effect.suspend(() => {
-              extension.interruptUnsafe()
-              return settle(claimed, response, holdsSecret)
-            }).pipe(
-              Effect.ensuring(
-                Effect.sync(() => {
-                  underWay.delete(id)
-                  Deferred.doneUnsafe(ended, Exit.void)
-                })
-              )
-            )
-          return yield* Effect.matchCauseEffect(handle, {
-            onSuccess: (response) => Effect.as(settled(response), response),
-            // What it is as an answer is known when it leaves.
-            onFailure: (cause: Cause.Cause<E>) =>
-              Effect.withFiber((fiber) => {
-                HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, (_, response) =>
-                  Effect.as(settled(response), response)
-                )
-                return Effect.failCause(cause)
-              })
-          })
-        })
+      const carriedOut = makeCarriedOut(keys, underWay)
 
       /** Returns when it may be worth asking again. */
       const another = (id: string, round: number, leftMillis: number) => {
@@ -141,6 +89,65 @@ export class IdempotentResponses extends Context.Service<
   )
 
   static readonly layer = Layer.provide(IdempotentResponses.layerNoStore, IdempotencyKeys.layer)
+}
+
+/** What this process carries out, by tenant and key. Each ends with its request. */
+type UnderWay = Map<string, Deferred.Deferred<void>>
+
+/** Makes the function that carries a claimed request out and keeps the answer. */
+const makeCarriedOut = (keys: IdempotencyKeys["Service"], underWay: UnderWay) => {
+  const extending = (claimed: Claimed) =>
+    Effect.sleep((leaseSeconds * 1_000) / 3).pipe(
+      Effect.andThen(Effect.ignore(keys.extend(claimed), { log: "Warn" })),
+      Effect.forever
+    )
+
+  /** Keeps what the answer says, or gives the claim up. Never fails: the answer itself is good. */
+  const settle = (claimed: Claimed, response: Response, holdsSecret: boolean): Effect.Effect<void> => {
+    const answer = keepable(response, holdsSecret)
+    if (answer === undefined) {
+      const givenUp = response.status === malformed ? keys.remove(claimed) : keys.release(claimed)
+      return Effect.ignore(givenUp, { log: "Warn" })
+    }
+    return keys.keep(claimed, answer).pipe(
+      Effect.retry(Schedule.spaced("200 millis").pipe(Schedule.upTo({ duration: `${keepingSeconds} seconds` }))),
+      Effect.flatMap((isKept) =>
+        isKept ? Effect.void : Effect.logWarning("A repeatable request took so long that it was carried out again")
+      ),
+      Effect.catchCause((cause) => Effect.logError("The answer to a repeatable request could not be kept", cause))
+    )
+  }
+
+  return <E, R>(claimed: Claimed, holdsSecret: boolean, handle: Effect.Effect<Response, E, R>) =>
+    Effect.gen(function* () {
+      const id = idOf(claimed.request)
+      const ended = Deferred.makeUnsafe<void>()
+      underWay.set(id, ended)
+      const extension = yield* Effect.forkChild(extending(claimed), { uninterruptible: false })
+      const settled = (response: Response) =>
+        Effect.suspend(() => {
+          extension.interruptUnsafe()
+          return settle(claimed, response, holdsSecret)
+        }).pipe(
+          Effect.ensuring(
+            Effect.sync(() => {
+              underWay.delete(id)
+              Deferred.doneUnsafe(ended, Exit.void)
+            })
+          )
+        )
+      return yield* Effect.matchCauseEffect(handle, {
+        onSuccess: (response) => Effect.as(settled(response), response),
+        // What it is as an answer is known when it leaves.
+        onFailure: (cause: Cause.Cause<E>) =>
+          Effect.withFiber((fiber) => {
+            HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, (_, response) =>
+              Effect.as(settled(response), response)
+            )
+            return Effect.failCause(cause)
+          })
+      })
+    })
 }
 
 const idOf = ({ tenant: { organizationId, mode }, key }: RepeatableRequest) => `${organizationId} ${mode} ${key}`

@@ -42,33 +42,7 @@ export const make = (lender: QuotaLease): Effect.Effect<LeaseClient, never, Scop
     }
     lender.onRecall(settle)
 
-    /** One loan. `open`: nothing was left, but something may come back. */
-    const ask = Effect.fnUntraced(function* (count: Count, share: Share, { needed }: Pending) {
-      const { key, local: alone, epoch } = share
-      const spent = share.open - share.spendable
-      const { requestsMax, windowMillis } = count.limit
-      share.open = share.spendable
-      share.local = 0
-      const loan = yield* (
-        lender
-          .lend({ key, requestsMax, windowMillis, needed, spent, local: alone, used: count.used, epoch })
-          // Whether it has arrived is not known: rather tell it twice than never.
-          .pipe(Effect.tapError(() => Effect.sync(() => (share.local += alone))))
-      )
-      if (loan.epoch !== epoch) {
-        share.epoch = loan.epoch
-        share.open = 0
-        share.spendable = 0
-      }
-      share.left = loan.left
-      if (loan.lent === 0) return loan.open === 0 ? "exhausted" : "open"
-      share.spendable += loan.lent
-      share.open += loan.lent
-      open.delete(key)
-      if (open.size >= openMax) open.delete(open.keys().next().value!)
-      open.set(key, share)
-      return "lent"
-    })
+    const ask = makeAsk(lender, open)
 
     const drive = Effect.fnUntraced(function* (count: Count, share: Share, waiting: Pending) {
       // Requests that come in the same turn of the event loop need the same loan.
@@ -105,4 +79,33 @@ export const make = (lender: QuotaLease): Effect.Effect<LeaseClient, never, Scop
           return Deferred.await(waiting.done)
         })
     }
+  })
+
+/** Makes the function that asks for one loan. It returns `open` if nothing was left but units may come back. */
+const makeAsk = (lender: QuotaLease, open: Map<string, Share>) =>
+  Effect.fnUntraced(function* (count: Count, share: Share, { needed }: Pending) {
+    const { key, local: alone, epoch } = share
+    const spent = share.open - share.spendable
+    const { requestsMax, windowMillis } = count.limit
+    share.open = share.spendable
+    share.local = 0
+    const loan = yield* (
+      lender
+        .lend({ key, requestsMax, windowMillis, needed, spent, local: alone, used: count.used, epoch })
+        // Whether it has arrived is not known: rather tell it twice than never.
+        .pipe(Effect.tapError(() => Effect.sync(() => (share.local += alone))))
+    )
+    if (loan.epoch !== epoch) {
+      share.epoch = loan.epoch
+      share.open = 0
+      share.spendable = 0
+    }
+    share.left = loan.left
+    if (loan.lent === 0) return loan.open === 0 ? "exhausted" : "open"
+    share.spendable += loan.lent
+    share.open += loan.lent
+    open.delete(key)
+    if (open.size >= openMax) open.delete(open.keys().next().value!)
+    open.set(key, share)
+    return "lent"
   })

@@ -9,7 +9,8 @@ import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { RateLimitExceeded } from "../errors/Errors.ts"
 import { type Api, RateCategory } from "./Limit.ts"
-import { RateLimits, type LimitStatus } from "./RateLimits.ts"
+import type { LimitStatus } from "./LimitStatus.ts"
+import { RateLimits } from "./RateLimits.ts"
 import { countedAddress, Origins } from "../server/Origins.ts"
 
 type Request = HttpServerRequest.HttpServerRequest

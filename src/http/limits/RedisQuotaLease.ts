@@ -84,51 +84,22 @@ export const make = (
     client.defineCommand("giveBack", { numberOfKeys: 1, lua: giveBackScript })
     const scripts = client as Redis & Scripts
     const channel = `${prefix}recalls`
-    let isLost = true
-
     const ping = call(() => client.ping())
     yield* connected(client)
-
-    const watch = Effect.gen(function* () {
-      for (let probes = 1; ; probes++) {
-        const answer = yield* Effect.result(ping)
-        if (answer._tag === "Success") return
-        if (probes === 1) {
-          const reason = `Redis is out of reach (${answer.failure.reason})`
-          yield* Effect.logWarning(`${reason}: this process counts rate limits alone`)
-        }
-        if (probes % probesPerConnection === 0) {
-          client.disconnect(true)
-          listener.disconnect(true)
-        }
-        yield* Effect.sleep(probeMillis)
-      }
+    const reach = yield* makeReach(ping, () => {
+      client.disconnect(true)
+      listener.disconnect(true)
     })
-    const lost = yield* Latch.make(true)
-    yield* Effect.forkScoped(
-      Effect.gen(function* () {
-        for (;;) {
-          yield* lost.await
-          yield* watch
-          isLost = false
-          yield* lost.close
-          yield* Effect.logInfo("Redis is in reach: rate limits are shared with the other processes")
-        }
-      })
-    )
 
     /** Asks once more if Redis was only slow; counts it as lost if it is silent. */
     const insistent = <A>(evaluate: () => Promise<A>): Effect.Effect<A, QuotaLeaseLost> =>
       call(evaluate).pipe(
         Effect.catch(() => Effect.andThen(ping, call(evaluate))),
-        Effect.tapError(() => {
-          isLost = true
-          return lost.open
-        })
+        Effect.tapError(() => reach.lose)
       )
 
     return {
-      isInReach: () => !isLost,
+      isInReach: reach.isInReach,
       lend: ({ key, requestsMax, windowMillis, needed, spent, local: alone, used, epoch }) => {
         const counts = [requestsMax, needed, spent, alone, used]
         const ends = windowMillis + keptMillis
@@ -148,6 +119,45 @@ export const make = (
       }
     }
   })
+
+/** Whether Redis answers. Once it is lost, it is asked until it answers again; `reconnect` gives the connections up. */
+const makeReach = Effect.fnUntraced(function* (ping: Effect.Effect<unknown, QuotaLeaseLost>, reconnect: () => void) {
+  let isLost = true
+  const lost = yield* Latch.make(true)
+
+  const watch = Effect.gen(function* () {
+    for (let probes = 1; ; probes++) {
+      const answer = yield* Effect.result(ping)
+      if (answer._tag === "Success") return
+      if (probes === 1) {
+        const reason = `Redis is out of reach (${answer.failure.reason})`
+        yield* Effect.logWarning(`${reason}: this process counts rate limits alone`)
+      }
+      if (probes % probesPerConnection === 0) reconnect()
+      yield* Effect.sleep(probeMillis)
+    }
+  })
+
+  yield* Effect.forkScoped(
+    Effect.gen(function* () {
+      for (;;) {
+        yield* lost.await
+        yield* watch
+        isLost = false
+        yield* lost.close
+        yield* Effect.logInfo("Redis is in reach: rate limits are shared with the other processes")
+      }
+    })
+  )
+
+  return {
+    isInReach: () => !isLost,
+    lose: Effect.suspend(() => {
+      isLost = true
+      return lost.open
+    })
+  }
+})
 
 /** A connection that reconnects by itself, and fails calls at once while it is down. */
 const connection = (url: Redacted.Redacted, answerMillisMax: number) =>

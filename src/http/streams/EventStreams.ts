@@ -61,26 +61,10 @@ const make = Effect.fnUntraced(function* (options: {
   const readiness = yield* Readiness
   const streams = new Set<EventStream>()
   let opened = 0
-  let seconds = 0
-
-  const beat = (stream: EventStream) =>
-    Effect.map(stream.credentials.areGood(), (areGood) => (areGood ? stream.beat() : stream.end("CREDENTIALS_ENDED")))
 
   /** Open while there may be streams: without any there is nothing to do. */
   const occupied = Latch.makeUnsafe()
-
-  /** What is done each second. */
-  const lookAfter = Effect.suspend(() => {
-    seconds += 1
-    if (streams.size === 0) occupied.closeUnsafe()
-    const now = clock.currentTimeMillisUnsafe()
-    const silent: Array<EventStream> = []
-    for (const stream of streams) {
-      if (stream.mayGoOn(now) && stream.number % heartbeatSeconds === seconds % heartbeatSeconds) silent.push(stream)
-    }
-    return inSlices(silent, beat)
-  }).pipe(Effect.catchCause((cause) => Effect.logError("Streams could not be looked after", cause)))
-
+  const lookAfter = makeLookAfter(streams, clock, occupied)
   const closeAll = Effect.suspend(() => inSlices([...streams], (stream) => Effect.sync(() => stream.close())))
 
   yield* occupied.await.pipe(
@@ -129,6 +113,25 @@ const make = Effect.fnUntraced(function* (options: {
       })
   }
 })
+
+/** Makes what is done each second. */
+const makeLookAfter = (streams: ReadonlySet<EventStream>, clock: Clock.Clock, occupied: Latch.Latch) => {
+  let seconds = 0
+
+  const beat = (stream: EventStream) =>
+    Effect.map(stream.credentials.areGood(), (areGood) => (areGood ? stream.beat() : stream.end("CREDENTIALS_ENDED")))
+
+  return Effect.suspend(() => {
+    seconds += 1
+    if (streams.size === 0) occupied.closeUnsafe()
+    const now = clock.currentTimeMillisUnsafe()
+    const silent: Array<EventStream> = []
+    for (const stream of streams) {
+      if (stream.mayGoOn(now) && stream.number % heartbeatSeconds === seconds % heartbeatSeconds) silent.push(stream)
+    }
+    return inSlices(silent, beat)
+  }).pipe(Effect.catchCause((cause) => Effect.logError("Streams could not be looked after", cause)))
+}
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse

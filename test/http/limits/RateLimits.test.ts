@@ -3,7 +3,8 @@ import { Effect, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { defaultRateLimits, rateLimitsOf, type RateLimits as Numbers } from "../../../src/domain/organization/Plan.ts"
 import type { Api, Category } from "../../../src/http/limits/Limit.ts"
-import { make, type Caller, type RateLimits, type LimitStatus } from "../../../src/http/limits/RateLimits.ts"
+import type { LimitStatus } from "../../../src/http/limits/LimitStatus.ts"
+import { make, type Caller, type RateLimits } from "../../../src/http/limits/RateLimits.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 
 type Limits = RateLimits["Service"]

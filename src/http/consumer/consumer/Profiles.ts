@@ -25,10 +25,8 @@ export const layer = HttpApiBuilder.group(
   "consumers",
   Effect.fnUntraced(function* (handlers) {
     const profiles = yield* Store.Profiles
-    const records = yield* ConsumerRecords
-    const codes = yield* OneTimeCodes
     const sessions = yield* ConsumerSessions
-    const protection = yield* Protection
+    const change = yield* makeChange
 
     const profile = Effect.fnUntraced(
       function* (tenant: Tenant, consumerId: string) {
@@ -38,22 +36,6 @@ export const layer = HttpApiBuilder.group(
       orNotFound,
       orServiceUnavailable
     )
-
-    /** Changes the consumer. A consumer that acts itself proves a new address with its code. */
-    const change = Effect.fnUntraced(function* (payload: Change) {
-      const { tenant, consumerId, sessionId, keyId, isGuest } = yield* CurrentConsumer
-      const known = yield* records.find(tenant, consumerId)
-      const addresses = (yield* addressesOf(payload)).filter(({ channel, value }) => known[channel] !== value)
-      const by = sessionId === undefined ? `api_key:${keyId}` : `consumer:${consumerId}`
-      const changed = records.change(tenant, consumerId, by, (settings) => revised(settings, payload, addresses))
-      const [address] = addresses
-      if (sessionId === undefined || address === undefined) yield* changed
-      else {
-        if (isGuest) return yield* guestsHaveNoAddress
-        yield* codes.prove(tenant, { address, code: yield* codeFor(addresses, payload) }, changed)
-      }
-      yield* protection.consumersChanged([consumerId])
-    })
 
     return handlers.handleAll({
       me: () => Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) => profile(tenant, consumerId)),
@@ -98,6 +80,27 @@ export const layer = HttpApiBuilder.group(
     })
   })
 )
+
+/** Changes the consumer. A consumer that acts itself proves a new address with its code. */
+const makeChange = Effect.gen(function* () {
+  const records = yield* ConsumerRecords
+  const codes = yield* OneTimeCodes
+  const protection = yield* Protection
+  return Effect.fnUntraced(function* (payload: Change) {
+    const { tenant, consumerId, sessionId, keyId, isGuest } = yield* CurrentConsumer
+    const known = yield* records.find(tenant, consumerId)
+    const addresses = (yield* addressesOf(payload)).filter(({ channel, value }) => known[channel] !== value)
+    const by = sessionId === undefined ? `api_key:${keyId}` : `consumer:${consumerId}`
+    const changed = records.change(tenant, consumerId, by, (settings) => revised(settings, payload, addresses))
+    const [address] = addresses
+    if (sessionId === undefined || address === undefined) yield* changed
+    else {
+      if (isGuest) return yield* guestsHaveNoAddress
+      yield* codes.prove(tenant, { address, code: yield* codeFor(addresses, payload) }, changed)
+    }
+    yield* protection.consumersChanged([consumerId])
+  })
+})
 
 type Change = typeof ChangeProfile.Type
 
