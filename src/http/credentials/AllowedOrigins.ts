@@ -6,8 +6,9 @@ import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
 const allowOrigin = "access-control-allow-origin"
 
 /**
- * Answers of the Consumer API may be read from any origin, unless the organization names its own: then only from those,
- * refusals included, as soon as a key says which organization it is. (A preflight carries no key.)
+ * Limits the origins that may read the answer to those of the key's organization, if it names any. This holds for
+ * refusals too, as soon as the key is known. Otherwise any origin may read answers of the Consumer API. A preflight
+ * carries no key.
  */
 export const restrictingOrigin = <E, R>(
   request: HttpServerRequest.HttpServerRequest,
@@ -21,7 +22,7 @@ export const restrictingOrigin = <E, R>(
     return Effect.withFiber(({ context }) => {
       const isAllowed = origins.includes(origin)
       HttpEffect.appendPreResponseHandlerUnsafe(context, (_, response) => {
-        // The Admin API is for no browser.
+        // Browsers may not read answers of the Admin API.
         if (response.headers[allowOrigin] === undefined) return Effect.succeed(response)
         const varied = HttpServerResponse.setHeader(response, "vary", "Origin")
         return Effect.succeed(

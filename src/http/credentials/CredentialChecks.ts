@@ -1,6 +1,6 @@
 /**
- * How what a request shows is looked up: keys, access tokens, and the consumer a server names. A check that passes answers
- * who is calling; `Credentials.ts` says which operations use which.
+ * Looks up the credentials of a request: keys, access tokens, and the consumer that a server names. A check returns the
+ * caller. `Credentials.ts` declares which operations use which check.
  */
 import { Effect, Result, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -20,38 +20,38 @@ export type KeyRefusal = Unauthorized | ServiceUnavailable
 export type ConsumerRefusal = KeyRefusal | NotFound | ValidationError
 export type Check<A, E> = (request: Request) => Effect.Effect<A, E>
 
-/** A consumer, or a server for it, and the key that was shown. */
+/** A consumer that acts, or that a server acts for, and the key of the request. */
 export interface ActingConsumer {
   readonly holder: KeyHolder
   readonly consumer: {
     readonly tenant: Tenant
     readonly consumerId: string
     readonly isGuest: boolean
-    /** Of the key that was shown. */
+    /** The key of the request. */
     readonly keyId: string
-    /** The session whose token was shown; absent where a server acts for the consumer. */
+    /** The session of the access token. Absent if a server acts for the consumer. */
     readonly sessionId?: string
-    /** The secret key as records name it, where a server acts for the consumer. */
+    /** The secret key as records name it, if a server acts for the consumer. */
     readonly by?: string
   }
 }
 
-/** A key as records name it: `createdBy`, `statusOverrideBy` and the like. */
+/** A key as records name it, for example in `createdBy` and `statusOverrideBy`. */
 export const nameOf = ({ keyId }: KeyHolder): string => `api_key:${keyId}`
 
-/** A session whose token was shown without a key, and the publishable key of its tenant. */
+/** A session whose token came without a key, and the publishable key of its tenant. */
 export interface ActingSession {
   readonly holder: KeyHolder
   readonly access: VerifiedAccess
 }
 
-/** Credentials that are needed for longer than a request. */
+/** The credentials of a stream, which outlives its request. */
 export interface StreamCredentials {
-  /** True once the access token has expired or its session is known here to have ended. Costs next to nothing. */
+  /** True if the access token has expired or its session is known here to have ended. It reads memory only. */
   hasEnded(now: Millis): boolean
   /**
-   * Whether they would be let in again. While the database is out of reach, and what is remembered does not tell, they are
-   * taken to be good still: nothing new happens then either.
+   * Checks whether the credentials would be accepted again. While the database is unavailable and memory does not have
+   * the answer, they count as accepted, because nothing new happens then either.
    */
   areGood(): Effect.Effect<boolean>
 }
@@ -78,7 +78,7 @@ const makeKeyChecks = Effect.gen(function* () {
   const tokens = yield* Tokens
   const isExhausted = yield* exhaustion
 
-  /** Who the key speaks for. A caller with too many bad requests behind it has only keys that are known already. */
+  /** The holder of the key. A caller with too many failed requests is only looked up in memory. */
   const lookup = (request: Request, key: string | undefined) => {
     if (key === undefined) return Effect.undefined
     const found = isExhausted(request) ? keys.lookupRemembered(key) : keys.lookup(key)
@@ -92,7 +92,7 @@ const makeKeyChecks = Effect.gen(function* () {
       holder?.kind === "publishable" ? Effect.succeed(holder) : Effect.fail(authenticationRequired)
     )
 
-  /** The holder of a secret key; another key is refused with `otherwise`. */
+  /** The holder of a secret key. Fails with `otherwise` for a key of another kind. */
   const secretHolder = (request: Request, key: string, otherwise: Unauthorized) =>
     Effect.flatMap(lookup(request, key), (holder) => {
       if (holder === undefined) return Effect.fail(authenticationRequired)
@@ -107,7 +107,7 @@ const makeKeyChecks = Effect.gen(function* () {
   const secretKey: Check<KeyHolder, KeyRefusal> = (request) => {
     const bearer = bearerOf(request)
     if (isKey(bearer)) return secretHolder(request, bearer, secretKeyRequired)
-    // A credential that is good elsewhere is told apart from one that is good nowhere.
+    // A credential that other operations accept gets another error than one that none accepts.
     const other: Effect.Effect<unknown, ServiceUnavailable> =
       bearer === undefined ? lookup(request, request.headers["x-publishable-key"]) : verifyAccess(bearer)
     return Effect.flatMap(other, (known) =>
@@ -118,7 +118,7 @@ const makeKeyChecks = Effect.gen(function* () {
   return { verifyAccess, publishableKey, secretHolder, anyKey, secretKey }
 })
 
-/** The check of a server that acts for the consumer it names. */
+/** Makes the check of a server that acts for the consumer it names. */
 const makeConsumerByServer = Effect.fnUntraced(function* ({ secretHolder }: KeyChecks) {
   const consumers = yield* Consumers
   return Effect.fnUntraced(function* (request: Request, key: string, admit: Admission) {
@@ -157,7 +157,7 @@ const makeTokenChecks = Effect.fnUntraced(function* (checks: KeyChecks) {
       })
     )
 
-  /** What the token that was shown says; it must be one, and the tenant's if there is a tenant. */
+  /** The claims of the request's access token. Fails if there is none, or if it is another tenant's. */
   const accessOf = (request: Request, tenant?: Tenant): Effect.Effect<VerifiedAccess, KeyRefusal> => {
     const bearer = bearerOf(request)
     if (bearer === undefined || isKey(bearer)) return Effect.fail(authenticationRequired)
@@ -168,7 +168,7 @@ const makeTokenChecks = Effect.fnUntraced(function* (checks: KeyChecks) {
     )
   }
 
-  /** A caller without a key is counted, and held to its origins, as one that shows its tenant's publishable key. */
+  /** A caller without a key is counted under its tenant's publishable key and is limited to the same origins. */
   const tokenAlone: Check<ActingSession, KeyRefusal> = (request) =>
     Effect.flatMap(accessOf(request), (access) =>
       Effect.flatMap(
@@ -182,7 +182,7 @@ const makeTokenChecks = Effect.fnUntraced(function* (checks: KeyChecks) {
     (admit: Admission): Check<ActingConsumer, ConsumerRefusal> =>
     (request) => {
       const bearer = bearerOf(request)
-      // Refused in any case; but who is refused, and so where that may be read, the key says.
+      // The request is refused in any case. The key decides which origins may read the refusal.
       if (bearer === undefined) return Effect.andThen(publishableKey(request), Effect.fail(authenticationRequired))
       return isKey(bearer) ? consumerByServer(request, bearer, admit) : consumerByToken(request, bearer, admit)
     }
@@ -196,7 +196,7 @@ const makeStreamCredentials = Effect.fnUntraced(function* (
 ) {
   const tokens = yield* Tokens
 
-  /** A class, because there may be very many at a time. */
+  /** A class, because a process holds very many of them. */
   class ShownCredentials implements StreamCredentials {
     private readonly request: Request
     private readonly access: VerifiedAccess | undefined
@@ -217,14 +217,14 @@ const makeStreamCredentials = Effect.fnUntraced(function* (
     }
   }
 
-  /** The credentials of a consumer that was let in, for as long as they may be needed. */
+  /** The stream credentials of a consumer's request. */
   const lasting: Check<StreamCredentials, ServiceUnavailable> = (request) => {
     const bearer = bearerOf(request)
     const shown = bearer === undefined || isKey(bearer) ? Effect.undefined : verifyAccess(bearer)
     return Effect.map(shown, (access) => new ShownCredentials(request, access, checkAgain))
   }
 
-  /** The same of a secret key by itself. */
+  /** The stream credentials of a request with a secret key. */
   const lastingKey = (request: Request): StreamCredentials => new ShownCredentials(request, undefined, secretKey)
 
   return { lasting, lastingKey }
@@ -239,7 +239,7 @@ const malformedConsumerId = (header: string) =>
 
 const outOfReach = () => Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))
 
-/** What follows `Bearer ` in `Authorization`. */
+/** The text after `Bearer ` in `Authorization`. */
 export function bearerOf(request: Request): string | undefined {
   const header = request.headers["authorization"]
   return header !== undefined && /^bearer /i.test(header) ? header.slice("bearer ".length).trim() : undefined

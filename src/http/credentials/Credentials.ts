@@ -1,8 +1,9 @@
 /**
- * Who is calling (completions 2). Each class of operations has one middleware here; it accepts the credentials of its row
- * and provides what they prove. A known key and a known token cost no SQL and no signature check.
+ * The callers of operations (completions 2). Each class of operations has one middleware here. It accepts the
+ * credentials of its class and provides the caller. A remembered key and a remembered token cost no SQL and no
+ * signature check.
  *
- * `requirement` is the same row in OpenAPI; `describe` in `OpenApi.ts` puts it on every operation.
+ * `requirement` lists the same credentials for OpenAPI; `describe` in `OpenApi.ts` adds them to every operation.
  */
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -31,7 +32,7 @@ import {
 import type { Admission } from "../limits/RateLimit.ts"
 import type { Requirement } from "./SecuritySchemes.ts"
 
-/** The tenant a key speaks for, and the key as records name it. */
+/** The tenant of the key, and the key as records name it. */
 export class CurrentTenant extends Context.Service<CurrentTenant, { readonly tenant: Tenant; readonly by: string }>()(
   "usher/http/credentials/CurrentTenant"
 ) {}
@@ -44,12 +45,12 @@ export class CurrentConsumer extends Context.Service<CurrentConsumer, Consumer>(
   "usher/http/credentials/CurrentConsumer"
 ) {}
 
-/** The credentials behind an answer that lasts: a stream outlives the request that showed them. */
+/** The credentials of a stream, which outlives its request. */
 export class CurrentStreamCredentials extends Context.Service<CurrentStreamCredentials, StreamCredentials>()(
   "usher/http/credentials/LastingCredentials"
 ) {}
 
-/** The session whose access token was shown; empty where none was needed. */
+/** The session of the access token. It is empty if the operation needs no token and got none. */
 export class CurrentSession extends Context.Service<CurrentSession, { readonly access?: VerifiedAccess }>()(
   "usher/http/credentials/CurrentSession"
 ) {}
@@ -86,7 +87,7 @@ export class SessionCreation extends HttpApiMiddleware.Service<SessionCreation, 
   )
 }
 
-/** One-time code verification: publishable key, and with it, if there is a guest to be upgraded, its access token. */
+/** One-time code verification: publishable key, and also the access token of a guest that is upgraded. */
 export class SessionUpgrade extends HttpApiMiddleware.Service<
   SessionUpgrade,
   { provides: CurrentTenant | CurrentSession }
@@ -199,7 +200,7 @@ export class AdminKey extends HttpApiMiddleware.Service<AdminKey, { provides: Cu
   )
 }
 
-/** Everything the middlewares of the Consumer API need; the Admin API needs `AdminKey.layer` alone. */
+/** The middlewares of the Consumer API. The Admin API has `AdminKey.layer` only. */
 export const layerConsumer = Layer.mergeAll(
   PublicRead.layer,
   SessionCreation.layer,
@@ -210,7 +211,7 @@ export const layerConsumer = Layer.mergeAll(
   ServerAction.layer
 )
 
-/** Runs the operation for the key's tenant, if it may make another request. */
+/** Runs the operation for the tenant of the key, if its rate limits allow it. */
 const withTenant = <A, E, R>(
   check: Check<KeyHolder, KeyRefusal>,
   admit: Admission,
@@ -224,7 +225,7 @@ const withTenant = <A, E, R>(
     })
   })
 
-/** Runs the operation for the session, if its organization may make another request. */
+/** Runs the operation for the session, if its organization's rate limits allow it. */
 const withSession = <A, E, R>(
   check: Check<ActingSession, KeyRefusal>,
   admit: Admission,

@@ -1,6 +1,6 @@
 /** The credentials of both APIs, as their OpenAPI descriptions declare them. */
 
-/** One of the credentials an operation accepts: OpenAPI security schemes that are all needed together. */
+/** One set of credentials that an operation accepts: OpenAPI security schemes that are needed together. */
 export type Requirement = { readonly [scheme in keyof typeof securitySchemes]?: readonly [] }
 
 /** The OpenAPI security schemes. */

@@ -1,7 +1,7 @@
-/** Errors of the rings below as answers of an API, with types that follow which errors an effect has. */
+/** Turns errors of the store, the engine and other services into answers of an API. */
 import { Effect } from "effect"
 
-/** What answers each error, by the error's tag. */
+/** The answers to errors, by the errors' tags. */
 type Answers = { readonly [tag: string]: (error: never) => unknown }
 
 /** An error, or its answer if it has one. */
@@ -12,10 +12,11 @@ export type Answered<E, All extends Answers> = E extends { readonly _tag: infer 
   : E
 
 /**
- * Replaces the errors whose tags are named by their answers, and keeps the other errors. An answer is in the resulting type
- * only if the effect can fail with its error. TypeScript cannot follow that for an effect of any type, so the cast is here.
+ * Replaces the errors whose tags are named with their answers, and keeps other errors. An answer is in the resulting
+ * type only if the effect can fail with its error. TypeScript cannot infer this for an effect of any type, so the one
+ * cast is here.
  *
- *     const orTaken = answering({ SlugTaken: (_: SlugTaken) => new Conflict({ error, code }) })
+ * For example, `answering({ SlugTaken: (_: SlugTaken) => new Conflict({ error, code }) })`.
  */
 export const answering =
   <const All extends Answers>(answers: All) =>

@@ -1,18 +1,18 @@
-/** What a request sent, as issues show it: short, bounded however large the request is, and without secrets. */
+/** The parts of a request that issues show. They are short, bounded for a request of any size, and without secrets. */
 import type { Issue } from "./Errors.ts"
 
 const textLengthMax = 100
 const entriesMax = 20
 
-/** What is a key or a token by its form. */
+/** Text in the form of a key or a token. */
 const secretText = /[ps]k_(?:live|test)_[\w-]{4,}|eyJ[\w-]{8,}(?:\.[\w-]*){0,2}/g
 
-/** Fields whose value is a secret: one-time codes, access codes, tokens, keys, passwords. */
+/** The names of fields that hold secrets: one-time codes, access codes, tokens, keys, passwords. */
 const secretField = /^(code|accesscode|exchangecode|authorization)$|(token|secret|password|key)$/i
-/** What stands for a secret. */
+/** The text in place of a secret. */
 export const redacted = "[redacted]"
 
-/** What lies along the path, and the value at its end. */
+/** The containers along the path, the value at its end, and whether the value is a secret. */
 export function follow(input: unknown, path: ReadonlyArray<PropertyKey>) {
   const items: Array<Issue["path"][number]> = []
   let value = input
@@ -33,13 +33,13 @@ export function describe(value: unknown): string {
   return Array.isArray(value) ? "Array" : "Object"
 }
 
-/** Without keys and tokens, wherever they were sent. They are sought in what is left, so that it costs little. */
+/** The start of the text, without keys and tokens. Only the start is searched, so that long text costs little. */
 function shorten(text: string): string {
   const short = text.slice(0, textLengthMax).replaceAll(secretText, redacted)
   return text.length <= textLengthMax ? short : `${short}…`
 }
 
-/** A shallow, short copy: nested objects and arrays are shown empty, secrets not at all. */
+/** A shallow, short copy. Nested objects and arrays are shown empty, secrets as the placeholder. */
 function excerpt(value: unknown): Issue["path"][number]["input"] {
   if (Array.isArray(value)) return value.slice(0, entriesMax).map(shallow)
   if (typeof value !== "object" || value === null) return shallow(value)
@@ -51,7 +51,7 @@ function excerpt(value: unknown): Issue["path"][number]["input"] {
 
 function shallow(value: unknown): Issue["path"][number]["input"] {
   if (typeof value === "string") return shorten(value)
-  // JSON has no number beyond the largest, but `1e999` is read as one.
+  // JSON has no infinity, but the parser reads `1e999` as one.
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value)
   if (typeof value === "boolean" || value === null) return value
   return value === undefined ? null : Array.isArray(value) ? [] : {}

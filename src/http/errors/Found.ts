@@ -1,21 +1,23 @@
-/** What a schema found wrong: the issues of Effect's schemas in the terms of this API (interface document 7). */
+/** Problems that a schema found, in the terms of the APIs (interface document 7). */
 import { SchemaAST, type SchemaIssue } from "effect"
 import type { Issue } from "./Errors.ts"
 
-/** One thing that is wrong, without its value. */
+/** One problem, without its value. */
 export interface Found {
   readonly kind: Issue["kind"]
   readonly type: string
   readonly expected: string
-  /** True if nothing of it depends on the value. */
+  /** True if nothing in it depends on the value. */
   readonly isSettled?: boolean
-  /** Of a union whose members one field tells apart: what is wrong with that field, if the value is an object at all. */
+  /**
+   * The problem of the field that tells the members of a union apart. It replaces this one if the value is an object.
+   */
   readonly apart?: { readonly key: PropertyKey; readonly found: Found }
 }
 
 export type Path = ReadonlyArray<PropertyKey>
 
-/** Emits everything that is wrong below `issue`. `parent` is the type of the object or array that the path leads into. */
+/** Emits every problem below `issue`. `parent` is the type of the container that the path leads into. */
 export function collect(
   issue: SchemaIssue.Issue,
   path: Path,
@@ -30,7 +32,7 @@ export function collect(
     case "Filter":
       return emit(ofFilter(issue.filter), path)
     case "Composite": {
-      // Where text was no number at all, the checks on the number say nothing more.
+      // If text is not a number, the checks on the number add nothing.
       const wrongType = issue.issues.find(
         (inner) => inner._tag === "Filter" && ofFilter(inner.filter).kind === "schema"
       )
@@ -41,7 +43,7 @@ export function collect(
       const literals = literalsOf(issue.ast)
       if (literals !== undefined) return emit(ofLiterals(literals), path)
       if (issue.issues.length === 0) return emit(ofUnion(issue.ast), path)
-      // The member that came nearest is the one the caller meant.
+      // The caller most likely meant the member with the fewest problems.
       const nearest = issue.issues.reduce((a, b) => (countOf(b) < countOf(a) ? b : a))
       return collect(nearest, path, parent, emit)
     }
@@ -61,17 +63,17 @@ export function collect(
   }
 }
 
-/** A member whose field is there but wrong is nearer than one whose field is missing. */
+/** The number of problems. A missing field counts more than a wrong one. */
 function countOf(issue: SchemaIssue.Issue): number {
   if (issue._tag === "MissingKey") return 2
   if (issue._tag === "Composite" || issue._tag === "AnyOf") return issue.issues.reduce((n, i) => n + countOf(i), 0)
   return "issue" in issue ? countOf(issue.issue) : 1
 }
 
-/** What was expected where `ast` stands, as a value travels. */
+/** The problem of a value that has not the type `ast`, in its encoded form. */
 function ofType(ast: SchemaAST.AST | undefined): Found {
   if (ast === undefined) return { kind: "schema", type: "object", expected: "object" }
-  // What must not be there beside something else.
+  // A field that must be absent because of another one.
   if (SchemaAST.isNull(ast)) {
     const expected = ast.annotations?.["expected"]
     return { kind: "validation", type: "picklist", expected: typeof expected === "string" ? expected : "null" }
@@ -82,7 +84,7 @@ function ofType(ast: SchemaAST.AST | undefined): Found {
   return { kind: "schema", type, expected: type }
 }
 
-/** What was expected where no member of the union could be meant. */
+/** The problem of a value that matches no member of the union. */
 function ofUnion(union: SchemaAST.Union): Found {
   const members = union.types.map((member) => SchemaAST.toEncoded(member))
   const fields = members.map((member) => (member._tag === "Objects" ? member.propertySignatures : []))
@@ -121,7 +123,7 @@ function typeName(ast: SchemaAST.AST): string {
   }
 }
 
-/** An amount is text, but who sends a number is told of amounts, not of text. */
+/** True for an amount. It is text, but a caller that sends a number gets an issue about an amount. */
 const isAmount = ({ checks }: SchemaAST.AST): boolean =>
   checks?.some(({ annotations }) => annotations?.representation?.id === "usher/amount") ?? false
 
@@ -143,14 +145,14 @@ function ofLiterals(literals: ReadonlyArray<SchemaAST.LiteralValue | null>): Fou
   return { kind: "validation", type: "picklist", expected: texts.length === 1 ? texts[0]! : `(${texts.join(" | ")})` }
 }
 
-/** The type of the missing key, from the object type it is missing in. */
+/** The type of the missing key, from the type of its object. */
 function typeAt(parent: SchemaAST.AST | undefined, key: PropertyKey | undefined): SchemaAST.AST | undefined {
   const object = parent === undefined ? undefined : SchemaAST.toEncoded(parent)
   if (object?._tag !== "Objects") return undefined
   return object.propertySignatures.find((signature) => signature.name === key)?.type
 }
 
-/** The check's name and bound, from the identity each check carries (`effect/schema/…`, or `usher/<type>`). */
+/** The problem of a failed check, from the check's identity (`effect/schema/…`, or `usher/<type>`). */
 function ofFilter(filter: SchemaAST.Filter<unknown>): Found {
   const { expected = "a valid value", representation } = filter.annotations ?? {}
   const id = representation?.id ?? ""

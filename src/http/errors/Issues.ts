@@ -1,17 +1,17 @@
 /**
- * From what a schema found wrong to the issues a caller is told (interface document 7; completions 1).
+ * The issues of a request, in the form in which the caller gets them (interface document 7; completions 1).
  *
- * What is echoed is short, and bounded however large the request is; a value received as a secret is never echoed.
+ * Values in issues are short, and bounded for a request of any size. A value in a secret field is never shown.
  */
 import type { SchemaIssue } from "effect"
 import type { Issue } from "./Errors.ts"
 import { describe, follow, redacted } from "./Excerpts.ts"
 import { collect, type Found, type Path } from "./Found.ts"
 
-/** Issues reported for one request at most, so that a hostile body cannot make a huge answer. */
+/** Issues of one request. The limit keeps a hostile body from causing a huge answer. */
 export const issuesMax = 100
 
-/** The body is not JSON at all. */
+/** The issue of a body that is not JSON. */
 export const notJson: Issue = {
   kind: "schema",
   type: "json",
@@ -21,20 +21,20 @@ export const notJson: Issue = {
   path: []
 }
 
-/** One issue made by hand, for a check that no schema can express: at a key, or at the end of a path. */
+/** Makes an issue for a check that no schema can express: at a key, or at the end of a path. */
 export const issueAt = (
   input: { readonly [key: string]: unknown },
   at: string | Path,
   found: { readonly kind: Issue["kind"]; readonly type: string; readonly expected: string }
 ): Issue => toIssue({ ...found, isSettled: true }, input, typeof at === "string" ? [at] : at)
 
-/** The issue of a part of the input, as one of the whole input; `path` leads to the part. */
+/** The issue of a part of the input, as an issue of the whole input. `path` leads to the part. */
 export const issueWithin = (issue: Issue, input: unknown, path: Path): Issue => ({
   ...issue,
   path: [...follow(input, path).items, ...issue.path]
 })
 
-/** Every issue below `issue`, for the value `input` that was decoded. */
+/** Every issue below `issue`, for the decoded value `input`. */
 export function issuesOf(issue: SchemaIssue.Issue, input: unknown): ReadonlyArray<Issue> {
   const issues: Array<Issue> = []
   collect(issue, [], undefined, (found, path) => {
@@ -61,7 +61,10 @@ function toIssue(found: Found, input: unknown, path: Path): Issue {
   }
 }
 
-/** What depends on the value itself: which bound of two it broke, and whether a word was expected where none came. */
+/**
+ * The problem with the parts that depend on the value: the bound that it broke, and whether it has the type of a
+ * literal.
+ */
 function settle(found: Found, value: unknown): Found {
   if (found.isSettled === true) return found
   if (found.type === "picklist" && typeof value !== "string") return { ...found, kind: "schema" }

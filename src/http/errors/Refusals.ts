@@ -1,6 +1,6 @@
 /**
- * What a mechanism's no, or the engine's, is as an HTTP answer (completions 1 and 3). One place for all kinds of
- * mechanism; an operation names the refusals it can have, and declares what they become with `answersTo`.
+ * The HTTP answers to refusals of mechanisms and to errors of the engine (completions 1 and 3), for all kinds of
+ * mechanism. An operation declares the answers that it can have with `answersTo`.
  */
 import { Clock, Effect } from "effect"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
@@ -49,7 +49,7 @@ import {
 import { issueAt } from "./Issues.ts"
 import { invalidInput } from "./Validation.ts"
 
-/** Every no there is, by its tag. */
+/** Every refusal, by its tag. */
 interface Refusals {
   readonly NotOpen: NotOpen
   readonly Closed: Closed
@@ -91,7 +91,7 @@ type Answer<E> =
   | (E extends { readonly _tag: "MechanismNotFound" } ? NotFound : never)
   | (E extends { readonly _tag: "Unavailable" | "Overloaded" | "Parked" } ? ServiceUnavailable : never)
 
-/** How each kind is called in a sentence. */
+/** The name of each kind in a sentence. */
 export const labels: { readonly [K in Kind]: string } = {
   queue: "Queue",
   draw: "Draw",
@@ -101,13 +101,13 @@ export const labels: { readonly [K in Kind]: string } = {
   waitlist: "Waitlist"
 }
 
-/** The error schemas an operation declares for the refusals it names; 404 is always among them. */
+/** The error schemas of operations, by the refusals that they can have. All include 404. */
 export const answersTo = {
   /** Entering: not open yet, closed, full, guests refused. */
   entry: [NotFound, Forbidden, ConflictWithHeaders, NotOpenYetWithHeaders],
-  /** Bidding: the same, or too low. */
+  /** Bidding: those of entering, and a bid that is too low. */
   bid: [NotFound, Forbidden, Conflict, BidConflict, NotOpenYetWithHeaders],
-  /** Anything else that changes a place. */
+  /** Other changes of a place. */
   change: [NotFound, Conflict],
   /** Reading. */
   read: [NotFound]
@@ -138,7 +138,7 @@ const keysTaken = {
   externalId: { error: "External id is another consumer's", code: "EXTERNAL_ID_TAKEN" }
 } as const
 
-/** The answer to one no. */
+/** The answer to one refusal or error. */
 export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis): Answer<Refusal | EngineError> {
   const label = labels[kind]
   switch (error._tag) {

@@ -1,16 +1,16 @@
 /**
- * Carrying out a request once, however often it is sent, and answering every time what was answered first.
+ * Carries a request out once, however often it is sent, and always returns the first answer.
  *
- * What holds: of all who show a key at the same time, in whichever process, one carries the request out and the others wait
- * for its answer; it is carried out to its end although its caller has gone; and whoever shows the key later gets the same
- * answer. Should the process die in the middle, the lease of its claim ends and the next to show the key carries the request
- * out again. What the first had done by then stays done, as a mechanism, for one, is recorded in a transaction of its own:
- * from there on the request is carried out at least once, no longer exactly once.
+ * Of all requests that use a key at the same time, in any process, one is carried out and the others wait for its
+ * answer. It is carried out to its end even if its caller disconnects. Later requests with the key get the same answer.
+ * If the process dies during the request, the lease of its claim ends, and the next request with the key is carried out
+ * again. What the first one had recorded stays: a mechanism, for example, is recorded in a transaction of its own. From
+ * then on the request is carried out at least once, no longer exactly once.
  *
- * An answer is kept if it would be the same again: a success, or a refusal that only another request can mend. One that says to come
- * back (429, 503, and whatever else carries `Retry-After`), a 401 (it is the credential that was refused) and a 500 are not:
- * after them the same request is carried out anew. A 400 gives the key back: nothing was done, so the caller may correct the
- * body and send it with the same key.
+ * An answer is kept if a repetition would get the same: a success, or a refusal that only another request can resolve.
+ * Not kept are answers that ask the caller to come back (429, 503, and any with `Retry-After`), a 401, because it
+ * refuses the credential, and a 500. After them the request is carried out again. A 400 releases the key: nothing was
+ * done, so the caller may correct the body and reuse the key.
  */
 import { Cause, Clock, Context, Deferred, Effect, Exit, Layer, Schedule } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
@@ -23,16 +23,16 @@ import {
 } from "../../store/coordination/IdempotencyKeys.ts"
 import type { Unavailable } from "../../store/journal/Journal.ts"
 
-/** How long a repeated request waits for the answer to the first. */
+/** Seconds for which a repeated request waits for the answer to the first. */
 const patienceSeconds = 10
 
-/** Between two looks whether another process has answered: sooner at first. */
+/** Milliseconds between two checks whether another process has answered: fewer at first. */
 const pauseMillis = { least: 20, most: 250 } as const
 
-/** How long the database is asked to keep an answer that it has not taken at once, before it is given all the same. */
+/** Seconds for which the store is asked again to keep an answer. After them the answer is sent without being kept. */
 const keepingSeconds = 5
 
-/** What becomes of a request with a key, if it is not answered by carrying it out. */
+/** The outcome of a request that is not carried out. */
 export type Repeated =
   | { readonly _tag: "Answered"; readonly answer: FirstAnswer }
   | { readonly _tag: "Reused" }
@@ -44,8 +44,8 @@ export class IdempotentResponses extends Context.Service<
   IdempotentResponses,
   {
     /**
-     * Carries the request out with `handle`, or waits for whoever does. `holdsSecret` says that a success holds what is
-     * kept nowhere: then it is only kept that it was given.
+     * Carries the request out with `handle`, or waits for the request that does. With `holdsSecret`, a success holds a
+     * secret that is stored nowhere: only the fact that it was given is kept.
      */
     answer<E, R>(
       request: RepeatableRequest,
@@ -62,7 +62,7 @@ export class IdempotentResponses extends Context.Service<
 
       const carriedOut = makeCarriedOut(keys, underWay)
 
-      /** Returns when it may be worth asking again. */
+      /** Returns when it may help to ask again. */
       const another = (id: string, round: number, leftMillis: number) => {
         const here = underWay.get(id)
         if (here !== undefined) return Effect.asVoid(Effect.timeoutOption(Deferred.await(here), leftMillis))
@@ -91,7 +91,7 @@ export class IdempotentResponses extends Context.Service<
   static readonly layer = Layer.provide(IdempotentResponses.layerNoStore, IdempotencyKeys.layer)
 }
 
-/** What this process carries out, by tenant and key. Each ends with its request. */
+/** The requests that this process carries out, by tenant and key. Each ends with its request. */
 type UnderWay = Map<string, Deferred.Deferred<void>>
 
 /** Makes the function that carries a claimed request out and keeps the answer. */
@@ -102,7 +102,7 @@ const makeCarriedOut = (keys: IdempotencyKeys["Service"], underWay: UnderWay) =>
       Effect.forever
     )
 
-  /** Keeps what the answer says, or gives the claim up. Never fails: the answer itself is good. */
+  /** Keeps the answer, or releases the claim. Never fails, because the answer itself is valid. */
   const settle = (claimed: Claimed, response: Response, holdsSecret: boolean): Effect.Effect<void> => {
     const answer = keepable(response, holdsSecret)
     if (answer === undefined) {
@@ -138,7 +138,7 @@ const makeCarriedOut = (keys: IdempotencyKeys["Service"], underWay: UnderWay) =>
         )
       return yield* Effect.matchCauseEffect(handle, {
         onSuccess: (response) => Effect.as(settled(response), response),
-        // What it is as an answer is known when it leaves.
+        // The failure becomes a response when it leaves.
         onFailure: (cause: Cause.Cause<E>) =>
           Effect.withFiber((fiber) => {
             HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, (_, response) =>
@@ -152,15 +152,15 @@ const makeCarriedOut = (keys: IdempotencyKeys["Service"], underWay: UnderWay) =>
 
 const idOf = ({ tenant: { organizationId, mode }, key }: RepeatableRequest) => `${organizationId} ${mode} ${key}`
 
-/** The status of a request that has to be corrected. */
+/** The status of a request that the caller must correct. */
 const malformed = 400
 
 const notKept = new Set([malformed, 401, 429])
 
-/** True if a repeated request may get this answer again. */
+/** True if a repeated request may get an answer with this status again. */
 export const isKept = (status: number): boolean => status < 500 && !notKept.has(status)
 
-/** The answer as it is kept; undefined if it is not. */
+/** The answer in its stored form; undefined if it is not kept. */
 const keepable = ({ status, headers, body }: Response, holdsSecret: boolean): FirstAnswer | undefined => {
   if (!isKept(status) || headers["retry-after"] !== undefined) return undefined
   if (holdsSecret && status < 300) return { status, contentType: undefined, body: undefined }

@@ -1,20 +1,22 @@
-/** How a caller stands with its limits, as answers say it in their headers. */
+/** A caller's status under its limits, as the headers of answers show it. */
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Count } from "./Counts.ts"
 
-/** What is told of a limit where there is none: the largest number that every client can read. */
+/** The limit that is shown if there is none: the largest number that every client can read. */
 const unlimitedRequests = 2_147_483_647
 
-/** Refused clients come back within this part of a window after its end, so that they do not come in one wave. */
+/**
+ * The share of a window, after its end, over which refused clients are spread, so that they do not return in one wave.
+ */
 const spreadShare = 0.25
 
-/** How a caller stands with the limit that has the least remaining. */
+/** The status under the limit with the least remaining. */
 export interface LimitStatus {
   readonly limit: number
   readonly remaining: number
-  /** When the window ends, in seconds since the epoch. */
+  /** The end of the window, in seconds since the epoch. */
   readonly resetAtSeconds: number
-  /** Whole seconds, 1 or more, until a refused request should be tried again; absent if it passed. */
+  /** Whole seconds, 1 or more, after which a refused request should be repeated. Absent if the request passed. */
   readonly retryAfterSeconds?: number
 }
 
@@ -28,7 +30,7 @@ export const standing = (count: Count, remaining: number): LimitStatus => ({
 /** True if the count takes no more requests. */
 export const isFull = ({ used, limit }: Count): boolean => used >= limit.requestsMax
 
-/** `dice` from 0 to 1 says when within the spread to come back. */
+/** The status of a refused request. `dice`, from 0 to 1, selects the instant of its return within the spread. */
 export function refused(count: Count, now: Millis, dice: number): LimitStatus {
   const spreadSeconds = Math.max(1, (count.limit.windowMillis / 1_000) * spreadShare)
   const seconds = Math.max(1, Math.ceil((count.endsAt - now) / 1_000))

@@ -1,10 +1,10 @@
 /**
- * Who may make another request (interface document 8.1, 8.2; completions 5). A request is under up to three limits of its
- * organization, and under those that the operator has set for one address or one consumer within it. It passes if none is
- * used up, and then counts in all of them; a refused one counts in none.
+ * Decides whether a caller may make another request (interface document 8.1, 8.2; completions 5). A request has up to
+ * three limits of its organization, and those that the operator has set for one address or one consumer within it. It
+ * passes if no limit is reached, and then counts under all of them. A refused request counts under none.
  *
- * One process counts in memory, without waiting for anything. With `REDIS_URL` the processes share their counts, as
- * `QuotaLease.ts` says; only a request that finds nothing lent to spend waits for a loan.
+ * One process counts in memory and never waits. With `REDIS_URL` the processes share their counts under the rules of
+ * `QuotaLease.ts`. Only a request that finds no lent units waits for a loan.
  */
 import { Clock, Context, Effect, Layer, Option, Random, type Scope } from "effect"
 import type { RateLimits as Numbers } from "../../domain/organization/Plan.ts"
@@ -17,30 +17,30 @@ import type { QuotaLease } from "./QuotaLease.ts"
 import { isFull, type LimitStatus, refused, standing, unlimited } from "./LimitStatus.ts"
 import { type Api, type Category, type Limit, limitOfUnknown, type Rules, rulesFor, subLimitsOf } from "./Limit.ts"
 
-/** Organizations with requests in one minute; more than there are. */
+/** Organizations with requests in one minute. It is more than there are. */
 const organizationsMax = 1_000_000
 
-/** Addresses and consumers counted in one minute. Those beyond are under their organization's limits alone. */
+/** Addresses and consumers counted in one minute. Further ones have only the limits of their organization. */
 const holdersMax = 100_000
 
-/** Loans a request waits for before it is refused. Each has a time-out of its own. */
+/** Loans that a request waits for before it is refused. Each has a time-out. */
 const loansMax = 10
 
 /** Numbers from 0 to 1. */
 type Dice = Effect.Success<typeof Random.Random>
 
-/** Who asks. */
+/** The caller of a request. */
 export interface Caller {
   readonly organizationId: string
   readonly rateLimits: Numbers
-  /** The client's address and the consumer, where limits within the organization are to hold for them. */
+  /** The client's address and the consumer, if limits within the organization apply to them. */
   readonly address?: () => string
   readonly consumerId?: string
 }
 
 /** The limits of one operation. */
 export interface Gate {
-  /** Counts a request, or refuses it. An effect only if it has to wait. */
+  /** Counts a request, or refuses it. Returns an effect only if it has to wait. */
   pass(caller: Caller): LimitStatus | Effect.Effect<LimitStatus>
 }
 
@@ -48,22 +48,22 @@ export class RateLimits extends Context.Service<
   RateLimits,
   {
     gate(api: Api, category: Category): Gate
-    /** The same for a caller whose organization is not known: each address has an API's general limit. */
+    /** The same for a caller of an unknown organization. Each address has the general limit of an API. */
     passUnknown(api: Api, address: string): LimitStatus
-    /** How such a caller stands, without counting a request. */
+    /** The limit status of such a caller. It counts no request. */
     standingOfUnknown(api: Api, address: string): LimitStatus
-    /** Whether such a caller would be refused on one of the APIs. */
+    /** True if such a caller would be refused on one of the APIs. */
     isUnknownRefused(address: () => string): boolean
   }
 >()("usher/http/limits/RateLimits") {
-  /** Shares its counts over `REDIS_URL`, if that is set; says in `/ready` if it cannot. */
+  /** Shares its counts over `REDIS_URL`, if that is set. `/ready` reports if it cannot. */
   static readonly layer = Layer.effect(
     RateLimits,
     Effect.gen(function* () {
       const settings = yield* Settings
       const readiness = yield* Readiness
       if (Option.isNone(settings.redisUrl)) return yield* make()
-      // Loaded only where it is used, as starts are quicker without.
+      // Loaded only if it is used, because starts are faster without it.
       const RedisLender = yield* Effect.promise(() => import("./RedisQuotaLease.ts"))
       const lender = yield* RedisLender.make(settings.redisUrl.value)
       yield* readiness.remark(
@@ -75,7 +75,7 @@ export class RateLimits extends Context.Service<
   )
 }
 
-/** The service, sharing its counts through the lender if there is one. */
+/** Makes the service. It shares its counts through the lender, if there is one. */
 export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], never, Settings | Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
@@ -85,7 +85,7 @@ export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], 
     const countsOf = makeCountsOf()
     const decide = makeDecide(lender, random)
 
-    /** Waits for the loans and tries again, with whatever window it is then. */
+    /** Waits for the loans and decides again, in the window of that moment. */
     const afterLoans = Effect.fnUntraced(function* (
       counts: (now: Millis) => ReadonlyArray<Count>,
       first: ReadonlyArray<Count>
@@ -143,7 +143,7 @@ const makeCountsOf = () => {
 
 /** Makes the function that lets a request pass or refuses it. It returns the counts that need a loan first, if any do. */
 const makeDecide = (lender: QuotaLease | undefined, random: Dice) => {
-  /** What the count lets pass now: yes, no, or nobody knows before a loan. */
+  /** Whether the count has room for a request. It is unknown until a loan has been made. */
   const roomIn = (count: Count): "room" | "full" | "unknown" => {
     if (isFull(count)) return "full"
     if (lender === undefined) return "room"
@@ -190,14 +190,14 @@ const makeDecide = (lender: QuotaLease | undefined, random: Dice) => {
   }
 }
 
-/** The limits of callers whose organization is not known. */
+/** Makes the limits of callers of an unknown organization. */
 const makeUnknown = (clock: Clock.Clock, random: Dice) => {
   const unknowns = new Accounts(holdersMax)
   const overflow = new Accounts(1)
   const unknownLimits = { consumer: limitOfUnknown("consumer"), admin: limitOfUnknown("admin") }
   let unknownRefusedUntil: Millis = 0
 
-  /** The count of an unknown caller. Those beyond the number that can be told apart share one. */
+  /** The count of such a caller. Callers beyond `holdersMax` share one count. */
   const countOfUnknown = (api: Api, address: string, now: Millis): Count => {
     const account = unknowns.of(address, now) ?? overflow.of("", now)!
     return account.count(unknownLimits[api], now)

@@ -1,28 +1,28 @@
 /**
- * The shared count in Redis: one hash a window, changed by two scripts, each one atomic step. Redis never holds truth:
- * hashes expire soon after their window, and may be lost at any time.
+ * The shared count in Redis: one hash for each window, changed by two scripts, each one atomic step. Redis is never the
+ * source of truth: hashes expire soon after their window and may be lost at any time.
  *
- * Every call has a time-out. A Redis that does not answer twice in a row makes this process count alone at once, so that
- * one that hangs holds up the requests of one moment and no more; it is asked twice a second whether it is back.
+ * Every call has a time-out. If Redis fails to answer twice in a row, this process counts alone at once, so a Redis
+ * that hangs delays the requests of one moment only. It is probed twice a second until it answers.
  */
 import { Effect, Latch, Redacted, type Scope } from "effect"
 import { Redis } from "ioredis"
 import { randomUUID } from "node:crypto"
 import { type QuotaLease, QuotaLeaseLost } from "./QuotaLease.ts"
 
-/** How long Redis may take to answer. */
+/** Milliseconds in which Redis must answer. */
 const answerMillis = 200
 
-/** How often a lost Redis is asked whether it is back. */
+/** Milliseconds between two probes of an unavailable Redis. */
 const probeMillis = 500
 
-/** After so many probes without an answer the connection itself is given up. */
+/** Probes without an answer after which the connection is replaced. */
 const probesPerConnection = 4
 
-/** A loan takes as many units as are needed, and beyond them this part of what is left. */
+/** A loan has the units that are needed and, in addition, one part in so many of the units left. */
 const blockShare = 8
 
-/** How much longer than its window a hash is kept, for processes whose clocks are behind. */
+/** Milliseconds for which a hash is kept after its window, for processes whose clocks are behind. */
 const keptMillis = 60_000
 
 /** KEYS: the window. ARGV: limit, needed, spent, alone, used, epoch, new epoch, block share, milliseconds to live, channel. */
@@ -66,13 +66,13 @@ interface Scripts {
 }
 
 export interface Options {
-  /** Keeps the lender's keys apart from others in the same Redis. */
+  /** The prefix of the lender's keys, which separates them from others in the same Redis. */
   readonly prefix?: string
-  /** How long Redis may take to answer a call. */
+  /** Milliseconds in which Redis must answer a call. */
   readonly answerMillisMax?: number
 }
 
-/** The lender at this URL. Starts also without Redis. */
+/** Makes the lender at this URL. It starts without Redis too. */
 export const make = (
   url: Redacted.Redacted,
   { prefix = "usher:limits:", answerMillisMax = answerMillis }: Options = {}
@@ -91,7 +91,7 @@ export const make = (
       listener.disconnect(true)
     })
 
-    /** Asks once more if Redis was only slow; counts it as lost if it is silent. */
+    /** Calls again if Redis was slow. Counts Redis as unavailable if it does not answer. */
     const insistent = <A>(evaluate: () => Promise<A>): Effect.Effect<A, QuotaLeaseLost> =>
       call(evaluate).pipe(
         Effect.catch(() => Effect.andThen(ping, call(evaluate))),
@@ -109,7 +109,7 @@ export const make = (
         )
       },
       giveBack: ({ key, epoch, closed, unspent }) =>
-        // Never twice: what is given back once may be lent to another at once.
+        // Called once only: returned units may be lent to another process at once.
         Effect.asVoid(call(() => scripts.giveBack(prefix + key, epoch, closed, unspent))),
       onRecall: (recall) => {
         listener.on("message", (_, key: string) => recall(key.slice(prefix.length)))
@@ -120,7 +120,9 @@ export const make = (
     }
   })
 
-/** Whether Redis answers. Once it is lost, it is asked until it answers again; `reconnect` gives the connections up. */
+/**
+ * Whether Redis answers. An unavailable Redis is probed until it answers again; `reconnect` replaces the connections.
+ */
 const makeReach = Effect.fnUntraced(function* (ping: Effect.Effect<unknown, QuotaLeaseLost>, reconnect: () => void) {
   let isLost = true
   const lost = yield* Latch.make(true)
@@ -159,7 +161,7 @@ const makeReach = Effect.fnUntraced(function* (ping: Effect.Effect<unknown, Quot
   }
 })
 
-/** A connection that reconnects by itself, and fails calls at once while it is down. */
+/** A connection that reconnects automatically. Calls fail at once while it is down. */
 const connection = (url: Redacted.Redacted, answerMillisMax: number) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -174,14 +176,14 @@ const connection = (url: Redacted.Redacted, answerMillisMax: number) =>
         commandTimeout: answerMillisMax,
         retryStrategy: (times) => Math.min(times * 50, 1_000)
       })
-      // What fails is told by the calls; without a listener each would end the process.
+      // The calls report failures. Without a listener each would end the process.
       client.on("error", () => undefined)
       return client
     }),
     (client) => Effect.sync(() => client.disconnect())
   )
 
-/** Returns once there is a connection, or after a second without one. */
+/** Returns when the connection is up, or after a second. */
 const connected = (client: Redis) =>
   Effect.callback<void>((resume) => {
     client.once("ready", () => resume(Effect.void))

@@ -1,6 +1,4 @@
-/**
- * Media assets on the Admin API: what each operation does.
- */
+/** The handlers of media assets on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/catalogue/MediaAsset.ts"
@@ -44,5 +42,5 @@ const revised = (
   settings: Partial<Settings>,
   changes: typeof CreateMediaAsset.Type | typeof ChangeMediaAsset.Type
 ): Settings =>
-  // Every required setting is in the payload of a creation, or in what is there already.
+  // Every required setting is in the body of a creation, or stored already.
   withChanges<Settings>(settings, changes, Settings.fields, {}) as Settings

@@ -1,6 +1,4 @@
-/**
- * Products on the Admin API: what each operation does.
- */
+/** The handlers of products on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/catalogue/Product.ts"
@@ -57,5 +55,5 @@ const revised = (
   settings: Partial<Settings>,
   changes: typeof CreateProduct.Type | typeof ChangeProduct.Type
 ): Settings =>
-  // Every required setting is in the payload of a creation, or in what is there already.
+  // Every required setting is in the body of a creation, or stored already.
   withChanges<Settings>(settings, changes, Settings.fields, {}) as Settings

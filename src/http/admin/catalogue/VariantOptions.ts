@@ -1,6 +1,4 @@
-/**
- * Variant options and their values on the Admin API: what each operation does.
- */
+/** The handlers of variant options and their values on the Admin API. */
 import { Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { type OrderProblem, ValueSettings } from "../../../domain/catalogue/VariantOption.ts"
@@ -99,7 +97,7 @@ const revised = (
   settings: Partial<ValueSettings>,
   changes: typeof CreateVariantOptionValue.Type | typeof ChangeVariantOptionValue.Type
 ): ValueSettings =>
-  // The text is in the payload of a creation, or in what is there already.
+  // The text is in the body of a creation, or stored already.
   withChanges<ValueSettings>(settings, changes, ValueSettings.fields, defaults) as ValueSettings
 
 /** Fails with an issue for each value of a new option whose text an earlier value has. */

@@ -1,6 +1,4 @@
-/**
- * Variants on the Admin API: what each operation does.
- */
+/** The handlers of variants on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings, variantsMax } from "../../../domain/catalogue/Variant.ts"
@@ -49,7 +47,7 @@ export const VariantHandlers = HttpApiBuilder.group(
   })
 )
 
-/** Turns one variant more than a product can have into a 409. */
+/** Turns a variant that would be one too many for its product into a 409. */
 const orTooMany = answering({
   TooManyVariants: (_: TooManyVariants) =>
     new Conflict({ error: `Product has ${variantsMax} variants already`, code: "TOO_MANY_VARIANTS" })

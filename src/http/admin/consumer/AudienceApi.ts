@@ -1,6 +1,4 @@
-/**
- * Audiences on the Admin API: the contract (completions 4, "Audiences").
- */
+/** Audiences on the Admin API: the declaration (completions 4, "Audiences"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Audience, AudienceType, membersAtOnceMax, Settings } from "../../../domain/consumer/Audience.ts"
@@ -40,7 +38,7 @@ export const AudienceMember = Schema.Struct({
   email: Schema.NullOr(Schema.String),
   phone: Schema.NullOr(Schema.String),
   fullName: Schema.NullOr(Schema.String),
-  /** Null where nobody added it, because it fits the rules. */
+  /** Null if no admin added the consumer, because it fits the rules. */
   addedAt: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "AudienceMember" })
 

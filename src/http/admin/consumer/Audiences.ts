@@ -1,6 +1,4 @@
-/**
- * Audiences on the Admin API: what each operation does.
- */
+/** The handlers of audiences on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Protection } from "../../../auth/sessions/Protection.ts"
@@ -75,7 +73,7 @@ const inUse = orInUse({ record: "Audience", code: "AUDIENCE_IN_USE", users: "seq
 
 type Sent = typeof CreateAudience.Type | typeof ChangeAudience.Type
 
-/** A 400 that names every rule that makes no sense. */
+/** Fails with a 400 that names every invalid rule. */
 const checked = (sent: Sent) => {
   const problems = sent.rules ? problemsOf(sent.rules) : []
   if (problems.length === 0) return Effect.void
@@ -85,10 +83,10 @@ const checked = (sent: Sent) => {
   return Effect.fail(invalidInput(issues.slice(0, issuesMax)))
 }
 
-/** Which type rules go with, and which none. */
+/** The type of an audience with these rules, or with none. */
 const typeWith = (rules: AudienceRules | null | undefined): AudienceType => (rules ? "DYNAMIC" : "STATIC")
 
-/** A 400 where a type is named with which these rules, or none, do not go together. */
+/** Fails with a 400 if the body names a type that does not agree with the rules. */
 const agreeing = (sent: Sent) => {
   const { rules, type } = sent
   if (!type || type === typeWith(rules)) return Effect.void
@@ -98,14 +96,14 @@ const agreeing = (sent: Sent) => {
   return Effect.fail(invalidInput([issueAt(sent, "rules", found)]))
 }
 
-/** What a new audience is. */
+/** The settings of a new audience. */
 const settingsOf = Effect.fnUntraced(function* (sent: typeof CreateAudience.Type) {
   yield* checked(sent)
   yield* agreeing(sent)
   return { name: sent.name, ...(sent.rules && { rules: sent.rules }) }
 })
 
-/** What becomes of an audience, and of which type it is taken to be. */
+/** The changes that the body asks for, and the type that the audience must have. */
 const changesOf = Effect.fnUntraced(function* (sent: typeof ChangeAudience.Type) {
   yield* checked(sent)
   const { name, rules } = sent
@@ -117,7 +115,7 @@ const changesOf = Effect.fnUntraced(function* (sent: typeof ChangeAudience.Type)
   }
 })
 
-/** Turns what an audience of this type cannot do into a 409. */
+/** Turns a change that the audience's type does not allow into a 409. */
 const orFixed = answering({
   AudienceTypeFixed: (_: AudienceTypeFixed) =>
     new Conflict({ error: "Audience stays of its type", code: "AUDIENCE_TYPE_FIXED" }),
@@ -125,7 +123,7 @@ const orFixed = answering({
     new Conflict({ error: "Audience's members follow from its rules", code: "AUDIENCE_DYNAMIC" })
 })
 
-/** Turns consumers that are not there into a 400 that names each of them. */
+/** Turns consumers that do not exist into a 400 that names each of them. */
 const orInvalidIds = (payload: typeof ConsumerIds.Type) =>
   answering({
     UnknownConsumers: ({ consumerIds }: UnknownConsumers) =>

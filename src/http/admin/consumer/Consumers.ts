@@ -1,6 +1,4 @@
-/**
- * Consumers on the Admin API: what each operation does.
- */
+/** The handlers of consumers on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseEmail, parsePhone } from "../../../auth/codes/Addresses.ts"
@@ -86,14 +84,14 @@ export const ConsumerHandlers = HttpApiBuilder.group(
   })
 )
 
-/** Archives a consumer, ends its sessions and takes it out of all mechanisms. */
+/** Makes the function that archives a consumer, ends its sessions and takes it out of all mechanisms. */
 const makeArchive = Effect.gen(function* () {
   const records = yield* ConsumerRecords
   const consumers = yield* Consumers
   const places = yield* Places
   const removal = yield* Effect.context<Places | Engine>()
 
-  /** An archived consumer that still has places: an earlier request was interrupted. */
+  /** Finds an archived consumer that still has places, because an earlier request was interrupted. */
   const halfRemoved = Effect.fnUntraced(function* (tenant: Tenant, id: string, unknown: RecordNotFound) {
     const standing = yield* places.standing(tenant, id, [])
     return yield* standing.length === 0 ? unknown : records.findArchived(tenant, id)
@@ -112,7 +110,10 @@ const makeArchive = Effect.gen(function* () {
 type Sent = typeof ConsumerSettings.Type
 type Changes = { readonly [K in keyof Settings]?: Settings[K] | null }
 
-/** What was sent, with addresses in the form in which they are kept; a 400 that names each phone number that no country has. */
+/**
+ * The changes that bodies ask for, with addresses in the form in which they are stored. Fails with a 400 that names
+ * each phone number that is not valid in any country.
+ */
 const readAll = Effect.fnUntraced(function* (
   body: { readonly [key: string]: unknown },
   rows: ReadonlyArray<{ readonly path: ReadonlyArray<string | number>; readonly sent: Sent }>
@@ -129,10 +130,10 @@ const readAll = Effect.fnUntraced(function* (
   return issues.length > 0 ? yield* invalidInput(issues.slice(0, issuesMax)) : changes
 })
 
-/** The same of a body that is one consumer. */
+/** The changes that a body for one consumer asks for. */
 const readOne = (sent: Sent) => Effect.map(readAll(sent, [{ path: [], sent }]), ([changes]) => changes!)
 
-/** The settings with the changes made. What is required has a default. */
+/** The settings with the changes made. Every required setting has a default. */
 const revised = (settings: Partial<Settings>, changes: Changes): Settings =>
   withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
 
@@ -141,7 +142,7 @@ const upsertOf = (changes: Changes): Upsert => ({
   revise: (settings) => revised(settings, changes)
 })
 
-/** Turns rows that do not name one consumer each into a 400 that names each of them. */
+/** Turns rows that do not identify one consumer each into a 400 that names each of them. */
 const orAmbiguous = (payload: typeof ConsumerBatch.Type) =>
   answering({
     AmbiguousRows: ({ rows }: AmbiguousRows) =>

@@ -1,9 +1,9 @@
 /**
- * Orders on the Admin API: what each operation does.
+ * The handlers of orders on the Admin API.
  *
- * A grant is completed when its order has been written but for the commit: whatever may be refused has been by then, so
- * that a grant is only used up by an order. If the process ends between the two, the grant is completed and the order is
- * not there: sent again, it finds the grant completed, which is no less good, and is written.
+ * A grant is completed after its order has been written and before the transaction commits. All refusals have happened
+ * by then, so only an order uses up a grant. If the process ends between the two, the grant is completed and the order
+ * is missing. When the caller repeats the request, it finds the grant completed, and the order is written.
  */
 import { Clock, Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -46,8 +46,8 @@ export const OrderHandlers = HttpApiBuilder.group(
     const engine = yield* Engine
 
     /**
-     * What completes the consumer's place in the mechanism it ordered through, if it did through one. The mechanism is
-     * started at once, so that the order's transaction need not wait for that.
+     * Makes the effect that completes the consumer's place in the mechanism of the order, if the order names one. The
+     * mechanism is started at once, so that the order's transaction does not wait for the start.
      */
     const completion = Effect.fnUntraced(function* (
       tenant: Tenant,
@@ -58,7 +58,7 @@ export const OrderHandlers = HttpApiBuilder.group(
       const mechanism = { kind, id, tenant }
       yield* engine.identity<OrderableKind>(mechanism).pipe(orUnknown, orBusy)
       const grant = engine.send<OrderableKind>(mechanism, { _tag: "Complete", consumerId, by })
-      // Completing refuses nothing but the status of what is to be completed.
+      // Complete is refused only because of the place's status.
       return (grant as Effect.Effect<unknown, WrongStatus | EngineError>).pipe(
         Effect.catchTag("WrongStatus", (error) => orAnswer(kind)(Effect.fail(error))),
         orUnknown,
@@ -97,14 +97,14 @@ const defaults = { items: [] }
 
 /** The settings with the changes made. */
 const revised = (settings: Settings, changes: typeof ChangeOrder.Type): Settings =>
-  // What is there already has every required setting.
+  // The stored order has every required setting.
   withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
 
-/** The settings of a new order: what is said, and else what is given; null says nothing. */
+/** The settings of a new order: those of the body, else the given ones. Null in the body counts as absent. */
 const created = (given: Settings, said: typeof CreateOrder.Type): Settings =>
   withChanges<Settings>(given, said, Settings.fields, given) as Settings
 
-/** The order with the changes made, if it may become so. */
+/** The order with the changes made, if its status allows them. */
 const changed = (
   settings: Settings,
   changes: typeof ChangeOrder.Type
@@ -117,7 +117,7 @@ const changed = (
   return Result.fail(new Conflict({ error, code: "ORDER_STATUS" }))
 }
 
-/** The issue of an order that costs more than can be said; none as a rule. */
+/** The issue of an order whose sum is larger than an amount can be. */
 const beyondAmounts = (order: Priced): ReadonlyArray<Issue> =>
   isBeyondAmounts(order)
     ? [

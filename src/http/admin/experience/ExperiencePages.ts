@@ -1,6 +1,4 @@
-/**
- * Experience pages on the Admin API: what each operation does.
- */
+/** The handlers of experience pages on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/experience/ExperiencePage.ts"
@@ -49,7 +47,7 @@ export const ExperiencePageHandlers = HttpApiBuilder.group(
   })
 )
 
-/** The settings with the changes made. Every required one is in the payload of a creation, or in what is there already. */
+/** The settings with the changes made. Every required setting is in the body of a creation, or stored already. */
 const revised = (
   settings: Partial<Settings>,
   changes: typeof CreateExperiencePage.Type | typeof ChangeExperiencePage.Type

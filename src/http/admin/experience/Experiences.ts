@@ -1,6 +1,4 @@
-/**
- * Experiences on the Admin API: what each operation does.
- */
+/** The handlers of experiences on the Admin API. */
 import { Clock, Effect, type Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Protection } from "../../../auth/sessions/Protection.ts"
@@ -67,14 +65,14 @@ export const ExperienceHandlers = HttpApiBuilder.group(
   })
 )
 
-/** Creates experiences: from a request, or as a copy of another one. */
+/** Makes the functions that create an experience from a request, and as a copy of another one. */
 const makeCreation = Effect.gen(function* () {
   const experiences = yield* Experiences
   const wholes = yield* ExperienceAggregates
   const creation = yield* Creation
   const protection = yield* Protection
 
-  /** Makes an experience with everything below it, and answers it. */
+  /** Creates an experience with its sequences and mechanisms, and returns its record. */
   const make = Effect.fnUntraced(function* (
     tenant: Tenant,
     by: string,
@@ -138,14 +136,14 @@ const makeChange = Effect.gen(function* () {
       payload.accessCode
     )
     if (payload.accessCode !== undefined) yield* protection.changed(...(yield* wholes.sequenceIds(tenant, id)))
-    // Consumers may select what is offered from now on, and nothing else.
+    // From now on consumers may select the named products only.
     if (payload.products !== undefined) yield* invalidations.settled
     yield* tellMechanisms(tenant, by, id)
     return experienceAggregate(yield* wholes.find(tenant, id))
   }, Effect.provideContext(telling))
 })
 
-/** Archives an experience with everything below it. */
+/** Makes the function that archives an experience with its sequences and mechanisms. */
 const makeArchive = Effect.gen(function* () {
   const experiences = yield* Experiences
   const wholes = yield* ExperienceAggregates

@@ -1,6 +1,4 @@
-/**
- * Sequences on the Admin API: the contract (completions 4, "Sequences").
- */
+/** Sequences on the Admin API: the declaration (completions 4, "Sequences"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"

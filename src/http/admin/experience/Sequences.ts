@@ -1,6 +1,4 @@
-/**
- * Sequences on the Admin API: what each operation does.
- */
+/** The handlers of sequences on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Protection } from "../../../auth/sessions/Protection.ts"
@@ -79,7 +77,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
   })
 )
 
-/** Archives a sequence with its mechanisms. */
+/** Makes the function that archives a sequence with its mechanisms. */
 const makeArchive = Effect.gen(function* () {
   const sequences = yield* Sequences
   const wholes = yield* SequenceAggregates

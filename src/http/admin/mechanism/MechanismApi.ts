@@ -1,6 +1,6 @@
 /**
- * What the Admin API can do with mechanisms of any kind: the contract of the six operations that all of them share
- * (interface document 2.8; completions 4, "Mechanisms").
+ * The operations that mechanisms of all kinds have on the Admin API: the declaration (interface document 2.8;
+ * completions 4, "Mechanisms").
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
@@ -12,7 +12,7 @@ import { mechanismFields, settingsOf } from "./MechanismRecord.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
 import { archivedQuery } from "../records/Restoring.ts"
 
-/** How a kind is called, and what the description says of it. */
+/** The names of a kind, and its texts in the description. */
 export interface Words<Group extends string> {
   /** The group, and the path: `queues`, `timed-releases`. */
   readonly group: Group
@@ -22,15 +22,18 @@ export interface Words<Group extends string> {
   readonly aNoun: string
   /** In the names of schemas and operations: `Queue`, `TimedRelease`. */
   readonly name: string
-  /** What a creation needs to know: units and defaults. */
+  /** Units and defaults, for the operation that creates. */
   readonly creating: string
-  /** What cannot be changed, and when. */
+  /** The settings that cannot be changed, and when. */
   readonly changing: string
-  /** What ending does to those who are in it. */
+  /** What ending does to the consumers in it. */
   readonly ending: string
 }
 
-/** The schemas of a kind: what can be set, its record, and the bodies that create it, by itself or within a sequence, and change it. */
+/**
+ * The schemas of a kind: its settings, its record, and the bodies that create it, alone or within a sequence, and
+ * change it.
+ */
 export const schemasOf = <
   F extends Schema.Struct.Fields,
   const Required extends Exclude<keyof F, "experienceWindow"> & string

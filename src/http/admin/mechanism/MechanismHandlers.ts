@@ -1,6 +1,6 @@
 /**
- * Mechanisms of any kind on the Admin API: what the six shared operations do. Records are read from their table;
- * whatever changes a mechanism goes through its actor.
+ * The handlers of the six operations that mechanisms of all kinds have on the Admin API. They read records from the
+ * table and send every change to the mechanism's actor.
  */
 import { Effect, Schema } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"

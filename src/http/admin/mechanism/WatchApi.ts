@@ -1,8 +1,8 @@
-/** The live state of a mechanism as a stream: what is told on it (completions 4, "Live state"). */
+/** The live state of a mechanism as a stream: its events (completions 4, "Live state"). */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 
-/** What can happen in a mechanism's life. */
+/** The changes in a mechanism's lifecycle. */
 export const LifeChange = Schema.Literals(["opened", "closing", "ended", "settled", "archived"])
 export type LifeChange = typeof LifeChange.Type
 
@@ -20,7 +20,7 @@ const json = <S extends Schema.Constraint>(schema: S) => Schema.fromJsonString(S
 
 const id = Schema.optionalKey(Schema.String)
 
-/** What `GET /distributions/{id}/events` answers, given the schemas of a distribution and of its parts. */
+/** The answer of `GET /distributions/{id}/events`, given the schemas of a distribution and of its parts. */
 export const watchOf = <A extends Schema.Constraint, L extends Schema.Constraint, S extends Schema.Constraint>(parts: {
   readonly distribution: A
   readonly live: L

@@ -1,9 +1,9 @@
 /**
- * The mechanisms that admins watch as they change (completions 4, "Live state"). What is told is described in WatchApi.ts.
+ * The mechanisms that admins watch (completions 4, "Live state"). WatchApi.ts describes the events.
  *
- * One loop for each watched mechanism looks at it once a second, however many watch, and at once when the mechanism itself has
- * changed. Each look compares what is there with what was told last, and what is new is written down once, for all. Whoever
- * comes later is told what the others were told last, and goes on from there with them.
+ * One loop for each watched mechanism inspects it once a second, for any number of watchers, and at once when the
+ * mechanism itself changes. It compares each inspection with the last snapshot and encodes the difference once for all
+ * watchers. A new watcher gets the last snapshot and follows the differences from there.
  */
 import { Clock, Context, Effect, Fiber, Latch, Layer, Schema } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"
@@ -15,24 +15,27 @@ import { Distribution } from "./DistributionApi.ts"
 import * as Standings from "./Standings.ts"
 import { diffOf, type Snapshot, snapshotOf } from "./WatchChanges.ts"
 
-/** Streams of one mechanism; another one ends the oldest. */
+/** Streams of one mechanism. A further stream ends the oldest. */
 export const watchersMax = 100
 
-/** Between the beginnings of two looks at the counters. */
+/** Milliseconds between the starts of two inspections of the counters. */
 const lookIntervalMillis = 1_000
 
-/** Between two looks, however often the mechanism itself changes: each that finds a change costs a look-up of its record. */
+/**
+ * Milliseconds between two inspections, however often the mechanism itself changes. Each inspection that finds a change
+ * looks up its record.
+ */
 const lookPauseMillis = 100
 
-/** How often one is looked at again that goes on changing: what is told then is put right a moment later. */
+/** Inspections in a row of a mechanism that keeps changing. A snapshot taken then is corrected a moment later. */
 const looksMax = 3
 
-/** A mechanism as it was found: undefined if it cannot be looked at for now. */
+/** A mechanism that was found. It is undefined if the mechanism cannot be inspected for now. */
 type Found =
   | {
       readonly shown: typeof Distribution.Type
       readonly isArchived: boolean
-      /** When it opens, or opened; undefined: with its creation. */
+      /** When it opens or opened. It is undefined if it opened with its creation. */
       readonly opensAt: Millis | undefined
     }
   | undefined
@@ -40,7 +43,10 @@ type Found =
 export class WatchedDistributions extends Context.Service<
   WatchedDistributions,
   {
-    /** A source for a stream of the mechanism's live state, from what `lastEventId` stands for on, if it still is so. */
+    /**
+     * Makes the source of a stream of the mechanism's live state. It sends no state if `lastEventId` names the present
+     * one.
+     */
     watcher(options: {
       readonly tenant: Tenant
       readonly id: string
@@ -58,7 +64,7 @@ export class WatchedDistributions extends Context.Service<
       const forkWithServices = Effect.runForkWith(yield* Effect.context<never>())
       const watched = new Map<string, Watched>()
 
-      /** Answers the function that looks at a mechanism; its record is read again when it may have changed. */
+      /** Makes the function that inspects a mechanism. It reads the record again if it may have changed. */
       const finder = (tenant: Tenant, id: string) => {
         let stored: Effect.Success<ReturnType<typeof mechanisms.find>>
         let last: typeof Distribution.Type | undefined
@@ -127,21 +133,21 @@ class Watcher implements EventSource {
   }
 }
 
-/** What a watched mechanism needs of whoever holds it. */
+/** What a watched mechanism needs from its owner. */
 interface WatchDependencies {
-  /** Looks at the mechanism; its record is read again if it may have changed. */
+  /** Inspects the mechanism. It reads the record again if it may have changed. */
   readonly find: (mayHaveChanged: boolean) => Effect.Effect<Found>
-  /** Calls `onChange` when the mechanism itself has changed, until the answer is called. */
+  /** Calls `onChange` when the mechanism itself has changed. Returns an unsubscribe function. */
   readonly watch: (onChange: () => void) => () => void
   readonly fork: (loop: Effect.Effect<void>) => void
-  /** Called when nobody watches any more. */
+  /** Called when the last watcher has left. */
   readonly onEnd: () => void
 }
 
-/** A mechanism that is watched, for as long as it is. */
+/** A mechanism with at least one watcher. */
 class Watched {
   private readonly watchers = new Set<Watcher>()
-  /** What all of them know. */
+  /** The snapshot that all watchers have. */
   private told: Snapshot | undefined
   private opensAt: Millis | undefined
   private mayHaveChanged = false
@@ -202,7 +208,10 @@ class Watched {
     }
   })
 
-  /** What changes while it is looked at is looked at again: its record may have been read before, and its state after. */
+  /**
+   * A mechanism that changes during an inspection is inspected again, because its record may have been read before the
+   * change and its state after it.
+   */
   private readonly look: Effect.Effect<Found> = Effect.gen({ self: this }, function* () {
     let found: Found
     for (let looks = 0; looks < looksMax; looks++) {
@@ -231,7 +240,9 @@ class Watched {
     for (const { stream } of this.watchers) stream?.send(news.events, news.told.event)
   }
 
-  /** Until the next look, if nothing happens before: a second, or less if the mechanism opens before. */
+  /**
+   * Milliseconds until the next inspection if nothing changes before: a second, or less if the mechanism opens before.
+   */
   private waitMillis(now: Millis): number {
     const opensAt = this.opensAt ?? -Infinity
     const nextAt = opensAt > now ? Math.min(opensAt, this.nextLookAt) : this.nextLookAt
@@ -241,7 +252,7 @@ class Watched {
 
 const encode = Schema.encodeSync(Schema.toCodecJson(Distribution))
 
-/** Whoever knows the present state already is not told it again. */
+/** Sends the snapshot, except to a watcher that has it already. */
 function tellFirst({ stream, lastEventId }: Watcher, { id, event }: Snapshot): void {
   if (lastEventId !== id) stream?.send(event)
 }

@@ -1,6 +1,4 @@
-/**
- * Analytics on the Admin API: the contract (completions 4, "Analytics").
- */
+/** Analytics on the Admin API: the declaration (completions 4, "Analytics"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import {
@@ -63,7 +61,7 @@ export const AnalyticsAnswer = Schema.Struct({
   })
 }).annotate({ identifier: "AnalyticsAnswer" })
 
-/** The events with what of them can be added up. */
+/** The events, each with the amounts that can be added up. */
 const events = Array.from(sources, ([name, { fields }]) =>
   fields.length === 0 ? `\`${name}\`` : `\`${name}\` (${fields.map((field) => `\`${field}\``).join(", ")})`
 ).join(", ")

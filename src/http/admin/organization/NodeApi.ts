@@ -1,5 +1,6 @@
 /**
- * The nodes on the Admin API: the contract. Beyond the interface document, for whoever watches a drop.
+ * The nodes on the Admin API: the declaration. The interface document does not have it; it is for operators that watch
+ * a drop.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -8,7 +9,7 @@ import { deciders } from "../../../domain/mechanism/Mechanism.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 
-/** A process that answers for mechanisms. */
+/** A process that runs mechanisms. */
 export const Node = Schema.Struct({
   name: Schema.String,
   shards: Schema.NullOr(Schema.Int).annotate({

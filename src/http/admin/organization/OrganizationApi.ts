@@ -1,6 +1,4 @@
-/**
- * The caller's organization on the Admin API: the contract (completions 4, "Organization").
- */
+/** The caller's organization on the Admin API: the declaration (completions 4, "Organization"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Theme } from "../../../domain/experience/Experience.ts"
@@ -11,7 +9,7 @@ import { Timestamp } from "../../../domain/values/Time.ts"
 import { Forbidden } from "../../errors/Errors.ts"
 import { changeFields, recordFields } from "../records/Payloads.ts"
 
-/** The organization as it goes out. */
+/** The organization as it is sent. */
 export const Organization = Schema.Struct({
   id: Id,
   name: Schema.String,

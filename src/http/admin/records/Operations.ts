@@ -1,4 +1,4 @@
-/** What operations on records have in common, whatever the records are. */
+/** The parts that operations on records of all kinds share. */
 import { Effect } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"

@@ -1,6 +1,4 @@
-/**
- * What a body refers to and what needs a record, as answers on the Admin API.
- */
+/** Answers of the Admin API to references that do not exist, and to records that other records need. */
 import { Effect, Schema } from "effect"
 import type { UnknownReferences } from "../../../store/catalogue/CatalogueReferences.ts"
 import { answering } from "../../errors/Answering.ts"
@@ -8,7 +6,7 @@ import { Conflict } from "../../errors/Errors.ts"
 import { issueAt, issuesMax } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 
-/** Turns references to records that are not there into a 400 that names each of them, in the body as it was sent. */
+/** Turns references to records that do not exist into a 400 that names each of them, in the body as it was sent. */
 export const orInvalidReferences = <Body>(schema: Schema.Codec<Body, object>, body: Body) =>
   answering({
     UnknownReferences: ({ references }: UnknownReferences) => {
@@ -21,7 +19,9 @@ export const orInvalidReferences = <Body>(schema: Schema.Codec<Body, object>, bo
     }
   })
 
-/** An attempt to archive a record. What still needs the record is counted under the name of its kind. */
+/**
+ * The outcome of an attempt to archive a record. Other records that need it are counted under the name of their kind.
+ */
 type Archival<A> =
   | { readonly _tag: "Archived"; readonly record: A }
   | { readonly _tag: "InUse"; readonly users?: number; readonly variants?: number; readonly sequences?: number }

@@ -1,5 +1,5 @@
 /**
- * Archived records on the Admin API: how lists are asked for them, and what restoring one answers (completions 4).
+ * Archived records on the Admin API: the parameter of their lists, and the answers to restoring one (completions 4).
  */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
@@ -10,7 +10,7 @@ import { Conflict } from "../../errors/Errors.ts"
 /** The query parameter of lists whose records can be archived. */
 export const archivedQuery = { archived: Schema.optionalKey(Schema.Boolean) }
 
-/** What the description says of an operation that restores. */
+/** The texts of an operation that restores, in the description. */
 export const restores = (record: {
   readonly aNoun: string
   readonly description?: string
@@ -25,7 +25,7 @@ export const restores = (record: {
     ].join(" ")
   })
 
-/** Turns what is archived above a record, or beside it, into a 409. */
+/** Turns an archived parent or an archived reference of a record into a 409. */
 export const orArchived = answering({
   ParentArchived: ({ record }: ParentArchived) => conflict(record, "PARENT_ARCHIVED"),
   ReferenceArchived: ({ record }: ReferenceArchived) => conflict(record, "REFERENCE_ARCHIVED")

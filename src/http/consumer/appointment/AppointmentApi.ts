@@ -25,7 +25,7 @@ export const PublicAppointment = Schema.Struct(
   })
 ).annotate({ identifier: "Appointment" })
 
-/** The slots that begin on some days, but for those that have begun already. */
+/** The slots that begin on the given days, without those that have begun already. */
 export const Slots = Schema.Struct({
   timeZone: Schema.String.annotate({ description: "Whose days `startDate` and `endDate` are." }),
   startDate: CalendarDay,
@@ -36,7 +36,7 @@ export const Slots = Schema.Struct({
       startTime: SentTimestamp,
       endTime: SentTimestamp,
       capacity: Schema.Int,
-      /** Places that can still be booked; none when the appointment has closed. */
+      /** Places that can still be booked. It is 0 when the appointment has closed. */
       available: Schema.Int,
       locationId: Schema.NullOr(Id)
     })

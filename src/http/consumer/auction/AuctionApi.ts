@@ -13,7 +13,7 @@ import * as ServerActions from "../../server/ServerActions.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
-/** An auction as everybody may see it; its reserve is nobody's business. */
+/** An auction as everybody may see it. The reserve is not public. */
 export const PublicAuction = Schema.Struct(
   publicFields({
     /** From this instant on no bid counts; late bids may have moved it. */
@@ -83,10 +83,10 @@ const CurrentPrice = Schema.Struct({
 
 const params = { auctionId: Id }
 
-/** The body may be absent, and so may what is in it. */
+/** The body and its field may be absent. */
 const bidPayload = [Schema.Struct({ amount: Schema.optionalKey(Schema.NullOr(Price)) }), Schema.Null] as const
 
-/** Bids in an answer where the request names no limit. */
+/** Bids in an answer if the request gives no limit. */
 export const limitDefault = 20
 
 const query = {
@@ -97,7 +97,7 @@ const query = {
 
 const says = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
-/** The same for what has a limit, which is an integer, though it travels as text. */
+/** The same texts, with the limit declared as an integer. It arrives as text. */
 const saysOfBids = (summary: string, description: string) =>
   OpenApi.annotations({
     summary,

@@ -15,7 +15,7 @@ import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { ConsumerApi } from "../Api.ts"
 import { InvalidExchangeCode, InvalidRefreshToken, orInvalidCode } from "./AuthApi.ts"
 
-/** The handlers of the group `auth`; needs sessions, one-time codes, external identities and delivery. */
+/** The handlers of the group `auth`. They need sessions, one-time codes, external identities and delivery. */
 export const layer = HttpApiBuilder.group(
   ConsumerApi,
   "auth",
@@ -64,7 +64,7 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-/** Sends one-time codes and verifies them. */
+/** Makes the functions that send and verify one-time codes. */
 const makeCodes = Effect.gen(function* () {
   const codes = yield* OneTimeCodes
   const delivery = yield* Delivery

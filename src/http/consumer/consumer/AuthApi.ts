@@ -1,4 +1,4 @@
-/** Sessions, as the Consumer API declares them (interface document 2.10, 4.3, 5.3 and 7; completions 2). */
+/** Sessions on the Consumer API: the declaration (interface document 2.10, 4.3, 5.3 and 7; completions 2). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import type { WrongCode } from "../../../auth/codes/OneTimeCodes.ts"
@@ -30,7 +30,7 @@ export const GuestSession = Schema.Struct({
   ...tokens
 }).annotate({ identifier: "GuestSession" })
 
-/** A new session of a consumer who has shown who it is, and its tokens. */
+/** A new session of an identified consumer, and its tokens. */
 export const AuthenticatedSession = Schema.Struct({
   session: Schema.Struct({
     type: Schema.Literal("authenticated"),
@@ -54,13 +54,13 @@ export const ExchangeCode = Schema.Struct({
   resolution: Schema.Literals(["created", "existing"])
 }).annotate({ identifier: "ExchangeCode" })
 
-/** 401: the refresh token is none, was used before, or its session has ended. */
+/** 401: the refresh token is invalid, was used before, or its session has ended. */
 export class InvalidRefreshToken extends Schema.Error<InvalidRefreshToken>("InvalidRefreshToken")(
   { error: Schema.Literal("Invalid refresh token") },
   { httpApiStatus: 401, description: "The refresh token is not accepted" }
 ) {}
 
-/** 401: not the code that was sent, or none that is alive. */
+/** 401: the code is wrong, or no code is valid. */
 export class InvalidOneTimeCode extends Schema.Error<InvalidOneTimeCode>("InvalidOneTimeCode")(
   { error: Schema.Literals(["otp_invalid", "otp_expired"]), message: Schema.String },
   { httpApiStatus: 401, description: "The one-time code is not accepted" }
@@ -76,7 +76,7 @@ const wrongCodes = {
   otp_expired: "The code has expired or was used. Request a new one."
 } as const
 
-/** 401: not a code that can be exchanged. */
+/** 401: the code cannot be exchanged. */
 export class InvalidExchangeCode extends Schema.Error<InvalidExchangeCode>("InvalidExchangeCode")(
   { error: Schema.Literals(["invalid_exchange_code", "exchange_code_expired"]) },
   { httpApiStatus: 401, description: "The exchange code is not accepted" }
@@ -91,7 +91,7 @@ export const OneTimeCode = Schema.String.check(Schema.isMinLength(6), Schema.isM
   })
 )
 
-/** A request names one address: of two, the caller could not tell which one counts. */
+/** A request names one address. With two, it would not be clear which one counts. */
 const absent = (expected: string) => Schema.optionalKey(Schema.Null.annotate({ expected }))
 const byEmail = { email: EmailText, phone: absent("no phone number beside an email") }
 const byPhone = {

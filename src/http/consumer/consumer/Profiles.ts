@@ -19,7 +19,7 @@ import { ConsumerApi } from "../Api.ts"
 import { orInvalidCode } from "./AuthApi.ts"
 import type { ChangeProfile } from "./ProfileApi.ts"
 
-/** The handlers of the group `consumers`; needs what is stored of consumers, their sessions and one-time codes. */
+/** The handlers of the group `consumers`. They need the records of consumers, their sessions and one-time codes. */
 export const layer = HttpApiBuilder.group(
   ConsumerApi,
   "consumers",
@@ -81,7 +81,7 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-/** Changes the consumer. A consumer that acts itself proves a new address with its code. */
+/** Makes the function that changes the consumer. A consumer that acts itself proves a new address with its code. */
 const makeChange = Effect.gen(function* () {
   const records = yield* ConsumerRecords
   const codes = yield* OneTimeCodes
@@ -104,14 +104,14 @@ const makeChange = Effect.gen(function* () {
 
 type Change = typeof ChangeProfile.Type
 
-/** The addresses that were sent, each in its one form. */
+/** The addresses in the body, in their normal form. */
 const addressesOf = ({ email, phone, defaultCountry }: Change) =>
   Effect.all([
     ...(email === undefined ? [] : [addressOf({ email })]),
     ...(phone === undefined ? [] : [addressOf({ phone, defaultCountry: defaultCountry ?? null })])
   ])
 
-/** The code that was sent to the new address. A 400 if there is none, or if it would have to prove two addresses. */
+/** The code that was sent to the new address. Fails with a 400 if the body has none, or has two new addresses. */
 const codeFor = (addresses: ReadonlyArray<Address>, payload: Change) => {
   const { code } = payload
   if (addresses.length > 1) {
@@ -127,7 +127,7 @@ const guestsHaveNoAddress = new Forbidden({
   error: "A guest has no address of its own: sign in with POST /auth/otp/verify"
 })
 
-/** The settings with the names and addresses that were sent; null takes a name away. */
+/** The settings with the names and addresses of the body. Null removes a name. */
 const revised = (settings: Settings, { name, fullName }: Change, addresses: ReadonlyArray<Address>): Settings => {
   const sent = {
     ...settings,
@@ -138,7 +138,7 @@ const revised = (settings: Settings, { name, fullName }: Change, addresses: Read
   return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null)) as Settings
 }
 
-/** A session as the consumer sees it from its present one. */
+/** A session as the consumer sees it. `currentId` is the session of the request. */
 const seenFrom = (currentId: string | undefined, session: ListedSession) => ({
   ...session,
   current: session.id === currentId

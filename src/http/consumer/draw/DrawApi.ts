@@ -1,4 +1,4 @@
-/** Draws, as the Consumer API declares them (interface document 2.8; completions 3, "Draw"). */
+/** Draws on the Consumer API: the declaration (interface document 2.8; completions 3, "Draw"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
@@ -36,7 +36,7 @@ export const PublicDraw = Schema.Struct(
   })
 ).annotate({ identifier: "Draw" })
 
-/** The entry's name in the list of entries and in the proof. */
+/** The name of the entry in the list of entries and in the proof. */
 const entryId = Schema.String
 
 const drawnAt = Schema.optionalKey(
@@ -54,7 +54,7 @@ export const DrawState = Schema.Union([
     enteredAt: SentTimestamp,
     entryId,
     drawnAt,
-    /** In the answer to entering alone. */
+    /** Only in the answer to entering. */
     entryReceipt: Schema.optionalKey(Schema.String)
   }),
   Schema.Struct({
@@ -86,7 +86,7 @@ export const DrawState = Schema.Union([
 ]).annotate({ identifier: "DrawState" })
 export type DrawState = typeof DrawState.Type
 
-/** What was withdrawn; the consumer's status is NOT_ENTERED from then on. */
+/** The entry that was withdrawn. The consumer's status is NOT_ENTERED from then on. */
 export const Withdrawn = Schema.Struct({
   status: Schema.Literal("ENTERED"),
   leftAt: SentTimestamp

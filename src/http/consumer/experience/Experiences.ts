@@ -18,8 +18,8 @@ import type { PublicExperience } from "./ExperienceApi.ts"
 import { publicMechanisms } from "./SequenceView.ts"
 
 /**
- * The handlers of the group `experiences`; needs experiences, their pages, products and entries, for whom sequences are, and
- * what is picked there.
+ * The handlers of the group `experiences`. They need experiences, their pages, products and entries, the access to
+ * sequences, and the assigned products.
  */
 export const layer = HttpApiBuilder.group(
   ConsumerApi,
@@ -78,7 +78,7 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-/** Makes an experience as a consumer sees it. Without a consumer, the products that the system picks are not in it. */
+/** Makes the function that shows an experience. Without a consumer it shows no assigned products. */
 const makeShown = Effect.gen(function* () {
   const products = yield* ShownProducts
   const picks = yield* AssignedProducts

@@ -1,6 +1,7 @@
 /**
- * Entries into mechanisms of every kind. Before the engine gets the command, an entry is checked: the mechanism's sequence
- * must be for the consumer (completions 1), and its limit of orders must leave the consumer one (completions 4).
+ * The handlers of entries, for every kind of mechanism. An entry is checked before the engine gets its command: the
+ * mechanism's sequence must be for the consumer (completions 1), and the consumer must have an order left in it
+ * (completions 4).
  */
 import { Effect } from "effect"
 import { Consumers } from "../../../auth/sessions/Consumers.ts"
@@ -12,7 +13,7 @@ import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import { type Consumer, CurrentConsumer } from "../../credentials/Credentials.ts"
 import type { Handling, Present, ToMechanism } from "./Handling.ts"
 
-/** Sends the command of an entry that is allowed. `known` is what the check has found out. */
+/** Sends the command of an allowed entry. `known` is what the check has found. */
 type Enter<K extends Kind, Request, Known> = (
   mechanism: MechanismRef<K>,
   consumer: Consumer,
@@ -58,7 +59,7 @@ const handlerBehind =
       })
     )
 
-/** Where the sequence is for everybody, a check costs no SQL. It asks the engine once. */
+/** Makes the checks. A check asks the engine once. It costs no SQL if the sequence is for everybody. */
 const makeChecks = Effect.gen(function* () {
   const engine = yield* Engine
   const protection = yield* Protection

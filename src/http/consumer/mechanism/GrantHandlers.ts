@@ -1,6 +1,6 @@
 /**
- * The handlers that mechanisms have on the Consumer API if their kind grants (completions 3, "Shared"): those of every
- * kind, with the token of a grant in the consumer's standing, and what an organization's server does with a grant.
+ * The handlers of mechanisms whose kind grants (completions 3, "Shared"): those of every kind, with the token of a
+ * grant in the consumer's standing, and those of an organization's server for grants.
  */
 import { Effect, type Schema } from "effect"
 import type { ConsumerCommand, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
@@ -14,10 +14,10 @@ import { makeHandlers } from "./MechanismHandlers.ts"
 /** The kinds that grant. */
 type GrantingKind = "queue" | "draw" | "auction" | "timed_release"
 
-/** The views of consumers that hold a grant. */
+/** The views of consumers that hold a grant. They are those with a `grantSequence`. */
 type Holding<K extends GrantingKind> = Extract<ViewOf<K>, { readonly grantSequence: number }>
 
-/** The views of the others. */
+/** The views of consumers that hold no grant. */
 type NotHolding<K extends GrantingKind> = Exclude<ViewOf<K>, Holding<K>>
 
 /** The reasons for which an organization's server denies. */
@@ -30,11 +30,11 @@ export interface GrantingPresentation<
   Fields extends Schema.Struct.Fields,
   State extends Schema.Codec<unknown, unknown>
 > extends Presentation<K, Param, Fields, State> {
-  /** When the grant that a consumer holds was made. */
+  /** The instant at which the grant of a consumer was made. */
   readonly grantedAt: (view: Holding<K>) => Millis
   /** The standing of a consumer that holds no grant. */
   readonly standing: (view: NotHolding<K>) => State["Type"]
-  /** The reasons of denials that ended no grant and no place in a line for one. */
+  /** The reasons of denials that did not end a grant. */
   readonly reasonsWithoutGrant?: ReadonlyArray<string>
 }
 

@@ -1,4 +1,4 @@
-/** Live updates, as the Consumer API declares them for every kind of mechanism (completions 3, "Live updates"). */
+/** Live updates on the Consumer API: the declaration, for every kind of mechanism (completions 3, "Live updates"). */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { answersTo } from "../../errors/Refusals.ts"
@@ -14,7 +14,10 @@ const description =
 const State = Schema.Literal("state")
 const End = Schema.Struct({ reason: Schema.Literals(["CLOSED", "REPLACED", "CREDENTIALS_ENDED"]) })
 
-/** What `GET …/events` takes and answers, given the schema of what `…/status` answers. Its middleware is `ConsumerStream`. */
+/**
+ * The input and the answers of `GET …/events`, given the schema of the answer to `…/status`. The middleware is
+ * `ConsumerStream`.
+ */
 export const eventsOf = <A extends Schema.Codec<unknown, unknown>>(state: A) => ({
   headers: { "last-event-id": Schema.optionalKey(Schema.String) },
   success: HttpApiSchema.StreamSse({

@@ -1,4 +1,4 @@
-/** The handler of live updates, the same for every kind of mechanism: a stream of how the consumer stands. */
+/** The handler of live updates, for every kind of mechanism: a stream of the consumer's standing. */
 import { Effect, Schema } from "effect"
 import type { MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
@@ -15,7 +15,10 @@ export const make = Effect.gen(function* () {
   const engine = yield* Engine
   const streams = yield* EventStreams
 
-  /** The handler for a kind, given what `…/status` answers: its schema, and how it is made of a view. */
+  /**
+   * Makes the handler of a kind, given the schema of the answer to `…/status` and the function that makes it from a
+   * view.
+   */
   return <K extends Kind, State extends Schema.Codec<unknown, unknown>>(
     kind: K,
     state: State,

@@ -1,4 +1,4 @@
-/** Queues, as the Consumer API declares them (interface document 2.8; completions 3, "Queue"). */
+/** Queues on the Consumer API: the declaration (interface document 2.8; completions 3, "Queue"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
@@ -30,7 +30,7 @@ export const QueueState = Schema.Union([
   Schema.Struct({ status: Schema.Literal("NOT_QUEUED") }),
   Schema.Struct({
     status: Schema.Literal("QUEUED"),
-    /** 1 + those ahead; absent in the lobby. */
+    /** 1 + the number of consumers ahead. Absent in the lobby. */
     position: Schema.optionalKey(Schema.Int),
     /** Absent in the lobby, and while admission is by hand. */
     estimatedWaitTimeInSeconds: Schema.optionalKey(Schema.Int),
@@ -56,19 +56,19 @@ export const QueueState = Schema.Union([
 ]).annotate({ identifier: "QueueState" })
 export type QueueState = typeof QueueState.Type
 
-/** Consumers admitted by one request. */
+/** Consumers that one request admits. */
 export const admissionsAtOnceMax = 10_000
 
-/** Who was admitted by count, in the order of their admission. */
+/** The consumers that were admitted by count, in the order of their admission. */
 const QueueAdmissions = Schema.Struct({
   admitted: Schema.Int,
   consumerIds: Schema.Array(Schema.String.annotate({ format: "uuid" }))
 }).annotate({ identifier: "QueueAdmissions" })
 
-/** Not named: the other one is. */
+/** The field that is left out because the other one is given. */
 const unnamed = Schema.optionalKey(Schema.Null)
 
-/** Either the consumer that is admitted, or how many are. */
+/** The consumer that is admitted, or the number of consumers. */
 const admission = [
   Schema.Struct({ consumerId: Id, count: unnamed }),
   Schema.Struct({

@@ -1,4 +1,6 @@
-/** Timed releases, as the Consumer API declares them (interface document 2.9 and 4.2; completions 3, "Timed release"). */
+/**
+ * Timed releases on the Consumer API: the declaration (interface document 2.9 and 4.2; completions 3, "Timed release").
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
@@ -20,7 +22,10 @@ export const PublicTimedRelease = Schema.Struct(
   })
 ).annotate({ identifier: "TimedRelease" })
 
-/** A consumer's own standing in a timed release: `status`, and the fields of the interface document's 2.9 that it has. */
+/**
+ * A consumer's own standing in a timed release: `status`, and the fields of the interface document's 2.9 that the
+ * status has.
+ */
 export const TimedReleaseState = Schema.Union([
   Schema.Struct({ status: Schema.Literal("NOT_ENTERED") }),
   Schema.Struct({
@@ -44,7 +49,7 @@ export const TimedReleaseState = Schema.Union([
 ]).annotate({ identifier: "TimedReleaseState" })
 export type TimedReleaseState = typeof TimedReleaseState.Type
 
-/** The body may be absent, and so may what is in it. */
+/** The body and its field may be absent. */
 const selection = [Schema.Struct({ variantId: Schema.optionalKey(Schema.NullOr(Id)) }), Schema.Null] as const
 
 const group = HttpApiGroup.make("timedReleases").annotateMerge(

@@ -1,4 +1,4 @@
-/** Waitlists, as the Consumer API declares them (interface document 2.8; completions 3, "Waitlist"). */
+/** Waitlists on the Consumer API: the declaration (interface document 2.8; completions 3, "Waitlist"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
@@ -19,9 +19,9 @@ export const PublicWaitlist = Schema.Struct(
 export const WaitlistState = Schema.Struct({
   waitlistId: Id,
   isEntered: Schema.Boolean,
-  /** Null for who is no member. */
+  /** Null if the consumer is not a member. */
   enteredAt: Schema.NullOr(SentTimestamp),
-  /** 1 + the members that entered before; null for who is no member. */
+  /** 1 + the members that entered before. Null if the consumer is not a member. */
   position: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "WaitlistState" })
 export type WaitlistState = typeof WaitlistState.Type
