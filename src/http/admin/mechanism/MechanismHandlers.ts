@@ -150,7 +150,7 @@ const makeChange = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMech
     const around = yield* mechanisms.surroundings(tenant, id)
     const below = { tenant, experienceId: identity.experienceId }
     const next = yield* revised(below, configuration, changes, around)
-    yield* sendAdmin(tenant, id, { _tag: "Configure", configuration: next, by } as AdminCommand<Kind>)
+    yield* sendAdmin(tenant, id, { _tag: "Configure", configuration: next, by })
   })
 })
 
