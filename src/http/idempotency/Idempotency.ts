@@ -134,7 +134,7 @@ export const keyParameter = {
     `${keptHours} hours the same request with the same key is answered as the first time, with \`Idempotency-Replayed: true\`. ` +
     "Another request with the key is a 409 `IDEMPOTENCY_KEY_REUSED`; one whose first is not done within 10 seconds a 409 " +
     "`IDEMPOTENCY_IN_PROGRESS`, with `Retry-After`. After a 401, 429 or 5xx, and after any answer with `Retry-After`, " +
-    "the same request is carried out anew. After a 400 the key is free: a corrected request may use it."
+    "the same request is carried out again. After a 400 the key is free: a corrected request may use it."
 } as const
 
 /** The header that marks a repeated answer, in the OpenAPI description. */

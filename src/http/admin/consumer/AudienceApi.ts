@@ -140,6 +140,6 @@ export class AudienceApi extends HttpApiGroup.make("audiences")
   .annotateMerge(
     OpenApi.annotations({
       title: "Audiences",
-      description: "Consumers named one by one, or by rules that they fit, for whom a sequence may be reserved."
+      description: "Consumers named one by one, or by rules that they fit. A sequence may be reserved for them."
     })
   ) {}

@@ -154,7 +154,7 @@ const orAmbiguous = (payload: typeof ConsumerBatch.Type) =>
             expected:
               sameAs === undefined
                 ? "externalId, email and phone of one consumer"
-                : `another consumer than that of row ${sameAs}`
+                : `another consumer than row ${sameAs} names`
           })
         )
       )

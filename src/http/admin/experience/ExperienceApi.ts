@@ -124,6 +124,7 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
   .annotateMerge(
     OpenApi.annotations({
       title: "Experiences",
-      description: "A release: what it is called and how it looks. Its sequences say for whom, its mechanisms how."
+      description:
+        "A release: what it is called and how it looks. Its sequences say which consumers it is for, its mechanisms how they take part."
     })
   ) {}

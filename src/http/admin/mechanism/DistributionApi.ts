@@ -35,7 +35,7 @@ export const Live = Schema.Struct({
   lastSequence: count.annotate({ description: "Of the last recorded event." }),
   node: Schema.NullOr(Schema.String).annotate({ description: "The process it runs in; null while it is parked." }),
   restarts: count.annotate({ description: "How often it was rebuilt after a failure." }),
-  parked: Schema.Boolean.annotate({ description: "True if it failed too often and stands still." })
+  parked: Schema.Boolean.annotate({ description: "True if it failed too often and does not run." })
 }).annotate({ identifier: "Live" })
 
 const Lifecycle = Schema.Literals(["scheduled", "open", "settling", "closed"])
@@ -184,7 +184,7 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
     }).annotateMerge(
       listAnnotations({
         summary: "List a mechanism's consumers",
-        description: "As last recorded. Beside its common fields each item has those of its status."
+        description: "As last recorded. Each item has the common fields and those of its status."
       })
     ),
     HttpApiEndpoint.get("listDistributionHistory", "/distributions/:id/history", {

@@ -10,11 +10,11 @@ const description =
   "Server-Sent Events. `state`: the mechanism as `GET /distributions/{id}` answers it; first of all, and again when its " +
   "configuration changes. `counters`: its `live` part, once a second at most, if anything in it has changed. `lifecycle`: what " +
   "has happened to it, at once, with where it stands then: `opened`; `closing` (its time has come, and there is something " +
-  "outstanding) or `ended` (by an admin); `settled` (nothing is outstanding any more); `archived`. `id` stands for all that has " +
-  "been told: whoever sends the present one as `Last-Event-ID` is not told the state again. `end`: nothing more will be told. " +
+  "outstanding) or `ended` (by an admin); `settled` (nothing is outstanding any more); `archived`. `id` names the state after " +
+  "the event: a caller that sends the present one as `Last-Event-ID` does not get the state again. `end`: no further event will come. " +
   "`CLOSED`: the mechanism is archived; `REPLACED`: it has more watchers than it can have, and this was the oldest; " +
   "`CREDENTIALS_ENDED`: come back with another key. A stream that ends without it may be opened again, after the pause in " +
-  "`retry`. Every 15 seconds there is a comment. A reader that falls behind is told the whole state when it has caught up."
+  "`retry`. Every 15 seconds there is a comment. A reader that falls behind gets the whole state when it has caught up."
 
 const json = <S extends Schema.Constraint>(schema: S) => Schema.fromJsonString(Schema.toCodecJson(schema))
 

@@ -38,7 +38,7 @@ const grantMessagesDescription =
   "message is sent for a timed release, an appointment, or a win in a dutch auction, as each follows at once from what " +
   "the consumer does; for grants made while messages were off; for a grant that has ended or expired before its message " +
   "goes out; nor to a consumer who is archived, or whose address was not known by then. An address that cannot be " +
-  "reached is tried again for two hours. The text is that of the experience's page of kind `transactional-email` or " +
+  "reached is tried again for two hours. The text comes from the experience's page of kind `transactional-email` or " +
   "`transactional-sms` that was published last (see _Experience pages_); without one it says in plain words what was granted and " +
   "until when. It never has the admission grant in it: link to where the consumer entered, or to your shop."
 

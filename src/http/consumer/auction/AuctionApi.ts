@@ -145,7 +145,7 @@ export class AuctionsGroup extends group.add(
       says(
         "Bid",
         "`english`: `amount` is needed. It must be at least `startPrice` and exceed the bidder's own last bid; once as many lead as there are units, it must also be at least the lowest leading bid plus `minBidIncrement`, for those who lead too. " +
-          "`dutch`: takes a unit at the current price; `amount`, if present, is the most to be paid. Who has a unit gets no second one: bidding again answers the present state. " +
+          "`dutch`: takes a unit at the current price; `amount`, if present, is the most to be paid. A bidder with a unit gets no second one: bidding again answers the present state. " +
           "Bids are final. 409 `BID_TOO_LOW` says in `minimumBid` what would be enough at this moment; 409 `SOLD_OUT`: every unit of a dutch auction is taken; 409 `CLOSED`: the bid came at `closeAt` or later."
       )
     ),

@@ -93,10 +93,10 @@ export const OneTimeCode = Schema.String.check(Schema.isMinLength(6), Schema.isM
 
 /** A request names one address. With two, it would not be clear which one counts. */
 const absent = (expected: string) => Schema.optionalKey(Schema.Null.annotate({ expected }))
-const byEmail = { email: EmailText, phone: absent("no phone number beside an email") }
+const byEmail = { email: EmailText, phone: absent("no phone number together with an email") }
 const byPhone = {
   phone: PhoneText,
-  email: absent("no email beside a phone number"),
+  email: absent("no email together with a phone number"),
   defaultCountry: Schema.optionalKey(Country)
 }
 const addressName = text({ minLength: 1, maxLength: 500 })

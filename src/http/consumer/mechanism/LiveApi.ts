@@ -5,8 +5,8 @@ import { answersTo } from "../../errors/Refusals.ts"
 
 const description =
   "Server-Sent Events. `state`: how the consumer stands, as `…/status` says it: first as it is, then at once whenever its " +
-  "own place changes, and at most once a second while only its position does; `id` is the mechanism's sequence. Whoever " +
-  "sends the present one as `Last-Event-ID` is not told again what it knows. `end`: nothing more will be told. `CLOSED`: " +
+  "own place changes, and at most once a second while only its position does; `id` is the mechanism's sequence. A caller " +
+  "that sends the present one as `Last-Event-ID` does not get the same state again. `end`: no further event will come. `CLOSED`: " +
   "nothing will change any more; `REPLACED`: the consumer has opened more than five streams, and this was the oldest; " +
   "`CREDENTIALS_ENDED`: come back with new ones. A stream that ends without it may be opened again, after the pause in " +
   "`retry`. Every 15 seconds there is a comment."

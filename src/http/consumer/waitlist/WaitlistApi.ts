@@ -29,7 +29,7 @@ export type WaitlistState = typeof WaitlistState.Type
 const group = HttpApiGroup.make("waitlists").annotateMerge(
   OpenApi.annotations({
     title: "Waitlists",
-    description: "Interest collected before a release opens; its members are told when it does."
+    description: "Interest collected before a release opens; its members get a message when it does."
   })
 )
 
