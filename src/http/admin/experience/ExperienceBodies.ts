@@ -26,7 +26,7 @@ type CreateBody = typeof CreateExperience.Type
 type ChangeBody = typeof ChangeExperience.Type
 
 /** An experience that is to be created with its sequences and mechanisms. */
-export interface NewWhole extends NewExperience {
+export interface NewAggregate extends NewExperience {
   readonly sequences: ReadonlyArray<NewSequence>
 }
 
@@ -48,11 +48,11 @@ export const namedProducts = ({ products }: Pick<CreateBody, "products">): Named
 })
 
 /** The experience that a body creates, given which of the records it names exist. */
-export const newWhole = (
+export const newAggregate = (
   body: CreateBody,
   defaults: RegionalDefaults,
   known: KnownRecords
-): Result.Result<NewWhole, ValidationError> => {
+): Result.Result<NewAggregate, ValidationError> => {
   const { settings, issues } = revised(defaults, body, defaults)
   const input = () => encodeCreation(body)
   const offers = offersOf(body.products ?? [])

@@ -25,7 +25,7 @@ import { AdminApi } from "../Api.ts"
 import { copyOf, isTooLarge, namedBy } from "../mechanism/Duplication.ts"
 import type { CreateExperience } from "./ExperienceAggregateApi.ts"
 import type { ChangeExperience, DuplicateExperience } from "./ExperienceApi.ts"
-import { changed, namedIn, namedProducts, newWhole, type NewWhole } from "./ExperienceBodies.ts"
+import { changed, namedIn, namedProducts, newAggregate, type NewAggregate } from "./ExperienceBodies.ts"
 import { orInvalidPage } from "../records/Lists.ts"
 import { forTenant, onRecord } from "../records/Operations.ts"
 import { experienceAggregate } from "./AggregateRecords.ts"
@@ -35,7 +35,7 @@ export const ExperienceHandlers = HttpApiBuilder.group(
   "experiences",
   Effect.fnUntraced(function* (handlers) {
     const experiences = yield* Experiences
-    const wholes = yield* ExperienceAggregates
+    const aggregates = yield* ExperienceAggregates
     const products = yield* ExperienceProducts
     const { create, duplicate } = yield* makeCreation
     const change = yield* makeChange
@@ -47,7 +47,7 @@ export const ExperienceHandlers = HttpApiBuilder.group(
       return { data: data.map((one) => ({ ...one, products: offers.get(one.id) ?? [] })), pageInfo }
     })
 
-    const find = (tenant: Tenant, id: string) => Effect.map(wholes.find(tenant, id), experienceAggregate)
+    const find = (tenant: Tenant, id: string) => Effect.map(aggregates.find(tenant, id), experienceAggregate)
 
     return handlers.handleAll({
       createExperience: ({ payload }) => forTenant((tenant, by) => create(tenant, by, payload)),
@@ -68,7 +68,7 @@ export const ExperienceHandlers = HttpApiBuilder.group(
 /** Makes the functions that create an experience from a request, and as a copy of another one. */
 const makeCreation = Effect.gen(function* () {
   const experiences = yield* Experiences
-  const wholes = yield* ExperienceAggregates
+  const aggregates = yield* ExperienceAggregates
   const creation = yield* Creation
   const protection = yield* Protection
 
@@ -77,11 +77,11 @@ const makeCreation = Effect.gen(function* () {
     tenant: Tenant,
     by: string,
     named: NamedRecords,
-    judge: (known: KnownRecords) => Result.Result<NewWhole, ValidationError>
+    judge: (known: KnownRecords) => Result.Result<NewAggregate, ValidationError>
   ) {
-    const { experienceId, sequenceIds } = yield* creation.together(tenant, by, (bring) =>
-      wholes.create(tenant, by, named, judge, ({ settings, sequences }, made) =>
-        bring(
+    const { experienceId, sequenceIds } = yield* creation.together(tenant, by, (createMechanisms) =>
+      aggregates.create(tenant, by, named, judge, ({ settings, sequences }, made) =>
+        createMechanisms(
           sequences.flatMap(({ mechanisms }, index) =>
             mechanisms.map((mechanism) => ({
               ...mechanism,
@@ -94,12 +94,12 @@ const makeCreation = Effect.gen(function* () {
       )
     )
     yield* protection.changed(...sequenceIds)
-    return experienceAggregate(yield* wholes.find(tenant, experienceId))
+    return experienceAggregate(yield* aggregates.find(tenant, experienceId))
   })
 
   const create = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof CreateExperience.Type) {
     const defaults = yield* experiences.defaults(tenant)
-    return yield* make(tenant, by, namedIn(payload), (known) => newWhole(payload, defaults, known))
+    return yield* make(tenant, by, namedIn(payload), (known) => newAggregate(payload, defaults, known))
   })
 
   const duplicate = Effect.fnUntraced(function* (
@@ -108,7 +108,7 @@ const makeCreation = Effect.gen(function* () {
     by: string,
     payload: typeof DuplicateExperience.Type
   ) {
-    const original = yield* wholes.find(tenant, id)
+    const original = yield* aggregates.find(tenant, id)
     if (isTooLarge(original)) return yield* tooLarge
     const own = yield* experiences.settings(tenant, id)
     const now = yield* Clock.currentTimeMillis
@@ -120,14 +120,14 @@ const makeCreation = Effect.gen(function* () {
 
 const makeChange = Effect.gen(function* () {
   const experiences = yield* Experiences
-  const wholes = yield* ExperienceAggregates
+  const aggregates = yield* ExperienceAggregates
   const protection = yield* Protection
   const invalidations = yield* Invalidations
   const telling = yield* Effect.context<Engine | ExperienceWindows | NoticeSchedule>()
 
   return Effect.fnUntraced(function* (tenant: Tenant, id: string, by: string, payload: typeof ChangeExperience.Type) {
     const defaults = yield* experiences.defaults(tenant)
-    yield* wholes.change(
+    yield* aggregates.change(
       tenant,
       id,
       by,
@@ -135,25 +135,25 @@ const makeChange = Effect.gen(function* () {
       (before, known) => changed(before, payload, defaults, known),
       payload.accessCode
     )
-    if (payload.accessCode !== undefined) yield* protection.changed(...(yield* wholes.sequenceIds(tenant, id)))
+    if (payload.accessCode !== undefined) yield* protection.changed(...(yield* aggregates.sequenceIds(tenant, id)))
     // From now on consumers may select the named products only.
     if (payload.products !== undefined) yield* invalidations.settled
     yield* tellMechanisms(tenant, by, id)
-    return experienceAggregate(yield* wholes.find(tenant, id))
+    return experienceAggregate(yield* aggregates.find(tenant, id))
   }, Effect.provideContext(telling))
 })
 
 /** Makes the function that archives an experience with its sequences and mechanisms. */
 const makeArchive = Effect.gen(function* () {
   const experiences = yield* Experiences
-  const wholes = yield* ExperienceAggregates
+  const aggregates = yield* ExperienceAggregates
   const engine = yield* Engine
 
   return Effect.fnUntraced(
     function* (tenant: Tenant, id: string, by: string) {
-      const before = yield* wholes.find(tenant, id)
+      const before = yield* aggregates.find(tenant, id)
       const archived = yield* archiveWithMechanisms(tenant, by, experiences.archive(tenant, id, by))
-      return experienceAggregate(yield* wholes.archived(tenant, archived, before))
+      return experienceAggregate(yield* aggregates.archived(tenant, archived, before))
     },
     Effect.provideService(Engine, engine)
   )

@@ -21,23 +21,24 @@ export const SequenceHandlers = HttpApiBuilder.group(
   "sequences",
   Effect.fnUntraced(function* (handlers) {
     const sequences = yield* Sequences
-    const wholes = yield* SequenceAggregates
+    const aggregates = yield* SequenceAggregates
     const creation = yield* Creation
     const archive = yield* makeArchive
     const protection = yield* Protection
 
-    const find = (tenant: Tenant, id: string) => Effect.map(wholes.find(tenant, id), sequenceAggregate)
+    const find = (tenant: Tenant, id: string) => Effect.map(aggregates.find(tenant, id), sequenceAggregate)
 
     const create = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof CreateSequence.Type) {
       const { experienceId } = payload
-      const id = yield* creation.together(tenant, by, (bring) =>
-        wholes.create(
+      const id = yield* creation.together(tenant, by, (createMechanisms) =>
+        aggregates.create(
           tenant,
           by,
           experienceId,
           namedIn(payload),
           (above) => newSequence(payload, above),
-          ({ mechanisms }, made) => bring(mechanisms.map((mechanism) => ({ ...mechanism, experienceId, ...made })))
+          ({ mechanisms }, made) =>
+            createMechanisms(mechanisms.map((mechanism) => ({ ...mechanism, experienceId, ...made })))
         )
       )
       yield* protection.changed(id)
@@ -54,7 +55,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
 
       changeSequence: ({ params: { id }, payload }) =>
         forTenant((tenant, by) =>
-          wholes
+          aggregates
             .change(
               tenant,
               id,
@@ -80,13 +81,13 @@ export const SequenceHandlers = HttpApiBuilder.group(
 /** Makes the function that archives a sequence with its mechanisms. */
 const makeArchive = Effect.gen(function* () {
   const sequences = yield* Sequences
-  const wholes = yield* SequenceAggregates
+  const aggregates = yield* SequenceAggregates
   const engine = yield* Engine
   return Effect.fnUntraced(
     function* (tenant: Tenant, id: string, by: string) {
-      const before = yield* wholes.find(tenant, id)
+      const before = yield* aggregates.find(tenant, id)
       const archived = yield* archiveWithMechanisms(tenant, by, sequences.archive(tenant, id, by))
-      return sequenceAggregate(yield* wholes.archived(tenant, archived, before))
+      return sequenceAggregate(yield* aggregates.archived(tenant, archived, before))
     },
     Effect.provideService(Engine, engine)
   )

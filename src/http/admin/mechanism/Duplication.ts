@@ -11,7 +11,7 @@ import type { ValidationError } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import type { DuplicateExperience } from "../experience/ExperienceApi.ts"
-import type { NewWhole } from "../experience/ExperienceBodies.ts"
+import type { NewAggregate } from "../experience/ExperienceBodies.ts"
 import { withChanges } from "../records/Payloads.ts"
 import { productsNamed } from "../experience/SequenceBodies.ts"
 import { sequencesMax } from "../experience/ExperienceAggregateApi.ts"
@@ -56,7 +56,7 @@ export const copyOf = (
   { name, shiftSeconds }: Partial<typeof DuplicateExperience.Type>,
   now: Millis,
   known: KnownRecords
-): Result.Result<NewWhole, ValidationError> => {
+): Result.Result<NewAggregate, ValidationError> => {
   const shift = (shiftSeconds ?? 0) * 1000
   const times: Array<Millis> = []
   const shifted = <A extends object>(settings: A): A =>
@@ -67,7 +67,7 @@ export const copyOf = (
         return [field, value + shift]
       })
     ) as A
-  const whole: NewWhole = {
+  const copy: NewAggregate = {
     settings: { ...shifted(own), name: name ?? copied(own.name) },
     accessCode: lost(original.experience.hasAccessCode),
     offers: original.products.filter(
@@ -94,7 +94,7 @@ export const copyOf = (
   const refused = (type: string, expected: string) =>
     Result.fail(invalidInput([issueAt({ shiftSeconds: sent }, "shiftSeconds", { kind: "validation", type, expected })]))
   if (sent < least) return refused("min_value", `>=${least}, or a time of the copy would have passed`)
-  return sent > most ? refused("max_value", `<=${most}`) : Result.succeed(whole)
+  return sent > most ? refused("max_value", `<=${most}`) : Result.succeed(copy)
 }
 
 /** The mechanisms with the oldest waitlist only. Former versions allowed a sequence several. */

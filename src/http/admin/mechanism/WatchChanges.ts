@@ -27,7 +27,7 @@ export interface Snapshot {
 /** The events that lead from one snapshot to the next. */
 export interface Diff {
   readonly events: string
-  readonly told: Snapshot
+  readonly snapshot: Snapshot
 }
 
 /** Makes the snapshot of a distribution. */
@@ -42,20 +42,20 @@ export const diffOf = (before: Snapshot, found: Snapshot, areCountersDue: boolea
   const changes = lifeChangesBetween(before, found)
   const isReconfigured = recordOf(before.wire, changes) !== recordOf(found.wire, changes)
   const hasNewCounters = JSON.stringify(before.wire.live) !== JSON.stringify(found.wire.live)
-  const areCountersTold = hasNewCounters && areCountersDue && !found.isArchived
+  const areCountersSent = hasNewCounters && areCountersDue && !found.isArchived
   const events = changes.map((change) => ["lifecycle", { change, ...standingOf(found.wire) }] as const)
-  const present = areCountersTold ? found : snapshotOf({ ...found.wire, live: before.wire.live }, found.isArchived)
+  const present = areCountersSent ? found : snapshotOf({ ...found.wire, live: before.wire.live }, found.isArchived)
   const all: ReadonlyArray<readonly [string, unknown]> = [
     ...events,
     ...(isReconfigured && !found.isArchived ? [["state", present.wire] as const] : []),
-    ...(areCountersTold && !isReconfigured ? [["counters", found.wire.live] as const] : [])
+    ...(areCountersSent && !isReconfigured ? [["counters", found.wire.live] as const] : [])
   ]
   if (all.length === 0) return undefined
   // Only the last event carries the id. A stream that is cut before it gets the whole state again.
   const texts = all.map(([name, data], index) =>
     event(name, JSON.stringify(data), index === all.length - 1 ? present.id : undefined)
   )
-  return { events: texts.join(""), told: present }
+  return { events: texts.join(""), snapshot: present }
 }
 
 /** The changes in their order. */
@@ -86,7 +86,7 @@ const standingOf = ({
 /** The fields whose change needs a `state` event: all except the counters and those that lifecycle events carry. */
 function recordOf(wire: Wire, changes: ReadonlyArray<LifeChange>): string {
   const record: { [field: string]: unknown } = { ...wire, live: null }
-  if (changes.length > 0) for (const told of Object.keys(standingOf(wire))) delete record[told]
+  if (changes.length > 0) for (const field of Object.keys(standingOf(wire))) delete record[field]
   return JSON.stringify(record)
 }
 

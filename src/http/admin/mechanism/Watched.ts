@@ -69,7 +69,7 @@ interface WatchDependencies {
 export class Watched {
   private readonly watchers = new Set<Watcher>()
   /** The snapshot that all watchers have. */
-  private told: Snapshot | undefined
+  private snapshot: Snapshot | undefined
   private opensAt: Millis | undefined
   private mayHaveChanged = false
   private nextLookAt: Millis = 0
@@ -83,7 +83,7 @@ export class Watched {
 
   add(watcher: Watcher): void {
     this.watchers.add(watcher)
-    if (this.told !== undefined) tellFirst(watcher, this.told)
+    if (this.snapshot !== undefined) sendFirst(watcher, this.snapshot)
     if (this.watchers.size > this.options.watchersMax) {
       const [oldest] = this.watchers
       oldest?.stream?.end("REPLACED")
@@ -121,7 +121,7 @@ export class Watched {
       const now = yield* Clock.currentTimeMillis
       const areCountersDue = now >= this.nextLookAt
       if (areCountersDue) this.nextLookAt = now + lookIntervalMillis
-      if (found !== undefined) this.tell(found, areCountersDue)
+      if (found !== undefined) this.send(found, areCountersDue)
       if (found?.isArchived === true) for (const { stream } of this.watchers) stream?.end("CLOSED")
       if (this.watchers.size === 0) return
       yield* Effect.sleep(lookPauseMillis)
@@ -146,19 +146,19 @@ export class Watched {
     return found
   })
 
-  private tell({ shown, isArchived, opensAt }: NonNullable<Found>, areCountersDue: boolean): void {
-    const before = this.told
+  private send({ shown, isArchived, opensAt }: NonNullable<Found>, areCountersDue: boolean): void {
+    const before = this.snapshot
     this.opensAt = opensAt
     const present = snapshotOf(encode(shown) as Snapshot["wire"], isArchived)
     if (before === undefined) {
-      this.told = present
-      for (const watcher of this.watchers) tellFirst(watcher, present)
+      this.snapshot = present
+      for (const watcher of this.watchers) sendFirst(watcher, present)
       return
     }
-    const news = diffOf(before, present, areCountersDue)
-    if (news === undefined) return
-    this.told = news.told
-    for (const { stream } of this.watchers) stream?.send(news.events, news.told.event)
+    const diff = diffOf(before, present, areCountersDue)
+    if (diff === undefined) return
+    this.snapshot = diff.snapshot
+    for (const { stream } of this.watchers) stream?.send(diff.events, diff.snapshot.event)
   }
 
   /**
@@ -174,6 +174,6 @@ export class Watched {
 const encode = Schema.encodeSync(Schema.toCodecJson(Distribution))
 
 /** Sends the snapshot, except to a watcher that has it already. */
-function tellFirst({ stream, lastEventId }: Watcher, { id, event }: Snapshot): void {
+function sendFirst({ stream, lastEventId }: Watcher, { id, event }: Snapshot): void {
   if (lastEventId !== id) stream?.send(event)
 }
