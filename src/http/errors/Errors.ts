@@ -49,7 +49,10 @@ export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(
   { httpApiStatus: 403, description: "Not allowed" }
 ) {}
 
-/** 403: the request came over plain HTTP through an open network. The envelope refuses it before any operation is reached. */
+/**
+ * 403: the request came over plain HTTP through an open network. The envelope refuses it before it reaches an
+ * operation.
+ */
 export class HttpsRequired extends Schema.Error<HttpsRequired>("HttpsRequired")(
   { error: Schema.Literal("HTTPS required") },
   { httpApiStatus: 403, description: "The request came over plain HTTP" }

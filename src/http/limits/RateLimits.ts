@@ -141,7 +141,9 @@ const makeCountsOf = () => {
   }
 }
 
-/** Makes the function that lets a request pass or refuses it. It returns the counts that need a loan first, if any do. */
+/**
+ * Makes the function that lets a request pass or refuses it. It returns the counts that need a loan first, if any do.
+ */
 const makeDecide = (lender: QuotaLease | undefined, random: Dice) => {
   /** Whether the count has room for a request. It is unknown until a loan has been made. */
   const roomIn = (count: Count): "room" | "full" | "unknown" => {

@@ -25,7 +25,10 @@ const blockShare = 8
 /** Milliseconds for which a hash is kept after its window, for processes whose clocks are behind. */
 const keptMillis = 60_000
 
-/** KEYS: the window. ARGV: limit, needed, spent, alone, used, epoch, new epoch, block share, milliseconds to live, channel. */
+/**
+ * KEYS: the window. ARGV: limit, needed, spent, alone, used, epoch, new epoch, block share, milliseconds to live,
+ * channel.
+ */
 const lendScript = `
 local limit, needed, spent = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local state = redis.call("HMGET", KEYS[1], "epoch", "taken", "open", "single")

@@ -1,6 +1,6 @@
 /**
- * The handlers that mechanisms of every kind have on the Consumer API. A kind declares a `Presentation`; its own handlers
- * are made with `act`, `entry` and `loyalEntry`.
+ * The handlers that mechanisms of every kind have on the Consumer API. A kind declares a `Presentation` and makes its
+ * own handlers with `act`, `entry` and `loyalEntry`.
  */
 import { Effect, type Schema } from "effect"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
