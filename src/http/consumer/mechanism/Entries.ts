@@ -88,7 +88,7 @@ const makeChecks = Effect.gen(function* () {
     Effect.flatMap(engine.definition(mechanism), ({ identity, configuration }) =>
       ifAdmitted(identity, consumerId, () =>
         "loyaltyBiasEnabled" in configuration && configuration.loyaltyBiasEnabled
-          ? Effect.flatMap(consumers.loyaltyScore(identity, consumerId), entry)
+          ? Effect.flatMap(consumers.loyaltyScore(mechanism.tenant, consumerId), entry)
           : entry(0)
       )
     )
