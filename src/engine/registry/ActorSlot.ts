@@ -3,7 +3,7 @@
  */
 import { Cause, Deferred, Effect, Fiber } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Unavailable } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { Actor } from "../actor/Actor.ts"
 import type { Subscribers } from "../streams/LiveStreams.ts"
 import { RestartHistory } from "../actor/RestartPolicy.ts"

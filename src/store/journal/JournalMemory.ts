@@ -5,16 +5,8 @@
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { MechanismIdentity, PlaceRow } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import {
-  type Commit,
-  type Creation,
-  type Head,
-  Journal,
-  JournalConflict,
-  type MechanismRecord,
-  type Recorded,
-  Unavailable
-} from "./Journal.ts"
+import { type Commit, type Creation, type Head, Journal, JournalConflict, type MechanismRecord, type Recorded } from "./Journal.ts"
+import { Unavailable } from "../postgres/Unavailable.ts"
 
 /** All that is kept of one mechanism: its rows in `mechanisms`, `mechanism_heads`, `journal` and `places`. */
 export interface Stored {

@@ -2,7 +2,7 @@
 import { toText } from "../../../domain/values/Time.ts"
 import type { Overloaded } from "../../../engine/actor/Actor.ts"
 import type { Parked } from "../../../engine/registry/Registry.ts"
-import type { Unavailable } from "../../../store/journal/Journal.ts"
+import type { Unavailable } from "../../../store/postgres/Unavailable.ts"
 import { answering } from "../../errors/Answering.ts"
 import { type Issue, ServiceUnavailable } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
