@@ -87,7 +87,10 @@ export class Engine extends Context.Service<
       mechanism: MechanismRef<K>,
       command: AdminCommand<K>
     ): Effect.Effect<AdminOutcome<K>, RefusalOf<K> | EngineError>
-    /** A consumer's view of its place: committed state, no SQL. */
+    /**
+     * A consumer's view of its place: committed state, no SQL. Where an outage has stopped the actor, the view is as it was
+     * then, for up to a minute; `Unavailable` if the write that failed may have changed it.
+     */
     view<K extends Kind>(mechanism: MechanismRef<K>, consumerId: string): Effect.Effect<ViewOf<K>, EngineError>
     /** What anyone may know of the mechanism as a whole: committed state, no SQL. */
     facts<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<KnownFacts<K>, EngineError>
@@ -152,6 +155,13 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
       : ifFor(mechanism, running)
   }
 
+  /** The view of which the former actor is certain. */
+  const recalled = (mechanism: MechanismRef<Kind>, consumerId: string): Effect.Effect<unknown> | undefined => {
+    const former = registry.former(mechanism.id)
+    const view = former?.isFor(mechanism) === true ? former.recall(consumerId) : undefined
+    return view === undefined ? undefined : Effect.succeed(view)
+  }
+
   const inspectionOf = (actor: Actor.Actor) =>
     Effect.map(actor.inspect, ({ configuration, status, lifecycle, ...live }) => ({
       identity: actor.identity,
@@ -164,7 +174,16 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
   // The door's types tie a mechanism's kind to its commands, refusals and views; behind it one actor serves them all.
   return {
     send: (mechanism, command) => Effect.flatMap(actorFor(mechanism), (actor) => actor.send(command)),
-    view: (mechanism, consumerId) => Effect.flatMap(actorFor(mechanism), (actor) => actor.view(consumerId)),
+    view: (mechanism, consumerId) =>
+      Effect.suspend(
+        () =>
+          recalled(mechanism, consumerId) ??
+          Effect.catchTag(
+            Effect.flatMap(actorFor(mechanism), (actor) => actor.view(consumerId)),
+            "Unavailable",
+            (error) => recalled(mechanism, consumerId) ?? Effect.fail(error)
+          )
+      ),
     facts: (mechanism) => Effect.flatMap(actorFor(mechanism), (actor) => actor.facts),
     proof: (draw) =>
       Effect.flatMap(actorFor(draw), (actor) =>
@@ -191,8 +210,8 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
     inspect: (mechanism) => Effect.flatMap(actorFor(mechanism), inspectionOf),
     query: (kind, question) =>
       Effect.sync(() =>
-        Array.from(registry.actorsOf(kind)).flatMap(({ identity, query: ask }) => {
-          const answer = ask(question)
+        Array.from(registry.actorsOf(kind)).flatMap(({ identity, query }) => {
+          const answer = query(question)
           return answer === undefined ? [] : [{ mechanism: { kind, id: identity.id, tenant: identity }, answer }]
         })
       ),

@@ -7,6 +7,7 @@ import { SqlClient } from "effect/sql"
 import * as Auth from "../../src/auth/Auth.ts"
 import { Organizations } from "../../src/auth/keys/Organizations.ts"
 import { Settings } from "../../src/settings/Settings.ts"
+import { Availability } from "../../src/store/coordination/Availability.ts"
 import * as TestDatabase from "../store/support/TestDatabase.ts"
 
 const base = Layer.mergeAll(Settings.layerTest(), SecureRandom.layerWebCrypto)
@@ -22,7 +23,10 @@ export const anotherProcess = Effect.gen(function* () {
     Effect.provide(Reactivity.layer)
   )
   const database = Layer.succeedContext(
-    Context.make(PgClient.PgClient, client).pipe(Context.add(SqlClient.SqlClient, client))
+    Context.make(PgClient.PgClient, client).pipe(
+      Context.add(SqlClient.SqlClient, client),
+      Context.add(Availability, { isAway: false })
+    )
   )
   return yield* Layer.buildWithMemoMap(
     Auth.layer.pipe(Layer.provide(base), Layer.provide(database)),

@@ -55,6 +55,8 @@ export class ApiKeys extends Context.Service<
     lookup(key: string): Effect.Effect<KeyHolder | undefined, Unavailable>
     /** The same, if it is remembered: no SQL, unless what is remembered may be out of date. */
     lookupRemembered(key: string): Effect.Effect<KeyHolder | undefined, Unavailable>
+    /** The same for a status read: while the database is away, a remembered key is as good as was last heard. */
+    lookupForStatus(key: string): Effect.Effect<KeyHolder | undefined, Unavailable>
     /** The holder of the tenant's publishable key, for a caller that shows none; remembered likewise. */
     publishableOf(tenant: Tenant): Effect.Effect<KeyHolder | undefined, Unavailable>
     /** Forgets one key, named by its SHA-256 in base64url, in this process. */
@@ -97,16 +99,23 @@ export class ApiKeys extends Context.Service<
       })
 
       const known = (digest: string) => Effect.map(Cache.getSuccess(remembered, digest), Option.getOrUndefined)
+      const lookup = (key: string) => {
+        if (!keyPattern.test(key)) return Effect.succeed(undefined)
+        const digest = digestOf(key)
+        return invalidations.isCurrent() ? Cache.get(remembered, digest) : find(digest)
+      }
       return {
-        lookup: (key) => {
-          if (!keyPattern.test(key)) return Effect.succeed(undefined)
-          const digest = digestOf(key)
-          return invalidations.isCurrent() ? Cache.get(remembered, digest) : find(digest)
-        },
+        lookup,
         lookupRemembered: (key) => {
           const digest = digestOf(key)
           if (invalidations.isCurrent()) return known(digest)
           return Effect.flatMap(known(digest), (holder) => (holder === undefined ? Effect.undefined : find(digest)))
+        },
+        lookupForStatus: (key) => {
+          if (invalidations.isCurrent()) return lookup(key)
+          return Effect.flatMap(known(digestOf(key)), (holder) =>
+            holder === undefined ? lookup(key) : invalidations.orLastHeard(lookup(key), holder)
+          )
         },
         publishableOf: (tenant) =>
           invalidations.isCurrent() ? Cache.get(publishables, tenant) : findPublishable(tenant),

@@ -43,6 +43,8 @@ export class Revocations extends Context.Service<
     readonly isRevoked: (session: SessionOfConsumer) => boolean
     /** Asks the database whether the session has ended, or was never there, or its consumer is archived. */
     check(sessionId: string): Effect.Effect<boolean, Unavailable>
+    /** The same for a session that may be taken to live, as was last heard, while the database is away. */
+    checkForStatus(sessionId: string): Effect.Effect<boolean, Unavailable>
     /** Ends a session in this process, or all of a consumer, by its id; the last access token expires at `until`. */
     readonly add: (id: string, until: Millis) => void
     /** Ends sessions that are stored as ended: in this process at once. Returns when every process acts on it. */
@@ -119,16 +121,20 @@ export class Revocations extends Context.Service<
             and not exists (select from consumers c where c.id = s.consumer_id and c.archived)`
       })
 
+      const check = (sessionId: string) =>
+        selectLive(sessionId).pipe(
+          Effect.map((rows) => rows.length === 0),
+          // An id that is none names no session.
+          Effect.catchTag("SchemaError", () => Effect.succeed(true)),
+          orUnavailable
+        )
+
       return {
         isComplete: () => !overflowed && invalidations.isCurrent(),
         isRevoked: ({ sessionId, consumerId }) => revoked.has(sessionId) || revoked.has(consumerId),
-        check: (sessionId) =>
-          selectLive(sessionId).pipe(
-            Effect.map((rows) => rows.length === 0),
-            // An id that is none names no session.
-            Effect.catchTag("SchemaError", () => Effect.succeed(true)),
-            orUnavailable
-          ),
+        check,
+        checkForStatus: (sessionId) =>
+          overflowed ? check(sessionId) : invalidations.orLastHeard(check(sessionId), false),
         add,
         ended: (sessions) =>
           Effect.suspend(() => {
@@ -147,6 +153,7 @@ export class Revocations extends Context.Service<
       isComplete: () => true,
       isRevoked: ({ sessionId, consumerId }) => revoked.has(sessionId) || revoked.has(consumerId),
       check: (sessionId) => Effect.sync(() => revoked.has(sessionId)),
+      checkForStatus: (sessionId) => Effect.sync(() => revoked.has(sessionId)),
       add: (id) => void revoked.add(id),
       ended: (sessions) => Effect.sync(() => sessions.forEach(({ id }) => revoked.add(id))),
       remove: (consumerId) => void revoked.delete(consumerId)

@@ -77,6 +77,8 @@ export class Tokens extends Context.Service<
      * consumer is archived. Asks the database only while memory may have missed such an end.
      */
     verifyAccess(token: string): Effect.Effect<VerifiedAccess | undefined, Unavailable>
+    /** The same for a status read: while the database is away, a token that was verified before is as good as was last heard. */
+    verifyForStatus(token: string): Effect.Effect<VerifiedAccess | undefined, Unavailable>
     /** Whether a token that was verified has expired since, or its session is known here to have ended. Costs next to nothing. */
     hasEnded(access: VerifiedAccess, now: Millis): boolean
     /** Whom the token names; undefined if it is not a refresh token of ours, or has expired. Whether it has been used, the session knows. */
@@ -131,18 +133,32 @@ export class Tokens extends Context.Service<
         const { organizationId, mode, consumerId, sessionId, sessionType, exp } = claims.value
         const access = { tenant: { organizationId, mode }, consumerId, sessionId, sessionType, expiresAt: exp * 1000 }
         const known = succeed(access)
+        const isLive = yield* live(known, revocations.check)
         memory.set(digest, known)
-        return yield* live(known)
+        return isLive
       })
 
       /** Nothing for a session that has ended. */
-      const live = (known: Exit.Success<VerifiedAccess>): Effect.Effect<VerifiedAccess | undefined, Unavailable> => {
+      const live = (
+        known: Exit.Success<VerifiedAccess>,
+        ask: Revocations["Service"]["check"]
+      ): Effect.Effect<VerifiedAccess | undefined, Unavailable> => {
         if (revocations.isRevoked(known.value)) return undefinedExit
         if (revocations.isComplete()) return known
-        return Effect.map(revocations.check(known.value.sessionId), (isRevoked) =>
-          isRevoked ? undefined : known.value
-        )
+        return Effect.map(ask(known.value.sessionId), (isRevoked) => (isRevoked ? undefined : known.value))
       }
+
+      const verifying = (ask: Revocations["Service"]["check"]) => (token: string) =>
+        Effect.withFiber<VerifiedAccess | undefined, Unavailable>((fiber) => {
+          if (token.length > lengthMax) return undefinedExit
+          const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+          const digest = digestOf(token)
+          const known = remembered().get(digest)
+          if (known === undefined) return check(token, digest, now)
+          if (known.value.expiresAt > now) return live(known, ask)
+          remembered().delete(digest)
+          return undefinedExit
+        })
 
       return {
         issueAccess: Effect.fnUntraced(function* (subject, lifetimeSeconds = settings.accessTokenLifetimeSeconds) {
@@ -153,17 +169,8 @@ export class Tokens extends Context.Service<
         }),
         issueRefresh: (subject, tokenId, lifetimeSeconds = settings.refreshTokenLifetimeSeconds, issuedAt) =>
           issue("refresh", subject, tokenId, lifetimeSeconds, issuedAt),
-        verifyAccess: (token) =>
-          Effect.withFiber((fiber) => {
-            if (token.length > lengthMax) return undefinedExit
-            const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-            const digest = digestOf(token)
-            const known = remembered().get(digest)
-            if (known === undefined) return check(token, digest, now)
-            if (known.value.expiresAt > now) return live(known)
-            remembered().delete(digest)
-            return undefinedExit
-          }),
+        verifyAccess: verifying(revocations.check),
+        verifyForStatus: verifying(revocations.checkForStatus),
         hasEnded: (access, now) => access.expiresAt <= now || revocations.isRevoked(access),
         verifyRefresh: Effect.fnUntraced(function* (token) {
           if (token.length > lengthMax) return undefined

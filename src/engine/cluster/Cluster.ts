@@ -56,7 +56,7 @@ const make = Effect.fnUntraced(function* (
   const client = yield* MechanismEntity.MechanismEntity.client
 
   const shardOf = (id: string): ShardId.ShardId => sharding.getShardId(EntityId.make(id), "default")
-  const holds = (id: string): boolean => locks.areBelieved() && sharding.hasShardId(shardOf(id))
+  const owns = (id: string): boolean => locks.areBelieved() && sharding.hasShardId(shardOf(id))
 
   /** Questions go out once; the answers come in one reply, or in several. */
   const carry: RemoteCalls.Transport = (id, questions) =>
@@ -76,8 +76,8 @@ const make = Effect.fnUntraced(function* (
   })
 
   const territory: ShardOwnership = {
-    owns: holds,
-    takeOver: (heads) => journal.takeOver(heads.flatMap(({ identity: { id } }) => (holds(id) ? [id] : []))),
+    owns,
+    takeOver: (heads) => journal.takeOver(heads.flatMap(({ identity: { id } }) => (owns(id) ? [id] : []))),
     elsewhere: {
       viewMany: (id, consumerIds) =>
         calls.ask(id, { ask: "viewMany", consumerIds }, () => undefined) as Effect.Effect<MechanismViews, Refused>,
@@ -114,7 +114,7 @@ const make = Effect.fnUntraced(function* (
   /** The owner's answer: at once where it is this node. */
   const route = <A, E>(id: string, question: Question, local: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.suspend(() => {
-      const asked = () => (holds(id) ? (local as Effect.Effect<unknown, Refused>) : undefined)
+      const asked = () => (owns(id) ? (local as Effect.Effect<unknown, Refused>) : undefined)
       const elsewhere = Effect.suspend(() => calls.ask(id, question, asked))
       const answer = asked()
       return answer === undefined ? elsewhere : Effect.catchIf(answer, RemoteCalls.wasNotTried, () => elsewhere)
@@ -133,7 +133,7 @@ const make = Effect.fnUntraced(function* (
 
   const identity: Engine.Engine["Service"]["identity"] = (mechanism) =>
     Effect.suspend(() => {
-      if (holds(mechanism.id)) return here.identity(mechanism)
+      if (owns(mechanism.id)) return here.identity(mechanism)
       const known = identities.identity(mechanism)
       if (known !== undefined) return Effect.succeed(known)
       return Effect.tap(askIdentity(mechanism), (found) => Effect.sync(() => identities.noteIdentity(found)))
@@ -142,7 +142,7 @@ const make = Effect.fnUntraced(function* (
   const configuration = ((mechanism) =>
     Effect.suspend(() => {
       const now = monotonicMillisOf(clock)
-      const known = holds(mechanism.id) ? undefined : identities.configuration(mechanism, now)
+      const known = owns(mechanism.id) ? undefined : identities.configuration(mechanism, now)
       if (known !== undefined) return Effect.succeed(known)
       return Effect.tap(askConfiguration(mechanism), (found) =>
         Effect.sync(() => identities.noteConfiguration(mechanism, found, now))
@@ -163,7 +163,7 @@ const make = Effect.fnUntraced(function* (
     peek: plain("peek"),
     proof: (draw) =>
       Effect.suspend(() => {
-        if (holds(draw.id)) return here.proof(draw)
+        if (owns(draw.id)) return here.proof(draw)
         return Effect.map(facts(draw), ({ published }) =>
           published.drawnAt === undefined
             ? undefined
@@ -176,7 +176,7 @@ const make = Effect.fnUntraced(function* (
     watch: here.watch,
     // Whoever acts on the answers must not act on what has been lost.
     query: (kind, question) =>
-      Effect.map(here.query(kind, question), (said) => said.filter(({ mechanism }) => holds(mechanism.id))),
+      Effect.map(here.query(kind, question), (said) => said.filter(({ mechanism }) => owns(mechanism.id))),
     start: (id) => Effect.ignore(route(id, { ask: "start" }, here.start(id))),
     unpark: (id) => Effect.ignore(route(id, { ask: "unpark" }, here.unpark(id))),
     nodes: (mechanismIds) =>

@@ -14,7 +14,7 @@ const whereaboutsMillis = 250
 const notRunning = Effect.fail(new Unavailable({ cause: "the mechanism does not run" }))
 
 /** Ways to follow, whose fibers live in the surrounding scope. */
-export const make = Effect.fnUntraced(function* ({ owns: holds, elsewhere }: ShardOwnership) {
+export const make = Effect.fnUntraced(function* ({ owns, elsewhere }: ShardOwnership) {
   const scope: Scope.Scope = yield* Effect.scope
   const forkWithServices = Effect.runForkWith(yield* Effect.context<never>())
   const fork = (loop: Effect.Effect<void>): Fiber.Fiber<void> => Fiber.runIn(forkWithServices(loop), scope)
@@ -24,7 +24,7 @@ export const make = Effect.fnUntraced(function* ({ owns: holds, elsewhere }: Sha
     if (elsewhere === undefined) return Effect.never
     const forwarding = Effect.suspend(() => {
       let isFirst = true
-      const whileElsewhere = Stream.takeWhile(elsewhere.follow(seat.id), () => !holds(seat.id))
+      const whileElsewhere = Stream.takeWhile(elsewhere.follow(seat.id), () => !owns(seat.id))
       return Stream.runForEach(whileElsewhere, (change) =>
         Effect.sync(() => {
           if (isFirst) seat.rebuilt()
@@ -33,7 +33,7 @@ export const make = Effect.fnUntraced(function* ({ owns: holds, elsewhere }: Sha
         })
       )
     })
-    const look = Effect.suspend(() => (holds(seat.id) ? Effect.void : Effect.exit(forwarding)))
+    const look = Effect.suspend(() => (owns(seat.id) ? Effect.void : Effect.exit(forwarding)))
     return Effect.forever(Effect.andThen(look, Effect.sleep(whereaboutsMillis)))
   }
 
@@ -43,7 +43,7 @@ export const make = Effect.fnUntraced(function* ({ owns: holds, elsewhere }: Sha
       (seat.subscribers ??= new Subscribers({
         viewMany: (consumerIds) =>
           Effect.suspend(() =>
-            elsewhere === undefined || holds(seat.id)
+            elsewhere === undefined || owns(seat.id)
               ? (seat.actor?.viewMany(consumerIds) ?? notRunning)
               : elsewhere.viewMany(seat.id, consumerIds)
           ),

@@ -68,18 +68,23 @@ export const makeChecks = Effect.gen(function* () {
   const isExhausted = yield* exhaustion
 
   /** Who the key speaks for. A caller with too many bad requests behind it has only keys that are known already. */
-  const lookup = (request: Request, key: string | undefined) => {
+  const lookup = (request: Request, key: string | undefined, find = keys.lookup) => {
     if (key === undefined) return Effect.undefined
-    const found = isExhausted(request) ? keys.lookupRemembered(key) : keys.lookup(key)
+    const found = isExhausted(request) ? keys.lookupRemembered(key) : find(key)
     return restrictingOrigin(request, Effect.catchTag(found, "Unavailable", outOfReach))
   }
 
-  const verifyAccess = (token: string) => Effect.catchTag(tokens.verifyAccess(token), "Unavailable", outOfReach)
+  const verifyAccess = (token: string, verify = tokens.verifyAccess) =>
+    Effect.catchTag(verify(token), "Unavailable", outOfReach)
 
-  const publishableKey: Check<KeyHolder, KeyRefusal> = (request) =>
-    Effect.flatMap(lookup(request, request.headers["x-publishable-key"]), (holder) =>
-      holder?.kind === "publishable" ? Effect.succeed(holder) : Effect.fail(authenticationRequired)
-    )
+  const publishableBy =
+    (find: typeof keys.lookup): Check<KeyHolder, KeyRefusal> =>
+    (request) =>
+      Effect.flatMap(lookup(request, request.headers["x-publishable-key"], find), (holder) =>
+        holder?.kind === "publishable" ? Effect.succeed(holder) : Effect.fail(authenticationRequired)
+      )
+  const publishableKey = publishableBy(keys.lookup)
+  const publishableKeyForStatus = publishableBy(keys.lookupForStatus)
 
   /** The holder of a secret key; another key is refused with `otherwise`. */
   const secretHolder = (request: Request, key: string, otherwise: Unauthorized) =>
@@ -107,17 +112,21 @@ export const makeChecks = Effect.gen(function* () {
   const consumerByToken = (
     request: Request,
     token: string,
-    admit: Admission
+    admit: Admission,
+    isForStatus: boolean
   ): Effect.Effect<ActingConsumer, ConsumerRefusal> =>
-    Effect.flatMap(publishableKey(request), (holder) =>
-      Effect.flatMap(verifyAccess(token), (access): Effect.Effect<ActingConsumer, ConsumerRefusal> => {
-        if (access === undefined || !sameTenant(access.tenant, holder.tenant))
-          return Effect.fail(authenticationRequired)
-        const { consumerId, sessionType, sessionId } = access
-        const { tenant, keyId } = holder
-        const consumer = { tenant, consumerId, isGuest: sessionType === "guest", keyId, sessionId }
-        return Effect.as(admit(request, holder, consumerId), { holder, consumer })
-      })
+    Effect.flatMap(isForStatus ? publishableKeyForStatus(request) : publishableKey(request), (holder) =>
+      Effect.flatMap(
+        verifyAccess(token, isForStatus ? tokens.verifyForStatus : tokens.verifyAccess),
+        (access): Effect.Effect<ActingConsumer, ConsumerRefusal> => {
+          if (access === undefined || !sameTenant(access.tenant, holder.tenant))
+            return Effect.fail(authenticationRequired)
+          const { consumerId, sessionType, sessionId } = access
+          const { tenant, keyId } = holder
+          const consumer = { tenant, consumerId, isGuest: sessionType === "guest", keyId, sessionId }
+          return Effect.as(admit(request, holder, consumerId), { holder, consumer })
+        }
+      )
     )
 
   /** What the token that was shown says; it must be one, and the tenant's if there is a tenant. */
@@ -155,13 +164,16 @@ export const makeChecks = Effect.gen(function* () {
     return { holder, consumer: { tenant, consumerId, isGuest: found.isGuest, keyId, by: nameOf(holder) } }
   })
 
+  /** A consumer that acts, or, for a status read, one that was let in before the database went away. */
   const consumer =
-    (admit: Admission): Check<ActingConsumer, ConsumerRefusal> =>
+    (admit: Admission, isForStatus = false): Check<ActingConsumer, ConsumerRefusal> =>
     (request) => {
       const bearer = bearerOf(request)
       // Refused in any case; but who is refused, and so where that may be read, the key says.
       if (bearer === undefined) return Effect.andThen(publishableKey(request), Effect.fail(authenticationRequired))
-      return isKey(bearer) ? consumerByServer(request, bearer, admit) : consumerByToken(request, bearer, admit)
+      return isKey(bearer)
+        ? consumerByServer(request, bearer, admit)
+        : consumerByToken(request, bearer, admit, isForStatus)
     }
 
   /** The credentials of a consumer that was let in, for as long as they may be needed. */

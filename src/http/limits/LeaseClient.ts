@@ -44,16 +44,16 @@ export const make = (lender: QuotaLease): Effect.Effect<LeaseClient, never, Scop
 
     /** One loan. `open`: nothing was left, but something may come back. */
     const ask = Effect.fnUntraced(function* (count: Count, share: Share, { needed }: Pending) {
-      const { key, local: alone, epoch } = share
+      const { key, local, epoch } = share
       const spent = share.open - share.spendable
       const { requestsMax, windowMillis } = count.limit
       share.open = share.spendable
       share.local = 0
       const loan = yield* (
         lender
-          .lend({ key, requestsMax, windowMillis, needed, spent, local: alone, used: count.used, epoch })
+          .lend({ key, requestsMax, windowMillis, needed, spent, local, used: count.used, epoch })
           // Whether it has arrived is not known: rather tell it twice than never.
-          .pipe(Effect.tapError(() => Effect.sync(() => (share.local += alone))))
+          .pipe(Effect.tapError(() => Effect.sync(() => (share.local += local))))
       )
       if (loan.epoch !== epoch) {
         share.epoch = loan.epoch

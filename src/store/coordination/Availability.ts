@@ -4,6 +4,9 @@
  */
 import { Context, Layer } from "effect"
 
+/** While the database is away, status reads are answered from memory for so long, in milliseconds. */
+export const rememberedMillis = 60_000
+
 export class Availability extends Context.Service<
   Availability,
   {

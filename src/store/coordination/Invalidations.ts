@@ -17,6 +17,7 @@ import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { randomUUID } from "node:crypto"
+import { Availability, rememberedMillis } from "./Availability.ts"
 import { laterOf, millisAtLeast, millisAtMost, type ClockReading, readClocks } from "./LeaseClock.ts"
 import type { Unavailable } from "../journal/Journal.ts"
 
@@ -71,12 +72,15 @@ export class Invalidations extends Context.Service<
     subscribe(topic: Topic, subscriber: Subscriber): Effect.Effect<void, Unavailable>
     /** True if nothing can have been missed; false while the connection is away, or silent for longer than a lease. */
     readonly isCurrent: () => boolean
+    /** Answers `asked`; while the database is away `lastHeard` instead, if something was heard in the last minute. */
+    orLastHeard<A>(asked: Effect.Effect<A, Unavailable>, lastHeard: A): Effect.Effect<A, Unavailable>
   }
 >()("usher/store/coordination/Invalidations") {
   static readonly layer = Layer.effect(
     Invalidations,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const availability = yield* Availability
       const clock = yield* Clock.Clock
       const self = randomUUID()
       const subscribers = new Map<string, Subscriber>()
@@ -87,6 +91,8 @@ export class Invalidations extends Context.Service<
       let believedSince: ClockReading | undefined
       /** The same, or when listening began. Undefined while nobody listens. */
       let heardSince: ClockReading | undefined
+      /** When the last heartbeat was sent that ever came back. */
+      let lastHeardAt: ClockReading | undefined
 
       const tell = (topic: string, payload: string) =>
         Effect.asVoid(sql`select ${notification(sql, topic, sql`${payload}::text`)}`)
@@ -125,7 +131,7 @@ export class Invalidations extends Context.Service<
             }
             if (heardSince === undefined) return
             const [wallMillis, monotonicMillis] = sentAt.split(" ").map(Number) as [number, number]
-            heardSince = believedSince = laterOf(believedSince, { wallMillis, monotonicMillis })
+            lastHeardAt = heardSince = believedSince = laterOf(believedSince, { wallMillis, monotonicMillis })
             return yield* Deferred.succeed(listening, undefined)
           }
           case "gone":
@@ -208,6 +214,11 @@ export class Invalidations extends Context.Service<
       return {
         publish: tell,
         isCurrent: () => believedSince !== undefined && millisAtMost(clock, believedSince) < silenceMillisMax,
+        orLastHeard: (asked, lastHeard) =>
+          Effect.suspend(() => {
+            if (lastHeardAt === undefined || millisAtMost(clock, lastHeardAt) >= rememberedMillis) return asked
+            return availability.isAway ? Effect.succeed(lastHeard) : Effect.orElseSucceed(asked, () => lastHeard)
+          }),
         subscribe: (topic, subscriber) =>
           Effect.suspend(() => {
             subscribers.set(topic, subscriber)

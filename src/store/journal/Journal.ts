@@ -17,7 +17,7 @@ export interface Commit {
   readonly kind: Kind
   /** The sequence of the mechanism's last event before this commit. */
   readonly expectedSequence: number
-  /** The reign under which its writer took the mechanism over, as the head told it; absent: 0, nobody ever has. */
+  /** The epoch in which its writer took the mechanism over, as the head told it; absent: 0, nobody ever has. */
   readonly epoch?: number
   /**
    * In order; the first gets sequence `expectedSequence + 1`. Never empty, and at most some 10,000: a commit is one
@@ -91,7 +91,7 @@ export class Journal extends Context.Service<
     append(commit: Commit): Effect.Effect<void, JournalConflict | Unavailable>
     /** The mechanism's head, or undefined if there is no such mechanism. */
     head(mechanismId: string): Effect.Effect<Head | undefined, Unavailable>
-    /** Begins a new reign over each of these mechanisms: former owners cannot write any more. Answers their heads. */
+    /** Begins a new epoch of each of these mechanisms: former owners cannot write any more. Answers their heads. */
     takeOver(mechanismIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Head>, Unavailable>
     /**
      * All recorded events of a mechanism after `afterSequence` up to the head's, in order, in pages. Dies with

@@ -107,10 +107,10 @@ function write(stored: Stored, { events, places, wakeAt, record }: Commit) {
   if (record !== undefined) stored.record = record
 }
 
-const headOf = ({ identity, events, wakeAt, epoch: reign, record }: Stored): Head => ({
+const headOf = ({ identity, events, wakeAt, epoch, record }: Stored): Head => ({
   identity,
   sequence: events.length,
-  epoch: reign,
+  epoch,
   wakeAt,
   isOver: record.archived && record.status.teardownStatus === "completed"
 })

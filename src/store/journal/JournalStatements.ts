@@ -99,7 +99,7 @@ export const unfinished = `${heads} where teardown_status is distinct from 'comp
 export const due = `${heads} where head.wake_at <= $1::timestamptz`
 
 /**
- * Begins a new reign over mechanisms, by their ids. Whoever is just writing comes before it or is refused. In one order, so
+ * Begins a new epoch for mechanisms, by their ids. Whoever is just writing comes before it or is refused. In one order, so
  * that two who take over do not wait for each other.
  */
 export const takeOver = `
@@ -126,7 +126,7 @@ export type HeadRow = readonly [
   sequenceId: string,
   kind: Kind,
   sequence: number,
-  reign: number,
+  epoch: number,
   wakeAt: Date | null,
   isOver: boolean
 ]
@@ -139,13 +139,13 @@ export const toHead = ([
   sequenceId,
   kind,
   sequence,
-  reign,
+  epoch,
   wakeAt,
   isOver
 ]: HeadRow): Head => ({
   identity: { id, organizationId, mode, experienceId, sequenceId, kind },
   sequence,
-  epoch: reign,
+  epoch,
   wakeAt: wakeAt === null ? null : wakeAt.getTime(),
   isOver
 })
@@ -158,7 +158,7 @@ export const appendParameters = (encoded: ReadonlyArray<EncodedCommit>): Readonl
   return [
     array(commit.mechanismId, PgTypes.OID.uuid),
     array(commit.sequence, PgTypes.OID.int8),
-    array(commit.reign, PgTypes.OID.int4),
+    array(commit.epoch, PgTypes.OID.int4),
     array(commit.events, PgTypes.OID.int4),
     array(commit.before, PgTypes.OID.int4),
     array(commit.wakeAt, PgTypes.OID.timestamptz),
@@ -211,7 +211,7 @@ const emptyColumns = () => ({
   commit: {
     mechanismId: [] as Array<string>,
     sequence: [] as Array<bigint>,
-    reign: [] as Array<number>,
+    epoch: [] as Array<number>,
     events: [] as Array<number>,
     before: [] as Array<number>,
     wakeAt: [] as Array<Millis | null>
@@ -238,10 +238,10 @@ const emptyColumns = () => ({
 })
 
 function addCommit({ commit, event, place, record }: Columns, number: number, encoded: EncodedCommit) {
-  const { mechanismId, expectedSequence, epoch: reign = 0, events, places, wakeAt, record: changed } = encoded.commit
+  const { mechanismId, expectedSequence, epoch = 0, events, places, wakeAt, record: changed } = encoded.commit
   commit.mechanismId.push(mechanismId)
   commit.sequence.push(BigInt(expectedSequence))
-  commit.reign.push(reign)
+  commit.epoch.push(epoch)
   commit.events.push(events.length)
   commit.before.push(event.number.length)
   commit.wakeAt.push(wakeAt)

@@ -115,7 +115,8 @@ describe("An archived consumer", () => {
           settled: Effect.void,
           settledForCertain: Effect.void,
           subscribe: (_, subscriber) => Effect.sync(() => void (refresh = subscriber.refresh)),
-          isCurrent: () => true
+          isCurrent: () => true,
+          orLastHeard: (asked) => asked
         })
         yield* Effect.gen(function* () {
           const revocations = yield* Revocations

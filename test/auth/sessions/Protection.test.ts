@@ -76,7 +76,8 @@ const over = (access: Partial<SequenceAccess["Service"]>) =>
           settled: Effect.void,
           settledForCertain: Effect.void,
           subscribe: (_, { refresh }) => refresh,
-          isCurrent: () => true
+          isCurrent: () => true,
+          orLastHeard: (asked) => asked
         })
       )
     )

@@ -2,6 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Invalidations } from "../../../src/store/coordination/Invalidations.ts"
+import { Unavailable } from "../../../src/store/journal/Journal.ts"
 import { movableClock } from "../../support/movableClock.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -103,6 +104,18 @@ describe("Invalidations", () => {
         yield* until(isCurrent)
         yield* clock.putForward(-60_000)
         assert.isTrue(isCurrent(), "the last heartbeat was a moment ago")
+      })
+    )
+
+    it.effect("leave an answer of memory for a minute while the database does not answer, and no longer", () =>
+      Effect.gen(function* () {
+        const clock = movableClock()
+        const { orLastHeard } = yield* aProcess.pipe(Effect.provide(clock.layer))
+        const away = new Unavailable({ cause: "the test says so" })
+        assert.strictEqual(yield* orLastHeard(Effect.succeed("asked"), "heard"), "asked")
+        assert.strictEqual(yield* orLastHeard(away, "heard"), "heard")
+        yield* clock.putForward(61_000)
+        assert.strictEqual(yield* Effect.flip(orLastHeard(away, "heard")), away)
       })
     )
 

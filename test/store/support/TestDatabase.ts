@@ -7,6 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
+import { Availability } from "../../../src/store/coordination/Availability.ts"
 import { connect, databaseUrl, onDatabase } from "./connections.ts"
 import * as TestServer from "./TestServer.ts"
 
@@ -36,14 +37,16 @@ export const emptyDatabase = database("template1")
 export const migratedDatabase =
   template === undefined ? Effect.tap(emptyDatabase, ({ url }) => TestServer.migrate(url)) : database(template)
 
-/** `PgClient` and `SqlClient` on a fresh, migrated database, and its address as `TestDatabase`. */
-export const layer: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | TestDatabase> = Layer.effectContext(
-  Effect.gen(function* () {
-    const { url } = yield* migratedDatabase
-    const client = yield* connect(url, 10)
-    return Context.make(PgClient.PgClient, client).pipe(
-      Context.add(SqlClient.SqlClient, client),
-      Context.add(TestDatabase, { url })
-    )
-  })
-).pipe(Layer.orDie)
+/** `PgClient` and `SqlClient` on a fresh, migrated database that is not away, and its address as `TestDatabase`. */
+export const layer: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | Availability | TestDatabase> =
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const { url } = yield* migratedDatabase
+      const client = yield* connect(url, 10)
+      return Context.make(PgClient.PgClient, client).pipe(
+        Context.add(SqlClient.SqlClient, client),
+        Context.add(Availability, { isAway: false }),
+        Context.add(TestDatabase, { url })
+      )
+    })
+  ).pipe(Layer.orDie)

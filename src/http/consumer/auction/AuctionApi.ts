@@ -6,7 +6,7 @@ import { AuctionType, bidsShownMax, DenialReason } from "../../../domain/auction
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
-import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../../credentials/Credentials.ts"
+import { ConsumerAction, ConsumerStream, PublicRead, ServerAction, StatusRead } from "../../credentials/Credentials.ts"
 import { RateCategory } from "../../limits/Limit.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
@@ -159,6 +159,7 @@ export class AuctionsGroup extends group.add(
     success: AuctionState,
     error: answersTo.read
   })
+    .annotate(StatusRead, true)
     .middleware(ConsumerAction)
     .annotateMerge(
       says(

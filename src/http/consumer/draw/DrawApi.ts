@@ -5,7 +5,7 @@ import { AdminReason } from "../../../domain/mechanism/Denial.ts"
 import { DenialReason, Proof } from "../../../domain/draw/Draw.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
-import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../../credentials/Credentials.ts"
+import { ConsumerAction, ConsumerStream, PublicRead, ServerAction, StatusRead } from "../../credentials/Credentials.ts"
 import { Conflict, NotFound } from "../../errors/Errors.ts"
 import { RateCategory } from "../../limits/Limit.ts"
 import { answersTo } from "../../errors/Refusals.ts"
@@ -117,6 +117,7 @@ const consumerActions = [
       })
     ),
   HttpApiEndpoint.get("status", "/draws/:drawId/status", { params, success: DrawState, error: answersTo.read })
+    .annotate(StatusRead, true)
     .middleware(ConsumerAction)
     .annotateMerge(OpenApi.annotations({ summary: "The consumer's standing" })),
   HttpApiEndpoint.get("events", "/draws/:drawId/events", { params, ...eventsOf(DrawState) })

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
 import { AdminReason, DenialReason } from "../../../domain/queue/Queue.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
-import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../../credentials/Credentials.ts"
+import { ConsumerAction, ConsumerStream, PublicRead, ServerAction, StatusRead } from "../../credentials/Credentials.ts"
 import { RateCategory } from "../../limits/Limit.ts"
 import { NotOpenYetWithHeaders } from "../../errors/Errors.ts"
 import { answersTo } from "../../errors/Refusals.ts"
@@ -116,6 +116,7 @@ export class QueuesGroup extends group.add(
     success: QueueState,
     error: answersTo.read
   })
+    .annotate(StatusRead, true)
     .middleware(ConsumerAction)
     .annotate(OpenApi.Summary, "The consumer's standing"),
   HttpApiEndpoint.get("events", "/queues/:queueId/events", { params, ...eventsOf(QueueState) })

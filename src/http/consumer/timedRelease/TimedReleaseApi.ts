@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
-import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../../credentials/Credentials.ts"
+import { ConsumerAction, ConsumerStream, PublicRead, ServerAction, StatusRead } from "../../credentials/Credentials.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
 import { Validity } from "../mechanism/GrantAnswers.ts"
@@ -92,6 +92,7 @@ export class TimedReleasesGroup extends group.add(
     success: TimedReleaseState,
     error: answersTo.read
   })
+    .annotate(StatusRead, true)
     .middleware(ConsumerAction)
     .annotate(OpenApi.Summary, "The consumer's standing"),
   HttpApiEndpoint.get("events", "/timed-releases/:timedReleaseId/events", {

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
-import { ConsumerAction, ConsumerStream, PublicRead } from "../../credentials/Credentials.ts"
+import { ConsumerAction, ConsumerStream, PublicRead, StatusRead } from "../../credentials/Credentials.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import { eventsOf } from "../mechanism/LiveApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
@@ -62,6 +62,7 @@ export class WaitlistsGroup extends group.add(
     success: WaitlistState,
     error: answersTo.read
   })
+    .annotate(StatusRead, true)
     .middleware(ConsumerAction)
     .annotate(OpenApi.Summary, "The consumer's standing"),
   HttpApiEndpoint.get("events", "/waitlists/:waitlistId/events", { params, ...eventsOf(WaitlistState) })
