@@ -5,6 +5,7 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { DemoFailed } from "./demo/DemoFailed.ts"
+import { withModule } from "./runtime/LazyModule.ts"
 import * as Presentation from "./runtime/Presentation.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
@@ -19,9 +20,10 @@ const consumersFlag = Flag.Int("consumers").pipe(
 
 /** The command `demo`. */
 export const demo = Command.make("demo", { consumers: consumersFlag }, ({ consumers }) =>
-  // Loaded only here: the start of every other command is quicker without.
-  Effect.promise(() => import("./demo/Drop.ts")).pipe(
-    Effect.flatMap((drop) => drop.play(consumers)),
+  withModule(
+    () => import("./demo/Drop.ts"),
+    ({ play }) => play(consumers)
+  ).pipe(
     Effect.mapError(({ message }) => new DemoFailed({ message })),
     Effect.tapError(({ message }) => Presentation.explain(message)),
     interruptible

@@ -238,8 +238,8 @@ describe("usher serve", () => {
 
   it.live("names HOST when it is not an address of this machine", () =>
     Effect.gen(function* () {
-      const { dataDir } = yield* Usher.dataFolder
-      const { code, stderr } = yield* Usher.run(["serve"], { ...anyPorts, HOST: "192.0.2.1", DATA_DIR: dataDir })
+      const { url } = yield* TestDatabase.migratedDatabase
+      const { code, stderr } = yield* Usher.run(["serve"], { ...anyPorts, HOST: "192.0.2.1", DATABASE_URL: url })
       assert.strictEqual(code, 1)
       assert.include(stderr, "usher: HOST: 192.0.2.1 is not an address of this machine")
     })
@@ -247,13 +247,13 @@ describe("usher serve", () => {
 
   it.live("names ADMIN_HOST and ADMIN_PORT when the Admin API cannot listen there", () =>
     Effect.gen(function* () {
-      const { dataDir } = yield* Usher.dataFolder
-      const away = yield* Usher.run(["serve"], { ...anyPorts, ADMIN_HOST: "192.0.2.1", DATA_DIR: dataDir })
+      const { url } = yield* TestDatabase.migratedDatabase
+      const away = yield* Usher.run(["serve"], { ...anyPorts, ADMIN_HOST: "192.0.2.1", DATABASE_URL: url })
       assert.strictEqual(away.code, 1)
       assert.include(away.stderr, "usher: ADMIN_HOST: 192.0.2.1 is not an address of this machine")
       const taken = yield* takenPort
       const addresses = { HOST: "0.0.0.0", ADMIN_HOST: "127.0.0.1", CONSUMER_PORT: "0", ADMIN_PORT: `${taken}` }
-      const { code, stderr } = yield* Usher.run(["serve"], { ...addresses, DATA_DIR: dataDir })
+      const { code, stderr } = yield* Usher.run(["serve"], { ...addresses, DATABASE_URL: url })
       assert.strictEqual(code, 1)
       assert.include(stderr, `usher: ADMIN_PORT: port ${taken} of 127.0.0.1 is taken`)
     })
