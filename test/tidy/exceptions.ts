@@ -40,7 +40,7 @@ export const functions: Exceptions = {
   "src/auth/sessions/ConsumerSessions.ts": 66,
   "src/auth/sessions/Consumers.ts": 75,
   "src/auth/sessions/ExternalIdentities.ts": 89,
-  "src/auth/sessions/Protection.ts": 81,
+  "src/auth/sessions/Protection.ts": 80,
   "src/auth/sessions/Revocations.ts": 89,
   "src/auth/sessions/Sessions.ts": 125,
   "src/auth/tokens/Tokens.ts": 96,
