@@ -115,13 +115,13 @@ describe("A draw that names the beacon", () => {
       assert.isAbove(asked.length, 100)
       assert.deepStrictEqual(yield* standings(engine, 1), ["ENTERED", "ENTERED"])
       assert.strictEqual(logged.length, 1)
-      assert.match(logged[0]!, /beacon is out of reach.*relay\.example: TimeoutError/)
+      assert.match(logged[0]!, /beacon is unavailable.*relay\.example: TimeoutError/)
       relays.areUp = true
       yield* seconds(10)
       assert.isTrue(yield* isDrawn(engine, 1))
       yield* seconds(60)
       assert.strictEqual(logged.length, 2)
-      assert.match(logged[1]!, /beacon is there again/)
+      assert.match(logged[1]!, /beacon is available again/)
       yield* end
     }))
 

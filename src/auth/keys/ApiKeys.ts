@@ -38,7 +38,7 @@ export interface NewKey {
 }
 
 /** Cached keys. The least recently used is evicted first. */
-const rememberedMax = 20_000
+const cachedMax = 20_000
 
 /** How long an unknown key is rejected from the cache. Short, so that a new key works soon. */
 const unknownSeconds = 2
@@ -86,24 +86,24 @@ export class ApiKeys extends Context.Service<
 
       // Indexed by the key's SHA-256, which a caller cannot choose. So the duration of a lookup reveals nothing about
       // other keys.
-      const remembered = yield* Cache.makeWith(find, cacheOptions)
+      const cached = yield* Cache.makeWith(find, cacheOptions)
       const publishables = yield* Cache.makeWith(findPublishable, cacheOptions)
 
       // A lookup that reads an evicted key may be in progress. It returns its result to the callers that already wait
       // for it, and caches nothing.
       const forget = (digest: string) =>
-        Effect.andThen(Cache.invalidate(remembered, digest), Cache.invalidateAll(publishables))
-      const invalidate = Effect.andThen(Cache.invalidateAll(remembered), Cache.invalidateAll(publishables))
+        Effect.andThen(Cache.invalidate(cached, digest), Cache.invalidateAll(publishables))
+      const invalidate = Effect.andThen(Cache.invalidateAll(cached), Cache.invalidateAll(publishables))
       yield* invalidations.subscribe("api_key", {
         handle: (digest) => (digest === everyKey ? invalidate : forget(digest)),
         refresh: invalidate
       })
 
-      const known = (digest: string) => Effect.map(Cache.getSuccess(remembered, digest), Option.getOrUndefined)
+      const known = (digest: string) => Effect.map(Cache.getSuccess(cached, digest), Option.getOrUndefined)
       const lookup = (key: string) => {
         if (!keyPattern.test(key)) return Effect.succeed(undefined)
         const digest = digestOf(key)
-        return invalidations.isCurrent() ? Cache.get(remembered, digest) : find(digest)
+        return invalidations.isCurrent() ? Cache.get(cached, digest) : find(digest)
       }
       return {
         lookup,
@@ -129,7 +129,7 @@ export class ApiKeys extends Context.Service<
 
 /** Size and lifetimes of the cache. */
 const cacheOptions = {
-  capacity: rememberedMax,
+  capacity: cachedMax,
   timeToLive: (exit: Exit.Exit<KeyHolder | undefined, Unavailable>) =>
     Exit.isFailure(exit)
       ? Duration.zero

@@ -178,10 +178,10 @@ const nameOf = (claim: unknown): string | undefined => {
   return name === "" || name.length > nameLengthMax ? undefined : name
 }
 
-/** Returns `answer` if the address belongs to another consumer. */
+/** Returns `fallback` if the address belongs to another consumer. */
 const ifTaken =
-  <B>(answer: B) =>
+  <B>(fallback: B) =>
   <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A | B, SqlError, R> =>
     Effect.catchTag(effect, "SqlError", (error) =>
-      error.reason._tag === "UniqueViolation" ? Effect.succeed(answer) : Effect.fail(error)
+      error.reason._tag === "UniqueViolation" ? Effect.succeed(fallback) : Effect.fail(error)
     )

@@ -19,10 +19,10 @@ import { SegmentedCache } from "./SegmentedCache.ts"
 const protectedMax = 200_000
 
 /** Least number of consumers whose admissions are cached. */
-const cachedConsumers = 50_000
+const rememberedAdmissions = 50_000
 
 /** How long an admission is cached. Data that an audience's rules read may change without a notification. */
-const cachedMillis = 10_000
+const rememberedMillis = 10_000
 
 /** Cached admissions of one consumer. */
 const admissionsMax = 100
@@ -53,13 +53,13 @@ export class Protection extends Context.Service<
       const protectedIds = new Set<string>()
       let overflowed = false
       /** By consumer: the sequences it is admitted to, each with the expiry of the entry. */
-      let cached = new SegmentedCache<Map<string, Millis>>(cachedConsumers)
+      let cached = new SegmentedCache<Map<string, Millis>>(rememberedAdmissions)
       /** Number of evictions, to detect one during a query. */
       let changes = 0
 
       const evict = () => {
         changes++
-        cached = new SegmentedCache(cachedConsumers)
+        cached = new SegmentedCache(rememberedAdmissions)
       }
       const evictConsumer = (consumerId: string) => {
         changes++
@@ -107,7 +107,7 @@ export class Protection extends Context.Service<
         const asOf = changes
         const admission = yield* access.admission(tenant, sequenceId, consumerId)
         // The result may predate an eviction that happened during the query, and then is not cached.
-        if (admission === "admitted" && changes === asOf) cache(consumerId, sequenceId, now + cachedMillis)
+        if (admission === "admitted" && changes === asOf) cache(consumerId, sequenceId, now + rememberedMillis)
         return admission
       })
 

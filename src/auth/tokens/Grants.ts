@@ -16,8 +16,8 @@ import { issuer, sign, verify } from "./Tokens.ts"
 const audience = "usher:admission"
 
 /** Least number of cached tokens, of those shown within the time. */
-const cachedTokens = 20_000
-const cachedMillis = 60_000
+const rememberedTokens = 20_000
+const rememberedMillis = 60_000
 
 /** A grant as the journal records it. */
 export interface Grant {
@@ -60,14 +60,14 @@ export class Grants extends Context.Service<
       const keys = yield* SigningKeys
       let signedWith = keys.current.kid
       const clock = yield* Clock.Clock
-      const ttl = { afterMillis: cachedMillis, now: () => clock.currentTimeMillisUnsafe() }
-      let cached = new SegmentedCache<string>(cachedTokens, ttl)
+      const ttl = { afterMillis: rememberedMillis, now: () => clock.currentTimeMillisUnsafe() }
+      let cached = new SegmentedCache<string>(rememberedTokens, ttl)
 
       /** The cache of tokens signed with the current key. */
       const signed = () => {
         if (signedWith === keys.current.kid) return cached
         signedWith = keys.current.kid
-        return (cached = new SegmentedCache(cachedTokens, ttl))
+        return (cached = new SegmentedCache(rememberedTokens, ttl))
       }
 
       const make = Effect.fnUntraced(function* (name: string, grant: Grant, granted: Granted) {

@@ -15,8 +15,8 @@ import { issuer, sign } from "./Tokens.ts"
 const audience = "usher:entry-receipt"
 
 /** Least number of cached receipts, of those shown within the time. */
-const cachedReceipts = 20_000
-const cachedMillis = 60_000
+const rememberedReceipts = 20_000
+const rememberedMillis = 60_000
 
 /** An entry as the journal records it. */
 export interface Entry {
@@ -43,8 +43,8 @@ export class Receipts extends Context.Service<
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const clock = yield* Clock.Clock
-      const cached = new SegmentedCache<string>(cachedReceipts, {
-        afterMillis: cachedMillis,
+      const cached = new SegmentedCache<string>(rememberedReceipts, {
+        afterMillis: rememberedMillis,
         now: () => clock.currentTimeMillisUnsafe()
       })
 

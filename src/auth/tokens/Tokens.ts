@@ -22,7 +22,7 @@ export const issuer = "usher"
 const audiences = { access: "usher:consumer-api", refresh: "usher:refresh" } as const
 
 /** Least number of cached access tokens. */
-const cachedTokens = 125_000
+const rememberedTokens = 125_000
 
 /** Longer tokens are rejected unread. Tokens of Usher have about 600 characters. */
 const lengthMax = 4_096
@@ -92,13 +92,13 @@ export class Tokens extends Context.Service<
       const settings = yield* Settings
       const revocations = yield* Revocations
       let removals = keys.removals
-      let verified = new SegmentedCache<Exit.Success<VerifiedAccess>>(cachedTokens)
+      let verified = new SegmentedCache<Exit.Success<VerifiedAccess>>(rememberedTokens)
 
       /** The cache of tokens verified with accepted keys. */
       const cache = () => {
         if (removals === keys.removals) return verified
         removals = keys.removals
-        return (verified = new SegmentedCache(cachedTokens))
+        return (verified = new SegmentedCache(rememberedTokens))
       }
 
       const issue = Effect.fnUntraced(function* (
