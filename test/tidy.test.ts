@@ -247,9 +247,7 @@ describe("the documents", () => {
       { path: "src/LIMITS.md", text: "without a limit of its own" }
     ]
     assert.deepStrictEqual(found(longDocuments(sample, [[/^README\.md$/, 5]])), [])
-    assert.deepStrictEqual(found(longDocuments(sample, [[/^README\.md$/, 4]])), [
-      "README.md:1 has 5 words, at most 4"
-    ])
+    assert.deepStrictEqual(found(longDocuments(sample, [[/^README\.md$/, 4]])), ["README.md:1 has 5 words, at most 4"])
   })
 
   it("show every setting as the code has it", () =>
