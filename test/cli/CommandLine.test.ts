@@ -232,10 +232,10 @@ describe("usher", () => {
         const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
         const nodes = yield* Usher.run(["nodes"], settings)
         assert.deepStrictEqual([nodes.code, nodes.stderr], [0, ""])
-        assert.match(nodes.stdout, /^No node is heard/)
+        assert.match(nodes.stdout, /^No node is alive/)
         assert.strictEqual((yield* Usher.run(["nodes", "--json"], settings)).stdout, "[]\n")
         const parked = yield* Usher.run(["mechanisms", "parked"], settings)
-        assert.deepStrictEqual([parked.code, parked.stdout], [0, "No mechanism stands still.\n"])
+        assert.deepStrictEqual([parked.code, parked.stdout], [0, "No mechanism is parked.\n"])
         for (const id of [anId, "nobody"]) {
           const unparked = yield* Usher.run(["mechanisms", "unpark", id], settings)
           assert.deepStrictEqual([unparked.code, unparked.stdout], [1, ""])

@@ -11,7 +11,7 @@ export const files: Exceptions = {
   "src/http/credentials/Credentials.ts": 283,
   "src/http/errors/Issues.ts": 309,
   "src/http/limits/RateLimits.ts": 266,
-  "src/settings/Settings.ts": 331,
+  "src/settings/Settings.ts": 330,
   "src/store/catalogue/Products.ts": 284,
   "src/store/catalogue/VariantOptionValues.ts": 350,
   "src/store/catalogue/Variants.ts": 284,
