@@ -1,6 +1,6 @@
 /**
  * Fetches rounds of the public randomness beacon from relays over HTTP. Relays are not trusted: each response is
- * verified with the network's public key, so a bad relay can only fail to help.
+ * verified with the network's public key. A faulty relay can only cause a failure.
  */
 import { type Cause, Context, Data, Effect, Layer, Result, Schedule, Schema } from "effect"
 import { HttpClient, type HttpClientError, HttpClientResponse } from "effect/http"

@@ -14,7 +14,7 @@ const run = Effect.gen(function* () {
   yield* Console.log(applied.length === 0 ? "The database's schema is up to date." : `Applied ${applied.join(", ")}.`)
 }).pipe(Effect.provide(Database.layer.pipe(Layer.provideMerge(Environment.base))), interruptible)
 
-/** The command. */
+/** The command `migrate`. */
 export const command = Command.make("migrate", {}, () => run).pipe(
   Command.withDescription(
     "Bring the database's schema up to date. Safe to run twice. It refuses to change the schema under a running server."

@@ -6,7 +6,7 @@ import { json, orDatabaseProblem } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
-/** The command. */
+/** The command `nodes`. */
 export const command = Command.make("nodes", { json }, ({ json }) =>
   Effect.gen(function* () {
     const found = yield* Nodes.heard

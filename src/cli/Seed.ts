@@ -100,7 +100,7 @@ const selected = Effect.fnUntraced(function* (id: Option.Option<string>) {
   })
 })
 
-/** The command. */
+/** The command `seed`. */
 export const command = Command.make(
   "seed",
   {

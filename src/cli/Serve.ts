@@ -2,7 +2,7 @@
 import { Command } from "effect/cli"
 import { withModule } from "./runtime/LazyModule.ts"
 
-/** The command. */
+/** The command `serve`. */
 export const command = Command.make("serve", {}, () =>
   withModule(
     () => import("./runtime/ServerProcess.ts"),

@@ -38,7 +38,7 @@ const options = {
   entry: Flag.String("entry").pipe(hex(26, "The id of an entry, as its receipt names it: it must be in the list"))
 }
 
-/** The command. */
+/** The command `verify-draw`. */
 export const command = Command.make(
   "verify-draw",
   options,

@@ -3,8 +3,8 @@
  *
  * Guarantee of a rotation: after it returns, no process accepts the old key for a new request. One transaction revokes
  * the old key and creates the new one, and its commit notifies every process. This process evicts the old key before it
- * returns. The call then waits for every other process to evict the key, or to be silent for so long (`Invalidations`)
- * that it looks up every key in the database.
+ * returns. The call then waits until every other process has evicted the key. A process that is silent for too long
+ * (`Invalidations`) looks up every key in the database, and the call no longer waits for it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"

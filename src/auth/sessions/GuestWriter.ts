@@ -5,7 +5,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import * as BatchWriter from "../../store/postgres/BatchWriter.ts"
 import type { TokenSubject } from "../tokens/Tokens.ts"
 
-/** A new guest with its session. */
+/** A new guest and its session. */
 export interface GuestRow {
   readonly subject: TokenSubject
   readonly refreshHash: Uint8Array

@@ -10,7 +10,7 @@ import { Name, text } from "../values/Text.ts"
 /** Who selects the product: the consumer, or the system by the weights of the sequence's products. */
 export const ProductSelectionMode = Schema.Literals(["USER_SELECTED", "SYSTEM_ASSIGNED"])
 
-/** A code that opens a sequence to consumers who enter it. Only its hash is stored, so it is never shown again. */
+/** A code that opens a sequence to consumers. Only its hash is stored, so it is never shown again. */
 export const AccessCode = text({ minLength: 1, maxLength: 200 })
 
 /** Upper bound of an order limit. */
