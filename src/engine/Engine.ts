@@ -15,7 +15,8 @@ import type {
   ViewOf
 } from "../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../domain/values/Time.ts"
-import type { Journal, Unavailable } from "../store/journal/Journal.ts"
+import type { Journal } from "../store/journal/Journal.ts"
+import type { Unavailable } from "../store/postgres/Unavailable.ts"
 import type * as Actor from "./actor/Actor.ts"
 import type { Following } from "./streams/LiveStreams.ts"
 import * as Registry from "./registry/Registry.ts"

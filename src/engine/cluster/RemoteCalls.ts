@@ -4,7 +4,7 @@
  * one each. Answers come back as they are there, so nobody waits for a mechanism that is slow.
  */
 import { Effect, Exit, Fiber, type Scope, Stream } from "effect"
-import { Unavailable } from "../../store/journal/Journal.ts"
+import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { hasStopped, mailboxCapacity, Overloaded } from "../actor/Actor.ts"
 import { answerFromWire, type Asked, encode, type Question, type Refused, type WireAnswers } from "./Wire.ts"
 

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Archival } from "../../store/experience/Experiences.ts"
-import { Unavailable } from "../../store/journal/Journal.ts"
+import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { sendAdminTo } from "./NamedMechanisms.ts"
 
 /** Rounds before giving up on a record below which someone keeps creating mechanisms. */

@@ -3,7 +3,7 @@
  * changes in another process is relayed by it for as long as somebody here follows.
  */
 import { Effect, Fiber, type Scope, Stream } from "effect"
-import { Unavailable } from "../../store/journal/Journal.ts"
+import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { Subscribers } from "./LiveStreams.ts"
 import type { ActorSlot } from "../registry/ActorSlot.ts"
 import type { ShardOwnership } from "../registry/ShardOwnership.ts"

@@ -9,7 +9,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
 /** How long an answer can be asked for again, from when its request was first sent. */

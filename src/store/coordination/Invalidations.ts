@@ -19,7 +19,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { randomUUID } from "node:crypto"
 import { Availability, rememberedMillis } from "./Availability.ts"
 import { laterOf, millisAtLeast, millisAtMost, type ClockReading, readClocks } from "./LeaseClock.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 
 /** What can be told; the payload is the subscriber's own affair. */
 export type Topic =

@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
 export class Leases extends Context.Service<

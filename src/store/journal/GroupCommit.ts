@@ -12,7 +12,8 @@
  */
 import { Cause, Clock, Effect, Exit, Fiber, Latch, Option, type Scope } from "effect"
 import { monotonicMillisOf } from "../coordination/LeaseClock.ts"
-import { JournalConflict, Unavailable } from "./Journal.ts"
+import { JournalConflict } from "./Journal.ts"
+import { Unavailable } from "../postgres/Unavailable.ts"
 import type { EncodedCommit } from "./JournalCodec.ts"
 
 /** The bounds of a group commit. */

@@ -10,6 +10,7 @@
 import { Context, Effect, Schema, Stream } from "effect"
 import type { Event, Kind, MechanismIdentity, PlaceRow } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 
 /** All that one actor's batch leads to, written in one transaction or not at all. */
 export interface Commit {
@@ -75,11 +76,6 @@ export interface Recorded {
 /** The sequence or the reign was not the mechanism's: another writer was there first. The writer must stop and reload. */
 export class JournalConflict extends Schema.TaggedError<JournalConflict>()("JournalConflict", {
   mechanismId: Schema.String
-}) {}
-
-/** The store is out of reach, too slow, or refused for a reason of its own; the outcome of a write is then unknown. */
-export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", {
-  cause: Schema.Defect()
 }) {}
 
 export class Journal extends Context.Service<

@@ -12,9 +12,9 @@ import {
   Journal,
   JournalConflict,
   type MechanismRecord,
-  type Recorded,
-  Unavailable
+  type Recorded
 } from "./Journal.ts"
+import { Unavailable } from "../postgres/Unavailable.ts"
 
 /** All that is kept of one mechanism: its rows in `mechanisms`, `mechanism_heads`, `journal` and `places`. */
 export interface Stored {

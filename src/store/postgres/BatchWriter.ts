@@ -4,7 +4,7 @@
  */
 import { Cause, Deferred, Effect, Exit, Queue as Mailbox } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { Unavailable } from "../journal/Journal.ts"
+import { Unavailable } from "./Unavailable.ts"
 import { orUnavailable } from "./SqlFailure.ts"
 
 /** Rows in one statement at most. */

@@ -2,7 +2,7 @@
  * Few of something at once, so that the connections which others need stay free; and not too many that wait.
  */
 import { Effect, Semaphore } from "effect"
-import { Unavailable } from "../journal/Journal.ts"
+import { Unavailable } from "./Unavailable.ts"
 import { inTurn } from "./Turn.ts"
 
 /** Lets an effect run when it is its turn; fails at once where too many wait or run. */

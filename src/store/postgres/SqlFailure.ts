@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { Unavailable } from "../journal/Journal.ts"
+import { Unavailable } from "./Unavailable.ts"
 
 /** Fails with `Unavailable` where another try may succeed; dies where only a change of the code can help. */
 export const orUnavailable = <A, E, R>(

@@ -1,6 +1,6 @@
 /** Work that goes one after the other, or a few at a time, and a bound on how long a caller waits for its turn. */
 import { Effect, Fiber, Semaphore } from "effect"
-import { Unavailable } from "../journal/Journal.ts"
+import { Unavailable } from "./Unavailable.ts"
 
 /** How long a caller waits for its turn. */
 export const turnSecondsMax = 5

@@ -11,7 +11,7 @@ import {
   type Question,
   type WireAnswers
 } from "../../../src/engine/cluster/Wire.ts"
-import { Unavailable } from "../../../src/store/journal/Journal.ts"
+import { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import { consumer, queue, queueId } from "../engineFixture.ts"
 
 const view = (n: number): Question => ({ ask: "view", mechanism: queue(), consumerId: consumer(n) })

@@ -17,7 +17,7 @@ import {
 } from "../../../src/engine/cluster/Wire.ts"
 import { MechanismNotFound } from "../../../src/engine/Engine.ts"
 import { Parked } from "../../../src/engine/registry/Registry.ts"
-import { Unavailable } from "../../../src/store/journal/Journal.ts"
+import { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import * as Appointment from "../../domain/appointment/history.ts"
 import * as Auction from "../../domain/auction/history.ts"
 import * as Draw from "../../domain/draw/history.ts"

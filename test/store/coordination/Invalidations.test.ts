@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Invalidations } from "../../../src/store/coordination/Invalidations.ts"
-import { Unavailable } from "../../../src/store/journal/Journal.ts"
+import { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import { movableClock } from "../../support/movableClock.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
