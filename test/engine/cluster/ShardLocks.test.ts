@@ -36,27 +36,27 @@ const owners = Effect.gen(function* () {
 describe("The locks of shards", () => {
   it.live("are believed in from when they are got, and no longer than they live unrefreshed", () =>
     Effect.gen(function* () {
-      const { areBelieved } = yield* ShardLocks.ShardLocks
+      const { areValid } = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
-      assert.isFalse(areBelieved())
+      assert.isFalse(areValid())
       assert.strictEqual((yield* storage.acquire(own, shards)).length, 3)
-      assert.isTrue(areBelieved())
+      assert.isTrue(areValid())
       yield* clock.putForward(expirationMillis)
-      assert.isFalse(areBelieved())
+      assert.isFalse(areValid())
       assert.strictEqual((yield* storage.refresh(own, shards)).length, 3)
-      assert.isTrue(areBelieved())
+      assert.isTrue(areValid())
     }).pipe(Effect.provide(layer))
   )
 
   it.live("that were got later live no longer than the last refresh says", () =>
     Effect.gen(function* () {
-      const { areBelieved } = yield* ShardLocks.ShardLocks
+      const { areValid } = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
       yield* storage.acquire(own, shards)
       yield* clock.putForward(expirationMillis - 500)
       yield* storage.acquire(own, ShardLocks.allShards.slice(3, 6))
       yield* clock.putForward(500)
-      assert.isFalse(areBelieved())
+      assert.isFalse(areValid())
     }).pipe(Effect.provide(layer))
   )
 
@@ -101,7 +101,7 @@ describe("The locks of shards", () => {
 
   it.live("stand while the database is away for a moment, and fall when they cannot be certain any more", () =>
     Effect.gen(function* () {
-      const { areBelieved } = yield* ShardLocks.ShardLocks
+      const { areValid } = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
       const sql = yield* SqlClient.SqlClient
       yield* storage.acquire(own, shards)
@@ -111,11 +111,11 @@ describe("The locks of shards", () => {
       yield* clock.putForward(1_000)
       assert.deepStrictEqual(yield* storage.refresh(own, shards), shards)
       yield* clock.putForward(1_000)
-      assert.isFalse(areBelieved())
+      assert.isFalse(areValid())
       assert.isTrue(Exit.isFailure(yield* Effect.exit(storage.refresh(own, shards))))
       yield* sql`alter table cluster_locks_away rename to cluster_locks`
       assert.strictEqual((yield* storage.refresh(own, shards)).length, 3)
-      assert.isTrue(areBelieved())
+      assert.isTrue(areValid())
     }).pipe(Effect.provide(layer))
   )
 })
