@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Millis } from "../../domain/values/Time.ts"
-import * as WriteTogether from "../../store/postgres/BatchWriter.ts"
+import * as BatchWriter from "../../store/postgres/BatchWriter.ts"
 import type { TokenSubject } from "../tokens/Tokens.ts"
 
 /** A new guest with its session. */
@@ -40,5 +40,5 @@ export const makeInsert = Effect.gen(function* () {
     select session_id, consumer_id, organization_id, mode, 'guest', refresh_hash, created_at, expires_at, access_expires_at
     from arrived`.pipe(Effect.as(rows))
 
-  return yield* WriteTogether.make("guests", write)
+  return yield* BatchWriter.make("guests", write)
 })

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, References } from "effect"
 import { TestClock } from "effect/testing"
-import * as WriteTogether from "../../../src/store/postgres/BatchWriter.ts"
+import * as BatchWriter from "../../../src/store/postgres/BatchWriter.ts"
 
 describe("Rows that are written together", () => {
   it.effect("are all told after ten seconds that the database does not answer, those that wait behind others too", () =>
     Effect.gen(function* () {
       const batches: Array<ReadonlyArray<number>> = []
-      const write = yield* WriteTogether.make("rows", (rows: ReadonlyArray<number>) =>
+      const write = yield* BatchWriter.make("rows", (rows: ReadonlyArray<number>) =>
         Effect.andThen(
           Effect.sync(() => void batches.push(rows)),
           Effect.never
