@@ -176,8 +176,7 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
       live: { ...live, node, restarts: registry.restarts(actor.identity.id), parked: false }
     }))
 
-  // The types of `Engine` tie a mechanism's kind to its commands, refusals and views. One untyped actor implements
-  // them all.
+  // The types of `Engine` tie a kind to its commands, refusals and views. One untyped actor implements them all.
   return {
     send: (mechanism, command) => Effect.flatMap(actorFor(mechanism), (actor) => actor.send(command)),
     view: (mechanism, consumerId) =>

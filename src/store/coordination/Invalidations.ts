@@ -1,26 +1,24 @@
 /**
- * Notifies all processes of changes to data that they cache. A notification carries the change itself and travels
- * through the database, by LISTEN/NOTIFY. It belongs to the transaction that sends it, and every process receives
- * notifications in the order of the commits.
+ * Notifies all processes of changes to data that they cache, by LISTEN/NOTIFY. A notification carries the change
+ * itself and belongs to its transaction. All processes receive notifications in the order of the commits.
  *
- * Listening has its own connection. After a gap, during which notifications may be lost, every subscriber reads its
- * data again. Until then `isCurrent` is false, and callers must read the database instead of their caches. A
- * connection that is silently dead shows when the process's own heartbeat no longer comes back.
+ * After a gap, during which notifications may be lost, every subscriber reads its data again. Until then `isCurrent`
+ * is false, and callers must read the database instead of caches. Listening has its own connection. If it is silently
+ * dead, the process's own heartbeat no longer comes back.
  *
- * Heartbeats also show which processes listen. `settled` asks each of them, and returns when all have handled what
- * was published before. After it returns, a caller can rely on every process.
- *
- * A process trusts its caches only during a lease. The lease begins when the process sends a heartbeat. It counts
- * once that heartbeat has come back through the database, behind all earlier notifications. So a caller that has
- * waited for a whole lease, as `settledForCertain` does, needs no answer.
+ * Heartbeats show which processes listen. `settled` asks each of them, and returns when all have handled what was
+ * published before. Caches are valid only during a lease, which begins when a process sends a heartbeat. The lease
+ * counts once that heartbeat has come back, behind all earlier notifications. So a caller that waits for a whole
+ * lease (`settledForCertain`) needs no answer.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
-import { Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Queue as Mailbox, Schedule, Scope } from "effect"
+import { Clock, Context, Deferred, Effect, Fiber, Layer, Queue as Mailbox, Schedule, Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { randomUUID } from "node:crypto"
 import { Availability, rememberedMillis } from "./Availability.ts"
+import { Barriers } from "./Barriers.ts"
 import { laterOf, millisAtLeast, millisAtMost, type ClockReading, readClocks } from "./LeaseClock.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 
@@ -48,8 +46,8 @@ const channel = "usher_invalidations"
 const heartbeatSeconds = 2
 
 /**
- * The lease: caches are valid for this long after a heartbeat. A connection that delivers no heartbeat of this
- * process for this long is closed, and a process that sends none for this long counts as gone.
+ * The lease in seconds. Caches are valid for this long after a heartbeat. After this time without a heartbeat, a
+ * process closes its own connection, and other processes count as gone.
  */
 const silenceSecondsMax = 6
 const silenceMillisMax = silenceSecondsMax * 1000
@@ -57,7 +55,7 @@ const silenceMillisMax = silenceSecondsMax * 1000
 /** How long `settled` waits at most. A slower process notices by its heartbeat. */
 const settleSeconds = 2
 
-/** Calls of `settled` that may wait at once. Beyond this number a call returns without waiting. */
+/** Calls of `settled` that may wait at once. Beyond this number a call returns immediately. */
 const barriersMax = 10_000
 
 const reconnect = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")])
@@ -65,10 +63,7 @@ const reconnect = Schedule.min([Schedule.exponential("50 millis"), Schedule.spac
 export class Invalidations extends Context.Service<
   Invalidations,
   {
-    /**
-     * Notifies all processes, including this one, once the surrounding transaction has committed; without a
-     * transaction, immediately.
-     */
+    /** Notifies all processes, including this one, once the surrounding transaction, if any, has committed. */
     publish(topic: Topic, payload: string): Effect.Effect<void, SqlError>
     /** Returns when every known process has handled what was committed before, or after two seconds. */
     readonly settled: Effect.Effect<void>
@@ -84,8 +79,8 @@ export class Invalidations extends Context.Service<
      */
     readonly isCurrent: () => boolean
     /**
-     * Returns the result of `query`. While the database is away, returns `lastHeard` instead, if a heartbeat came
-     * back within the last minute.
+     * Returns the result of `query`; while the database is away `lastHeard`, if a heartbeat came back in the last
+     * minute.
      */
     orLastHeard<A>(query: Effect.Effect<A, Unavailable>, lastHeard: A): Effect.Effect<A, Unavailable>
   }
@@ -99,7 +94,7 @@ export class Invalidations extends Context.Service<
       const self = randomUUID()
       const subscribers = new Map<string, Subscriber>()
       const peers = new Map<string, ClockReading>()
-      const barriers = new Map<string, Barrier>()
+      const barriers = new Barriers()
       const listening = yield* Deferred.make<void>()
       /** When the last returned heartbeat was sent; undefined while none comes back. */
       let validSince: ClockReading | undefined
@@ -111,24 +106,6 @@ export class Invalidations extends Context.Service<
       const notify = (topic: string, payload: string) =>
         Effect.asVoid(sql`select ${notification(sql, topic, sql`${payload}::text`)}`)
       const notifyQuietly = (topic: string, payload: string) => Effect.ignore(notify(topic, payload))
-
-      const acknowledged = (id: string, peer: string) => {
-        const barrier = barriers.get(id)
-        if (barrier?.awaited === undefined) return
-        barrier.awaited.delete(peer)
-        if (barrier.awaited.size === 0) Deferred.doneUnsafe(barrier.done, Exit.void)
-      }
-
-      /**
-       * Handles the return of this process's own question. Every process with a valid lease has sent a heartbeat
-       * before it, or receives earlier notifications first.
-       */
-      const begun = (id: string) => {
-        const barrier = barriers.get(id)
-        if (barrier === undefined || barrier.awaited !== undefined) return
-        barrier.awaited = new Set(peers.keys())
-        if (barrier.awaited.size === 0) Deferred.doneUnsafe(barrier.done, Exit.void)
-      }
 
       const alive = Effect.suspend(() => {
         const { wallMillis, monotonicMillis } = readClocks(clock)
@@ -153,14 +130,16 @@ export class Invalidations extends Context.Service<
           }
           case "gone":
             peers.delete(text)
-            return barriers.forEach((_, id) => acknowledged(id, text))
+            return barriers.remove(text)
           case "settle": {
             const [peer, id] = splitAtColon(text)
-            return peer === self ? begun(id) : yield* Effect.forkChild(notifyQuietly("settled", `${self}:${id}`))
+            // Every process with a valid lease has been heard by now, or receives earlier notifications first.
+            if (peer === self) return barriers.begin(id, peers.keys())
+            return yield* Effect.forkChild(notifyQuietly("settled", `${self}:${id}`))
           }
           case "settled": {
             const [peer, id] = splitAtColon(text)
-            return acknowledged(id, peer)
+            return barriers.answer(id, peer)
           }
           default:
             return yield* subscribers.get(topic)?.handle(text) ?? Effect.void
@@ -180,8 +159,7 @@ export class Invalidations extends Context.Service<
       const listen = Effect.gen(function* () {
         const connection = yield* PgConnection.make({ ...sql.config, multiplex: false })
         const notifications = yield* connection.listen(channel)
-        // Notifications from here on wait in the mailbox. The refresh reads older data, and handling a notification
-        // twice does no harm.
+        // Later notifications wait in the mailbox. Handling one that the refresh has already seen does no harm.
         for (const subscriber of subscribers.values()) yield* subscriber.refresh
         heardSince = readClocks(clock)
         const receive = Effect.forever(
@@ -200,20 +178,8 @@ export class Invalidations extends Context.Service<
         }
       )
 
-      /** Returns when every process has answered, or after the given time. */
       const answered = (secondsMax: number) =>
-        Effect.suspend(() => {
-          const id = randomUUID()
-          const done = Deferred.makeUnsafe<void>()
-          barriers.set(id, { awaited: undefined, done })
-          // The question is repeated, because a process that was reconnecting has missed it.
-          const ask = Effect.repeat(notifyQuietly("settle", `${self}:${id}`), Schedule.spaced("500 millis"))
-          return Effect.raceFirst(Deferred.await(done), ask).pipe(
-            Effect.timeoutOption(secondsMax * 1000),
-            Effect.ignore,
-            Effect.ensuring(Effect.sync(() => barriers.delete(id)))
-          )
-        })
+        barriers.wait(secondsMax, (id) => notifyQuietly("settle", `${self}:${id}`))
 
       const listener = yield* attempt.pipe(
         Effect.tapCause((cause) =>
@@ -222,7 +188,7 @@ export class Invalidations extends Context.Service<
         Effect.retry(reconnect),
         Effect.forkScoped
       )
-      // This must follow the last heartbeat, or the others would count this process as alive again.
+      // After the last heartbeat, or the others would count this process as alive again.
       yield* Effect.addFinalizer(() =>
         Effect.andThen(Fiber.interrupt(listener), notifyQuietly("gone", self)).pipe(Effect.timeoutOption("1 second"))
       )
@@ -245,7 +211,7 @@ export class Invalidations extends Context.Service<
         settled: Effect.suspend(() =>
           peers.size === 0 || barriers.size >= barriersMax ? Effect.void : answered(settleSeconds)
         ),
-        // A new process first receives a heartbeat of every other process, so that it knows which to wait for.
+        // A new process first receives a heartbeat of every other process, to know which to wait for.
         settledForCertain: Effect.suspend(() =>
           Effect.sleep(Math.max(0, heartbeatSeconds * 1000 - millisAtLeast(clock, started)))
         ).pipe(Effect.andThen(answered(silenceSecondsMax)))
@@ -254,13 +220,7 @@ export class Invalidations extends Context.Service<
   )
 }
 
-interface Barrier {
-  /** The processes that have not answered yet; undefined until the question itself has come back. */
-  awaited: Set<string> | undefined
-  readonly done: Deferred.Deferred<void>
-}
-
-/** Returns the notification as an SQL expression, for a statement that changes data and notifies at once. */
+/** The notification as an SQL expression, for a statement that changes data and notifies at once. */
 export const notification = (sql: SqlClient.SqlClient, topic: string, payload: Fragment): Fragment =>
   sql`pg_notify(${channel}, ${`${topic}:`}::text || ${payload})`
 

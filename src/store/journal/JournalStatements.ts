@@ -1,8 +1,8 @@
 /**
- * The journal's SQL: the text of each statement and its parameters. The texts never vary, so each is prepared once.
+ * The journal's SQL: the text of each statement, which never varies so that it is prepared once, and its parameters.
  *
- * Rows travel as one binary array a column. On two cores, compared with the same rows as one JSON text, this halves
- * the server's work: 6 instead of 14 µs a row in statements of 1,000. This process spends 1.4 µs a row either way.
+ * Rows travel as one binary array a column. Compared with rows as one JSON text, on two cores, the server does half
+ * the work (6 against 14 µs a row in statements of 1,000), and this process as much (1.4 µs).
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
@@ -12,10 +12,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import type { Creation, Head, MechanismRecord } from "./Journal.ts"
 import type { EncodedCommit, OwnFields } from "./JournalCodec.ts"
 
-/**
- * The beginning of both statements that write: the commits, numbered from 1. `before` counts the events of earlier
- * commits.
- */
+/** The beginning of both statements that write: the commits, from 1. `before` counts the events of earlier commits. */
 const commits = `unnest($1::uuid[], $2::int8[], $3::int4[], $4::int4[], $5::int4[], $6::timestamptz[]) with ordinality
       as expecting (mechanism_id, sequence, reign, events, before, wake_at, number)`
 
@@ -46,10 +43,10 @@ const recordValues = `record->'configuration', record->'status'->>'statusOverrid
       to_timestamp((record->>'updatedAt')::float8 / 1000), record->>'updatedBy'`
 
 /**
- * Advances each head that is at its commit's expected sequence, and writes events, places and record of exactly those
+ * Advances each head that is at its commit's expected sequence, and writes events, places and record of those
  * commits. Returns one row with one column: the numbers of the commits that were written.
  *
- * Events are numbered by their position among all events of the statement: `base + position` is an event's sequence.
+ * Events are numbered by position in the statement: `base + position` is an event's sequence.
  */
 export const append = `
   with written as (
@@ -102,8 +99,8 @@ export const unfinished = `${heads} where teardown_status is distinct from 'comp
 export const due = `${heads} where head.wake_at <= $1::timestamptz`
 
 /**
- * Begins a new epoch for mechanisms, by their ids. A concurrent commit is either written before it or refused. Heads
- * are locked in the order of their ids, so that two processes that take over do not deadlock.
+ * Begins a new epoch for mechanisms, by their ids. A concurrent commit is written before it or refused. Heads are
+ * locked in the order of their ids, so that two processes that take over do not deadlock.
  */
 export const takeOver = `
   with held as (
