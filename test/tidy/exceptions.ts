@@ -1,10 +1,10 @@
 /**
- * Files, functions and folders that are larger than the limits, with their sizes. Entries may only shrink: split by role
+ * The files, functions and folders that exceed the limits, with their sizes. Entries may only shrink: split by role
  * and remove the entry.
  */
 import type { Exceptions } from "./rules/size.ts"
 
-/** Lines. */
+/** Lines of a file. */
 export const files: Exceptions = {
   "src/engine/actor/Actor.ts": 324,
   "src/http/credentials/CredentialChecks.ts": 264,

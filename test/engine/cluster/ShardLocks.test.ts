@@ -34,7 +34,7 @@ const owners = Effect.gen(function* () {
 })
 
 describe("The locks of shards", () => {
-  it.live("are believed in from when they are got, and no longer than they live unrefreshed", () =>
+  it.live("are valid from their acquisition until their lifetime without a refresh has passed", () =>
     Effect.gen(function* () {
       const { areValid } = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
@@ -48,7 +48,7 @@ describe("The locks of shards", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("that were got later live no longer than the last refresh says", () =>
+  it.live("that were acquired later expire with the last refresh", () =>
     Effect.gen(function* () {
       const { areValid } = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
@@ -60,7 +60,7 @@ describe("The locks of shards", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("go only after what lives on them has stopped", () =>
+  it.live("are released only after their mechanisms have stopped", () =>
     Effect.gen(function* () {
       const locks = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
@@ -80,7 +80,7 @@ describe("The locks of shards", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("that another has taken are noticed at the next refresh, and what lives on them is stopped", () =>
+  it.live("that another node has taken are noticed at the next refresh, and their mechanisms are stopped", () =>
     Effect.gen(function* () {
       const locks = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
@@ -99,7 +99,7 @@ describe("The locks of shards", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("stand while the database is away for a moment, and fall when they cannot be certain any more", () =>
+  it.live("survive a short outage of the database, and are lost when they are no longer certain", () =>
     Effect.gen(function* () {
       const { areValid } = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage

@@ -3,8 +3,8 @@ import { Clock, Effect, Fiber, References } from "effect"
 import { TestClock } from "effect/testing"
 import * as BatchWriter from "../../../src/store/postgres/BatchWriter.ts"
 
-describe("Rows that are written together", () => {
-  it.effect("are all told after ten seconds that the database does not answer, those that wait behind others too", () =>
+describe("Rows of a batch writer", () => {
+  it.effect("all fail after ten seconds without an answer, including those that wait behind others", () =>
     Effect.gen(function* () {
       const batches: Array<ReadonlyArray<number>> = []
       const write = yield* BatchWriter.make("rows", (rows: ReadonlyArray<number>) =>

@@ -1,4 +1,4 @@
-/** The Markdown documents: their links, and the table that is made from the code. */
+/** The Markdown documents: their links, and the table that is generated from the code. */
 import { posix } from "node:path"
 import type { Finding } from "./Finding.ts"
 import { lineAt, type TextFile } from "./Tree.ts"
@@ -6,7 +6,7 @@ import { lineAt, type TextFile } from "./Tree.ts"
 const tableStart = "<!-- settings -->"
 const tableEnd = "<!-- /settings -->"
 
-/** Links between the project's own documents and files that lead nowhere. Web addresses are left alone. */
+/** Finds links between the project's own documents and files that have no target. Web addresses are not checked. */
 export function brokenLinks(tree: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
   const documents = tree.filter((file) => file.path.endsWith(".md"))
   return documents.flatMap((document) =>
@@ -19,7 +19,7 @@ export function brokenLinks(tree: ReadonlyArray<TextFile>): ReadonlyArray<Findin
   )
 }
 
-/** The README with the table of settings in it; unchanged if it has no place for one. */
+/** Returns the README with the table of settings; unchanged if it has no place for one. */
 export function withSettingsTable(readme: string, table: string): string {
   const start = readme.indexOf(tableStart)
   const end = readme.indexOf(tableEnd)
@@ -27,7 +27,7 @@ export function withSettingsTable(readme: string, table: string): string {
   return `${readme.slice(0, start + tableStart.length)}\n\n${table}\n\n${readme.slice(end)}`
 }
 
-/** A table of settings that is missing from the README, or is not what the code says. */
+/** Finds a table of settings that is missing from the README or differs from the code. */
 export function staleSettingsTable(readme: TextFile, table: string): ReadonlyArray<Finding> {
   const line = lineAt(readme, Math.max(0, readme.text.indexOf(tableStart)))
   const isThere = readme.text.includes(`${tableStart}\n\n${table}\n\n${tableEnd}`)
@@ -36,7 +36,7 @@ export function staleSettingsTable(readme: TextFile, table: string): ReadonlyArr
   return isThere ? [] : [{ path: readme.path, line, problem, fix }]
 }
 
-/** Rows such as ``[`sizeMax`](engine/actor/Actor.ts) | 1,000`` whose number is not the source's. */
+/** Finds rows such as ``[`sizeMax`](engine/actor/Actor.ts) | 1,000`` whose number differs from the source. */
 export function untrueLimits(tree: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
   const documents = tree.filter((file) => file.path.endsWith(".md"))
   return documents.flatMap((document) =>
@@ -61,7 +61,7 @@ function leadsSomewhere(tree: ReadonlyArray<TextFile>, document: TextFile, targe
   return heading === undefined || headingsOf(file).has(heading)
 }
 
-/** The names by which a document's headings are linked to: lower case, words joined by hyphens. */
+/** Returns the link names of a document's headings: lower case, words joined by hyphens. */
 function headingsOf(document: TextFile): ReadonlySet<string> {
   const withoutCode = document.text.replace(/^```[\s\S]*?^```/gm, "")
   const headings = [...withoutCode.matchAll(/^#+ +(.+?) *$/gm)].map((match) => match[1]!)
