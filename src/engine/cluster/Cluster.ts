@@ -64,7 +64,7 @@ const make = Effect.fnUntraced(function* (
   const transport: RemoteCalls.Transport = (id, questions) =>
     Stream.paginate(undefined as number | undefined, (continuation) =>
       Effect.map(
-        continuation === undefined ? client(id).Ask({ questions }) : client(id).FetchMore({ ticket: continuation }),
+        continuation === undefined ? client(id).Query({ questions }) : client(id).FetchMore({ continuation }),
         (bytes): readonly [ReadonlyArray<WireAnswers>, Option.Option<number>] => {
           const reply = decode<WireReply>(bytes)
           return [[reply.answers], Option.fromUndefinedOr(reply.continuation)]
@@ -82,8 +82,8 @@ const make = Effect.fnUntraced(function* (
     takeOver: (heads) => journal.takeOver(heads.flatMap(({ identity: { id } }) => (owns(id) ? [id] : []))),
     elsewhere: {
       viewMany: (id, consumerIds) =>
-        calls.ask(id, { ask: "viewMany", consumerIds }, () => undefined) as Effect.Effect<MechanismViews, Refused>,
-      follow: (id) => Stream.map(client(id).Follow(), (change) => decode<Change>(change))
+        calls.query(id, { method: "viewMany", consumerIds }, () => undefined) as Effect.Effect<MechanismViews, Refused>,
+      follow: (id) => Stream.map(client(id).Subscribe(), (change) => decode<Change>(change))
     }
   }
 
@@ -116,17 +116,21 @@ const make = Effect.fnUntraced(function* (
   /** Returns the owner's answer. Where this node is the owner, no message is sent. */
   const route = <A, E>(id: string, question: Question, local: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.suspend(() => {
-      const asked = () => (owns(id) ? (local as Effect.Effect<unknown, Refused>) : undefined)
-      const elsewhere = Effect.suspend(() => calls.ask(id, question, asked))
-      const answer = asked()
+      const localAnswer = () => (owns(id) ? (local as Effect.Effect<unknown, Refused>) : undefined)
+      const elsewhere = Effect.suspend(() => calls.query(id, question, localAnswer))
+      const answer = localAnswer()
       return answer === undefined ? elsewhere : Effect.catchIf(answer, RemoteCalls.wasNotTried, () => elsewhere)
     }) as Effect.Effect<A, E>
 
   /** Questions whose only parameter is the mechanism. */
   type Plain = "facts" | "configuration" | "identity" | "inspect" | "peek"
-  const plain = <Ask extends Plain>(ask: Ask): Engine.Engine["Service"][Ask] =>
+  const plain = <Method extends Plain>(method: Method): Engine.Engine["Service"][Method] =>
     ((mechanism: MechanismRef<Kind>) =>
-      route<unknown, unknown>(mechanism.id, { ask, mechanism }, local[ask](mechanism))) as Engine.Engine["Service"][Ask]
+      route<unknown, unknown>(
+        mechanism.id,
+        { method, mechanism },
+        local[method](mechanism)
+      )) as Engine.Engine["Service"][Method]
   const facts = plain("facts")
 
   const identities = new IdentityCache()
@@ -153,11 +157,11 @@ const make = Effect.fnUntraced(function* (
 
   return {
     send: (mechanism, command) =>
-      route(mechanism.id, { ask: "send", mechanism, command }, local.send(mechanism, command)),
+      route(mechanism.id, { method: "send", mechanism, command }, local.send(mechanism, command)),
     sendAdmin: (mechanism, command) =>
-      route(mechanism.id, { ask: "sendAdmin", mechanism, command }, local.sendAdmin(mechanism, command)),
+      route(mechanism.id, { method: "sendAdmin", mechanism, command }, local.sendAdmin(mechanism, command)),
     view: (mechanism, consumerId) =>
-      route(mechanism.id, { ask: "view", mechanism, consumerId }, local.view(mechanism, consumerId)),
+      route(mechanism.id, { method: "view", mechanism, consumerId }, local.view(mechanism, consumerId)),
     facts,
     configuration,
     identity,
@@ -179,8 +183,8 @@ const make = Effect.fnUntraced(function* (
     // A caller acts on the answers, so they must not come from mechanisms that this node has lost.
     query: (kind, question) =>
       Effect.map(local.query(kind, question), (answers) => answers.filter(({ mechanism }) => owns(mechanism.id))),
-    start: (id) => Effect.ignore(route(id, { ask: "start" }, local.start(id))),
-    unpark: (id) => Effect.ignore(route(id, { ask: "unpark" }, local.unpark(id))),
+    start: (id) => Effect.ignore(route(id, { method: "start" }, local.start(id))),
+    unpark: (id) => Effect.ignore(route(id, { method: "unpark" }, local.unpark(id))),
     nodes: (mechanismIds) =>
       Effect.map(Effect.all([Nodes.alive, Nodes.owners]), ([nodes, owners]) => {
         const owned = Map.groupBy(mechanismIds, (id) => owners.get(shardOf(id).id))

@@ -16,7 +16,7 @@ import type { Registry } from "../registry/Registry.ts"
 import type { ShardOwnership } from "../registry/ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
 import { ReplyBatch } from "./ReplyBatch.ts"
-import { answerToWire, type Asked, decode, encode, type Refused, type WireReply } from "./Wire.ts"
+import { answerToWire, type AddressedQuestion, decode, encode, type Refused, type WireReply } from "./Wire.ts"
 
 /**
  * Changes that wait for a slow node. At the limit its stream ends. The node then subscribes again and reads all
@@ -25,12 +25,15 @@ import { answerToWire, type Asked, decode, encode, type Refused, type WireReply 
 const waitingChangesMax = 256
 
 export const MechanismEntity = Entity.make("Mechanism", [
-  // Returns the answers that are ready soon, and a ticket for the rest.
-  Rpc.make("Ask", { payload: { questions: Schema.Uint8Array }, success: Schema.Uint8Array }),
-  // Returns further answers of a ticket.
-  Rpc.make("FetchMore", { payload: { ticket: Schema.Int }, success: Schema.Uint8Array }),
+  // Returns the answers that are ready soon, and a continuation to fetch the rest with.
+  Rpc.make("Query", { payload: { questions: Schema.Uint8Array }, success: Schema.Uint8Array }),
+  // Returns further answers of a continuation.
+  Rpc.make("FetchMore", { payload: { continuation: Schema.Int }, success: Schema.Uint8Array }),
   // The stream ends only when the last subscriber leaves. A node that gives the mechanism away does not wait for it.
-  Rpc.make("Follow", { success: Schema.Uint8Array, stream: true }).annotate(ClusterSchema.InterruptOnTermination, true),
+  Rpc.make("Subscribe", { success: Schema.Uint8Array, stream: true }).annotate(
+    ClusterSchema.InterruptOnTermination,
+    true
+  ),
   Rpc.make("Proof", { payload: { draw: Schema.Uint8Array }, success: Schema.String, stream: true })
 ])
 
@@ -47,23 +50,23 @@ export const layer = (here: Here) =>
     Effect.gen(function* () {
       const { entityId: id } = yield* Entity.CurrentAddress
       const replyBatches = new Map<number, ReplyBatch>()
-      let lastTicket = 0
-      const reply = (batch: ReplyBatch, ticket: number): Effect.Effect<Uint8Array> =>
+      let lastContinuation = 0
+      const reply = (batch: ReplyBatch, continuation: number): Effect.Effect<Uint8Array> =>
         Effect.map(batch.taken, (answers) => {
-          if (batch.isDone) replyBatches.delete(ticket)
-          else replyBatches.set(ticket, batch)
-          return encode({ answers, continuation: batch.isDone ? undefined : ticket } satisfies WireReply)
+          if (batch.isDone) replyBatches.delete(continuation)
+          else replyBatches.set(continuation, batch)
+          return encode({ answers, continuation: batch.isDone ? undefined : continuation } satisfies WireReply)
         })
       return {
-        Ask: ({ payload }) =>
-          Effect.flatMap(runAll(here, decode<ReadonlyArray<Asked>>(payload.questions)), (batch) =>
-            reply(batch, ++lastTicket)
+        Query: ({ payload }) =>
+          Effect.flatMap(runAll(here, decode<ReadonlyArray<AddressedQuestion>>(payload.questions)), (batch) =>
+            reply(batch, ++lastContinuation)
           ),
-        FetchMore: ({ payload: { ticket } }) => {
-          const batch = replyBatches.get(ticket)
-          return batch === undefined ? Effect.succeed(encode(nothing)) : reply(batch, ticket)
+        FetchMore: ({ payload: { continuation } }) => {
+          const batch = replyBatches.get(continuation)
+          return batch === undefined ? Effect.succeed(encode(nothing)) : reply(batch, continuation)
         },
-        Follow: () => Stream.map(changesOf(here.registry, id), encode),
+        Subscribe: () => Stream.map(changesOf(here.registry, id), encode),
         Proof: ({ payload }) =>
           Stream.unwrap(
             Effect.map(here.engine.proof(decode<MechanismRef<"draw">>(payload.draw)), (text) => text ?? Stream.empty)
@@ -79,7 +82,7 @@ export const layer = (here: Here) =>
   )
 
 /** Runs each question on the engine of this node, if the node owns the mechanism. */
-const runAll = (here: Here, questions: ReadonlyArray<Asked>): Effect.Effect<ReplyBatch> =>
+const runAll = (here: Here, questions: ReadonlyArray<AddressedQuestion>): Effect.Effect<ReplyBatch> =>
   Effect.suspend(() => {
     const batch = new ReplyBatch(questions.length)
     const answers = Effect.forEach(
@@ -93,10 +96,10 @@ const runAll = (here: Here, questions: ReadonlyArray<Asked>): Effect.Effect<Repl
 
 const runOne = (
   { engine, registry, ownership }: Here,
-  { id, question }: Asked
+  { id, question }: AddressedQuestion
 ): Effect.Effect<ReturnType<typeof answerToWire>> => {
   const run = (): Effect.Effect<unknown, Refused> => {
-    switch (question.ask) {
+    switch (question.method) {
       case "send":
         return engine.send(question.mechanism, question.command)
       case "sendAdmin":
@@ -113,7 +116,7 @@ const runOne = (
       case "unpark":
         return engine.unpark(id)
       default:
-        return engine[question.ask](question.mechanism)
+        return engine[question.method](question.mechanism)
     }
   }
   return Effect.suspend(() => (ownership.owns(id) ? run() : notHere)).pipe(
@@ -123,7 +126,7 @@ const runOne = (
   )
 }
 
-/** The reply for a ticket that this node does not know: the entity has moved, and the answers are lost. */
+/** The reply for a continuation that this node does not know: the entity has moved, and the answers are lost. */
 const nothing: WireReply = { answers: [], continuation: undefined }
 
 const notHere = Effect.fail(new Unavailable({ cause: hasStopped }))

@@ -52,7 +52,7 @@ const refuseTaken = Effect.fnUntraced(function* ({ address, lockSeconds }: Nodes
     if (now.heardAt.getTime() === found.heardAt.getTime()) continue
     return yield* refuse(
       `CLUSTER_HOST and CLUSTER_PORT: ${address} is the address of the node ${now.name} already, on this machine or on ` +
-        "another. Give each node an address at which the others reach it and nobody else."
+        "another. Give each node an address at which the others reach it and no other process."
     )
   }
 })
@@ -86,8 +86,8 @@ const refuseUnreachable = (own: Nodes.Node, other: Nodes.Node, identity: Transpo
       reason === "stranger"
         ? `What listens at ${other.address} is not the node ${other.name}: it does not have this database's key, so it belongs to ` +
             "another installation. Correct CLUSTER_HOST and CLUSTER_PORT of one of them."
-        : `This node does not reach the node ${other.name} at ${other.address}: ${reason}. Open the way between the nodes ` +
-            "(CLUSTER_PORT), or end that node if it is on its way out."
+        : `This node does not reach the node ${other.name} at ${other.address}: ${reason}. Allow connections between the nodes ` +
+            "(CLUSTER_PORT), or end that node if it is stopping."
     )
   )
 }

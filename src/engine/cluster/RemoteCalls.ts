@@ -6,7 +6,14 @@
 import { Effect, Exit, Fiber, type Scope, Stream } from "effect"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { hasStopped, mailboxCapacity, Overloaded } from "../actor/Actor.ts"
-import { answerFromWire, type Asked, encode, type Question, type Refused, type WireAnswers } from "./Wire.ts"
+import {
+  answerFromWire,
+  type AddressedQuestion,
+  encode,
+  type Question,
+  type Refused,
+  type WireAnswers
+} from "./Wire.ts"
 
 /** Questions in one message. */
 const messageQuestionsMax = 512
@@ -20,7 +27,7 @@ const messagesAtOnce = 4
  */
 const patienceMillis = 2_400
 
-/** Time before a mechanism that is just moving is asked again. */
+/** Time before a mechanism that is just moving is queried again. */
 const retryMillis = 50
 
 /**
@@ -29,7 +36,7 @@ const retryMillis = 50
  */
 export type Transport = (mechanismId: string, message: Uint8Array) => Stream.Stream<WireAnswers, Unavailable>
 
-interface Waiting extends Asked {
+interface Waiting extends AddressedQuestion {
   readonly answer: (answer: Effect.Effect<unknown, Refused>) => void
 }
 
@@ -56,8 +63,8 @@ export const make = Effect.fnUntraced(function* (transport: Transport, owners: O
   const send = (owner: string, outbox: Outbox): void => {
     const message = outbox.waiting.splice(0, messageQuestionsMax)
     outbox.inProgress += 1
-    const asked: ReadonlyArray<Asked> = message.map(({ id, question }) => ({ id, question }))
-    const delivered = Stream.runForEach(transport(message[0]!.id, encode(asked)), (answers) =>
+    const questions: ReadonlyArray<AddressedQuestion> = message.map(({ id, question }) => ({ id, question }))
+    const delivered = Stream.runForEach(transport(message[0]!.id, encode(questions)), (answers) =>
       Effect.sync(() => deliver(message, answers))
     ).pipe(
       Effect.onExit((exit) =>
@@ -85,7 +92,7 @@ export const make = Effect.fnUntraced(function* (transport: Transport, owners: O
     })
 
   /** Returns the answer of the node that owns the mechanism. Where that is this node, `local` answers. */
-  const ask = (
+  const query = (
     id: string,
     question: Question,
     local: () => Effect.Effect<unknown, Refused> | undefined
@@ -102,7 +109,7 @@ export const make = Effect.fnUntraced(function* (transport: Transport, owners: O
     })
   }
 
-  return { ask }
+  return { query }
 })
 
 /** True if the node did nothing because it does not own the mechanism. Another node may own it. */

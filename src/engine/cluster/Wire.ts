@@ -16,17 +16,17 @@ import { Parked } from "../registry/Registry.ts"
 
 /** One question about a mechanism. A question for a tenant names the tenant; a question between nodes does not. */
 export type Question =
-  | { readonly ask: "send"; readonly mechanism: Named; readonly command: ConsumerCommand<Kind> }
-  | { readonly ask: "sendAdmin"; readonly mechanism: Named; readonly command: AdminCommand<Kind> }
-  | { readonly ask: "view"; readonly mechanism: Named; readonly consumerId: string }
-  | { readonly ask: "facts" | "configuration" | "identity" | "inspect" | "peek"; readonly mechanism: Named }
-  | { readonly ask: "viewMany"; readonly consumerIds: ReadonlyArray<string> }
-  | { readonly ask: "start" | "unpark" }
+  | { readonly method: "send"; readonly mechanism: Named; readonly command: ConsumerCommand<Kind> }
+  | { readonly method: "sendAdmin"; readonly mechanism: Named; readonly command: AdminCommand<Kind> }
+  | { readonly method: "view"; readonly mechanism: Named; readonly consumerId: string }
+  | { readonly method: "facts" | "configuration" | "identity" | "inspect" | "peek"; readonly mechanism: Named }
+  | { readonly method: "viewMany"; readonly consumerIds: ReadonlyArray<string> }
+  | { readonly method: "start" | "unpark" }
 
 type Named = MechanismRef<Kind>
 
 /** A question and the id of its mechanism. */
-export interface Asked {
+export interface AddressedQuestion {
   readonly id: string
   readonly question: Question
 }
@@ -45,7 +45,7 @@ export const decode = <A>(bytes: Uint8Array): A => deserialize(bytes) as A
 /** Finished answers, each with the index of its question in the message. */
 export type WireAnswers = ReadonlyArray<readonly [index: number, answer: WireAnswer]>
 
-/** A reply: the answers so far, and the ticket to fetch the rest with. */
+/** A reply: the answers so far, and the continuation to fetch the rest with. */
 export interface WireReply {
   readonly answers: WireAnswers
   readonly continuation: number | undefined
@@ -56,7 +56,7 @@ export type WireAnswer = readonly [kind: "yes" | "no", value: unknown]
 /** Encodes an answer. Errors travel as their fields, because a class instance does not survive the clone. */
 export const answerToWire = (question: Question, answer: Answer): WireAnswer => {
   if (Result.isFailure(answer)) return ["no", fieldsOf(answer.failure)]
-  if (question.ask !== "facts") return ["yes", answer.success]
+  if (question.method !== "facts") return ["yes", answer.success]
   return ["yes", isOfSlots(question) ? factsToWire(answer.success as Facts) : withoutProof(answer.success)]
 }
 
@@ -65,7 +65,8 @@ export const answerFromWire = (question: Question, [kind, value]: WireAnswer): A
   return Result.succeed(isOfSlots(question) ? factsFromWire(value as ReturnType<typeof factsToWire>) : value)
 }
 
-const isOfSlots = (question: Question): boolean => question.ask === "facts" && question.mechanism.kind === "appointment"
+const isOfSlots = (question: Question): boolean =>
+  question.method === "facts" && question.mechanism.kind === "appointment"
 
 /** A draw's proof is a function, not data. `Proof` requests it separately. */
 const withoutProof = (facts: unknown): unknown => {

@@ -76,8 +76,7 @@ const check = Effect.fnUntraced(
       .pipe(
         Effect.timeoutOrElse({
           duration: `${answerSeconds} seconds`,
-          orElse: () =>
-            Effect.fail(refused(name, "it takes connections, but it does not answer. Check that it is well."))
+          orElse: () => Effect.fail(refused(name, "it takes connections, but it does not answer. Check its state."))
         })
       )
     const [version, encoding, standby] = rows[0] as [string, string, string]
@@ -124,7 +123,7 @@ const reasonOf = (error: SqlError): string => {
       return "the server has no such database. Create it, or correct the database's name."
     case "28P01":
     case "28000":
-      return `the server does not let this user in (${cause.message}). Correct user and password.`
+      return `the server rejects this user (${cause.message}). Correct user and password.`
     default:
       return `${cause.message}. Check that the server is up, and that host, port and options are right.`
   }

@@ -65,17 +65,17 @@ describe("The locks of shards", () => {
       const locks = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
       const sql = yield* SqlClient.SqlClient
-      const told: Array<string> = []
+      const stops: Array<string> = []
       locks.onRelease((isLost) =>
         Effect.map(Effect.provideService(Effect.orDie(owners), SqlClient.SqlClient, sql), ({ length }) => {
           const lost = shards.filter(({ id }) => isLost(id)).map(({ id }) => id)
-          told.push(`${lost.join()} of ${length}`)
+          stops.push(`${lost.join()} of ${length}`)
         })
       )
       yield* storage.acquire(own, shards)
       yield* storage.release(own, shards[0]!)
       yield* storage.releaseAll(own)
-      assert.deepStrictEqual(told, ["1 of 3", "1,2,3 of 2"])
+      assert.deepStrictEqual(stops, ["1 of 3", "1,2,3 of 2"])
       assert.deepStrictEqual(yield* owners, [])
     }).pipe(Effect.provide(layer))
   )

@@ -29,14 +29,14 @@ const transferred = (question: Question, answer: Answer): Answer =>
 
 const roundTrip = <A>(value: A): A => decode<A>(encode(value))
 
-const factsOf = (kind: Kind): Question => ({ ask: "facts", mechanism: { ...queue(), kind } })
+const factsOf = (kind: Kind): Question => ({ method: "facts", mechanism: { ...queue(), kind } })
 
 /** The facts as the other node decodes them. */
 const arrived = <A>(kind: Kind, facts: A): A =>
   Result.getOrThrow(transferred(factsOf(kind), Result.succeed(facts))) as A
 
 describe("a refusal that another node gives", () => {
-  const send: Question = { ask: "send", mechanism: queue(), command: enter(1) }
+  const send: Question = { method: "send", mechanism: queue(), command: enter(1) }
   const fields: { readonly [tag: string]: object } = {
     NotOpen: { opensAt: 1_795_294_020_123 },
     Full: { retryAfterSeconds: 7 },
@@ -66,13 +66,13 @@ describe("a refusal that another node gives", () => {
   })
 
   it("arrives as Unavailable with its cause as text, whatever the cause was", () => {
-    for (const [cause, told] of [
+    for (const [cause, text] of [
       ["the mechanism's actor has stopped", "the mechanism's actor has stopped"],
       [new Error("the database is away"), "Error: the database is away"]
     ]) {
       const answer = transferred(send, Result.fail(new Unavailable({ cause })))
       assert(Result.isFailure(answer) && answer.failure instanceof Unavailable)
-      assert.strictEqual(answer.failure.cause, told)
+      assert.strictEqual(answer.failure.cause, text)
     }
   })
 
@@ -94,11 +94,11 @@ describe("the facts that another node returns", () => {
       fitting.when(1, Appointment.book(consumerId, slot))
     }
     const facts = appointments.facts!(fitting.state, Appointment.at(2))
-    const told = arrived("appointment", facts)
-    assert(Equal.equals(told.taken, facts.taken))
+    const received = arrived("appointment", facts)
+    assert(Equal.equals(received.taken, facts.taken))
     const span = { from: Appointment.start, to: Appointment.at(2 * 1_440) }
-    assert.deepStrictEqual([...offeredSlots(told, span)], [...offeredSlots(facts, span)])
-    assert.isNotEmpty([...offeredSlots(told, span)])
+    assert.deepStrictEqual([...offeredSlots(received, span)], [...offeredSlots(facts, span)])
+    assert.isNotEmpty([...offeredSlots(received, span)])
   })
 
   it("of an auction have amounts exact to the last decimal", () => {
@@ -128,7 +128,7 @@ describe("the facts that another node returns", () => {
 describe("a command to another node", () => {
   it("arrives as it was sent, amounts included", () => {
     const command = { _tag: "Bid", consumerId: "ada", amount: "90071992.54740993" } as const
-    const question: Question = { ask: "send", mechanism: { ...queue(), kind: "auction" }, command }
+    const question: Question = { method: "send", mechanism: { ...queue(), kind: "auction" }, command }
     assert.deepStrictEqual(roundTrip(question), question)
   })
 })

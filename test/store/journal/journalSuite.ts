@@ -246,9 +246,9 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
         const mechanisms = yield* Effect.all(Array.from({ length: 20 }, () => created))
         const backwards = mechanisms.toReversed()
         const rounds = Array.from({ length: 8 }, (_, round) => (round % 2 === 0 ? mechanisms : backwards))
-        const reigns = yield* Effect.forEach(rounds, (ids) => journal.takeOver(ids), { concurrency: "unbounded" })
+        const epochs = yield* Effect.forEach(rounds, (ids) => journal.takeOver(ids), { concurrency: "unbounded" })
         for (const id of mechanisms) {
-          const found = reigns.map((heads) => heads.find(({ identity }) => identity.id === id)!.epoch)
+          const found = epochs.map((heads) => heads.find(({ identity }) => identity.id === id)!.epoch)
           assert.sameMembers(found, [1, 2, 3, 4, 5, 6, 7, 8])
         }
       })

@@ -13,21 +13,21 @@ describe("Rows of a batch writer", () => {
           Effect.never
         )
       )
-      const told: Array<number> = []
+      const failedAt: Array<number> = []
       const rows: Array<Fiber.Fiber<void, unknown>> = []
       for (const row of [1, 2, 3, 4]) {
         const refused = Effect.flip(write(row)).pipe(
           Effect.andThen(Clock.currentTimeMillis),
-          Effect.map((now) => void told.push(now))
+          Effect.map((now) => void failedAt.push(now))
         )
         rows.push(yield* Effect.forkChild(refused, { startImmediately: true }))
         yield* TestClock.adjust(1)
       }
-      assert.deepStrictEqual(batches, [[1], [2]], "two statements are under way, and the others wait")
+      assert.deepStrictEqual(batches, [[1], [2]], "two statements are in progress, and the others wait")
       yield* TestClock.adjust("10 seconds")
       yield* Fiber.awaitAll(rows)
-      assert.strictEqual(told.length, 4)
-      assert.isAtMost(Math.max(...told), 10_004)
+      assert.strictEqual(failedAt.length, 4)
+      assert.isAtMost(Math.max(...failedAt), 10_004)
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(batches, [[1], [2]], "what was given up is not written later")
     }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))

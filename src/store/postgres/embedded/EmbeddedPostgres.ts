@@ -84,7 +84,7 @@ const enter = Effect.fnUntraced(function* (server: Startable, visitor: Presence.
     if (Result.isFailure(entered) && attempt > enterAttemptsMax) {
       const { message } = entered.failure
       return yield* new StartRefused({
-        message: `The embedded Postgres in ${server.folder.root} does not let Usher in: ${message}`
+        message: `The embedded Postgres in ${server.folder.root} refuses Usher's connection: ${message}`
       })
     }
     yield* Effect.sleep("20 millis")

@@ -92,8 +92,8 @@ export const chooseAccount = Effect.fnUntraced(function* (binaries: Binaries, da
   const closed = yield* closedFolder([dataDir, dirname(binaries.postgres)])
   return yield* new StartRefused({
     message:
-      `Postgres does not run as root, and user ${unprivileged.uid}, as whom it would run, has no way into ${closed}. ` +
-      `Start Usher as an ordinary user, open the way (chmod o+x ${closed}), set DATA_DIR to a folder such as ` +
+      `Postgres does not run as root, and user ${unprivileged.uid}, under which it would run, cannot enter ${closed}. ` +
+      `Start Usher as an ordinary user, allow access (chmod o+x ${closed}), set DATA_DIR to a folder such as ` +
       "/var/lib/usher, or set DATABASE_URL to a Postgres server of your own."
   })
 })

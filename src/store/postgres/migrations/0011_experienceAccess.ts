@@ -45,7 +45,7 @@ export default Effect.gen(function* () {
       return null;
     end $$`
 
-  for (const [table, changes, tell] of [
+  for (const [table, changes, notify] of [
     ["experience_products", "insert or update or delete", "tell_catalogue"],
     ["product_variants", "insert or update or delete", "tell_catalogue"],
     ["products", "update or delete", "tell_catalogue"],
@@ -58,6 +58,6 @@ export default Effect.gen(function* () {
   ] as const) {
     yield* sql`
       create trigger ${sql.literal(`${table}_told`)} after ${sql.literal(changes)} on ${sql.literal(table)}
-      for each row execute function ${sql.literal(tell)}()`
+      for each row execute function ${sql.literal(notify)}()`
   }
 })
