@@ -30,6 +30,8 @@ import type { MechanismViews } from "../actor/Actor.ts"
 import type { ShardOwnership } from "../registry/ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
 
+type Service = Engine.Engine["Service"]
+
 /** How often the node checks whether it has acquired shards. */
 const checkMillis = 100
 
@@ -40,7 +42,7 @@ export const layer = (options: Runtime.Options) =>
 const make = Effect.fnUntraced(function* (
   node: string
 ): Effect.fn.Return<
-  Engine.Engine["Service"],
+  Service,
   never,
   | Sharding.Sharding
   | ShardLocks.ShardLocks
@@ -124,20 +126,16 @@ const make = Effect.fnUntraced(function* (
 
   /** Questions whose only parameter is the mechanism. */
   type Plain = "facts" | "configuration" | "identity" | "inspect" | "peek"
-  const plain = <Method extends Plain>(method: Method): Engine.Engine["Service"][Method] =>
+  const plain = <M extends Plain>(method: M) =>
     ((mechanism: MechanismRef<Kind>) =>
-      route<unknown, unknown>(
-        mechanism.id,
-        { method, mechanism },
-        local[method](mechanism)
-      )) as Engine.Engine["Service"][Method]
+      route<unknown, unknown>(mechanism.id, { method, mechanism }, local[method](mechanism))) as Service[M]
   const facts = plain("facts")
 
   const identities = new IdentityCache()
   const fetchIdentity = plain("identity")
   const fetchConfiguration = plain("configuration")
 
-  const identity: Engine.Engine["Service"]["identity"] = (mechanism) =>
+  const identity: Service["identity"] = (mechanism) =>
     Effect.suspend(() => {
       if (owns(mechanism.id)) return local.identity(mechanism)
       const known = identities.identity(mechanism)
@@ -153,7 +151,7 @@ const make = Effect.fnUntraced(function* (
       return Effect.tap(fetchConfiguration(mechanism), (found) =>
         Effect.sync(() => identities.noteConfiguration(mechanism, found, now))
       )
-    })) as Engine.Engine["Service"]["configuration"]
+    })) as Service["configuration"]
 
   return {
     send: (mechanism, command) =>
