@@ -1,12 +1,9 @@
 /**
- * A bounded cache of recently used entries. It holds at least the last `capacity` entries and at most twice as many,
- * in two maps. When the young map is full, it replaces the old map. A used entry moves to the young map. There is no
- * list to maintain and no clean-up pass.
+ * A bounded memory of what was used lately: at least the last `capacity` entries, at most twice as many. Two maps; when
+ * the young one is full it becomes the old one and the old one is dropped. An entry used again moves to the young one.
+ * No list to maintain, no clean-up pass.
  *
- * With a `Ttl`, the cache also forgets entries that were not used for that time, or for twice that time at most.
- *
- * Effect's `Cache` does not fit: callers read and write synchronously and store only some results, and a hit costs
- * about 1 µs there and 0.1 µs here.
+ * Given a time, it also forgets what was not used for that long, twice as long at most, as soon as anything is.
  */
 import type { Millis } from "../../domain/values/Time.ts"
 
@@ -16,6 +13,10 @@ export interface Ttl {
   readonly now: () => Millis
 }
 
+/**
+ * Effect's `Cache` does not fit: callers read and write synchronously and store only some results, and a hit costs about
+ * 1 µs there and 0.1 µs here.
+ */
 export class SegmentedCache<A> {
   readonly #capacity: number
   readonly #lapse: Ttl | undefined

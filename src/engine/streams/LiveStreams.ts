@@ -22,12 +22,12 @@ export interface Listener<View = unknown> {
   /** The event number of the last view that was sent before the stream was cut off; undefined if none was. */
   readonly since: number | undefined
   /** The last view that was sent, for `Subscribers` alone; undefined if none was. */
-  told: unknown
+  lastView: unknown
   /**
    * Sends the consumer's view as of an event number of the mechanism. After a failure the view is sent again within
    * about a second.
    */
-  tell(view: View, sequence: number): Effect.Effect<void, unknown>
+  send(view: View, sequence: number): Effect.Effect<void, unknown>
   /** Ends the stream. Called at most once; no view is sent afterwards. */
   end(ending: Ending): void
 }
@@ -113,7 +113,7 @@ export class Subscribers implements Following<unknown> {
 
   /** Records that the actor was rebuilt from the journal. */
   rebuilt(): void {
-    for (const listener of [...this.listeners.values()].flat()) listener.told = undefined
+    for (const listener of [...this.listeners.values()].flat()) listener.lastView = undefined
     this.pass = undefined
     this.nextPassAt = 0
     this.isStale = true
@@ -174,10 +174,10 @@ export class Subscribers implements Following<unknown> {
     const sends = listeners.flatMap((ofConsumer, index) => {
       const view = views[index]
       return ofConsumer.flatMap((listener) => {
-        if (isSame(listener.told, view)) return []
+        if (isSame(listener.lastView, view)) return []
         // A consumer that got this event number on an earlier stream already has the view.
-        const isKnown = listener.told === undefined && listener.since === sequence
-        listener.told = view
+        const isKnown = listener.lastView === undefined && listener.since === sequence
+        listener.lastView = view
         return isKnown ? [] : [this.send(listener, view, sequence)]
       })
     })
@@ -192,8 +192,8 @@ export class Subscribers implements Following<unknown> {
   }
 
   private send(listener: Listener, view: unknown, sequence: number): Effect.Effect<void> {
-    return Effect.catchCause(listener.tell(view, sequence), (cause) => {
-      listener.told = undefined
+    return Effect.catchCause(listener.send(view, sequence), (cause) => {
+      listener.lastView = undefined
       this.isStale = true
       return logDefect(cause)
     })

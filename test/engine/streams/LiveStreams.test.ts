@@ -17,7 +17,7 @@ const settle = Effect.repeat(Effect.yieldNow, { times: 200 })
 class Recorder implements Listener {
   readonly consumerId: string
   readonly since: number | undefined
-  told: unknown = undefined
+  lastView: unknown = undefined
   readonly sequences: Array<number> = []
   readonly views: Array<View> = []
   readonly endings: Array<Ending> = []
@@ -25,7 +25,7 @@ class Recorder implements Listener {
     this.consumerId = consumer(n)
     this.since = since
   }
-  readonly tell = (view: unknown, sequence: number): Effect.Effect<void, Cause.NoSuchElementError> =>
+  readonly send = (view: unknown, sequence: number): Effect.Effect<void, Cause.NoSuchElementError> =>
     Effect.sync(() => {
       this.views.push(view as View)
       this.sequences.push(sequence)
@@ -204,7 +204,7 @@ describe("A place with a subscription", () => {
       yield* createQueue(1, byHand)
       class Failing extends Recorder {
         isFailing = true
-        override readonly tell = (view: unknown) =>
+        override readonly send = (view: unknown) =>
           this.isFailing
             ? Effect.fail(new Cause.NoSuchElementError())
             : Effect.sync(() => void this.views.push(view as View))
