@@ -7,7 +7,13 @@ import * as exceptional from "./tidy/exceptions.ts"
 import { markdownTable } from "../src/settings/Settings.ts"
 import { composeFindings } from "./tidy/rules/compose.ts"
 import * as Dependencies from "./tidy/rules/dependencies.ts"
-import { brokenLinks, staleSettingsTable, untrueLimits, withSettingsTable } from "./tidy/rules/documents.ts"
+import {
+  brokenLinks,
+  longDocuments,
+  staleSettingsTable,
+  untrueLimits,
+  withSettingsTable
+} from "./tidy/rules/documents.ts"
 import { assertTidy, type Finding } from "./tidy/rules/Finding.ts"
 import { importCycles, importsPointingRight, impureImports } from "./tidy/rules/imports.ts"
 import { strayTopLevel, untestedDomain, unwantedWords } from "./tidy/rules/layout.ts"
@@ -226,30 +232,49 @@ describe("the documents", () => {
     ])
   })
 
-  it("show every setting as in the code", () => assertTidy(staleSettingsTable(fileNamed("README.md"), markdownTable())))
+  it("are short", () =>
+    assertTidy(
+      longDocuments(tree, [
+        [/^README\.md$/, 1_500],
+        [/^src\/ARCHITECTURE\.md$/, 2_000],
+        [/^src\/decisions\/\d\d-.*\.md$/, 250]
+      ])
+    ))
+
+  it("with more words than agreed are found", () => {
+    const sample = [
+      { path: "README.md", text: "# Usher\n\nThree words more\n" },
+      { path: "src/LIMITS.md", text: "without a limit of its own" }
+    ]
+    assert.deepStrictEqual(found(longDocuments(sample, [[/^README\.md$/, 5]])), [])
+    assert.deepStrictEqual(found(longDocuments(sample, [[/^README\.md$/, 4]])), ["README.md:1 has 5 words, at most 4"])
+  })
+
+  it("show every setting as in the code", () =>
+    assertTidy(staleSettingsTable(fileNamed("src/settings/README.md"), markdownTable())))
 
   it("with an old table of settings are found, and are corrected by the script", () => {
-    const text = "# Usher\n<!-- settings -->\n\n| old |\n\n<!-- /settings -->\nrest"
-    const problem = "README.md:2 the table of settings is not the one of src/settings/Settings.ts"
-    assert.deepStrictEqual(found(staleSettingsTable({ path: "README.md", text }, "| new |")), [problem])
-    const updated = { path: "README.md", text: withSettingsTable(text, "| new |") }
+    const text = "# Settings\n<!-- settings -->\n\n| old |\n\n<!-- /settings -->\nrest"
+    const problem = "src/settings/README.md:2 the table of settings is not the one of src/settings/Settings.ts"
+    assert.deepStrictEqual(found(staleSettingsTable({ path: "src/settings/README.md", text }, "| new |")), [problem])
+    const updated = { path: "src/settings/README.md", text: withSettingsTable(text, "| new |") }
     assert.deepStrictEqual(found(staleSettingsTable(updated, "| new |")), [])
     assert.isTrue(updated.text.endsWith("<!-- /settings -->\nrest"))
   })
 })
 
 describe("the limits", () => {
-  it("are documented as in the source", () => assertTidy(untrueLimits(tree)))
+  it("are the source's", () => assertTidy(untrueLimits(tree)))
 
-  it("that are documented otherwise are found", () => {
-    const rows = ["| [`a`](A.ts) | 1,000 | |", "| [`b`](A.ts) | 5 | |", "| [`c`](A.ts) | 5 | |"]
+  it("that differ from the source's are found", () => {
+    const rows = ["| [`a`](A.ts) | 1,000 | |", "| [`b`](A.ts)     | 5      | |", "| [`c`](A.ts) | 5 | |"]
     const sample = [
-      { path: "src/ARCHITECTURE.md", text: rows.join("\n") },
+      { path: "src/LIMITS.md", text: rows.join("\n") },
       { path: "src/A.ts", text: "const a = 1_000\nconst options = { b: 6 }" }
     ]
     assert.deepStrictEqual(found(untrueLimits(sample)), [
-      "src/ARCHITECTURE.md:2 b is 5 here and 6 in src/A.ts",
-      "src/ARCHITECTURE.md:3 c is 5 here and not a plain number in src/A.ts"
+      "src/LIMITS.md:2 b is 5 here and 6 in src/A.ts",
+      "src/LIMITS.md:3 c is 5 here and not a plain number in src/A.ts"
     ])
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Every setting, once: its variable, unit, default, shape and meaning. The README's table is made from `settings`.
+ * Every setting, once: its variable, unit, default, shape and meaning. README.md here is generated from `settings`.
  *
  * A wrong value stops the start with a message that names the variable, what was expected, what was found and the fix.
  * Values of secret settings are never shown.
