@@ -1,6 +1,6 @@
 /**
- * Style that fails a test needs no reviewer. Every rule reads the tree, names file, line and remedy, and is itself
- * shown a bad sample, so that a rule that can no longer fail is noticed.
+ * Style rules that a test enforces need no reviewer. Every rule reads the tree and names file, line and remedy. Each
+ * rule also gets a bad sample, so that a rule that no longer finds anything fails.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as exceptional from "./tidy/exceptions.ts"
@@ -22,7 +22,7 @@ import { fullFolders, longFiles, longFunctions } from "./tidy/rules/size.ts"
 import { bannedTokens, type Exception } from "./tidy/rules/tokens.ts"
 import { readTree, type TextFile, topLevel, typescriptIn } from "./tidy/rules/Tree.ts"
 
-/** Who may do what the others may not. */
+/** The allowed uses of banned tokens. */
 const exceptions: ReadonlyArray<Exception> = []
 
 const tree = readTree()
@@ -34,14 +34,14 @@ const fileNamed = (path: string): TextFile => tree.find((file) => file.path === 
 const manifest: Dependencies.Manifest & Scripts = JSON.parse(fileNamed("package.json").text)
 const lock: Dependencies.Lock = JSON.parse(fileNamed("package-lock.json").text)
 
-/** The findings in short, for samples. */
+/** Returns the findings in short form, for samples. */
 const found = (findings: ReadonlyArray<Finding>): ReadonlyArray<string> =>
   findings.map(({ path, line, problem }) => `${path}:${line} ${problem}`)
 
 describe("imports", () => {
   it("only point left", () => assertTidy(importsPointingRight(source)))
 
-  it("that point right, sideways, out of src or from nowhere are found", () => {
+  it("to the right, sideways, out of src or from an unknown folder are found", () => {
     const sample = [
       {
         path: "src/store/journal/Journal.ts",
@@ -68,7 +68,7 @@ describe("imports", () => {
 
   it("never go in a circle", () => assertTidy(importCycles(source)))
 
-  it("that go in a circle are found", () => {
+  it("in a circle are found", () => {
     const sample = [
       { path: "src/engine/A.ts", text: 'import type { b } from "./B.ts"' },
       { path: "src/engine/B.ts", text: 'import { c } from "./C.ts"' },
@@ -108,7 +108,7 @@ describe("imports", () => {
 })
 
 describe("the source", () => {
-  it("uses no banned token, and no exception is left over", () => assertTidy(bannedTokens(source, exceptions)))
+  it("uses no banned token, and has no unused exception", () => assertTidy(bannedTokens(source, exceptions)))
 
   it("that uses one is found", () => {
     const statements = [
@@ -134,7 +134,7 @@ describe("the source", () => {
     )
   })
 
-  it("may speak of them in comments and text, and make a date of a number", () => {
+  it("may mention them in comments and text, and make a date from a number", () => {
     const text = '// try Date.now() and async\nconst a = "console.log"\nconst b = new Date(0)'
     assert.deepStrictEqual(found(bannedTokens([{ path: "src/domain/values/Time.ts", text }], [])), [])
   })
@@ -176,7 +176,7 @@ describe("the layout", () => {
   it("has only the agreed names at the top", () => assertTidy(strayTopLevel(topLevel())))
 
   it("with another name at the top is found", () => {
-    assert.deepStrictEqual(found(strayTopLevel(["src", "lib"])), ["lib:1 stands at the top level"])
+    assert.deepStrictEqual(found(strayTopLevel(["src", "lib"])), ["lib:1 is at the top level"])
   })
 
   it("has at most 15 files in a folder", () => assertTidy(fullFolders(code, 15, exceptional.folders)))
@@ -207,17 +207,17 @@ describe("the layout", () => {
     ])
   })
 
-  it("holds no words for unfinished work and no path of one machine", () => assertTidy(unwantedWords(tree)))
+  it("contains no words for unfinished work and no path of one machine", () => assertTidy(unwantedWords(tree)))
 
   it("with such a word in it is found", () => {
     const word = "todo".toUpperCase()
     const sample = { path: "src/main.ts", text: `const a = 1\n// ${word}: b` }
-    assert.deepStrictEqual(found(unwantedWords([sample])), [`src/main.ts:2 says ${word}`])
+    assert.deepStrictEqual(found(unwantedWords([sample])), [`src/main.ts:2 contains ${word}`])
   })
 })
 
 describe("the documents", () => {
-  it("link to what is there", () => assertTidy(brokenLinks(tree)))
+  it("have no broken link", () => assertTidy(brokenLinks(tree)))
 
   it("with a broken link are found", () => {
     const text =
@@ -250,10 +250,10 @@ describe("the documents", () => {
     assert.deepStrictEqual(found(longDocuments(sample, [[/^README\.md$/, 4]])), ["README.md:1 has 5 words, at most 4"])
   })
 
-  it("show every setting as the code has it", () =>
+  it("show every setting as in the code", () =>
     assertTidy(staleSettingsTable(fileNamed("src/settings/README.md"), markdownTable())))
 
-  it("with an old table of settings are found, and are put right by the script", () => {
+  it("with an old table of settings are found, and are corrected by the script", () => {
     const text = "# Settings\n<!-- settings -->\n\n| old |\n\n<!-- /settings -->\nrest"
     const problem = "src/settings/README.md:2 the table of settings is not the one of src/settings/Settings.ts"
     assert.deepStrictEqual(found(staleSettingsTable({ path: "src/settings/README.md", text }, "| new |")), [problem])
@@ -282,7 +282,7 @@ describe("the limits", () => {
 describe("the dependencies", () => {
   it("are pinned to one version each", () => assertTidy(Dependencies.looseVersions(manifest)))
 
-  it("that leave a choice are found", () => {
+  it("with a range of versions are found", () => {
     const loose = {
       dependencies: { a: "1.2.3", b: "^1.2.3" },
       devDependencies: { c: "latest", d: "1.0.0-rc.1" },
@@ -298,7 +298,7 @@ describe("the dependencies", () => {
 
   it("with install scripts are allowed by name", () => assertTidy(Dependencies.unapprovedScripts(manifest, lock)))
 
-  it("with an install script that nobody allowed are found", () => {
+  it("with an install script that is not allowed are found", () => {
     const sample = { packages: { "node_modules/@a/b": { hasInstallScript: true }, "node_modules/c": {} } }
     assert.deepStrictEqual(found(Dependencies.unapprovedScripts({ ...manifest, allowScripts: {} }, sample)), [
       "package.json:1 @a/b has an install script"
@@ -314,7 +314,7 @@ describe("the dependencies", () => {
     ])
   })
 
-  it("are all in the lock, those for other platforms too", () => assertTidy(Dependencies.incompleteLock(lock)))
+  it("are all in the lock, including those for other platforms", () => assertTidy(Dependencies.incompleteLock(lock)))
 
   it("that are missing from the lock are found", () => {
     const sample = {
@@ -329,7 +329,7 @@ describe("the dependencies", () => {
 })
 
 describe("the scripts", () => {
-  it("that run for long get the signals that npm gets", () => assertTidy(scriptsBehindShell(manifest)))
+  it("that run for long receive the signals that npm receives", () => assertTidy(scriptsBehindShell(manifest)))
 
   it("that do not are found", () => {
     const scripts = { start: "node src/main.ts serve", "prove:crash": "exec node crash.ts", lock: "node lock.ts" }
@@ -352,13 +352,13 @@ describe("the scripts", () => {
 describe("docker-compose.yml", () => {
   const compose = fileNamed("docker-compose.yml")
 
-  it("starts Usher, Postgres and Redis, each with a health check, open to this machine alone", () =>
+  it("starts Usher, Postgres and Redis, each with a health check, and reachable from this machine only", () =>
     assertTidy(composeFindings(compose, ["usher", "postgres", "redis"])))
 
   it("starts three nodes behind a balancer in the same way", () =>
     assertTidy(composeFindings(compose, ["node1", "node2", "node3", "balancer"])))
 
-  it("without one of them, a health check, a wait, a user or a closed port is found", () => {
+  it("without a service, a health check, a wait, a user or a closed port is found", () => {
     const text = `
 services:
   usher:

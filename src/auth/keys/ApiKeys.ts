@@ -10,7 +10,7 @@ import { hash, randomBytes } from "node:crypto"
 import { Mode, type Tenant } from "../../domain/values/Ids.ts"
 import { Plan, RateLimits, rateLimitsOf } from "../../domain/organization/Plan.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
-import type { Unavailable } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 
 /** The two kinds of key an organization has. */

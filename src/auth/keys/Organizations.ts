@@ -8,7 +8,7 @@ import { Theme } from "../../domain/experience/Experience.ts"
 import { GrantMessages } from "../../domain/organization/Organization.ts"
 import { Plan, RateLimits } from "../../domain/organization/Plan.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Unavailable } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 

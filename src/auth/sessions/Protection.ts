@@ -11,7 +11,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
-import type { Unavailable } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { type Admission, protectionTopic, SequenceAccess } from "../../store/experience/SequenceAccess.ts"
 import { SegmentedCache } from "./SegmentedCache.ts"
 

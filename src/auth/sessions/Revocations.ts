@@ -13,7 +13,7 @@ import { Id } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { heldOffNoMore } from "../../store/consumer/ConsumerRecords.ts"
 import { Invalidations, notification } from "../../store/coordination/Invalidations.ts"
-import type { Unavailable } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { longestAccess } from "../tokens/TokenLifetimes.ts"
 

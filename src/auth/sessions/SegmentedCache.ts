@@ -14,6 +14,10 @@ export interface Ttl {
   readonly now: () => Millis
 }
 
+/**
+ * Effect's `Cache` does not fit: callers read and write synchronously and store only some results, and a hit costs about
+ * 1 µs there and 0.1 µs here.
+ */
 export class SegmentedCache<A> {
   readonly #capacity: number
   readonly #ttl: Ttl | undefined

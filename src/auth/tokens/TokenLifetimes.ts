@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { accessTokenTtl } from "../../domain/organization/Organization.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
-import type { Unavailable } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 
 /** Cached organizations. The least recently used is evicted first. */

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Flag } from "effect/cli"
 import { isUuid } from "../../domain/values/Ids.ts"
 import { StartRefused } from "../../settings/Settings.ts"
-import type { Unavailable } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 
 /** Flag: the organization's id. */
 export const organization = Flag.String("organization").pipe(

@@ -10,7 +10,7 @@ import { defaults } from "../../../src/domain/consumer/Consumer.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 import { ConsumerRecords } from "../../../src/store/consumer/ConsumerRecords.ts"
 import { Invalidations } from "../../../src/store/coordination/Invalidations.ts"
-import type { Unavailable } from "../../../src/store/journal/Journal.ts"
+import type { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import { aTenant, anotherProcess, layer as auth } from "../authFixture.ts"
 import { changesHandled } from "../../store/support/notifications.ts"
 

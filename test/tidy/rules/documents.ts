@@ -6,7 +6,7 @@ import { lineAt, type TextFile } from "./Tree.ts"
 const tableStart = "<!-- settings -->"
 const tableEnd = "<!-- /settings -->"
 
-/** Links between the project's own documents and files that lead nowhere. Web addresses are left alone. */
+/** Finds links between the project's own documents and files that have no target. Web addresses are not checked. */
 export function brokenLinks(tree: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
   const documents = tree.filter((file) => file.path.endsWith(".md"))
   return documents.flatMap((document) =>
@@ -19,7 +19,7 @@ export function brokenLinks(tree: ReadonlyArray<TextFile>): ReadonlyArray<Findin
   )
 }
 
-/** The document with the table of settings between its markers; unchanged if it has no markers. */
+/** Returns the document with the table of settings between its markers; unchanged if it has no markers. */
 export function withSettingsTable(document: string, table: string): string {
   const start = document.indexOf(tableStart)
   const end = document.indexOf(tableEnd)
@@ -27,7 +27,7 @@ export function withSettingsTable(document: string, table: string): string {
   return `${document.slice(0, start + tableStart.length)}\n\n${table}\n\n${document.slice(end)}`
 }
 
-/** A table of settings that is missing from its document, or differs from the code. */
+/** Finds a table of settings that is missing from its document, or differs from the code. */
 export function staleSettingsTable(document: TextFile, table: string): ReadonlyArray<Finding> {
   const line = lineAt(document, Math.max(0, document.text.indexOf(tableStart)))
   const isThere = document.text.includes(`${tableStart}\n\n${table}\n\n${tableEnd}`)
@@ -36,7 +36,7 @@ export function staleSettingsTable(document: TextFile, table: string): ReadonlyA
   return isThere ? [] : [{ path: document.path, line, problem, fix }]
 }
 
-/** Rows such as ``[`sizeMax`](engine/actor/Actor.ts) | 1,000`` whose number is not the source's. */
+/** Finds rows such as ``[`sizeMax`](engine/actor/Actor.ts) | 1,000`` whose number differs from the source. */
 export function untrueLimits(tree: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
   const documents = tree.filter((file) => file.path.endsWith(".md"))
   return documents.flatMap((document) =>
@@ -52,10 +52,10 @@ export function untrueLimits(tree: ReadonlyArray<TextFile>): ReadonlyArray<Findi
   )
 }
 
-/** How many words a document may have, code blocks included: the first pattern that matches its path counts. */
+/** The limits of documents in words, code blocks included. The first pattern that matches a path counts. */
 export type LengthLimits = ReadonlyArray<readonly [path: RegExp, wordsMax: number]>
 
-/** Documents with more words than their limit. A document that no pattern matches has no limit. */
+/** Finds documents with more words than their limit. A document that no pattern matches has no limit. */
 export function longDocuments(tree: ReadonlyArray<TextFile>, limits: LengthLimits): ReadonlyArray<Finding> {
   return tree.flatMap((document) => {
     const wordsMax = limits.find(([path]) => path.test(document.path))?.[1] ?? Infinity
@@ -75,7 +75,7 @@ function leadsSomewhere(tree: ReadonlyArray<TextFile>, document: TextFile, targe
   return heading === undefined || headingsOf(file).has(heading)
 }
 
-/** The names by which a document's headings are linked to: lower case, words joined by hyphens. */
+/** Returns the link names of a document's headings: lower case, words joined by hyphens. */
 function headingsOf(document: TextFile): ReadonlySet<string> {
   const withoutCode = document.text.replace(/^```[\s\S]*?^```/gm, "")
   const headings = [...withoutCode.matchAll(/^#+ +(.+?) *$/gm)].map((match) => match[1]!)
