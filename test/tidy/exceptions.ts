@@ -6,8 +6,10 @@ import type { Exceptions } from "./rules/size.ts"
 
 /** Lines. */
 export const files: Exceptions = {
-  "src/engine/actor/Actor.ts": 312,
-  "src/settings/Settings.ts": 331,
+  "src/engine/actor/Actor.ts": 324,
+  "src/http/credentials/CredentialChecks.ts": 264,
+  "src/http/credentials/Credentials.ts": 256,
+  "src/settings/Settings.ts": 330,
   "src/store/catalogue/Products.ts": 284,
   "src/store/catalogue/VariantOptionValues.ts": 350,
   "src/store/catalogue/Variants.ts": 284,
@@ -35,19 +37,19 @@ export const functions: Exceptions = {
   "src/auth/sessions/ConsumerSessions.ts": 66,
   "src/auth/sessions/Consumers.ts": 75,
   "src/auth/sessions/ExternalIdentities.ts": 89,
-  "src/auth/sessions/Protection.ts": 81,
-  "src/auth/sessions/Revocations.ts": 85,
+  "src/auth/sessions/Protection.ts": 80,
+  "src/auth/sessions/Revocations.ts": 89,
   "src/auth/sessions/Sessions.ts": 125,
-  "src/auth/tokens/Tokens.ts": 91,
+  "src/auth/tokens/Tokens.ts": 96,
   "src/cli/Seed.ts": 65,
   "src/cli/demo/Apis.ts": 87,
   "src/cli/demo/DemoServer.ts": 120,
   "src/cli/demo/Drop.ts": 79,
   "src/cli/seed/Rows.ts": 120,
-  "src/engine/Engine.ts": 62,
-  "src/engine/actor/Actor.ts": 146,
+  "src/engine/Engine.ts": 78,
+  "src/engine/actor/Actor.ts": 152,
   "src/engine/cluster/Cluster.ts": 160,
-  "src/engine/cluster/ShardLocks.ts": 80,
+  "src/engine/cluster/ShardLocks.ts": 79,
   "src/engine/registry/Registry.ts": 156,
   "src/store/catalogue/CatalogueRecords.ts": 91,
   "src/store/catalogue/Products.ts": 125,
@@ -59,7 +61,7 @@ export const functions: Exceptions = {
   "src/store/consumer/ConsumerRecords.ts": 155,
   "src/store/consumer/Orders.ts": 144,
   "src/store/coordination/Heartbeat.ts": 67,
-  "src/store/coordination/Invalidations.ts": 147,
+  "src/store/coordination/Invalidations.ts": 130,
   "src/store/experience/ExperienceAggregates.ts": 117,
   "src/store/experience/ExperienceEntries.ts": 64,
   "src/store/experience/ExperiencePages.ts": 145,
@@ -83,5 +85,5 @@ export const functions: Exceptions = {
 export const folders: Exceptions = {
   "src/store/postgres/migrations": 22,
   "test/http/matrix": 17,
-  "test/scripts": 17
+  "test/scripts": 18
 }

@@ -46,5 +46,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   statusFields,
   lifecycle: (state, now) => lifecycle(state, state.configuration, now),
   counts: (state) => ({ ...state.counts }),
-  rated: { entries: ["Entered"], grants: ["Won"] }
+  rated: { entries: ["Entered"], grants: ["Won"] },
+  // The last completion ends the draw for everyone who still stands.
+  farReaching: ["Completed"]
 }

@@ -18,6 +18,7 @@
  */
 import type * as Schema from "effect/Schema"
 import type { Tenant } from "../values/Ids.ts"
+import type { IndexedList } from "./IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 
 /** What happened. `at` never decreases within a mechanism; `consumerId` names the one consumer whose place changed. */
@@ -120,6 +121,10 @@ export interface Decider<
   counts(state: State): { readonly [status: string]: number }
   /** The events that count as an entry and as a grant in the live view's rates. */
   readonly rated: { readonly entries: ReadonlyArray<E["_tag"]>; readonly grants: ReadonlyArray<E["_tag"]> }
+  /** The lines whose positions a view shows: what happens to others moves them. Absent where a kind shows none. */
+  lines?(state: State): ReadonlyArray<Pick<IndexedList<never>, "mark" | "rewind">>
+  /** The events of a consumer that can change what others see of themselves, other than positions in `lines`. */
+  readonly farReaching?: ReadonlyArray<E["_tag"]>
   /** The events of the mechanism itself that leave its record as it is, and so do not count as a change of it. */
   readonly nonRecordEvents?: ReadonlyArray<E["_tag"]>
 }

@@ -32,5 +32,6 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   statusFields,
   lifecycle: (state, now) => lifecycle(state, state.configuration, now),
   counts: (state) => ({ ...state.counts }),
-  rated: { entries: ["Entered"], grants: ["Granted"] }
+  rated: { entries: ["Entered"], grants: ["Granted"] },
+  lines: ({ waiting }) => [waiting]
 }

@@ -36,5 +36,6 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   lifecycle: (state, now) => lifecycle(state, state.configuration, now),
   counts: (state) => ({ ...state.counts }),
   rated: { entries: ["Entered"], grants: [] },
+  lines: ({ members }) => [members],
   nonRecordEvents: ["NoticeScheduled", "NoticeDue"]
 }

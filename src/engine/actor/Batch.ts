@@ -62,8 +62,21 @@ export function runBatch(decider: AnyDecider, state: unknown, commands: Readonly
     return { view: consumerId === undefined ? consumersOf(decision) : decider.view(state, consumerId, moment.now) }
   }
 
+  decider.lines?.(state).forEach((line) => line.mark())
   settle()
   const outcomes = commands.map(run)
   settle()
   return { events, consumerIds, recordChanged, outcomes }
+}
+
+/**
+ * Lets the state show others as they stood before a batch that was not written; answers the
+ * consumers that it names. Undefined if it concerned everybody.
+ */
+export function lookPast(decider: AnyDecider, state: unknown, batch: Batch): ReadonlySet<string> | undefined {
+  const concernsAll = ({ _tag, consumerId }: Event) =>
+    consumerId === undefined || decider.farReaching?.includes(_tag) === true
+  if (batch.events.some(concernsAll)) return undefined
+  decider.lines?.(state).forEach((line) => line.rewind())
+  return batch.consumerIds
 }

@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto"
 import { Cause, Clock, Deferred, Effect, Exit, Schema, Scope } from "effect"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
+import { readClocks } from "../../store/coordination/LeaseClock.ts"
 import { type Head, Journal } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import * as Actor from "../actor/Actor.ts"
@@ -28,6 +29,8 @@ export class Parked extends Schema.TaggedError<Parked>()("Parked", {
 export interface Registry {
   /** The actor if it runs; costs a map look-up. */
   readonly running: (mechanismId: string) => Actor.Actor | undefined
+  /** The actor that an outage has stopped, as long as what it knew may be shown. */
+  readonly former: (mechanismId: string) => Actor.Actor | undefined
   /** The actors of a kind that run. */
   readonly actorsOf: (kind: Kind) => ReadonlySet<Actor.Actor>
   /** The actor, started if need be; undefined if there is no such mechanism. Many callers share one start. */
@@ -99,10 +102,11 @@ export const make = Effect.fnUntraced(function* (
   /** Builds the actor and lets it run until it fails or the registry closes. */
   const boot = Effect.fnUntraced(function* (seat: ActorSlot, head: Head) {
     const actorScope = yield* Scope.fork(scope)
-    const onStop = () => {
+    // Its state would take the memory of a second one.
+    seat.stopped = undefined
+    const onStop = (isOutage: boolean) => {
       if (seat.actor !== undefined) actors.of(seat.actor.identity.kind).delete(seat.actor)
-      seat.actor = undefined
-      seat.loop = undefined
+      seat.ended(isOutage ? readClocks(clock) : undefined)
     }
     const onCommit = (change: Change) => {
       seat.changed(change)
@@ -197,8 +201,8 @@ export const make = Effect.fnUntraced(function* (
   const wakeups = WakeupScheduler.make({
     journal,
     ownership,
-    slotOf: (id) => slots.get(id),
-    start: (head) => Effect.exit(acquire(head.identity.id, head)),
+    seats: slots,
+    start: (id, head) => Effect.exit(acquire(id, head)),
     beforePoll: Effect.suspend(() => evictor.evict(clock.currentTimeMillisUnsafe(), forgetIfIdle))
   })
 
@@ -210,6 +214,7 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     running: (id) => slots.get(id)?.actor,
+    former: (id) => (ownership.owns(id) ? slots.get(id)?.former(clock) : undefined),
     actorsOf: (kind) => actors.of(kind),
     acquire,
     subscribers: (id) => subscriptions.subscribers(slots.of(id)),
@@ -232,9 +237,7 @@ export const make = Effect.fnUntraced(function* (
       }),
     size: () => actors.size,
     parked: () =>
-      [...slots.values()].flatMap(({ parkedMechanism: standingStill }) =>
-        standingStill === undefined ? [] : [standingStill]
-      ),
+      [...slots.values()].flatMap(({ parkedMechanism }) => (parkedMechanism === undefined ? [] : [parkedMechanism])),
     overdue: wakeups.overdue,
     isRestored: () => isRestored
   }

@@ -79,18 +79,22 @@ const makeKeyChecks = Effect.gen(function* () {
   const isExhausted = yield* exhaustion
 
   /** The holder of the key. A caller with too many failed requests is only looked up in memory. */
-  const lookup = (request: Request, key: string | undefined) => {
+  const lookup = (request: Request, key: string | undefined, find = keys.lookup) => {
     if (key === undefined) return Effect.undefined
-    const found = isExhausted(request) ? keys.lookupRemembered(key) : keys.lookup(key)
+    const found = isExhausted(request) ? keys.lookupRemembered(key) : find(key)
     return restrictingOrigin(request, Effect.catchTag(found, "Unavailable", outOfReach))
   }
 
-  const verifyAccess = (token: string) => Effect.catchTag(tokens.verifyAccess(token), "Unavailable", outOfReach)
+  const verifyAccess = (token: string, verify = tokens.verifyAccess) =>
+    Effect.catchTag(verify(token), "Unavailable", outOfReach)
 
-  const publishableKey: Check<KeyHolder, KeyRefusal> = (request) =>
-    Effect.flatMap(lookup(request, request.headers["x-publishable-key"]), (holder) =>
-      holder?.kind === "publishable" ? Effect.succeed(holder) : Effect.fail(authenticationRequired)
-    )
+  const publishableBy =
+    (find: typeof keys.lookup): Check<KeyHolder, KeyRefusal> =>
+    (request) =>
+      Effect.flatMap(lookup(request, request.headers["x-publishable-key"], find), (holder) =>
+        holder?.kind === "publishable" ? Effect.succeed(holder) : Effect.fail(authenticationRequired)
+      )
+  const publishableKey = publishableBy(keys.lookup)
 
   /** The holder of a secret key. Fails with `otherwise` for a key of another kind. */
   const secretHolder = (request: Request, key: string, otherwise: Unauthorized) =>
@@ -115,7 +119,13 @@ const makeKeyChecks = Effect.gen(function* () {
     )
   }
 
-  return { verifyAccess, publishableKey, secretHolder, anyKey, secretKey }
+  /** The checks of a status read, which do without the database while it is away. */
+  const forStatus = {
+    publishableKey: publishableBy(keys.lookupForStatus),
+    verifyAccess: (token: string) => verifyAccess(token, tokens.verifyForStatus)
+  }
+
+  return { verifyAccess, publishableKey, secretHolder, anyKey, secretKey, forStatus }
 })
 
 /** Makes the check of a server that acts for the consumer it names. */
@@ -144,10 +154,11 @@ const makeTokenChecks = Effect.fnUntraced(function* (checks: KeyChecks) {
   const consumerByToken = (
     request: Request,
     token: string,
-    admit: Admission
+    admit: Admission,
+    by: Pick<KeyChecks, "publishableKey" | "verifyAccess">
   ): Effect.Effect<ActingConsumer, ConsumerRefusal> =>
-    Effect.flatMap(publishableKey(request), (holder) =>
-      Effect.flatMap(verifyAccess(token), (access): Effect.Effect<ActingConsumer, ConsumerRefusal> => {
+    Effect.flatMap(by.publishableKey(request), (holder) =>
+      Effect.flatMap(by.verifyAccess(token), (access): Effect.Effect<ActingConsumer, ConsumerRefusal> => {
         if (access === undefined || !sameTenant(access.tenant, holder.tenant))
           return Effect.fail(authenticationRequired)
         const { consumerId, sessionType, sessionId } = access
@@ -178,13 +189,16 @@ const makeTokenChecks = Effect.fnUntraced(function* (checks: KeyChecks) {
       )
     )
 
+  /** The check of a consumer that acts; for a status read, one that was verified before the database went away will do. */
   const consumer =
-    (admit: Admission): Check<ActingConsumer, ConsumerRefusal> =>
+    (admit: Admission, isForStatus = false): Check<ActingConsumer, ConsumerRefusal> =>
     (request) => {
       const bearer = bearerOf(request)
       // The request is refused in any case. The key decides which origins may read the refusal.
       if (bearer === undefined) return Effect.andThen(publishableKey(request), Effect.fail(authenticationRequired))
-      return isKey(bearer) ? consumerByServer(request, bearer, admit) : consumerByToken(request, bearer, admit)
+      return isKey(bearer)
+        ? consumerByServer(request, bearer, admit)
+        : consumerByToken(request, bearer, admit, isForStatus ? checks.forStatus : checks)
     }
 
   return { consumer, accessOf, tokenAlone }

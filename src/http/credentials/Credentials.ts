@@ -129,6 +129,9 @@ export class SessionEnd extends HttpApiMiddleware.Service<SessionEnd, { provides
   )
 }
 
+/** Whether an operation is a status read: it is answered from memory while the database is away. */
+export const StatusRead = Context.Reference<boolean>("usher/http/credentials/StatusRead", { defaultValue: () => false })
+
 /** Consumer actions: publishable key and access token of the same tenant; or secret key and `X-Consumer-Id`. */
 export class ConsumerAction extends HttpApiMiddleware.Service<ConsumerAction, { provides: CurrentConsumer }>()(
   "usher/http/credentials/ConsumerAction",
@@ -142,7 +145,10 @@ export class ConsumerAction extends HttpApiMiddleware.Service<ConsumerAction, { 
     ConsumerAction,
     Effect.gen(function* () {
       const { consumer, admission } = yield* makeChecks
-      return (handle, { endpoint }) => withConsumer(consumer(admission("consumer", endpoint)), handle)
+      return (handle, { endpoint }) => {
+        const isStatusRead = Context.get(endpoint.annotations, StatusRead)
+        return withConsumer(consumer(admission("consumer", endpoint), isStatusRead), handle)
+      }
     })
   )
 }

@@ -103,8 +103,8 @@ export const make = (
 
     return {
       isInReach: reach.isInReach,
-      lend: ({ key, requestsMax, windowMillis, needed, spent, local: alone, used, epoch }) => {
-        const counts = [requestsMax, needed, spent, alone, used]
+      lend: ({ key, requestsMax, windowMillis, needed, spent, local, used, epoch }) => {
+        const counts = [requestsMax, needed, spent, local, used]
         const ends = windowMillis + keptMillis
         return Effect.map(
           insistent(() => scripts.lend(prefix + key, ...counts, epoch, randomUUID(), blockShare, ends, channel)),

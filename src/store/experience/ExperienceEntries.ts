@@ -8,7 +8,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
-import * as WriteTogether from "../postgres/BatchWriter.ts"
+import * as BatchWriter from "../postgres/BatchWriter.ts"
 
 export class ExperienceEntries extends Context.Service<
   ExperienceEntries,
@@ -63,7 +63,7 @@ export class ExperienceEntries extends Context.Service<
         return rows.map((_, index) => enteredAt.get(index + 1)?.getTime())
       })
 
-      const writeOne = yield* WriteTogether.make("entries into experiences", write)
+      const writeOne = yield* BatchWriter.make("entries into experiences", write)
 
       const enter = Effect.fn("ExperienceEntries.enter")(function* (
         tenant: Tenant,

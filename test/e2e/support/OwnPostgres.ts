@@ -1,12 +1,14 @@
 /**
  * A Postgres server of a test's own, from the programs that Usher brings along, to be ended without ceremony and started
- * again. It keeps its port. Nothing of it is left.
+ * again, stopped, or made to refuse writes. It keeps its port. Nothing of it is left.
  */
 import { NodeFileSystem } from "@effect/platform-node"
 import { Effect, type FileSystem } from "effect"
+import { execFile } from "node:child_process"
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { findBinaries } from "../../../src/store/postgres/embedded/Binaries.ts"
 import { chooseAccount } from "../../../src/store/postgres/embedded/ServerAccount.ts"
 import { ensureCluster, folderAt, username } from "../../../src/store/postgres/embedded/ServerFolder.ts"
@@ -20,6 +22,8 @@ export class OwnPostgres implements FreshDatabase {
   readonly environment: NodeJS.ProcessEnv
   private readonly server: Startable
   private readonly directory: string
+  /** The processes that were stopped. */
+  private frozen: Array<number> = []
 
   /** A server that is ready, with an empty database. */
   static async make(): Promise<OwnPostgres> {
@@ -51,14 +55,56 @@ export class OwnPostgres implements FreshDatabase {
 
   /** Ends the server in its immediate mode, as if its machine had lost power, and starts it again; returns when it is ready. */
   async restart(): Promise<void> {
-    const found = await run(observe(this.server.folder))
-    if (found._tag !== "Ready") throw new Error(`the server is ${found._tag}`)
-    process.kill(found.pid, "SIGQUIT")
+    await this.end()
+    await this.start()
+  }
+
+  /** Ends the server in its immediate mode: every connection is cut. */
+  async end(): Promise<void> {
+    process.kill(await this.processId(), "SIGQUIT")
     while ((await run(observe(this.server.folder)))._tag !== "Stopped") await pause(5)
+  }
+
+  /** Starts the server that was ended; returns when it is ready. */
+  async start(): Promise<void> {
     await run(ready(this.server))
   }
 
+  /** Stops the server and all its sessions (SIGSTOP); its sockets stay open. */
+  async freeze(): Promise<void> {
+    const server = await this.processId()
+    process.kill(server, "SIGSTOP")
+    const { stdout } = await promisify(execFile)("pgrep", ["-P", `${server}`])
+    this.frozen = [server, ...stdout.trim().split("\n").map(Number)]
+    for (const id of this.frozen) process.kill(id, "SIGSTOP")
+  }
+
+  /** Lets a stopped server go on. */
+  thaw(): void {
+    for (const id of this.frozen.splice(0)) process.kill(id, "SIGCONT")
+  }
+
+  /** Makes the server refuse writes, as one that has become a standby does, or take them again. */
+  async setReadOnly(isReadOnly: boolean): Promise<void> {
+    const value = isReadOnly ? "on" : "off"
+    await Effect.runPromise(
+      onDatabase(this.url, (sql) =>
+        Effect.andThen(
+          sql.unsafe(`alter system set default_transaction_read_only = ${value}`),
+          sql`select pg_reload_conf()`
+        )
+      )
+    )
+  }
+
+  private async processId(): Promise<number> {
+    const found = await run(observe(this.server.folder))
+    if (found._tag !== "Ready") throw new Error(`the server is ${found._tag}`)
+    return found.pid
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    this.thaw()
     await run(Effect.ignore(stop(this.server.folder)))
     await rm(this.directory, { recursive: true, force: true })
   }

@@ -45,7 +45,9 @@ export const proveOperation = Effect.fnUntraced(function* (declared: Declared, o
     yield* serves(scene, Math.min(worldServes, requests - sent))
   }
   for (let sent = 0; sent < requests; sent += worldServes) {
-    yield* survives(yield* sceneOf(declared, options, dice), Math.min(worldServes, requests - sent))
+    // What only reads has left its world as it was.
+    const scene = sent === 0 && declared.operation.method === "GET" ? first : yield* sceneOf(declared, options, dice)
+    yield* survives(scene, Math.min(worldServes, requests - sent))
   }
 })
 

@@ -74,6 +74,7 @@ const stubs = Layer.unwrap(
       Layer.succeed(ApiKeys, {
         lookup: () => holder,
         lookupRemembered: () => holder,
+        lookupForStatus: () => holder,
         publishableOf: () => holder,
         forget: () => Effect.void,
         invalidate: Effect.void

@@ -5,7 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
-import { request } from "node:http"
+import { type Agent, request } from "node:http"
 import * as Auth from "../../../src/auth/Auth.ts"
 import { type NewOrganization, Organizations } from "../../../src/auth/keys/Organizations.ts"
 import { Delivery } from "../../../src/delivery/Delivery.ts"
@@ -37,6 +37,8 @@ export interface Call {
   readonly headers?: { readonly [name: string]: string }
   /** Sent as JSON; text as it is. */
   readonly body?: unknown
+  /** Whose connections it uses; otherwise one of its own. */
+  readonly agent?: Agent
 }
 
 /** A guest with its session. */
@@ -65,15 +67,15 @@ export class Usher extends Context.Service<
   }
 >()("usher/test/http/Usher") {}
 
-/** A request with nothing added to it, on a connection of its own unless told otherwise. */
-export const send = (url: string, { method = "GET", path, headers = {}, body }: Call): Effect.Effect<Answer> =>
+/** A request with nothing added to it. */
+export const send = (url: string, { method = "GET", path, headers = {}, body, agent }: Call): Effect.Effect<Answer> =>
   Effect.callback((resume) => {
     const payload = body === undefined || typeof body === "string" ? body : JSON.stringify(body)
     const outgoing = request(
       new URL(path, url),
       {
         method,
-        agent: false,
+        agent: agent ?? false,
         headers: {
           ...(payload !== undefined && {
             "content-type": "application/json",

@@ -7,7 +7,7 @@ import { TimeZone } from "../../../domain/values/Locale.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { CalendarDay } from "../../../domain/values/WallClock.ts"
 import { BookingState, SlotId } from "../../fields/Bookings.ts"
-import { ConsumerAction, PublicRead } from "../../credentials/Credentials.ts"
+import { ConsumerAction, PublicRead, StatusRead } from "../../credentials/Credentials.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import { endpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
@@ -88,6 +88,7 @@ export class AppointmentsGroup extends group.add(
     success: BookingState,
     error: answersTo.read
   })
+    .annotate(StatusRead, true)
     .middleware(ConsumerAction)
     .annotate(OpenApi.Summary, "The consumer's booking"),
   HttpApiEndpoint.post("cancel", "/appointments/:appointmentId/cancel", {

@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
-import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../../credentials/Credentials.ts"
+import { ConsumerAction, ConsumerStream, PublicRead, ServerAction, StatusRead } from "../../credentials/Credentials.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import { Validity } from "./GrantAnswers.ts"
 import { eventsOf } from "./LiveApi.ts"
@@ -44,7 +44,9 @@ export const endpointsOf = <
       error: answersTo.entry
     }).middleware(ConsumerAction),
     leave: HttpApiEndpoint.post("leave", `${one}/leave`, change).middleware(ConsumerAction),
-    status: HttpApiEndpoint.get("status", `${one}/status`, { ...read, success: State }).middleware(ConsumerAction),
+    status: HttpApiEndpoint.get("status", `${one}/status`, { ...read, success: State })
+      .annotate(StatusRead, true)
+      .middleware(ConsumerAction),
     events: HttpApiEndpoint.get("events", `${one}/events`, { params, ...eventsOf(State) }).middleware(ConsumerStream)
   }
 }
