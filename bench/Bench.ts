@@ -1,4 +1,4 @@
-/** What scenarios measure with: the programs, the generator, the tokens, and one measured run. */
+/** Shared parts of the scenarios: the programs, the generator, the tokens, and one measured run. */
 import type { Arguments } from "./Arguments.ts"
 import type { Figures } from "./report/Figures.ts"
 import { figures } from "./report/Figures.ts"
@@ -16,18 +16,18 @@ export interface Bench {
   readonly generator: LoadGenerator
   readonly tokens: Tokens
   readonly rounds: number
-  /** Spans in seconds, and how many tokens a run of entries may use up. */
+  /** Spans in seconds, and the most tokens that a run of entries may use. */
   readonly spans: { readonly warmup: number; readonly measured: number; readonly tokens: number }
-  /** The same for a point of a growth curve. */
+  /** The same for one point of a growth curve. */
   readonly pointSpans: { readonly warmup: number; readonly measured: number; readonly tokens: number }
-  /** Results that later scenarios build on, by scenario. */
+  /** Results that later scenarios use, by scenario. */
   readonly known: Map<string, number>
 }
 
-/** What a run measured, by figure name. */
+/** The measurements of a run, by figure name. */
 export type Measured = { readonly [figure: string]: number }
 
-/** Starts a program, lets `use` measure it, and stops it whatever happens. */
+/** Starts a program, calls `use` to measure it, and always stops it. */
 export async function withProgram<A, R extends Running>(
   program: { start(waiting: number): Promise<R> },
   waiting: number,
@@ -41,7 +41,7 @@ export async function withProgram<A, R extends Running>(
   }
 }
 
-/** Runs the programs in turns, `rounds` times each, and gathers each one's figures. A program that is missing is left out. */
+/** Runs the programs in turns, `rounds` times each, and returns the figures of each. Skips missing programs. */
 export async function inTurns(
   bench: Bench,
   what: string,
@@ -64,7 +64,7 @@ export async function inTurns(
   return Object.fromEntries([...measured].map(([name, runs]) => [name, figures(runs)]))
 }
 
-/** Why some programs did not run. */
+/** Returns the reason for each program that did not run. */
 export function notRun(programs: ReadonlyArray<Program>): { readonly [program: string]: string } {
   return Object.fromEntries(
     programs.flatMap((program) => (program.missing === undefined ? [] : [[program.name, program.missing]]))
@@ -77,11 +77,11 @@ export interface EntriesOptions {
   readonly spans: Bench["spans"]
   /** Arrivals a second; absent: closed loop. */
   readonly perSecond?: number
-  /** What a consumer sends to enter; absent: an entry into the fixture's queue. */
+  /** The entry request. Default: an entry into the fixture's queue. */
   readonly request?: RequestTemplate | RequestTemplates
 }
 
-/** One run of fresh consumers entering; every acknowledged entry must be in the program's store afterwards. */
+/** Measures one run of new consumers that enter. Every acknowledged entry must be in the program's store afterwards. */
 export async function measureEntries(bench: Bench, running: Running, options: EntriesOptions): Promise<Outcome> {
   const { connections, spans, perSecond } = options
   const common = {
@@ -117,8 +117,8 @@ export async function measureEntries(bench: Bench, running: Running, options: En
 }
 
 /**
- * Lets consumers ask for their status once, each, for half as long again as the run will last: a status costs less than
- * an entry, so there are enough of them. Answers how many could.
+ * Sends one status request for each consumer, for one and a half times the length of the run. A status costs less than
+ * an entry, so this covers enough consumers. Returns the number of consumers covered.
  */
 export async function showTokens(bench: Bench, running: Running, spans: Bench["spans"]): Promise<number> {
   const outcome = await bench.generator.run({
@@ -137,8 +137,8 @@ export async function showTokens(bench: Bench, running: Running, spans: Bench["s
 }
 
 /**
- * The figures of a run: rate, latency, memory, and processor time a request: of the program with its store
- * (`processor…`) and of each process by itself.
+ * Returns the figures of a run: rate, latency, memory and processor time per request. Processor time is given for the
+ * program with its store (`processor…`) and for each process alone.
  */
 export function describe(outcome: Outcome, running: Running, request: string): Measured {
   const resident = readResidentBytes(running.processId)
@@ -167,7 +167,7 @@ function checkPositions(samples: ReadonlyArray<string>, waiting: number, kept: n
     const place = JSON.parse(sample) as { readonly status?: string; readonly position?: number }
     const { position } = place
     if (place.status !== "QUEUED" || position === undefined || position <= waiting || position > kept) {
-      throw new Error(`Not the answer to an entry that ${waiting} were ahead of: ${sample}`)
+      throw new Error(`The position of an entry must be between ${waiting + 1} and ${kept}: ${sample}`)
     }
   }
 }

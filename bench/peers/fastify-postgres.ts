@@ -1,8 +1,8 @@
 /**
- * A queue as most teams would build it first: Fastify and `pg`, a transaction of a few plain statements for each entry.
+ * The plain first version of a queue: Fastify and `pg`, with a transaction of a few plain statements for each entry.
  *
- * Each queue has a sequence that numbers its entries. A position is the entry's number, less those admitted from the head,
- * less those ahead that left from the middle; no count over the queue is needed.
+ * Each queue has a sequence that numbers its entries. A position is the entry's number, less the entries admitted from
+ * the head, less the earlier entries that left from the middle. It needs no count over the queue.
  */
 import { Pool, type PoolClient } from "pg"
 import { leaveStatement, statusIn } from "./postgres.ts"
@@ -74,7 +74,7 @@ class PostgresStore implements Store {
     const queue = queues.rows[0]
     if (queue === undefined) return undefined
     const entry = isPresent(queue) ? queue : await this.insert(client, queueId, consumerId)
-    // The same consumer's other request was here first.
+    // A concurrent request of the same consumer was first.
     if (entry === undefined) return this.enterWithin(client, queueId, organizationId, consumerId)
     if (entry.status !== "QUEUED") return { status: entry.status, enteredAt: entry.entered_at.toISOString() }
     const { rows } = await client.query<{ readonly departed: number }>({

@@ -1,4 +1,4 @@
-/** What both Postgres peers do alike: leave, and ask for the status. */
+/** The operations that both Postgres peers share: leave and status. */
 import type { Pool } from "pg"
 import { queued, type Place } from "./Peer.ts"
 
@@ -26,7 +26,7 @@ const statusStatement = `
   from queues queue left join places place on place.queue_id = queue.id and place.consumer_id = $3
   where queue.id = $1 and queue.organization_id = $2`
 
-/** The consumer's place; undefined if there is no such queue. */
+/** Returns the consumer's place, or undefined if there is no such queue. */
 export async function statusIn(
   pool: Pool,
   queueId: string,

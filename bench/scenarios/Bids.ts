@@ -1,4 +1,6 @@
-/** P7: bids a second on one english auction, each higher than the one before, against entries into a queue in turns. */
+/**
+ * P7: bids per second on one English auction, each higher than the previous one, in turns with entries into a queue.
+ */
 import { type Bench, describe, type Measured, showTokens, withProgram } from "../Bench.ts"
 import { allMet, atLeast, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
 import type { RequestTemplate } from "../load/Job.ts"
@@ -7,7 +9,7 @@ import { bidRequest, enterRequest } from "../programs/Program.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"
 
-/** Units: more than requests are under way at once, so that a bid which overtook others still leads. */
+/** Units for sale. There are more units than requests in flight, so that a bid which overtakes others still leads. */
 const quantity = 1_000
 
 const bidding = "usher, bids"
@@ -42,13 +44,13 @@ export async function bids(bench: Bench): Promise<ScenarioResult> {
     curves: [],
     notRun: {},
     notes: [
-      `An english auction of ${quantity.toLocaleString("en")} units; each bid is a fresh bidder's, and higher than the one before, so that each pushes another out of the lead.`,
-      "After each run the bids on record are counted: every accepted one is there."
+      `An english auction of ${quantity.toLocaleString("en")} units; each bid comes from a new bidder and outbids the previous one, so that it displaces a leading bid.`,
+      "After each run, a count of the journal confirms that it contains every accepted bid."
     ]
   }
 }
 
-/** Closed loop; every acknowledged request must be on record afterwards, as an event of this type. */
+/** Runs a closed loop. Every acknowledged request must be in the journal afterwards, as an event of this type. */
 async function load(
   bench: Bench,
   running: Inspectable,
@@ -72,7 +74,7 @@ async function load(
   })
   const acknowledged = outcome.statuses["200"] ?? 0
   const kept = await running.countEvents(mechanismId, type)
-  if (kept !== acknowledged) throw new Error(`${acknowledged} requests are acknowledged and ${kept} are on record`)
+  if (kept !== acknowledged) throw new Error(`${acknowledged} requests are acknowledged and ${kept} are in the journal`)
   return describe(outcome, running, "request")
 }
 

@@ -1,4 +1,4 @@
-/** P5: live streams: what one costs, and how soon each is told when the line moves. */
+/** P5: live streams: the memory of a stream, and the delay until it receives a move of the line. */
 import { type Bench, describe, type Measured, notRun, withProgram } from "../Bench.ts"
 import { allMet, atMost, figures as summarize, type ScenarioResult } from "../report/Figures.ts"
 import type { RequestTemplate, TokenRange } from "../load/Job.ts"
@@ -7,7 +7,7 @@ import * as Progress from "../report/Progress.ts"
 import { enterRequest, eventsRequest, leaveRequest } from "../programs/Program.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
 
-/** The line moves as often, at irregular moments: more often than positions are told. */
+/** Moves of the line per second, at irregular times. This is more often than a stream receives positions. */
 const movesPerSecond = 4
 
 export async function liveStreams(bench: Bench): Promise<ScenarioResult> {
@@ -24,7 +24,7 @@ export async function liveStreams(bench: Bench): Promise<ScenarioResult> {
   }
   const figures = { usher: summarize(runs) }
   const targets = [
-    atMost("told its position within 1,500 ms (p99)", figures.usher["latencyP99Milliseconds"]?.median, 1_500),
+    atMost("position received within 1,500 ms (p99)", figures.usher["latencyP99Milliseconds"]?.median, 1_500),
     atMost("≤ 30 KiB a stream", figures.usher["kibibytesPerStream"]?.median, 30)
   ]
   return {
@@ -37,8 +37,8 @@ export async function liveStreams(bench: Bench): Promise<ScenarioResult> {
     curves: [],
     notRun: notRun([program]),
     notes: [
-      "Latency: from when a consumer at the head was to leave until a stream was told a position that shows it, for each stream and each move.",
-      "Memory a stream: what the process has resident with all streams open, after they were told, less what it had when everybody had entered, over the streams; both after a garbage collection. Uncollected: before it, with what opening them left behind."
+      "Latency, for each stream and each move: from the due time of a departure at the head until the stream receives a position that includes it.",
+      "Memory per stream: resident memory with all streams open, after their last event, less resident memory before the streams opened, divided by the number of streams; both after a garbage collection. Uncollected: the same before that collection, with the garbage of opening the streams."
     ]
   }
 }
@@ -48,9 +48,9 @@ async function measureStreams(bench: Bench, running: Inspectable, streams: numbe
   const seconds = Math.max(5, bench.spans.measured)
   const movers = bench.tokens.range(movesPerSecond * seconds * 2 + 20)
   const waiting = bench.tokens.range(streams, movers.count)
-  await everyone(bench, running, enterRequest(fixture), movers)
-  await everyone(bench, running, enterRequest(fixture), waiting)
-  // What the entries left behind is collected, so that it does not make room for the streams.
+  await sendAll(bench, running, enterRequest(fixture), movers)
+  await sendAll(bench, running, enterRequest(fixture), waiting)
+  // A collection removes the garbage of the entries, so that the streams cannot reuse its memory.
   await running.heapBytes()
   const before = readResidentBytes(running.processId)
   const perStream = (bytes = Number.NaN) => (bytes - (before ?? Number.NaN)) / 1024 / streams
@@ -82,7 +82,7 @@ async function measureStreams(bench: Bench, running: Inspectable, streams: numbe
 }
 
 /** Sends the request once for each token. */
-const everyone = (bench: Bench, running: Inspectable, request: RequestTemplate, tokens: TokenRange) =>
+const sendAll = (bench: Bench, running: Inspectable, request: RequestTemplate, tokens: TokenRange) =>
   bench.generator.run({
     mode: "closed",
     host: "127.0.0.1",

@@ -1,4 +1,4 @@
-/** P8: 10,000 queues on one process: what they cost while nobody comes, and entries spread over all of them. */
+/** P8: 10,000 queues on one process: their cost while idle, and entries spread over all of them. */
 import { type Bench, describe, type Measured, measureEntries, withProgram } from "../Bench.ts"
 import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
 import { readProcessorSeconds } from "../load/Processor.ts"
@@ -7,7 +7,7 @@ import { enterRequest } from "../programs/Program.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"
 
-/** After the start there is still work to do (compiling, the first collections); idle begins after that. */
+/** Seconds after the start before the idle measurement, for compilation and the first collections. */
 const settleSeconds = 5
 
 export async function manyMechanisms(bench: Bench): Promise<ScenarioResult> {
@@ -54,7 +54,7 @@ export async function manyMechanisms(bench: Bench): Promise<ScenarioResult> {
     atLeast("entries a second ≥ 0.7 × one queue's", against[one], 0.7)
   ]
   return {
-    title: `P8  ${queues.toLocaleString("en")} queues on one process, against one in turns`,
+    title: `P8  ${queues.toLocaleString("en")} queues on one process, in turns with one queue`,
     figures,
     ratios: { "one queue": against[one]! },
     processorRatios: {},
@@ -63,9 +63,9 @@ export async function manyMechanisms(bench: Bench): Promise<ScenarioResult> {
     curves: [],
     notRun: {},
     notes: [
-      `Idle: processor time of the server over ${idleSeconds} s in which nobody asks anything.`,
-      "Heap a mechanism: heap and buffers after a garbage collection, with all queues less with one.",
-      "Entries go to all queues in turns, so that each commit holds entries of many."
+      `Idle: processor time of the server over ${idleSeconds} s without requests.`,
+      "Heap per mechanism: heap and buffers after a garbage collection, all queues less one queue.",
+      "Entries go to all queues in turns, so each commit contains entries of many queues."
     ]
   }
 }

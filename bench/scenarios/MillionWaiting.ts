@@ -1,4 +1,4 @@
-/** P4: one queue of a million waiting: entries a second, heap, the cost of a position, restart. */
+/** P4: one queue of a million waiting: entries per second, heap, the cost of a position, restart. */
 import { fileURLToPath } from "node:url"
 import { type Bench, describe, type Measured, measureEntries, withProgram } from "../Bench.ts"
 import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
@@ -7,7 +7,7 @@ import * as Progress from "../report/Progress.ts"
 import { usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"
 
-/** What `measure/positions.ts` prints for each length. */
+/** The output of `measure/positions.ts` for each length. */
 interface PositionCost {
   readonly waiting: number
   readonly microsecondsPerPosition: number
@@ -57,11 +57,11 @@ export async function millionWaiting(bench: Bench): Promise<ScenarioResult> {
   const targets = [
     atLeast("entries a second ≥ 0.8 × an empty queue's", against[empty], 0.8),
     atMost("≤ 300 B heap a place", ofFull["heapBytesPerPlace"]?.median, 300),
-    atMost("a position in ≤ 5 µs", last.microsecondsPerPosition, 5),
+    atMost("a position takes ≤ 5 µs", last.microsecondsPerPosition, 5),
     atMost("restart to ready ≤ 5 s", ofFull["secondsToReady"]?.median, 5)
   ]
   return {
-    title: `P4  One queue of ${waiting.toLocaleString("en")} waiting, against an empty one in turns`,
+    title: `P4  One queue of ${waiting.toLocaleString("en")} waiting, in turns with an empty one`,
     figures,
     ratios: { "empty queue": against[empty]! },
     processorRatios: {},
@@ -76,9 +76,9 @@ export async function millionWaiting(bench: Bench): Promise<ScenarioResult> {
     ],
     notRun: {},
     notes: [
-      "Heap a place: the process's heap and buffers after a garbage collection, with the full queue less with the empty one.",
-      "A position: the queue's own view of one consumer after another, chosen at random, in a process of its own, after a tenth of the places have left.",
-      "Restart: from the start of the process, the journal read back from the database, until the queue is answered for, and until /ready answers 200, which looks once a second."
+      "Heap per place: the process's heap and buffers after a garbage collection, full queue less empty queue.",
+      "A position: the queue's view of one random consumer after another, in a separate process, after a tenth of the consumers have left.",
+      "Restart: from the start of the process, which reads the journal from the database, to the first response for the queue, and to 200 from /ready, which checks once per second."
     ]
   }
 }

@@ -1,4 +1,4 @@
-/** P10: the whole arrival of a new consumer: guest session, entry, status. */
+/** P10: the arrival of a new consumer: guest session, entry, status. */
 import { type Bench, describe, type Measured, notRun, withProgram } from "../Bench.ts"
 import { figures as summarize, type ScenarioResult } from "../report/Figures.ts"
 import * as Progress from "../report/Progress.ts"
@@ -28,7 +28,7 @@ export async function newConsumers(bench: Bench): Promise<ScenarioResult> {
     met: null,
     curves: [],
     notRun: notRun([program]),
-    notes: ["A step's share is its mean time to answer over the sum of the three."]
+    notes: ["A step's share is its mean response time divided by the sum of the three."]
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * P9: two and three nodes on one database, against one node, and against one process that knows of no others: entries
- * spread over many queues through all nodes, and what an entry costs whose queue lives on another node.
+ * P9: two and three nodes on one database, compared with one node and with one process without clustering. Measures
+ * entries spread over many queues through all nodes, and the cost of an entry whose queue another node owns.
  */
 import type { Bench, Measured } from "../Bench.ts"
 import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
@@ -30,7 +30,7 @@ export async function severalNodes(bench: Bench): Promise<ScenarioResult> {
       const running = await startNodes(bench.ground, { ...variant, queues })
       try {
         const loaded = await entries(bench, running)
-        // When all code has been compiled.
+        // After the load, when all code is compiled.
         const latencies = variant === twoNodes ? await latenciesThere(bench, running) : {}
         const result = { ...loaded, ...latencies }
         measured.get(variant.name)!.push(result)
@@ -49,7 +49,7 @@ export async function severalNodes(bench: Bench): Promise<ScenarioResult> {
     atMost("latency elsewhere ≤ 3 × here", figures[twoNodes.name]?.["latencyElsewhereOverHere"]?.median, 3),
     atLeast("two nodes take ≥ 1 × one node's entries", ofTwo[oneNode.name], 1),
     atLeast("three nodes take ≥ 1 × one node's entries", ofThree[oneNode.name], 1),
-    atLeast("one node takes ≥ 0.9 × the entries of a process that knows of no others", ofOne[alone], 0.9)
+    atLeast("one node takes ≥ 0.9 × the entries of a process without clustering", ofOne[alone], 0.9)
   ]
   return {
     title: `P9  Nodes on one database, entries over ${queues} queues, ${connections} connections, closed loop`,
@@ -61,14 +61,14 @@ export async function severalNodes(bench: Bench): Promise<ScenarioResult> {
     curves: [],
     notRun: {},
     notes: [
-      "Each node has a generator and its share of the connections, which enter all queues in turns: with n nodes, (n − 1) of n entries come to a node on which their queue does not live.",
-      "Latency here and elsewhere: entries on one connection to one node, into a queue of its own and into one of the other's.",
-      "All nodes, the generators and Postgres share this machine: it shows what the way between nodes costs, not what more machines bring."
+      "Each node has a generator and its share of the connections, which enter all queues in turns. With n nodes, (n − 1) of n entries reach a node that does not own their queue.",
+      "Latency here and elsewhere: entries on one connection to one node, into its own queues and into the other node's queues.",
+      "All nodes, the generators and Postgres share this machine. The figures show the cost of requests between nodes, not the gain from more machines."
     ]
   }
 }
 
-/** Fresh consumers enter all queues through all nodes; every acknowledged entry is in the database afterwards. */
+/** New consumers enter all queues through all nodes. Every acknowledged entry must be in the database afterwards. */
 async function entries(bench: Bench, running: UsherNodes): Promise<Measured & { readonly entriesPerSecond: number }> {
   const { spans } = bench
   const before = await running.countEntries()
@@ -104,7 +104,7 @@ async function entries(bench: Bench, running: UsherNodes): Promise<Measured & { 
   }
 }
 
-/** What an entry takes on one connection to the first node, into a queue of its own and into one of another's. */
+/** Measures entries on one connection to the first node, into its own queues and into another node's queues. */
 async function latenciesThere(bench: Bench, running: UsherNodes): Promise<Measured> {
   const [node] = running.nodes as [UsherNode]
   const owners = await running.owners()
@@ -143,7 +143,7 @@ const common = ({ port }: UsherNode, connections: number) => ({
   connections
 })
 
-/** Each consumer asks for its status once, so that its token is known. */
+/** Returns a job in which each consumer reads its status once, so that its token is cached. */
 const statusJob = (
   bench: Bench,
   node: UsherNode,

@@ -1,4 +1,4 @@
-/** P3: status reads a second, as consumers that wait poll them, and the SQL statements they cost. */
+/** P3: status reads per second, polled by waiting consumers, and the SQL statements they cost. */
 import { type Bench, describe, inTurns, type Measured, notRun, withProgram } from "../Bench.ts"
 import { allMet, atLeast, atMost, inverseRatios, ratios, type ScenarioResult } from "../report/Figures.ts"
 import { overConnections, overWaiting } from "../report/Growth.ts"
@@ -8,7 +8,7 @@ import { usher } from "../programs/Usher.ts"
 import { beyondIdle, openSqlTap, since, total } from "../setup/SqlTap.ts"
 
 const connections = 256
-/** Consumers that poll, each in its turn. */
+/** The number of consumers that poll, in turns. */
 const polling = 5_000
 
 export async function statusReads(bench: Bench): Promise<ScenarioResult> {
@@ -27,7 +27,7 @@ export async function statusReads(bench: Bench): Promise<ScenarioResult> {
     await overWaiting(bench, "P3 status reads", (running) => measureReads(bench, running, connections, pointSpans))
   ]
   return {
-    title: "P3  Status reads a second, 5,000 consumers that wait, 256 connections, closed loop",
+    title: "P3  Status reads a second, 5,000 waiting consumers, 256 connections, closed loop",
     figures,
     ratios: against,
     processorRatios: inverseRatios(figures, "usher", "processorMicrosecondsPerRead"),
@@ -38,7 +38,7 @@ export async function statusReads(bench: Bench): Promise<ScenarioResult> {
     notes: [
       statements === undefined
         ? "SQL statements were not counted: usher did not run."
-        : `SQL statements on the wire during ${statements.reads} reads: ${statements.during}; in as long a span without reads: ${statements.idle}.`
+        : `SQL statements on the wire during ${statements.reads} reads: ${statements.during}; in a span of the same length without reads: ${statements.idle}.`
     ]
   }
 }
@@ -83,12 +83,14 @@ async function poll(bench: Bench, running: Running, atConnections: number, spans
     repeatTokens: true
   })
   for (const sample of outcome.samples) {
-    if (!sample.includes('"status":"QUEUED"')) throw new Error(`Not the status of one who waits: ${sample}`)
+    if (!sample.includes('"status":"QUEUED"')) throw new Error(`Not the status of a waiting consumer: ${sample}`)
   }
   return outcome
 }
 
-/** Usher's statements while it is polled, and in as long a span of rest: what it does by itself is not the reads'. */
+/**
+ * Counts Usher's statements while consumers poll, and in an idle span of the same length, to subtract background work.
+ */
 async function countSqlStatements(bench: Bench) {
   if (!bench.arguments.programs.includes("usher")) return undefined
   Progress.show("P3: counting SQL statements")

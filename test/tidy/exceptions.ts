@@ -28,10 +28,8 @@ export const files: Exceptions = {
 
 /** Lines of the longest function. */
 export const functions: Exceptions = {
-  "bench/lists/Beside.ts": 100,
-  "bench/programs/UsherNodes.ts": 61,
+  "bench/lists/MoreRecords.ts": 100,
   "bench/scenarios/MillionWaiting.ts": 69,
-  "bench/setup/Database.ts": 66,
   "src/auth/codes/OneTimeCodes.ts": 84,
   "src/auth/keys/OrganizationChanges.ts": 64,
   "src/auth/keys/OrganizationKeys.ts": 67,
