@@ -1,22 +1,22 @@
 /**
- * Consumers who follow their places in one queue (`/events`) while the node that it lives on goes: one is connected to
- * another node, and must go on being told; two are connected to the very node, and come back to another with what they were
- * told last. Each must be told every standing it comes to, once and in order.
+ * Consumers that subscribe to their places in one queue (`/events`) while the node that owns it stops. One is connected
+ * to another node and must continue to receive events. Two are connected to the stopping node and reconnect to another
+ * node with their last event id. Each must receive every state once and in sequence.
  */
 import { Effect } from "effect"
-import { type OpenStream, openStream, type Told } from "../../http/support/eventStream.ts"
+import { type OpenStream, openStream, type StreamEvent } from "../../http/support/eventStream.ts"
 import type { Apis, Guest } from "../support/Apis.ts"
 import type { Dice } from "../support/Dice.ts"
 import { pause } from "../support/Processes.ts"
 import type { ServerUnderTest } from "../support/ServerUnderTest.ts"
 
-/** How long one tries to open a stream while a mechanism is just moving. */
+/** The longest time to retry opening a stream while a mechanism moves. */
 const patienceMillis = 15_000
 
-/** A consumer and all that it was told. */
-class Follower {
+/** A consumer and all events that it received. */
+class Subscriber {
   readonly guest: Guest
-  readonly told: Array<Told> = []
+  readonly received: Array<StreamEvent> = []
   private readonly path: string
   private readonly headers: { readonly [name: string]: string }
   private stream: OpenStream | undefined
@@ -27,27 +27,27 @@ class Follower {
     this.headers = apis.as(guest)
   }
 
-  /** Opens the stream, as a browser would after a cut: with the id of what it was told last. */
+  /** Opens the stream like a browser after a disconnect, with the id of the last event. */
   async open(server: ServerUnderTest): Promise<void> {
-    const last = this.told.at(-1)?.id
+    const last = this.received.at(-1)?.id
     const headers = { ...this.headers, ...(last !== undefined && { "last-event-id": last }) }
     for (const begun = performance.now(); ; await pause(50)) {
       this.stream = await Effect.runPromise(openStream(server.consumerUrl, this.path, headers))
       if (this.stream.status === 200) return
       const { status } = this.stream
-      if (status !== 503 || performance.now() - begun > patienceMillis) throw new Error(`a stream answered ${status}`)
+      if (status !== 503 || performance.now() - begun > patienceMillis) throw new Error(`a stream returned ${status}`)
     }
   }
 
-  /** Returns when it has been told that it stands so. */
+  /** Returns once the consumer has received this status. */
   async until(status: string): Promise<void> {
-    while (this.told.at(-1)?.data.status !== status) this.told.push(await Effect.runPromise(this.stream!.next))
+    while (this.received.at(-1)?.data.status !== status) this.received.push(await Effect.runPromise(this.stream!.next))
   }
 
-  /** How its stream ended. */
+  /** Waits for the end of the stream. Returns how it ended. */
   async over(): Promise<"ended" | "cut"> {
     const ending = await Effect.runPromise(this.stream!.over)
-    this.told.push(...(await Effect.runPromise(this.stream!.arrived)))
+    this.received.push(...(await Effect.runPromise(this.stream!.arrived)))
     return ending
   }
 
@@ -55,27 +55,29 @@ class Follower {
     await Effect.runPromise(this.stream!.leave)
   }
 
-  /** What is wrong with what it was told, in words. */
-  problems(who: string): ReadonlyArray<string> {
-    const statuses = this.told.map(({ data }) => String(data.status))
+  /** Returns the defects of the received events, in words. */
+  problems(what: string): ReadonlyArray<string> {
+    const statuses = this.received.map(({ data }) => String(data.status))
     const changes = statuses.filter((status, index) => status !== statuses[index - 1]).join(", ")
-    const ids = this.told.map(({ id }) => Number(id))
+    const ids = this.received.map(({ id }) => Number(id))
     return [
-      ...(changes === "QUEUED, GRANTED, COMPLETED" ? [] : [`${who} was told ${changes}`]),
-      ...(ids.every((id, index) => index === 0 || id >= ids[index - 1]!) ? [] : [`${who} was told ${ids.join()}`])
+      ...(changes === "QUEUED, GRANTED, COMPLETED" ? [] : [`the subscriber that ${what} received ${changes}`]),
+      ...(ids.every((id, index) => index === 0 || id >= ids[index - 1]!)
+        ? []
+        : [`the subscriber that ${what} received the event ids ${ids.join()}`])
     ]
   }
 }
 
-export class FollowedPlaces {
+export class SubscribedPlaces {
   private readonly apis: Apis
   private readonly queueId: string
   private readonly survivor: ServerUnderTest
-  private readonly stays: Follower
-  private readonly returnsAtOnce: Follower
-  private readonly returnsLater: Follower
+  private readonly stays: Subscriber
+  private readonly returnsAtOnce: Subscriber
+  private readonly returnsLater: Subscriber
 
-  /** Three consumers who wait in the queue, and whose streams are open; `apis` are the other nodes. */
+  /** Opens the streams of three consumers that wait in the queue. `apis` addresses the other nodes. */
   static async open(
     apis: Apis,
     leaving: ServerUnderTest,
@@ -83,16 +85,16 @@ export class FollowedPlaces {
     queueId: string,
     dice: Dice
   ) {
-    const places = new FollowedPlaces(
+    const places = new SubscribedPlaces(
       apis,
       dice.pick(survivors),
       queueId,
       await Promise.all([0, 1, 2].map(() => apis.guest()))
     )
-    for (const follower of places.all) {
-      await apis.enter(queueId, follower.guest)
-      await follower.open(follower === places.stays ? places.survivor : leaving)
-      await follower.until("QUEUED")
+    for (const subscriber of places.all) {
+      await apis.enter(queueId, subscriber.guest)
+      await subscriber.open(subscriber === places.stays ? places.survivor : leaving)
+      await subscriber.until("QUEUED")
     }
     return places
   }
@@ -101,37 +103,37 @@ export class FollowedPlaces {
     this.apis = apis
     this.queueId = queueId
     this.survivor = survivor
-    const [stays, returnsAtOnce, returnsLater] = guests.map((guest) => new Follower(apis, queueId, guest))
+    const [stays, returnsAtOnce, returnsLater] = guests.map((guest) => new Subscriber(apis, queueId, guest))
     this.stays = stays!
     this.returnsAtOnce = returnsAtOnce!
     this.returnsLater = returnsLater!
   }
 
-  private get all(): ReadonlyArray<Follower> {
+  private get all(): ReadonlyArray<Subscriber> {
     return [this.stays, this.returnsAtOnce, this.returnsLater]
   }
 
-  /** After the node has gone: admits and completes all; answers what was wrong with what they were told. */
-  async goOn(ending: "ended" | "cut"): Promise<ReadonlyArray<string>> {
+  /** After the node has stopped: admits and completes all consumers. Returns the defects of the received events. */
+  async resume(ending: "ended" | "cut"): Promise<ReadonlyArray<string>> {
     const { stays, returnsAtOnce, returnsLater, survivor } = this
     const problems: Array<string> = []
-    for (const follower of [returnsAtOnce, returnsLater]) {
-      const how = await follower.over()
-      if (how !== ending) problems.push(`a stream of the node that went was ${how}`)
+    for (const subscriber of [returnsAtOnce, returnsLater]) {
+      const how = await subscriber.over()
+      if (how !== ending) problems.push(`a stream of the stopped node was ${how}`)
     }
     await returnsAtOnce.open(survivor)
     await this.act("admit")
     await pause(300)
     await returnsLater.open(survivor)
-    for (const follower of this.all) await follower.until("GRANTED")
+    for (const subscriber of this.all) await subscriber.until("GRANTED")
     await this.act("complete")
-    for (const follower of this.all) await follower.until("COMPLETED")
-    await Promise.all(this.all.map((follower) => follower.leave()))
+    for (const subscriber of this.all) await subscriber.until("COMPLETED")
+    await Promise.all(this.all.map((subscriber) => subscriber.leave()))
     return [
       ...problems,
-      ...stays.problems("who stayed connected"),
-      ...returnsAtOnce.problems("who came back at once"),
-      ...returnsLater.problems("who came back later")
+      ...stays.problems("stayed connected"),
+      ...returnsAtOnce.problems("reconnected immediately"),
+      ...returnsLater.problems("reconnected later")
     ]
   }
 
