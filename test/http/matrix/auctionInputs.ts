@@ -1,4 +1,4 @@
-/** What the operations on auctions take. */
+/** Inputs of the operations on auctions. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Input, MakeInput, Name } from "./inputs.ts"
@@ -22,13 +22,13 @@ const made = (side: Side) =>
     ({ id }) => id as string
   )
 
-/** An auction of the own tenant, as it is named to all. */
+/** Creates auctions in all tenants. Returns the name of the own one. */
 const auctionNamed = Effect.fnUntraced(function* (own: Side, { sides }: World) {
   const others = [yield* made(sides.test), yield* made(sides.foreign)]
   return { own: yield* made(own), others, unknown: randomUUID() } satisfies Name
 })
 
-/** An operation on an auction, for anyone or the consumer who asks. */
+/** An operation on an auction, for any caller or its consumer. */
 const onAuction =
   (input: Omit<Input, "params" | "names">, before?: "end"): MakeInput =>
   (own, world) =>
@@ -38,7 +38,7 @@ const onAuction =
       return { ...input, params: { auctionId: auction.own }, names: [auction] }
     })
 
-/** An operation of the server on an auction, for a consumer who has won. */
+/** The server's operation on an auction, for a consumer that has won. */
 const forWinner =
   (more: object = {}): MakeInput =>
   (own, world) =>
@@ -53,7 +53,7 @@ const forWinner =
       return { params: { auctionId: auction.own }, body, names, status: 200 }
     })
 
-/** An operation of an admin on an auction. */
+/** An admin's operation on an auction. */
 const record =
   (body?: object): MakeInput =>
   (own, world) =>

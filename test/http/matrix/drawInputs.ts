@@ -1,4 +1,4 @@
-/** What the operations on draws take. */
+/** Inputs of the operations on draws. */
 import { Effect, Schedule } from "effect"
 import { randomUUID } from "node:crypto"
 import { asServer } from "../support/usherFixture.ts"
@@ -15,13 +15,13 @@ const made = (side: Side) =>
     ({ id }) => id as string
   )
 
-/** A draw of the own tenant, as it is named to all. */
+/** Creates draws in all tenants. Returns the name of the own one. */
 const drawNamed = Effect.fnUntraced(function* (own: Side, { sides }: World) {
   const others = [yield* made(sides.test), yield* made(sides.foreign)]
   return { own: yield* made(own), others, unknown: randomUUID() } satisfies Name
 })
 
-/** Brings the consumer into the draw, or through it; answers its grant. */
+/** Enters the consumer into the draw, or makes it win. Returns its grant. */
 const brought = Effect.fnUntraced(function* (own: Side, id: string, where: "enter" | "win") {
   const { consumerId } = own
   yield* byServer("consumer", own, `/draws/${id}/enter`, undefined, consumerId)
@@ -42,7 +42,7 @@ const brought = Effect.fnUntraced(function* (own: Side, id: string, where: "ente
   return won.body.admissionGrant as string
 })
 
-/** An operation on a draw, for anyone or the consumer who asks; `before` is what has happened. */
+/** An operation on a draw, for any caller or its consumer; `before` is the state to reach first. */
 const onDraw =
   (input: Omit<Input, "params" | "names">, before?: "enter" | "win" | "end"): MakeInput =>
   (own, world) =>
@@ -53,7 +53,7 @@ const onDraw =
       return { ...input, params: { drawId: draw.own }, names: [draw] }
     })
 
-/** An operation of the server on a draw, for a consumer who has won. */
+/** The server's operation on a draw, for a consumer that has won. */
 const forWinner =
   (more: object = {}): MakeInput =>
   (own, world) =>
@@ -67,7 +67,7 @@ const forWinner =
       return { params: { drawId: draw.own }, body, names, status: 200 }
     })
 
-/** An operation of an admin on a draw. */
+/** An admin's operation on a draw. */
 const record =
   (body?: object): MakeInput =>
   (own, world) =>

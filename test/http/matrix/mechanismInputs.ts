@@ -1,12 +1,15 @@
-/** What operations on mechanisms of one kind take, each time with mechanisms of their own. */
+/** Inputs of the operations on mechanisms of one kind. Each request has new mechanisms. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Input, MakeInput, Name } from "./inputs.ts"
 import { byServer, type Side, type World } from "./world.ts"
 
-/** The inputs of a kind: its path on both APIs, the path parameter of the Consumer API, and what creates one. */
+/**
+ * Returns the inputs of a kind, given its path on both APIs, the path parameter of the Consumer API and the settings of
+ * a new one.
+ */
 export const inputsOf = (group: string, param: string, settings: object) => {
-  /** Each in a sequence of its own: a sequence has one waitlist. */
+  /** Uses a new sequence each time, because a sequence has at most one waitlist. */
   const body = (side: Side) =>
     Effect.map(byServer("admin", side, "/sequences", { experienceId: side.experienceId, name: "Sale" }), ({ id }) => ({
       name: "Main",
@@ -18,7 +21,7 @@ export const inputsOf = (group: string, param: string, settings: object) => {
     return (yield* byServer("admin", side, `/${group}`, yield* body(side))).id as string
   })
 
-  /** A mechanism of the own tenant, as it is named to all. */
+  /** Creates mechanisms in all tenants. Returns the name of the own one. */
   const named = Effect.fnUntraced(function* (own: Side, { sides }: World) {
     const others = [yield* made(sides.test), yield* made(sides.foreign)]
     return { own: yield* made(own), others, unknown: randomUUID() } satisfies Name
@@ -26,7 +29,7 @@ export const inputsOf = (group: string, param: string, settings: object) => {
 
   const enter = (own: Side, id: string) => byServer("consumer", own, `/${group}/${id}/enter`, undefined, own.consumerId)
 
-  /** For anyone, or the consumer who asks; `before` is what has happened. */
+  /** An operation for any caller or its consumer; `before` is an action to take first. */
   const on =
     (input: Omit<Input, "params" | "names">, before?: "enter" | "end"): MakeInput =>
     (own, world) =>
@@ -37,7 +40,7 @@ export const inputsOf = (group: string, param: string, settings: object) => {
         return { ...input, params: { [param]: name.own }, names: [name] }
       })
 
-  /** For the server, for a consumer whose entry was granted. */
+  /** The server's operation for a consumer with a grant. */
   const forHolder =
     (more: object = {}): MakeInput =>
     (own, world) =>

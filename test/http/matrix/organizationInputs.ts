@@ -1,4 +1,4 @@
-/** What the operations on the organization take. */
+/** Inputs of the operations on the organization. */
 import { Effect } from "effect"
 import type { MakeInput } from "./inputs.ts"
 

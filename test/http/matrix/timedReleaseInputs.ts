@@ -1,4 +1,4 @@
-/** What the operations on timed releases take. */
+/** Inputs of the operations on timed releases. */
 import type { MakeInput } from "./inputs.ts"
 import { inputsOf } from "./mechanismInputs.ts"
 

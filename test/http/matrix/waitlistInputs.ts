@@ -1,4 +1,4 @@
-/** What the operations on waitlists take. */
+/** Inputs of the operations on waitlists. */
 import type { MakeInput } from "./inputs.ts"
 import { inputsOf } from "./mechanismInputs.ts"
 
