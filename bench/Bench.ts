@@ -1,8 +1,7 @@
 /** Shared parts of the scenarios: the programs, the generator, the tokens, and one measured run. */
 import type { Arguments } from "./Arguments.ts"
-import type { Figures } from "./report/Figures.ts"
 import { figures } from "./report/Figures.ts"
-import type { Job, Outcome, RequestTemplate, RequestTemplates } from "./load/Job.ts"
+import type { ClosedLoopJob, Job, Outcome, RequestTemplate, RequestTemplates } from "./load/Job.ts"
 import { readResidentBytes } from "./load/Processor.ts"
 import type { LoadGenerator } from "./load/LoadGenerator.ts"
 import * as Progress from "./report/Progress.ts"
@@ -41,28 +40,50 @@ export async function withProgram<A, R extends Running>(
   }
 }
 
-/** Runs the programs in turns, `rounds` times each, and returns the figures of each. Skips missing programs. */
-export async function inTurns(
+/** A program, or a variant of one. */
+interface Variant {
+  readonly name: string
+  readonly missing?: string
+}
+
+/** Measures the variants in turns, `rounds` times each, and returns the runs of each. Skips missing ones. */
+export async function runsInTurns<V extends Variant>(
   bench: Bench,
   what: string,
-  programs: ReadonlyArray<Program>,
-  measure: (program: Program, round: number) => Promise<Measured>
-): Promise<{ readonly [program: string]: Figures }> {
-  const measured = new Map<Program["name"], Array<Measured>>()
-  for (let round = 0; round < bench.rounds; round++) {
-    for (const program of programs) {
-      if (program.missing !== undefined) continue
-      Progress.show(`${what}: ${program.name}, run ${round + 1} of ${bench.rounds}`)
-      const result = await measure(program, round)
-      measured.set(program.name, [...(measured.get(program.name) ?? []), result])
+  variants: ReadonlyArray<V>,
+  measure: (variant: V) => Promise<Measured>
+): Promise<{ readonly [variant: string]: ReadonlyArray<Measured> }> {
+  const measured: { [variant: string]: Array<Measured> } = {}
+  for (let round = 1; round <= bench.rounds; round++) {
+    for (const variant of variants) {
+      if (variant.missing !== undefined) continue
+      Progress.show(`${what}: ${variant.name}, run ${round} of ${bench.rounds}`)
+      const result = await measure(variant)
+      const runs = (measured[variant.name] ??= [])
+      runs.push(result)
       const [name, value] = Object.entries(result)[0]!
-      Progress.say(
-        `${what}  ${program.name.padEnd(16)} run ${round + 1} of ${bench.rounds}  ${name} ${value.toFixed(1)}`
-      )
+      Progress.say(`${what}  ${variant.name.padEnd(16)} run ${round} of ${bench.rounds}  ${name} ${value.toFixed(1)}`)
     }
   }
-  return Object.fromEntries([...measured].map(([name, runs]) => [name, figures(runs)]))
+  return measured
 }
+
+/** Measures the variants in turns, and returns the figures of each. */
+export async function inTurns<V extends Variant>(...given: Parameters<typeof runsInTurns<V>>) {
+  return Object.fromEntries(Object.entries(await runsInTurns(...given)).map(([name, runs]) => [name, figures(runs)]))
+}
+
+/** Returns a closed-loop job on loopback. Default: no warm-up, no watched processes, and each token once. */
+export const closedLoop = (
+  job: Pick<ClosedLoopJob, "port" | "connections" | "seconds" | "request" | "tokens"> & Partial<ClosedLoopJob>
+): ClosedLoopJob => ({
+  mode: "closed",
+  host: "127.0.0.1",
+  warmupSeconds: 0,
+  watched: [],
+  repeatTokens: false,
+  ...job
+})
 
 /** Returns the reason for each program that did not run. */
 export function notRun(programs: ReadonlyArray<Program>): { readonly [program: string]: string } {
@@ -96,7 +117,7 @@ export async function measureEntries(bench: Bench, running: Running, options: En
   const usable = bench.arguments.unseenTokens ? spans.tokens : await showTokens(bench, running, spans)
   const job: Job =
     perSecond === undefined
-      ? { ...common, mode: "closed", tokens: bench.tokens.range(usable), repeatTokens: false }
+      ? closedLoop({ ...common, tokens: bench.tokens.range(usable) })
       : {
           ...common,
           mode: "open",
@@ -121,18 +142,15 @@ export async function measureEntries(bench: Bench, running: Running, options: En
  * an entry, so this covers enough consumers. Returns the number of consumers covered.
  */
 export async function showTokens(bench: Bench, running: Running, spans: Bench["spans"]): Promise<number> {
-  const outcome = await bench.generator.run({
-    mode: "closed",
-    host: "127.0.0.1",
-    port: running.port,
-    connections: 256,
-    warmupSeconds: 0,
-    seconds: (spans.warmup + spans.measured) * 1.5,
-    watched: [],
-    request: statusRequest(bench.ground.fixture),
-    tokens: bench.tokens.range(spans.tokens),
-    repeatTokens: false
-  })
+  const outcome = await bench.generator.run(
+    closedLoop({
+      port: running.port,
+      connections: 256,
+      seconds: (spans.warmup + spans.measured) * 1.5,
+      request: statusRequest(bench.ground.fixture),
+      tokens: bench.tokens.range(spans.tokens)
+    })
+  )
   return outcome.statuses["200"] ?? 0
 }
 

@@ -6,9 +6,8 @@
  * the entry's number, less the entries admitted from the head, less the earlier entries that left from the middle. It
  * needs no count over the queue.
  */
-import { Pool } from "pg"
-import { leaveStatement, type Row, statusIn, view } from "./postgres.ts"
-import { serve, setting, type Place, type Store } from "./Peer.ts"
+import { PostgresStore, type Row, view } from "./postgres.ts"
+import { serve, type Place } from "./Peer.ts"
 
 // This reads the queue's row without a lock, so an entry that runs while the queue ends may still succeed. Usher does
 // not allow that. A lock on the row would serialize all entries of a queue.
@@ -35,33 +34,13 @@ const enterStatement = `
     ))::int4 as position
   from queue, place`
 
-class PostgresStore implements Store {
-  private readonly pool: Pool
-
-  constructor() {
-    const size = Number(setting("POOL_SIZE"))
-    this.pool = new Pool({ connectionString: setting("DATABASE_URL"), max: size, min: size })
-  }
-
-  async enter(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
+class EntryStore extends PostgresStore {
+  override async enter(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
     const query = { name: "enter", text: enterStatement, values: [queueId, organizationId, consumerId] }
     const { rows } = await this.pool.query<Row>(query)
     // No row: there is no such queue, or a concurrent request of the same consumer won and its row is visible only now.
     return rows[0] === undefined ? this.status(queueId, organizationId, consumerId) : view(rows[0])
   }
-
-  async leave(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
-    await this.pool.query({ name: "leave", text: leaveStatement, values: [queueId, organizationId, consumerId] })
-    return this.status(queueId, organizationId, consumerId)
-  }
-
-  status(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
-    return statusIn(this.pool, queueId, organizationId, consumerId)
-  }
-
-  close(): Promise<void> {
-    return this.pool.end()
-  }
 }
 
-await serve(new PostgresStore())
+await serve(new EntryStore())

@@ -104,6 +104,13 @@ export function atMost(text: string, measured: number | undefined, bound: number
   return { text, measured: measured ?? null, met: measured === undefined ? null : measured <= bound }
 }
 
+/** Returns a result with its verdict. Parts that a scenario leaves out are empty. */
+export function scenarioResult(
+  parts: Pick<ScenarioResult, "title" | "figures" | "targets" | "notes"> & Partial<ScenarioResult>
+): ScenarioResult {
+  return { ratios: {}, processorRatios: {}, curves: [], notRun: {}, met: allMet(parts.targets), ...parts }
+}
+
 export function allMet(targets: ReadonlyArray<Target>): boolean | null {
   const judged = targets.filter((target) => target.met !== null)
   return judged.length === 0 ? null : judged.every((target) => target.met)

@@ -2,13 +2,13 @@
 import { fileURLToPath } from "node:url"
 import { type Bench, describe, inTurns, measureEntries, notRun, withProgram } from "../Bench.ts"
 import {
-  allMet,
   atMost,
   type Figures,
   figures as summarize,
   inverseRatios,
   ratios,
-  type ScenarioResult
+  type ScenarioResult,
+  scenarioResult
 } from "../report/Figures.ts"
 import * as Processes from "../setup/Processes.ts"
 import { noopOpen } from "../programs/Noop.ts"
@@ -33,7 +33,7 @@ export async function callerChecks(bench: Bench): Promise<ScenarioResult> {
     atMost("counting a request takes ≤ 5 µs", counting.microsecondsPerCount, 5),
     atMost("counting with limits for addresses and consumers takes ≤ 5 µs", counting.microsecondsPerCountOfFive, 5)
   ]
-  return {
+  return scenarioResult({
     title: "C1  Cost of credentials and limits per entry, new consumers, 256 connections, closed loop",
     figures: {
       ...figures,
@@ -43,8 +43,6 @@ export async function callerChecks(bench: Bench): Promise<ScenarioResult> {
     ratios: ratios(figures, "usher", "entriesPerSecond"),
     processorRatios: inverseRatios(figures, "usher", "processorMicrosecondsPerEntry"),
     targets,
-    met: allMet(targets),
-    curves: [],
     notRun: notRun(programs),
     notes: [
       checks?.note ?? "Credentials and limits were not measured: noop did not run.",
@@ -52,7 +50,7 @@ export async function callerChecks(bench: Bench): Promise<ScenarioResult> {
         ? "Each entry is the first request with its token, so credentials cost a signature check."
         : "Each consumer reads its status once before it enters, so keys and tokens are cached."
     ]
-  }
+  })
 }
 
 /** The output of `measure/limits.ts`: microseconds to count a request in the memory of the process. */

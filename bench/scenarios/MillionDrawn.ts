@@ -1,7 +1,6 @@
 /** P6: a draw of a million entries: its duration, and its effect on other requests. */
-import { type Bench, describe, type Measured, withProgram } from "../Bench.ts"
-import { allMet, atMost, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
-import * as Progress from "../report/Progress.ts"
+import { type Bench, closedLoop, describe, inTurns, type Measured, withProgram } from "../Bench.ts"
+import { atMost, ratios, type ScenarioResult, scenarioResult } from "../report/Figures.ts"
 import { enterRequest, statusRequest } from "../programs/Program.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"
@@ -23,60 +22,43 @@ export async function millionDrawn(bench: Bench): Promise<ScenarioResult> {
   const drawing = `usher, drawing ${entries.toLocaleString("en")}`
   const resting = "usher, not drawing"
   const program = usher(bench.ground, { drawEntries: entries })
-  const measured: { [variant: string]: Array<Measured> } = { [drawing]: [], [resting]: [] }
-  for (let round = 0; round < bench.rounds; round++) {
-    for (const variant of [resting, drawing]) {
-      Progress.show(`P6: ${variant}, run ${round + 1} of ${bench.rounds}`)
-      const result = await withProgram(program, 0, (running) =>
-        measure(bench, running, variant === drawing ? entries : undefined)
-      )
-      measured[variant]!.push(result)
-      Progress.say(
-        `P6  ${variant.padEnd(26)} run ${round + 1} of ${bench.rounds}  ` +
-          ["secondsToDrawn", "eventLoopLongestWorkMilliseconds", "latencyP99Milliseconds"]
-            .flatMap((name) => (result[name] === undefined ? [] : [`${name} ${result[name].toFixed(1)}`]))
-            .join("  ")
-      )
-    }
-  }
-  const figures = { [drawing]: summarize(measured[drawing]!), [resting]: summarize(measured[resting]!) }
+  const figures = await inTurns(bench, "P6", [{ name: resting }, { name: drawing }], ({ name }) =>
+    withProgram(program, 0, (running) => measure(bench, running, name === drawing ? entries : undefined))
+  )
   const ofDrawing = figures[drawing]!
   const targets = [
     atMost("drawn and recorded in ≤ 10 s", ofDrawing["secondsToDrawn"]?.median, 10),
     atMost("no event loop block over 50 ms", ofDrawing["eventLoopLongestWorkMilliseconds"]?.max, 50),
     atMost("no unanswered entries meanwhile", ofDrawing["unansweredEntries"]?.max, 0)
   ]
-  return {
+  return scenarioResult({
     title: `P6  A draw of ${entries.toLocaleString("en")} entries, with ${perSecond.toLocaleString("en")} entries a second into a queue meanwhile`,
     figures,
     ratios: ratios(figures, drawing, "latencyP99Milliseconds"),
-    processorRatios: {},
     targets,
-    met: allMet(targets),
-    curves: [],
-    notRun: {},
     notes: [
       "One in a hundred wins. Entry closes at the draw's time, so sorting the list, its digest and the drawing all happen after it.",
       "Drawn: from the draw's time until its public record shows the drawing, which happens once the last win is on disk. All recorded: until all denials are on disk too; status reads show them from the drawing on.",
       "The ratio is the entries' p99 while drawing, divided by their p99 while not drawing.",
       "Event loop: the longest delay of a 1 ms timer inside the server, from before the draw's time until everything is recorded. One figure is by the clock, which includes time without a processor. The other, work, is the processor time of the thread, garbage collections included; the target is about work."
     ]
-  }
+  })
 }
 
 /** Measures one run: load on a queue, and with `entries` the draw's time in the middle of it. */
 async function measure(bench: Bench, running: Inspectable, entries: number | undefined): Promise<Measured> {
   const { fixture } = bench.ground
-  const common = { host: "127.0.0.1", port: running.port, connections }
   const tokens = bench.tokens.range(Math.ceil(perSecond * (leadSeconds + loadSeconds) * 1.1) + 100)
   // Keeps the cost of the start apart from the draw's: each consumer reads its status once, then a collection runs.
-  const reading = { request: statusRequest(fixture), tokens, repeatTokens: false, watched: [] }
-  await bench.generator.run({ ...common, ...reading, mode: "closed", warmupSeconds: 0, seconds: 20 })
+  const request = statusRequest(fixture)
+  await bench.generator.run(closedLoop({ port: running.port, connections, seconds: 20, request, tokens }))
   await running.heapBytes()
 
   const load = bench.generator.run({
-    ...common,
     mode: "open",
+    host: "127.0.0.1",
+    port: running.port,
+    connections,
     warmupSeconds: leadSeconds,
     seconds: loadSeconds,
     watched: running.watched,

@@ -2,11 +2,10 @@
  * P9: two and three nodes on one database, compared with one node and with one process without clustering. Measures
  * entries spread over many queues through all nodes, and the cost of an entry whose queue another node owns.
  */
-import type { Bench, Measured } from "../Bench.ts"
-import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
+import { type Bench, closedLoop, inTurns, type Measured } from "../Bench.ts"
+import { atLeast, atMost, ratios, type ScenarioResult, scenarioResult } from "../report/Figures.ts"
 import type { Outcome, RequestTemplates } from "../load/Job.ts"
 import { LoadGenerator } from "../load/LoadGenerator.ts"
-import * as Progress from "../report/Progress.ts"
 import { enterRequest, statusRequest } from "../programs/Program.ts"
 import { startNodes, type UsherNode, type UsherNodes } from "../programs/UsherNodes.ts"
 import { connections } from "./DurableEntries.ts"
@@ -23,25 +22,16 @@ const variants = [
 const [, oneNode, twoNodes, threeNodes] = variants
 
 export async function severalNodes(bench: Bench): Promise<ScenarioResult> {
-  const measured = new Map<string, Array<Measured>>(variants.map(({ name }) => [name, []]))
-  for (let round = 0; round < bench.rounds; round++) {
-    for (const variant of variants) {
-      Progress.show(`P9: ${variant.name}, run ${round + 1} of ${bench.rounds}`)
-      const running = await startNodes(bench.ground, { ...variant, queues })
-      try {
-        const loaded = await entries(bench, running)
-        // After the load, when all code is compiled.
-        const latencies = variant === twoNodes ? await latenciesThere(bench, running) : {}
-        const result = { ...loaded, ...latencies }
-        measured.get(variant.name)!.push(result)
-        const rate = result.entriesPerSecond.toFixed(1)
-        Progress.say(`P9  ${variant.name.padEnd(20)} run ${round + 1} of ${bench.rounds}  entriesPerSecond ${rate}`)
-      } finally {
-        await running.stop()
-      }
+  const figures = await inTurns(bench, "P9", variants, async (variant) => {
+    const running = await startNodes(bench.ground, { ...variant, queues })
+    try {
+      const loaded = await entries(bench, running)
+      // After the load, when all code is compiled.
+      return { ...loaded, ...(variant === twoNodes && (await latenciesThere(bench, running))) }
+    } finally {
+      await running.stop()
     }
-  }
-  const figures = Object.fromEntries([...measured].map(([name, runs]) => [name, summarize(runs)]))
+  })
   const ofTwo = ratios(figures, twoNodes.name, "entriesPerSecond")
   const ofThree = ratios(figures, threeNodes.name, "entriesPerSecond")
   const ofOne = ratios(figures, oneNode.name, "entriesPerSecond")
@@ -51,25 +41,21 @@ export async function severalNodes(bench: Bench): Promise<ScenarioResult> {
     atLeast("three nodes take ≥ 1 × one node's entries", ofThree[oneNode.name], 1),
     atLeast("one node takes ≥ 0.9 × the entries of a process without clustering", ofOne[alone], 0.9)
   ]
-  return {
+  return scenarioResult({
     title: `P9  Nodes on one database, entries over ${queues} queues, ${connections} connections, closed loop`,
     figures,
     ratios: { "one node": ofTwo[oneNode.name]!, "one process": ofTwo[alone]! },
-    processorRatios: {},
     targets,
-    met: allMet(targets),
-    curves: [],
-    notRun: {},
     notes: [
       "Each node has a generator and its share of the connections, which enter all queues in turns. With n nodes, (n − 1) of n entries reach a node that does not own their queue.",
       "Latency here and elsewhere: entries on one connection to one node, into its own queues and into the other node's queues.",
       "All nodes, the generators and Postgres share this machine. The figures show the cost of requests between nodes, not the gain from more machines."
     ]
-  }
+  })
 }
 
 /** New consumers enter all queues through all nodes. Every acknowledged entry must be in the database afterwards. */
-async function entries(bench: Bench, running: UsherNodes): Promise<Measured & { readonly entriesPerSecond: number }> {
+async function entries(bench: Bench, running: UsherNodes): Promise<Measured> {
   const { spans } = bench
   const before = await running.countEntries()
   const share = Math.floor(spans.tokens / running.nodes.length)
@@ -78,15 +64,17 @@ async function entries(bench: Bench, running: UsherNodes): Promise<Measured & { 
       withGenerator(async (generator) => {
         const shown = await generator.run(statusJob(bench, node, share, index * share, spans))
         const usable = shown.statuses["200"] ?? 0
-        return generator.run({
-          ...common(node, Math.floor(connections / running.nodes.length)),
-          warmupSeconds: spans.warmup,
-          seconds: spans.measured,
-          watched: index === 0 ? running.watched : [],
-          request: entering(bench, running.queueIds),
-          tokens: bench.tokens.range(usable, index * share),
-          repeatTokens: false
-        })
+        return generator.run(
+          closedLoop({
+            port: node.port,
+            connections: Math.floor(connections / running.nodes.length),
+            warmupSeconds: spans.warmup,
+            seconds: spans.measured,
+            watched: index === 0 ? running.watched : [],
+            request: entering(bench, running.queueIds),
+            tokens: bench.tokens.range(usable, index * share)
+          })
+        )
       })
     )
   )
@@ -115,15 +103,17 @@ async function latenciesThere(bench: Bench, running: UsherNodes): Promise<Measur
   return withGenerator(async (generator) => {
     const latencyInto = async (queueIds: ReadonlyArray<string>, from: number) => {
       await generator.run(statusJob(bench, node, reserve, from, { warmup: 0, measured: 3 }))
-      const outcome = await generator.run({
-        ...common(node, 1),
-        warmupSeconds: 1,
-        seconds: spans.measured / 2,
-        watched: [],
-        request: entering(bench, queueIds),
-        tokens: bench.tokens.range(reserve, from),
-        repeatTokens: true
-      })
+      const outcome = await generator.run(
+        closedLoop({
+          port: node.port,
+          connections: 1,
+          warmupSeconds: 1,
+          seconds: spans.measured / 2,
+          request: entering(bench, queueIds),
+          tokens: bench.tokens.range(reserve, from),
+          repeatTokens: true
+        })
+      )
       return outcome.latency.p50 / 1000
     }
     const ofHere = await latencyInto(here, spans.tokens)
@@ -136,13 +126,6 @@ async function latenciesThere(bench: Bench, running: UsherNodes): Promise<Measur
   })
 }
 
-const common = ({ port }: UsherNode, connections: number) => ({
-  mode: "closed" as const,
-  host: "127.0.0.1",
-  port,
-  connections
-})
-
 /** Returns a job in which each consumer reads its status once, so that its token is cached. */
 const statusJob = (
   bench: Bench,
@@ -150,15 +133,14 @@ const statusJob = (
   count: number,
   from: number,
   spans: { readonly warmup: number; readonly measured: number }
-) => ({
-  ...common(node, 64),
-  warmupSeconds: 0,
-  seconds: (spans.warmup + spans.measured) * 1.5,
-  watched: [],
-  request: statusRequest(bench.ground.fixture),
-  tokens: bench.tokens.range(count, from),
-  repeatTokens: false
-})
+) =>
+  closedLoop({
+    port: node.port,
+    connections: 64,
+    seconds: (spans.warmup + spans.measured) * 1.5,
+    request: statusRequest(bench.ground.fixture),
+    tokens: bench.tokens.range(count, from)
+  })
 
 const entering = (bench: Bench, queueIds: ReadonlyArray<string>): RequestTemplates => ({
   heads: queueIds.map((id) => enterRequest(bench.ground.fixture, id).head),
