@@ -8,6 +8,7 @@ import * as Server from "../../../src/http/server/Server.ts"
 import { layerWith } from "../support/listenerFixture.ts"
 import { type Answer, asConsumer, asServer, type Call, send, Usher } from "../support/usherFixture.ts"
 import * as Fixture from "../support/usherFixture.ts"
+import { withinMinute } from "./withinMinute.ts"
 
 const anyId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
@@ -27,13 +28,6 @@ const organization = Effect.fnUntraced(function* (rateLimits: RateLimits) {
   yield* sql`update organizations set settings = ${settings}::text::jsonb where id = ${made.organizationId}`
   return made
 })
-
-/** Waits for the next minute, unless the current one has more than this many seconds left. */
-const withinMinute = (seconds: number) =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const left = 60_000 - (now % 60_000)
-    return left > seconds * 1_000 ? Effect.void : Effect.sleep(left + 20)
-  })
 
 describe("Rate limits over HTTP", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {

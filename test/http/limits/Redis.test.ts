@@ -6,6 +6,7 @@ import { RateLimits, type LimitStatus } from "../../../src/http/limits/RateLimit
 import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 import * as Redis from "./redisFixture.ts"
+import { withinMinute } from "./withinMinute.ts"
 
 type Limits = RateLimits["Service"]
 
@@ -21,13 +22,6 @@ const hasPassed = ({ retryAfterSeconds }: LimitStatus): boolean => retryAfterSec
 /** Sends requests, by default all at once. Returns the number of those that passed. */
 const passed = (one: Effect.Effect<boolean>, requests: number, concurrency: number | "unbounded" = "unbounded") =>
   Effect.map(Effect.replicateEffect(one, requests, { concurrency }), (outcomes) => outcomes.filter(Boolean).length)
-
-/** Waits for the next minute, unless the current one has more than this many seconds left. */
-const withinMinute = (seconds: number) =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const left = 60_000 - (now % 60_000)
-    return left > seconds * 1_000 ? Effect.void : Effect.sleep(left + 20)
-  })
 
 const limited = (consumerApiPerMinute: number) => rateLimitsOf("enterprise", { consumerApiPerMinute })
 

@@ -4,12 +4,12 @@ import { Redis } from "ioredis"
 import { spawn, spawnSync } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as RedisQuotaLease from "../../../src/http/limits/RedisQuotaLease.ts"
 import { make } from "../../../src/http/limits/RateLimits.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
+import { freePort } from "../../e2e/support/Processes.ts"
 
 /** Whether a server can be started. */
 export const canStart: boolean = spawnSync("redis-server", ["--version"]).status === 0
@@ -102,15 +102,6 @@ export const ownServer: Effect.Effect<OwnServer, never, Scope.Scope> = Effect.ge
     })
   }
 })
-
-async function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
-}
 
 /** Collects the log messages. */
 export const logged = () => {

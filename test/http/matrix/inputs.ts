@@ -9,12 +9,10 @@ import { auctionInputs } from "./auctionInputs.ts"
 import { catalogueInputs } from "./catalogueInputs.ts"
 import { consumerInputs } from "./consumerInputs.ts"
 import { drawInputs } from "./drawInputs.ts"
-import { organizationInputs } from "./organizationInputs.ts"
 import { orderInputs } from "./orderInputs.ts"
 import { experiencePageInputs } from "./experiencePageInputs.ts"
-import { timedReleaseInputs } from "./timedReleaseInputs.ts"
+import { timedReleaseInputs, waitlistInputs } from "./timedReleaseInputs.ts"
 import { variantOptionInputs } from "./variantOptionInputs.ts"
-import { waitlistInputs } from "./waitlistInputs.ts"
 import { byServer, call, type Side, type Tenancy, type World } from "./world.ts"
 
 export interface Input {
@@ -265,7 +263,6 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   ...catalogueInputs,
   ...consumerInputs,
   ...drawInputs,
-  ...organizationInputs,
   ...orderInputs,
   ...timedReleaseInputs,
   ...variantOptionInputs,
@@ -281,6 +278,8 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/distributions/:id/consumers": record("id", "queueId"),
   "GET /api/distributions/:id/history": record("id", "queueId"),
   "GET /api/distributions/:id/events": record("id", "queueId"),
+  "GET /api/organizations/me": just(() => ({ status: 200 })),
+  "PUT /api/organizations/me": just(() => ({ body: { name: "Another" }, status: 200, testStatus: 403 })),
   "GET /api/nodes": just(() => ({ status: 200 })),
   "GET /api/outbox": (own) => {
     const to = email()

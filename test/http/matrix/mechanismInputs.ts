@@ -4,16 +4,19 @@ import { randomUUID } from "node:crypto"
 import type { Input, MakeInput, Name } from "./inputs.ts"
 import { byServer, type Side, type World } from "./world.ts"
 
+/** Makes the own consumer hold a grant in a mechanism. Returns the response with the grant. */
+type Grant = (own: Side, id: string) => ReturnType<typeof byServer>
+
 /**
- * Returns the inputs of a kind, given its path on both APIs, the path parameter of the Consumer API and the settings of
- * a new one.
+ * Returns the inputs of a kind, given its path on both APIs, the path parameter of the Consumer API, the settings of a
+ * new mechanism, and how a consumer receives a grant. Default: by entering.
  */
-export const inputsOf = (group: string, param: string, settings: object) => {
+export const inputsOf = (group: string, param: string, settings: () => object, grant?: Grant) => {
   /** Uses a new sequence each time, because a sequence has at most one waitlist. */
   const body = (side: Side) =>
     Effect.map(byServer("admin", side, "/sequences", { experienceId: side.experienceId, name: "Sale" }), ({ id }) => ({
       name: "Main",
-      ...settings,
+      ...settings(),
       sequenceId: id as string
     }))
 
@@ -31,11 +34,12 @@ export const inputsOf = (group: string, param: string, settings: object) => {
 
   /** An operation for any caller or its consumer; `before` is an action to take first. */
   const on =
-    (input: Omit<Input, "params" | "names">, before?: "enter" | "end"): MakeInput =>
+    (input: Omit<Input, "params" | "names">, before?: "enter" | "grant" | "end"): MakeInput =>
     (own, world) =>
       Effect.gen(function* () {
         const name = yield* named(own, world)
         if (before === "enter") yield* enter(own, name.own)
+        if (before === "grant") yield* (grant ?? enter)(own, name.own)
         if (before === "end") yield* byServer("admin", own, `/${group}/${name.own}/end`, {})
         return { ...input, params: { [param]: name.own }, names: [name] }
       })
@@ -46,7 +50,7 @@ export const inputsOf = (group: string, param: string, settings: object) => {
     (own, world) =>
       Effect.gen(function* () {
         const name = yield* named(own, world)
-        const { admissionGrant } = yield* enter(own, name.own)
+        const { admissionGrant } = yield* (grant ?? enter)(own, name.own)
         const { consumerId } = own
         const others = [world.sides.test.consumerId, world.sides.foreign.consumerId]
         return {
