@@ -12,7 +12,6 @@ const { restarts, seed } = options({ restarts: 10, seed: 1 })
 const slowestMillisMax = 5_000
 const backMillisMax = 5_000
 
-let holds = true
 for (const nodes of [1, 2]) {
   const figures = await databaseRestartProof({
     restarts,
@@ -43,6 +42,4 @@ for (const nodes of [1, 2]) {
       figures.slowestMillis < slowestMillisMax &&
       Math.max(...figures.backMillis) <= backMillisMax
   )
-  holds &&= process.exitCode === 0
 }
-process.exitCode = holds ? 0 : 1

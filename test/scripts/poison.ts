@@ -9,7 +9,6 @@ import { conclude, options } from "./Report.ts"
 const { seconds } = options({ seconds: 20 })
 const shareMin = 0.95
 
-let holds = true
 for (const nodes of [1, 3]) {
   const figures = await poisonProof({ nodes, seconds })
   const share = figures.paceDuring / figures.paceBefore
@@ -26,6 +25,4 @@ for (const nodes of [1, 3]) {
     figures.violations,
     share >= shareMin && figures.refused > 0
   )
-  holds &&= process.exitCode === 0
 }
-process.exitCode = holds ? 0 : 1

@@ -24,8 +24,7 @@ const { url } = server.database
 await server.start()
 using apis = new Apis(server, await server.createOrganization(), 16)
 
-const queueIds = await createQueues()
-const [queueId] = queueIds
+const [queueId] = await apis.createQueues(mechanisms)
 const empty = await restarts()
 await fill(waiting)
 const withWaiting = await restarts()
@@ -46,19 +45,6 @@ conclude(
   violations,
   median(withWaiting) < secondsMax.waiting * 1000 && median(withMost) < secondsMax.most * 1000
 )
-
-async function createQueues(): Promise<ReadonlyArray<string>> {
-  const sequenceId = await apis.createSequence()
-  const ids: Array<string> = []
-  const work = async (): Promise<void> => {
-    while (ids.length < mechanisms) {
-      const place = ids.push("") - 1
-      ids[place] = await apis.create("/queues", { sequenceId, name: `queue ${place}`, admitRate: 0 })
-    }
-  }
-  await Promise.all(Array.from({ length: 4 }, work))
-  return ids
-}
 
 /** Kills and starts the server a few times. Returns the milliseconds from process start to ready. */
 async function restarts(): Promise<ReadonlyArray<number>> {
