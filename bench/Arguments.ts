@@ -38,7 +38,7 @@ Scenarios (default: all)
   P7   bids a second on one auction, compared with entries into a queue
   P8   10,000 queues on one process: idle cost, heap, entries spread over the queues
   P9   two and three nodes on one database, compared with one: entries, and the cost of another node
-  P10  the whole arrival of a new consumer: session, entry, status
+  P10  the arrival of a new consumer: session, entry, status
   C1   the cost of credentials and limits per entry: noop with and without them, and usher
 
 Options

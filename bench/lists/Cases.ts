@@ -1,7 +1,7 @@
 /**
- * The requests to measure: for every list in the Admin API description, the first page, a deep page and a page near the
- * end, in each order, with each filter, and searched. A list or filter without an entry here is an error, so that a new
- * one is measured too.
+ * The requests to measure: the first page, a deep page and a page near the end of every list in the Admin API
+ * description, in each order, with each filter, and searched. A list or filter without an entry here is an error, so
+ * that a new one is measured too.
  */
 import type { Made } from "./MoreRecords.ts"
 

@@ -25,7 +25,7 @@ export interface Inspectable extends Running {
   heapBytes(): Promise<number>
   /** Watches the event loop; the returned function ends the watch. */
   watchEventLoop(): Promise<() => Promise<Held>>
-  /** From the start of the process until it answered for the queue. */
+  /** Seconds from the start of the process to its first response for the queue. */
   readonly secondsToFirstAnswer: number
   /** Seconds from the start of the process until `/ready` succeeded. */
   readonly secondsToReady: number

@@ -31,7 +31,7 @@ export async function bids(bench: Bench): Promise<ScenarioResult> {
     ratios: { entries: against[entering]! },
     targets,
     notes: [
-      `An english auction of ${quantity.toLocaleString("en")} units; each bid comes from a new bidder and outbids the previous one, so that it displaces a leading bid.`,
+      `An English auction of ${quantity.toLocaleString("en")} units; each bid comes from a new bidder and outbids the previous one, so that it displaces a leading bid.`,
       "After each run, a count of the journal confirms that it contains every accepted bid."
     ]
   })

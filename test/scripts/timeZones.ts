@@ -1,6 +1,6 @@
 /**
- * R11: compares the slots of appointments around every clock change of every time zone, from 2020 to 2035, with slots
- * that an independent model cuts minute by minute from local time.
+ * R11: compares the slots of appointments around every clock change of every time zone, from 2020 to 2035. The reference
+ * is an independent model that cuts slots minute by minute from local time.
  *
  *     npm run prove:time-zones -- --from 2020 --to 2035
  */

@@ -5,13 +5,6 @@ import { ownedBy, Nodes } from "../support/Nodes.ts"
 import { pause } from "../support/Processes.ts"
 import { ServerUnderTest } from "../support/ServerUnderTest.ts"
 
-/** Creates queues that admit only by hand, in one sequence. */
-async function createQueues(apis: Apis, count: number): Promise<ReadonlyArray<string>> {
-  const sequenceId = await apis.createSequence()
-  const body = { sequenceId, name: "Line", admitRate: 0 }
-  return Promise.all(Array.from({ length: count }, () => apis.create("/queues", body)))
-}
-
 const statusesOf = (apis: Apis, queueIds: ReadonlyArray<string>, { consumerId }: Guest) =>
   Promise.all(
     queueIds.map(
@@ -26,7 +19,7 @@ describe("An archived consumer", () => {
     const [first, second] = nodes.all as [ServerUnderTest, ServerUnderTest]
     const keys = await first.createOrganization()
     using both = new Apis(nodes.all, keys)
-    const queues = await createQueues(both, 16)
+    const queues = await both.createQueues(16)
     for (const node of [first, second]) while ((await ownedBy(both, node, queues)).length === 0) await pause(50)
     const [gone, other] = [await both.guest(), await both.guest()]
     for (const id of queues) {
@@ -66,7 +59,7 @@ describe("An archived consumer", () => {
     await server.start()
     const keys = await server.createOrganization()
     using apis = new Apis(server, keys)
-    const queues = await createQueues(apis, 60)
+    const queues = await apis.createQueues(60)
     const gone = await apis.guest()
     for (const id of queues) await apis.enter(id, gone)
 

@@ -1,21 +1,8 @@
 /** Shows each invariant a history that breaks it. An invariant must be able to fail. */
 import { assert, describe, it } from "@effect/vitest"
+import { type Line, recorded } from "./history.ts"
 import { projectionErrors, read } from "./Invariants.ts"
 import type { Rules } from "./QueueReader.ts"
-import type { Recorded } from "./Reader.ts"
-
-type Line = readonly [type: string, at: number, consumerId?: string | undefined, data?: Recorded["data"]]
-
-const recorded = (rules: Rules, lines: ReadonlyArray<Line>): ReadonlyArray<Recorded> =>
-  [configured(rules), ...lines].map(([type, at, consumerId, data], index) => ({
-    sequence: index + 1,
-    type,
-    at,
-    ...(consumerId === undefined ? {} : { consumerId }),
-    data: data ?? {}
-  }))
-
-const configured = (rules: Rules): Line => ["Configured", 0, undefined, { configuration: rules }]
 
 const violations = (rules: Rules, lines: ReadonlyArray<Line>) => read(recorded(rules, lines)).violations
 const operator = { by: "operator" }

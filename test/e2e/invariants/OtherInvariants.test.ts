@@ -1,18 +1,7 @@
 /** Shows each invariant a history that breaks it. An invariant must be able to fail. */
 import { assert, describe, it } from "@effect/vitest"
+import { type Line, recorded } from "./history.ts"
 import { type Kind, projectionErrors, read } from "./Invariants.ts"
-import type { Recorded } from "./Reader.ts"
-
-type Line = readonly [type: string, at: number, consumerId?: string | undefined, data?: Recorded["data"]]
-
-const recorded = (configuration: object, lines: ReadonlyArray<Line>): ReadonlyArray<Recorded> =>
-  [["Configured", 0, undefined, { configuration }] as Line, ...lines].map(([type, at, consumerId, data], index) => ({
-    sequence: index + 1,
-    type,
-    at,
-    ...(consumerId === undefined ? {} : { consumerId }),
-    data: data ?? {}
-  }))
 
 const violations = (kind: Kind, configuration: object, lines: ReadonlyArray<Line>) =>
   read(recorded(configuration, lines), kind).violations

@@ -8,6 +8,7 @@ import { DrawProofs } from "./DrawProofs.ts"
 import { type Kind, projectionErrors, read } from "../invariants/Invariants.ts"
 import type { Recorded } from "../invariants/Reader.ts"
 import type { Ledger } from "./Ledger.ts"
+import type { Load } from "./Load.ts"
 import * as Mechanisms from "./Mechanisms.ts"
 import type { Loaded } from "./Visits.ts"
 
@@ -122,6 +123,19 @@ export class Ground {
     }
     findings.acknowledged = ledger.writes
     findings.reads = ledger.reads
+  }
+
+  /** Pauses the load, compares, and gives the load new brief mechanisms, and new lasting ones if they are due. */
+  async checkUnder(load: Load, ledger: Ledger, findings: Findings, dice: Dice, isLastingDue = false): Promise<void> {
+    const resume = await load.paused()
+    try {
+      await this.check(ledger, findings)
+      if (isLastingDue) await this.renewLasting()
+      await this.addBrief(dice)
+    } finally {
+      resume()
+    }
+    load.mechanisms = this.mechanisms
   }
 
   /** Compares again for all mechanisms, with newly read histories: recorded events must still exist, unchanged. */

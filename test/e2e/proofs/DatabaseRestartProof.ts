@@ -72,8 +72,7 @@ export async function databaseRestartProof(options: Options): Promise<Figures> {
   clients.consumer.onEnd = (exchange) => note(exchange, figures)
   using paced = new Apis(servers.all, keys)
   paced.consumer.onEnd = (exchange) => note(exchange, figures)
-  const sequenceId = await apis.createSequence()
-  const pace = await Pace.begin(paced, [await apis.create("/queues", { sequenceId, name: "paced", admitRate: 0 })])
+  const pace = await Pace.begin(paced, await apis.createQueues(1))
   const load = new Load(clients, ledger, dice, workers, { restMillisMax })
   load.mechanisms = ground.mechanisms
   try {

@@ -74,7 +74,9 @@ export async function nodesProof(options: Options): Promise<Figures> {
   const keys = await nodes.all[0]!.createOrganization()
   using apis = new Apis(nodes.all, keys, workers, PatientConnections)
   await using watch = await Watch.open(nodes.all[0]!, apis)
-  const stage = await Stage.make(apis)
+  const sequenceId = await apis.createSequence()
+  const queueIds = await apis.createQueues(watchedQueues, {}, sequenceId)
+  const stage: Stage = { sequenceId, queueIds, guest: await apis.guest() }
   const ground = await Ground.make(apis, dice)
   const ledger = new Ledger()
   using clients = new Apis(nodes.all, keys, workers)
@@ -88,15 +90,7 @@ export async function nodesProof(options: Options): Promise<Figures> {
       const logs = nodes.all.map(({ name, log }) => `${name}:\n${log}`).join("\n")
       throw new Error(`in the round "${round}" of ${node.name}:\n${logs}`, { cause: error })
     }
-    const resume = await load.paused()
-    try {
-      await ground.check(ledger, figures)
-      if (figures.kills % killsPerDrop === 0) await ground.renewLasting()
-      await ground.addBrief(dice)
-    } finally {
-      resume()
-    }
-    load.mechanisms = ground.mechanisms
+    await ground.checkUnder(load, ledger, figures, dice, figures.kills % killsPerDrop === 0)
     figures.retries = load.retries
     options.onRound?.(round, figures)
   }
@@ -122,26 +116,11 @@ export async function nodesProof(options: Options): Promise<Figures> {
   return figures
 }
 
-/** The queues that the rounds measure, which admit by hand, and a guest that sends requests to them. */
-class Stage {
+/** The queues that the rounds measure, their sequence, and a guest that sends requests to them. */
+interface Stage {
   readonly queueIds: ReadonlyArray<string>
   readonly sequenceId: string
   readonly guest: Guest
-
-  static async make(apis: Apis): Promise<Stage> {
-    const sequenceId = await apis.createSequence()
-    const queueIds: Array<string> = []
-    for (let number = 0; number < watchedQueues; number++) {
-      queueIds.push(await apis.create("/queues", { sequenceId, name: `watched ${number}`, admitRate: 0 }))
-    }
-    return new Stage(sequenceId, queueIds, await apis.guest())
-  }
-
-  private constructor(sequenceId: string, queueIds: ReadonlyArray<string>, guest: Guest) {
-    this.sequenceId = sequenceId
-    this.queueIds = queueIds
-    this.guest = guest
-  }
 }
 
 interface Scene {

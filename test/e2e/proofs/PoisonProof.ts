@@ -51,7 +51,7 @@ export async function poisonProof({ nodes, seconds }: Options): Promise<Figures>
   const [first] = group.all
   const keys = await first!.createOrganization()
   using all = new Apis(group.all, keys, 16, PatientConnections)
-  const queueIds = await queues(all)
+  const queueIds = await all.createQueues(healthy + 1)
   const guest = await all.guest()
   const [poisonId, ...others] = queueIds
   for (const entering of [guest, await all.guest(), await all.guest()]) await all.enter(poisonId!, entering)
@@ -87,15 +87,6 @@ export async function poisonProof({ nodes, seconds }: Options): Promise<Figures>
     figures.violations.push(`after the correction the mechanism shows ${JSON.stringify({ parked, counts })}`)
   await until(async () => (await listed(home)).length === 0)
   return figures
-}
-
-async function queues(apis: Apis): Promise<ReadonlyArray<string>> {
-  const sequenceId = await apis.createSequence()
-  const ids: Array<string> = []
-  for (let number = 0; number <= healthy; number++) {
-    ids.push(await apis.create("/queues", { sequenceId, name: `queue ${number}`, admitRate: 0 }))
-  }
-  return ids
 }
 
 async function ownerOf(id: string, apis: Apis, servers: ReadonlyArray<ServerUnderTest>): Promise<ServerUnderTest> {

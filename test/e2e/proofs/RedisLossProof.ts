@@ -145,8 +145,7 @@ async function limitedOrganization(server: ServerUnderTest): Promise<Keys> {
 }
 
 async function sideOf(server: ServerUnderTest, apis: Apis): Promise<Side> {
-  const sequenceId = await apis.createSequence()
-  const queueId = await apis.create("/queues", { sequenceId, name: "redis loss", admitRate: 0 })
+  const [queueId] = (await apis.createQueues(1)) as [string]
   return { server, apis, queueId, ledger: new Ledger(), passed: new Map() }
 }
 

@@ -32,8 +32,7 @@ export async function retryProof(options: { readonly cuts: number; readonly seed
   await using server = await ServerUnderTest.make()
   await server.start()
   using apis = new Apis(server, await server.createOrganization(), workers)
-  const sequenceId = await apis.createSequence()
-  const queueId = await apis.create("/queues", { sequenceId, name: "retries", admitRate: 0 })
+  const [queueId] = (await apis.createQueues(1)) as [string]
   const figures: Figures = { cut: 0, effective: 0, duplicates: 0, late: 0, violations: [] }
   const sentAgain = new Map<string, number>()
 

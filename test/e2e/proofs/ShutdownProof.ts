@@ -1,7 +1,7 @@
 /**
- * Stops the server gracefully under load. All requests in flight receive a response, live streams end without an error,
- * `/ready` reports the shutdown, the process exits with success, and everything acknowledged is still there afterwards.
- * `npm start` starts the server, and only npm receives the signal.
+ * Stops the server gracefully under load. All requests in flight receive a response, and live streams end without an
+ * error. `/ready` reports the shutdown, and the process exits with success. Everything acknowledged is still there
+ * afterwards. `npm start` starts the server, and only npm receives the signal.
  */
 import { Effect } from "effect"
 import { openStream } from "../../http/support/eventStream.ts"
@@ -49,8 +49,7 @@ export async function shutdownProof(options: { readonly rounds: number; readonly
   await server.startByNpm()
   const keys = await server.createOrganization()
   using apis = new Apis(server, keys, workers)
-  const sequenceId = await apis.createSequence()
-  const queueId = await apis.create("/queues", { sequenceId, name: "shutdown", admitRate: 6_000 })
+  const [queueId] = (await apis.createQueues(1, { admitRate: 6_000 })) as [string]
   const ledger = new Ledger()
   const figures: Figures = {
     rounds: 0,

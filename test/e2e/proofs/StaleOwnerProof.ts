@@ -61,14 +61,7 @@ export async function staleOwnerProof({ rounds, seed, onRound }: Options): Promi
       using others = new Apis(nodes.except(node), keys, workers, PatientConnections)
       using own = new Apis(node, keys, 256)
       await sleepAndWake(node, others, own, ledger, figures)
-      const resume = await load.paused()
-      try {
-        await ground.check(ledger, figures)
-        await ground.addBrief(dice)
-      } finally {
-        resume()
-      }
-      load.mechanisms = ground.mechanisms
+      await ground.checkUnder(load, ledger, figures, dice)
       onRound?.(figures)
     }
   } finally {
@@ -140,12 +133,7 @@ async function sleepAndWake(
 
 /** Creates queues, and returns those that the node owns. */
 async function queuesOf(node: ServerUnderTest, apis: Apis): Promise<ReadonlyArray<string>> {
-  const sequenceId = await apis.createSequence()
-  const queueIds: Array<string> = []
-  for (let number = 0; number < queuesPerRound; number++) {
-    queueIds.push(await apis.create("/queues", { sequenceId, name: `slow ${number}`, admitRate }))
-  }
-  return ownedBy(apis, node, queueIds)
+  return ownedBy(apis, node, await apis.createQueues(queuesPerRound, { admitRate }))
 }
 
 /** Returns the number of refused writes in the node's log. */

@@ -127,6 +127,12 @@ export class Apis {
     return this.create("/sequences", { experienceId, name: "Test" })
   }
 
+  /** Creates queues in one sequence, by default a new one. Default: they admit by hand. */
+  async createQueues(count: number, settings: object = {}, sequenceId?: string): Promise<ReadonlyArray<string>> {
+    const body = { sequenceId: sequenceId ?? (await this.createSequence()), name: "Line", admitRate: 0, ...settings }
+    return Promise.all(Array.from({ length: count }, () => this.create("/queues", body)))
+  }
+
   async live(queueId: string): Promise<NonNullable<Body["live"]>> {
     const answer = await this.admin.send({
       method: "GET",

@@ -8,8 +8,8 @@ import { byServer, type Side, type World } from "./world.ts"
 type Grant = (own: Side, id: string) => ReturnType<typeof byServer>
 
 /**
- * Returns the inputs of a kind, given its path on both APIs, the path parameter of the Consumer API, the settings of a
- * new mechanism, and how a consumer receives a grant. Default: by entering.
+ * Returns the inputs of a kind. `group` is its path on both APIs, and `param` its path parameter on the Consumer API.
+ * `grant` defaults to an entry.
  */
 export const inputsOf = (group: string, param: string, settings: () => object, grant?: Grant) => {
   /** Uses a new sequence each time, because a sequence has at most one waitlist. */
