@@ -1,7 +1,7 @@
 /**
- * R14: while the database is away, consumers who wait go on reading their places, and everything else is told to come back:
- * it takes no writes, or it is stopped (SIGSTOP), or it is ended in its immediate mode. At last it is stopped for longer
- * than memory serves.
+ * R14: while the database is away, waiting consumers still read their places, and all other requests are refused with
+ * Retry-After. The database is read-only, suspended (SIGSTOP), or shut down in immediate mode. Finally it is suspended
+ * for longer than cached places are valid.
  *
  *     npm run prove:database-away -- --seconds 20 --longest 70
  */
@@ -13,7 +13,6 @@ const { seconds, longest } = options({ seconds: 20, longest: 70 })
 const slowestMillisMax = 6_500
 const slowestLaterMillisMax = 1_000
 
-let holds = true
 for (const [absence, awaySeconds] of [
   ["read-only", seconds],
   ["stopped", seconds],
@@ -23,17 +22,17 @@ for (const [absence, awaySeconds] of [
   const figures = await databaseAwayProof({ absence, awayMillis: awaySeconds * 1_000 })
   const millis = (value: number) => `${value.toFixed(0)} ms`
   conclude(
-    `places are shown while the database is away (${absence} for ${awaySeconds} s)`,
+    `places are readable while the database is away (${absence} for ${awaySeconds} s)`,
     {
-      "places shown": figures.shown,
-      "places not shown": figures.notShown,
-      "slowest place": millis(figures.slowestMillis),
-      [`slowest place after ${settledMillis / 1_000} s`]: millis(figures.slowestLaterMillis),
-      "writes told to come back": figures.writesRefused,
-      "slowest of them": millis(figures.slowestWriteMillis),
-      "writes go on after": millis(figures.backMillis),
+      "reads that returned a place": figures.shown,
+      "reads that returned no place": figures.notShown,
+      "slowest read": millis(figures.slowestMillis),
+      [`slowest read after ${settledMillis / 1_000} s`]: millis(figures.slowestLaterMillis),
+      "refused writes": figures.writesRefused,
+      "slowest refused write": millis(figures.slowestWriteMillis),
+      "first write after": millis(figures.backMillis),
       "acknowledged entries": figures.acknowledged,
-      "lost of them": figures.lost
+      "lost entries": figures.lost
     },
     figures.violations,
     figures.lost === 0 &&
@@ -41,6 +40,4 @@ for (const [absence, awaySeconds] of [
       figures.slowestMillis < slowestMillisMax &&
       figures.slowestLaterMillis < slowestLaterMillisMax
   )
-  holds &&= process.exitCode === 0
 }
-process.exitCode = holds ? 0 : 1

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { databaseAwayProof } from "../proofs/DatabaseAwayProof.ts"
 
-describe("while the database is away, those who wait read their places, and writes are told to come back", () => {
+describe("while the database is away, waiting consumers read their places, and writes are refused with Retry-After", () => {
   for (const [absence, what] of [
-    ["read-only", "it takes no writes"],
-    ["stopped", "it is stopped, and its sockets stay open"],
-    ["ended", "it is ended, and its connections are cut"]
+    ["read-only", "the database is read-only"],
+    ["stopped", "the database process is suspended, and its sockets stay open"],
+    ["ended", "the database is shut down, and its connections are closed"]
   ] as const) {
     it(what, async () => {
       const figures = await databaseAwayProof({ absence, awayMillis: 9_000 })

@@ -1,50 +1,50 @@
 /**
- * Consumers who wait in two queues while the database is away, others who would come and go, and what each is answered.
+ * Consumers that wait in two queues while the database is away, others that enter and leave, and the responses of each.
  */
 import type { Apis, Guest } from "../support/Apis.ts"
 import type { HttpAnswer } from "../support/HttpConnections.ts"
 import { pause } from "../support/Processes.ts"
 import type { ServerUnderTest } from "../support/ServerUnderTest.ts"
 
-/** Times are milliseconds, of requests while the database was away. */
+/** Figures about requests while the database was away. Times are in milliseconds. */
 export interface Figures {
-  /** Places that were shown. */
+  /** Reads that returned a place. */
   shown: number
   slowestMillis: number
-  /** The same from `settledMillis` on, when the absence is known. */
+  /** The same after `settledMillis`, when the process knows that the database is away. */
   slowestLaterMillis: number
-  /** Places that were not shown: the rate was about to admit their consumers, or a minute was over. */
+  /** Reads that returned no place, because the rate was about to admit the consumer or because a minute was over. */
   notShown: number
   writesRefused: number
   slowestWriteMillis: number
-  /** From the return of the database until an entry was acknowledged. */
+  /** Time from the return of the database to the first acknowledged entry. */
   backMillis: number
   acknowledged: number
   lost: number
   readonly violations: Array<string>
 }
 
-/** After this a process knows that the database is away, and that what it believes is no longer certain. */
+/** After this time a process knows that the database is away and that its caches may be stale. */
 export const settledMillis = 7_500
 
-/** Places are shown at least this long, and no longer than that: a minute from the last heartbeat. */
+/** Bounds of the time for which places are shown: a minute from the last heartbeat. */
 const shownMillisMin = 57_000
 const shownMillisMax = 61_000
 
 const waiters = 20
 const admitRate = 30
 
-/** One place, which its consumer reads again and again. */
+/** A place that its consumer reads repeatedly. */
 interface Place {
   readonly queueId: string
   readonly guest: Guest
-  /** Whether it may be shown like this. */
+  /** Whether a response may show this place. */
   readonly isRight: (answer: HttpAnswer) => boolean
-  /** Whether the rate may just be admitting it. */
+  /** Whether the rate may be admitting the consumer now. */
   readonly mayBeMoving: () => boolean
 }
 
-/** Consumers in two queues: one by hand, whose places nothing may move, and one that admits by rate. */
+/** Consumers in two queues. In one, which admits by hand, all places are fixed; the other admits by rate. */
 export class WaitingScene {
   readonly figures: Figures = {
     shown: 0,
@@ -70,7 +70,7 @@ export class WaitingScene {
   private readonly places: ReadonlyArray<Place>
   private begunAt = 0
   private isAway = false
-  /** Whether nothing is heard of the database, so that memory ends after a minute. */
+  /** Whether the database is unreachable, so that cached places expire after a minute. */
   private isSilent = false
 
   static async set(apis: Apis): Promise<WaitingScene> {
@@ -101,22 +101,22 @@ export class WaitingScene {
     ]
   }
 
-  /** Everyone but the stranger shows its token. */
+  /** Sends a request with every token except the stranger's, so that the tokens are cached. */
   async showTokens(): Promise<void> {
     await this.apis.status(this.byHand, this.newcomer)
     await this.apis.status(this.byHand, this.leaver)
     await this.readAll()
   }
 
-  /** What is answered until the database comes back; nothing is heard of it where it is silent. */
+  /** Checks all responses until the database returns. `isSilent`: the database is unreachable. */
   async watch(awayMillis: number, isSilent: boolean): Promise<void> {
     this.begunAt = performance.now()
     this.isAway = true
     this.isSilent = isSilent
-    const during = async (everyMillis: number, ask: () => Promise<void>) => {
-      while (this.isAway) await Promise.all([ask(), pause(everyMillis)])
+    const during = async (everyMillis: number, send: () => Promise<void>) => {
+      while (this.isAway) await Promise.all([send(), pause(everyMillis)])
     }
-    const asking = [
+    const loops = [
       ...this.places.map((place) => during(100, () => this.read(place))),
       during(250, () => this.write(this.apis.enter(this.byHand, this.newcomer))),
       during(400, () => this.write(this.apis.leave(this.byHand, this.leaver))),
@@ -124,25 +124,25 @@ export class WaitingScene {
     ]
     await pause(awayMillis)
     this.isAway = false
-    await Promise.all(asking)
+    await Promise.all(loops)
   }
 
-  /** Waits until the database takes writes; then everyone stands where it stood. */
-  async goOn(server: ServerUnderTest, over: number): Promise<void> {
+  /** Waits until the database accepts writes. Every consumer must then have its old place. */
+  async resume(server: ServerUnderTest, over: number): Promise<void> {
     while ((await this.apis.enter(this.byHand, this.newcomer)).status !== 200) {
-      if (performance.now() - over > 30_000) throw new Error(`nothing goes on:\n${server.log}`)
+      if (performance.now() - over > 30_000) throw new Error(`no entry succeeds after the absence:\n${server.log}`)
       await pause(20)
     }
     this.figures.backMillis = performance.now() - over
     this.entered.add(this.newcomer.consumerId)
     await this.readAll()
     while (!(await server.isReady())) {
-      if (performance.now() - over > 30_000) throw new Error(`the process is not ready again:\n${server.log}`)
+      if (performance.now() - over > 30_000) throw new Error(`the process did not become ready again:\n${server.log}`)
       await pause(20)
     }
   }
 
-  /** What was acknowledged is on record, also for a process that knows only the database. */
+  /** Checks that the journal contains everything acknowledged, including after a restart of the process. */
   async check(): Promise<void> {
     const places = new Set((await this.apis.places(this.byHand)).map(({ consumerId }) => consumerId))
     this.figures.acknowledged = this.entered.size
@@ -153,7 +153,7 @@ export class WaitingScene {
   private async enter(queueId: string, guest: Guest): Promise<void> {
     const { status } = await this.apis.enter(queueId, guest)
     if (status === 200) this.entered.add(guest.consumerId)
-    else this.figures.violations.push(`an entry was answered ${status}`)
+    else this.figures.violations.push(`an entry returned ${status}`)
   }
 
   private async readAll(): Promise<void> {
@@ -165,14 +165,14 @@ export class WaitingScene {
     return { queueId: this.byHand, guest: this.granted, isRight, mayBeMoving: () => false }
   }
 
-  /** The first place is the leaver's; it may have left when the database is back. */
+  /** The leaver has the first place. It may have left once the database is back. */
   private fixed(guest: Guest, index: number): Place {
     const isRight = ({ body: { position } }: HttpAnswer) =>
       position === index + 2 || (!this.isAway && position === index + 1)
     return { queueId: this.byHand, guest, isRight, mayBeMoving: () => false }
   }
 
-  /** A position never grows; a grant has none. */
+  /** A position never increases. A granted place has none. */
   private moving(guest: Guest): Place {
     let last = Infinity
     const isRight = ({ body: { position = 0 } }: HttpAnswer) => {
@@ -203,31 +203,31 @@ export class WaitingScene {
     figures.notShown += 1
     const isExpected = mayBeMoving() || afterMillis > shownMillisMin
     if (answer.status === 503 && isExpected) return
-    figures.violations.push(`a place was answered ${answer.status} after ${afterMillis.toFixed(0)} ms`)
+    figures.violations.push(`a read of a place returned ${answer.status} after ${afterMillis.toFixed(0)} ms`)
   }
 
   private async write(request: Promise<HttpAnswer>): Promise<void> {
     const sentAt = performance.now()
     const { status } = await request
-    // What was under way when the database came back may have been carried out.
+    // A write in flight at the return of the database may have succeeded.
     if (!this.isAway) return
     this.figures.slowestWriteMillis = Math.max(this.figures.slowestWriteMillis, performance.now() - sentAt)
     if (status === 503) this.figures.writesRefused += 1
-    else this.figures.violations.push(`a write was answered ${status}`)
+    else this.figures.violations.push(`a write returned ${status}`)
   }
 
-  /** What is said of the process; and to a consumer whose token it has never seen, when it can no longer be certain of it. */
+  /** Checks health and readiness, and that an uncached token is refused once the process cannot verify it. */
   private async probe(): Promise<void> {
     const { violations } = this.figures
     const health = await this.apis.admin.send({ method: "GET", path: "/health" })
-    if (health.status !== 200) violations.push(`/health answered ${health.status}`)
+    if (health.status !== 200) violations.push(`/health returned ${health.status}`)
     if (performance.now() - this.begunAt < settledMillis) return
     const [ready, stranger] = await Promise.all([
       this.apis.admin.send({ method: "GET", path: "/ready" }),
       this.apis.status(this.byHand, this.stranger)
     ])
     if (!this.isAway) return
-    if (ready.status !== 503) violations.push(`/ready answered ${ready.status}`)
-    if (this.isSilent && stranger.status !== 503) violations.push(`an unknown token was answered ${stranger.status}`)
+    if (ready.status !== 503) violations.push(`/ready returned ${ready.status}`)
+    if (this.isSilent && stranger.status !== 503) violations.push(`an unknown token returned ${stranger.status}`)
   }
 }

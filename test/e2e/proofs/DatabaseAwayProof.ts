@@ -1,14 +1,14 @@
 /**
- * The database goes away while consumers wait: it refuses writes, or it is stopped, or it is ended. Those who wait go on
- * reading their places, exactly as they were; everyone else is told to come back. When it is there again everything goes
- * on, and nothing acknowledged is lost.
+ * Takes the database away while consumers wait: it refuses writes, its process is suspended, or it shuts down. Waiting
+ * consumers must still read their places unchanged, and all other requests are refused with Retry-After. After its
+ * return everything continues, and nothing acknowledged is lost.
  */
 import { Apis } from "../support/Apis.ts"
 import { OwnPostgres } from "../support/OwnPostgres.ts"
 import { ServerUnderTest } from "../support/ServerUnderTest.ts"
 import { type Figures, WaitingScene } from "../load/WaitingScene.ts"
 
-/** How the database goes away, and comes back. */
+/** The ways in which the database goes away and returns. */
 const absences = {
   "read-only": {
     begin: (database: OwnPostgres) => database.setReadOnly(true),
@@ -37,7 +37,7 @@ export async function databaseAwayProof({ absence, awayMillis }: Options): Promi
   await server.start()
   using apis = new Apis(server, await server.createOrganization())
   const scene = await WaitingScene.set(apis)
-  // The process that goes on has seen only the tokens that are shown to it.
+  // The restarted process has cached only the tokens that `showTokens` sends.
   await server.kill()
   await server.start()
   await scene.showTokens()
@@ -47,7 +47,7 @@ export async function databaseAwayProof({ absence, awayMillis }: Options): Promi
   await scene.watch(awayMillis, absence !== "read-only")
   const over = performance.now()
   await end(database)
-  await scene.goOn(server, over)
+  await scene.resume(server, over)
   await server.kill()
   await server.start()
   await scene.check()

@@ -1,6 +1,6 @@
 /**
- * A Postgres server of a test's own, from the programs that Usher brings along, to be ended without ceremony and started
- * again, stopped, or made to refuse writes. It keeps its port. Nothing of it is left.
+ * A separate Postgres server for a test, from Usher's embedded binaries. The test can shut it down immediately and
+ * restart it, suspend it, or make it refuse writes. It keeps its port. Disposal removes it completely.
  */
 import { NodeFileSystem } from "@effect/platform-node"
 import { Effect, type FileSystem } from "effect"
@@ -22,13 +22,13 @@ export class OwnPostgres implements FreshDatabase {
   readonly environment: NodeJS.ProcessEnv
   private readonly server: Startable
   private readonly directory: string
-  /** The processes that were stopped. */
+  /** The suspended processes. */
   private frozen: Array<number> = []
 
-  /** A server that is ready, with an empty database. */
+  /** Starts a server with an empty database. */
   static async make(): Promise<OwnPostgres> {
     const directory = await mkdtemp(join(tmpdir(), "usher-e2e-"))
-    // The server runs as an account of its own, which must get inside.
+    // The server runs under its own account, which needs access to the folder.
     await chmod(directory, 0o755)
     const { server, port } = await run(
       Effect.gen(function* () {
@@ -53,24 +53,24 @@ export class OwnPostgres implements FreshDatabase {
     this.environment = { DATABASE_URL: url }
   }
 
-  /** Ends the server in its immediate mode, as if its machine had lost power, and starts it again; returns when it is ready. */
+  /** Shuts the server down in immediate mode, like a power failure, and starts it again. Returns when it is ready. */
   async restart(): Promise<void> {
     await this.end()
     await this.start()
   }
 
-  /** Ends the server in its immediate mode: every connection is cut. */
+  /** Shuts the server down in immediate mode, which cuts every connection. */
   async end(): Promise<void> {
     process.kill(await this.processId(), "SIGQUIT")
     while ((await run(observe(this.server.folder)))._tag !== "Stopped") await pause(5)
   }
 
-  /** Starts the server that was ended; returns when it is ready. */
+  /** Starts the server after `end`. Returns when it is ready. */
   async start(): Promise<void> {
     await run(ready(this.server))
   }
 
-  /** Stops the server and all its sessions (SIGSTOP); its sockets stay open. */
+  /** Suspends the server and all its sessions (SIGSTOP); its sockets stay open. */
   async freeze(): Promise<void> {
     const server = await this.processId()
     process.kill(server, "SIGSTOP")
@@ -79,12 +79,12 @@ export class OwnPostgres implements FreshDatabase {
     for (const id of this.frozen) process.kill(id, "SIGSTOP")
   }
 
-  /** Lets a stopped server go on. */
+  /** Resumes a suspended server. */
   thaw(): void {
     for (const id of this.frozen.splice(0)) process.kill(id, "SIGCONT")
   }
 
-  /** Makes the server refuse writes, as one that has become a standby does, or take them again. */
+  /** Makes the server refuse writes, like a standby, or accept them again. */
   async setReadOnly(isReadOnly: boolean): Promise<void> {
     const value = isReadOnly ? "on" : "off"
     await Effect.runPromise(

@@ -1,6 +1,6 @@
 /**
- * The real server with a failpoint in its actors: armed by SIGUSR2, the process kills itself the moment an actor reaches
- * the named step for the given time.
+ * The real server with a failpoint in its actors. After SIGUSR2 the process kills itself when an actor reaches the
+ * named step for the given number of times.
  *
  *     node test/e2e/support/failpointServer.ts <decided | committed | answered> <passes>
  */

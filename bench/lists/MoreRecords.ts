@@ -1,23 +1,23 @@
 /**
- * What the seed does not make: one record of each further kind, through the Admin API, and ten thousand like it by SQL; a
- * queue in which everybody waits, an audience to which everybody belongs, one that follows from rules; and consumers that
- * came last and have something in common.
+ * Records that the seed does not create. Creates one record of each further kind through the Admin API and multiplies
+ * it by SQL. Also creates a queue in which all consumers wait, an audience with all consumers as members, a dynamic
+ * audience, and newest consumers that share an email domain.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Progress from "../report/Progress.ts"
-import { query } from "./Query.ts"
+import { query } from "../setup/Query.ts"
 import { serve } from "./Server.ts"
 
-/** Records of which there are many, beside the seed's; mechanisms, of each kind. */
+/** The number of records of each kind that this file adds to the seed's, and of mechanisms of each kind. */
 const many = 10_000
 const ofEachKind = 2_000
 
-/** Archived records of each kind that can be archived: as many as there are others, and at most so many. */
+/** The most archived records of each kind. A kind has as many archived records as others, up to this number. */
 const archivedMax = 10_000
 
-/** What cases refer to. */
+/** The records that cases refer to. */
 export interface Made {
   readonly experienceId: string
   readonly sequenceId: string
@@ -40,11 +40,11 @@ const mechanisms = {
   waitlists: {}
 }
 
-/** Makes all of it for the organization, in test mode. */
-export async function makeBeside(url: string, organizationId: string, secretKey: string): Promise<Made> {
+/** Creates all records for the organization, in test mode. */
+export async function makeMoreRecords(url: string, organizationId: string, secretKey: string): Promise<Made> {
   const made = await makeOneOfEach(url, organizationId, secretKey)
   for (const [what, text] of statements(made)) {
-    Progress.say(`beside the seed: ${what}`)
+    Progress.say(`more records: ${what}`)
     await query(url, text)
   }
   return made
@@ -78,8 +78,8 @@ async function makeOneOfEach(url: string, organizationId: string, secretKey: str
       sequenceId,
       productId: await one("products"),
       consumerId: await one("consumers"),
-      queueId: await post("/queues", { name: "Everybody", sequenceId, admitRate: 0 }),
-      audienceId: await post("/audiences", { name: "Everybody" }),
+      queueId: await post("/queues", { name: "All consumers", sequenceId, admitRate: 0 }),
+      audienceId: await post("/audiences", { name: "All consumers" }),
       dynamicAudienceId: await post("/audiences", { name: "Big spenders", rules: bigSpenders }),
       optionId: await post("/variant-options", { name: "Model", values: [{ value: "S" }] })
     }
@@ -89,7 +89,7 @@ async function makeOneOfEach(url: string, organizationId: string, secretKey: str
   }
 }
 
-/** Rows like the one that is called "Model", with names that begin alike and moments over two years. */
+/** Returns SQL that copies the row called "Model". The copies have similar names and timestamps over two years. */
 const multiplied = (
   table: string,
   columns: string,
@@ -103,7 +103,7 @@ const multiplied = (
     lateral (select date_trunc('second', now() - n * 6300 * interval '1 second') as at) as moment
   where ${model}`
 
-/** The seed's experiences one after the other, each with its one sequence. */
+/** The seed's experiences in turn, each with its one sequence. */
 const seeded = `select id, experience_id, row_number() over (order by experience_id) - 1 as nr, count(*) over () as total
   from sequences where mode = 'test' and created_by = 'seed'`
 const inTurns = `(select experience_id from (${seeded}) as s where nr = n % total)`
@@ -126,7 +126,7 @@ const archivable = [
   "variant_options"
 ]
 
-/** Copies of the first rows of a table that are archived; what is computed is left out. */
+/** Returns SQL that copies the first rows of a table as archived rows. It leaves out generated columns. */
 const archivedCopies = (table: string): string => `
   do $$
   declare written text;
@@ -141,7 +141,7 @@ const archivedCopies = (table: string): string => `
       ) as copies', written, written);
   end $$`
 
-/** What there is to do, and how. */
+/** Returns the steps, each with its name and its SQL. */
 function statements({ queueId, audienceId, optionId }: Made): ReadonlyArray<readonly [what: string, text: string]> {
   const consumers = `select id, row_number() over (order by created_at, id) as nr, count(*) over () as total
     from consumers where mode = 'test' and not archived`
@@ -151,7 +151,7 @@ function statements({ queueId, audienceId, optionId }: Made): ReadonlyArray<read
     ["variant options", multiplied("variant_options", "name, record", `${named}, m.record`)],
     [
       "audiences",
-      multiplied("audiences", "name, type, last_refreshed_at", `${named}, 'STATIC', at`, "m.name = 'Everybody'")
+      multiplied("audiences", "name, type, last_refreshed_at", `${named}, 'STATIC', at`, "m.name = 'All consumers'")
     ],
     [
       "values of a variant option",
@@ -209,32 +209,32 @@ function statements({ queueId, audienceId, optionId }: Made): ReadonlyArray<read
        join journal j on j.mechanism_id = model.id where m.created_by = 'bench'`
     ],
     [
-      "a tenth of the consumers come last, and from one place",
+      "one email domain for the newest tenth of the consumers",
       `update consumers set email = replace(email, '@example.com', '@partner.example.com')
        where id in (select id from (${consumers}) as c where nr > total * 0.9)`
     ],
     [
-      "everybody belongs to an audience",
+      "members of an audience, all consumers",
       `insert into audience_members (audience_id, consumer_id, added_at)
        select '${audienceId}', id, ${at} from (${consumers}) as c order by nr`
     ],
     [
-      "and is counted",
+      "the member count of the audience",
       `update audiences set member_count = (select count(*) from audience_members) where id = '${audienceId}'`
     ],
     [
-      "everybody waits in a queue",
+      "places in a queue, all consumers",
       `insert into places (mechanism_id, consumer_id, status, entered_at, updated_at)
        select '${queueId}', id, 'QUEUED', ${at}, ${at} from (${consumers}) as c order by nr`
     ],
     [
-      "and is in its journal",
+      "the journal of the queue",
       `insert into journal (mechanism_id, sequence, at, type, consumer_id)
        select '${queueId}', sequence + nr, ${at}, 'Entered', id from (${consumers}) as c, mechanism_heads
        where mechanism_id = '${queueId}' order by nr`
     ],
     [
-      "and its head knows",
+      "the head of the queue",
       `update mechanism_heads set sequence = (select max(sequence) from journal where mechanism_id = '${queueId}')
        where mechanism_id = '${queueId}'`
     ],
