@@ -3,6 +3,7 @@
  */
 import { HashMap, Option } from "effect"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
@@ -42,19 +43,10 @@ export class Booking implements Member<Booking>, Slot, BookingName {
   }
 }
 
-export interface State extends Lifecycle.LifecycleState {
-  /** How many events were applied. */
-  sequence: number
-  /** The last event's instant. */
-  lastAt: Millis
-  /** On record: as an admin set it, and the experience's window. */
-  configured: Configuration
-  /** What holds: the same with the opening and the closing that the window leaves. */
-  configuration: Configuration
+export interface State extends MechanismState<Configuration, Status> {
   /** The slots that the configuration makes. */
   timetable: Timetable
   readonly bookings: Map<string, Booking>
-  readonly counts: { [S in Status]: number }
   /** The BOOKED and CHECKED_IN, whom the end of their slots will settle; the next to end first. */
   readonly standing: IndexedList<Booking>
   /** What all bookings but the CANCELLED take. */
@@ -62,16 +54,11 @@ export interface State extends Lifecycle.LifecycleState {
 }
 
 export const initial = (): State => ({
-  sequence: 0,
-  lastAt: 0,
-  configured: unconfigured,
-  configuration: unconfigured,
+  ...newState(unconfigured, { BOOKED: 0, CHECKED_IN: 0, COMPLETED: 0, CANCELLED: 0, NO_SHOW: 0 }),
   timetable: timetableOf(unconfigured),
   bookings: new Map(),
-  counts: { BOOKED: 0, CHECKED_IN: 0, COMPLETED: 0, CANCELLED: 0, NO_SHOW: 0 },
   standing: new IndexedList(),
-  taken: HashMap.empty(),
-  ...Lifecycle.newLifecycle()
+  taken: HashMap.empty()
 })
 
 export const isClosed = (state: State, now: Millis): boolean =>

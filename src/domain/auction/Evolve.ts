@@ -12,9 +12,7 @@ import type { Event } from "./Event.ts"
 import { type Bid, bidsShownMax, type DenialReason } from "./Protocol.ts"
 import { orderOf, Place, type State, type Status } from "./State.ts"
 
-export const evolve = (state: State, event: Event): void => {
-  state.sequence++
-  state.lastAt = Math.max(state.lastAt, event.at)
+export const apply = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
       return configure(state, event)

@@ -3,6 +3,7 @@
  */
 import type { Amount } from "../values/Amount.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
@@ -45,26 +46,17 @@ export class Place implements Member<Place> {
   }
 }
 
-export interface State extends Lifecycle.LifecycleState {
-  /** How many events were applied. */
-  sequence: number
-  /** The last event's instant. */
-  lastAt: Millis
+export interface State extends MechanismState<Configuration, Status> {
   /** When the auction came into being. */
   createdAt: Millis
   handleSalt: string
-  /** As it was set last. */
+  /** The configuration as it was set last; `configured` is the same with the times as bids have moved them. */
   lastSet: Configuration
-  /** On record: the same with the times as bids have moved them. */
-  configured: Configuration
-  /** What holds: the same with the opening and the closing that the experience's window leaves. */
-  configuration: Configuration
   /** The closing to which bids have moved it; -Infinity: none has. */
   extendedTo: Millis
   /** When a change of the experience's window opened the auction, which had not been open before; -Infinity: none did. */
   releasedAt: Millis
   readonly places: Map<string, Place>
-  readonly counts: { [S in Status]: number }
   /** The WINNING places, the best bid first: at most `quantity`. */
   readonly leading: IndexedList<Place>
   /** The OUTBID places, the best bid first, and behind them the BIDDING ones. */
@@ -78,23 +70,18 @@ export interface State extends Lifecycle.LifecycleState {
 }
 
 export const initial = (): State => ({
-  sequence: 0,
-  lastAt: 0,
+  ...newState(unconfigured, { BIDDING: 0, WINNING: 0, OUTBID: 0, WON: 0, LOST: 0, COMPLETED: 0, DENIED: 0 }),
   createdAt: 0,
   handleSalt: "",
   lastSet: unconfigured,
-  configured: unconfigured,
-  configuration: unconfigured,
   extendedTo: -Infinity,
   releasedAt: -Infinity,
   places: new Map(),
-  counts: { BIDDING: 0, WINNING: 0, OUTBID: 0, WON: 0, LOST: 0, COMPLETED: 0, DENIED: 0 },
   leading: new IndexedList(),
   behind: new IndexedList(),
   expiring: new IndexedList(),
   winningBids: [],
-  latestBids: [],
-  ...Lifecycle.newLifecycle()
+  latestBids: []
 })
 
 /** The order of a bid among bids: the higher amount first, then the earlier one. All stand before whoever has not bid. */

@@ -3,15 +3,14 @@
  * passed over.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
+import { startExpiry } from "../mechanism/Grants.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { DenialReason } from "./Protocol.ts"
 import { isDrawing, Place, type State, type Status, weightOf } from "./State.ts"
 
-export const evolve = (state: State, event: Event): void => {
-  state.sequence++
-  state.lastAt = Math.max(state.lastAt, event.at)
+export const apply = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
       state.configured = event.configuration
@@ -73,15 +72,10 @@ const leave = (state: State, consumerId: string, at: Millis): void => {
 const win = (state: State, consumerId: string, at: Millis): void => {
   const place = state.places.get(consumerId)
   if (place === undefined) return
-  const { admissionExpirationSeconds } = state.configuration
   move(state, place, "WON", at)
   if (state.winsMade < state.configuration.winnerCount) state.winners.push(place.entry)
   state.winsMade++
-  if (admissionExpirationSeconds === undefined) place.order = Infinity
-  else {
-    place.order = at + admissionExpirationSeconds * 1000
-    state.expiring.insert(place)
-  }
+  startExpiry(state, place, at)
 }
 
 const finishDrawing = (state: State, at: Millis): void => {

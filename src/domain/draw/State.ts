@@ -3,6 +3,7 @@
  */
 import { sha256 } from "../values/Digest.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { idLength, weightMin } from "./proof/Algorithm.ts"
@@ -71,20 +72,11 @@ export interface Entries {
   readonly id: (position: number) => string
 }
 
-export interface State extends Lifecycle.LifecycleState {
-  /** How many events were applied. */
-  sequence: number
-  /** The last event's instant. */
-  lastAt: Millis
-  /** On record: as an admin set it, and the experience's window. */
-  configured: Configuration
-  /** What holds: the same with the opening and the closing that the window leaves. */
-  configuration: Configuration
+export interface State extends MechanismState<Configuration, Status> {
   /** 32 and 16 bytes in hex. */
   seed: string
   salt: string
   readonly places: Map<string, Place>
-  readonly counts: { [S in Status]: number }
   /** Undefined until the list is fixed. */
   entriesDigest: string | undefined
   /** The round that the drawing waits for, if it waits for one; known once the list is fixed. */
@@ -105,14 +97,10 @@ export interface State extends Lifecycle.LifecycleState {
 }
 
 export const initial = (): State => ({
-  sequence: 0,
-  lastAt: 0,
-  configured: unconfigured,
-  configuration: unconfigured,
+  ...newState(unconfigured, { ENTERED: 0, WON: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 }),
   seed: "",
   salt: "",
   places: new Map(),
-  counts: { ENTERED: 0, WON: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 },
   entriesDigest: undefined,
   beaconRound: undefined,
   beacon: undefined,
@@ -122,8 +110,7 @@ export const initial = (): State => ({
   drawnAt: Infinity,
   overAt: Infinity,
   expiring: new IndexedList(),
-  memo: { listing: undefined, ranking: undefined, ranked: 0, scan: undefined, reached: undefined },
-  ...Lifecycle.newLifecycle()
+  memo: { listing: undefined, ranking: undefined, ranked: 0, scan: undefined, reached: undefined }
 })
 
 /** An entry's name in the list: it tells nobody which consumer's it is who does not know the salt. */

@@ -3,6 +3,7 @@
  * passed over.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
+import { startExpiry } from "../mechanism/Grants.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import { seededRandom, shuffle } from "../values/SeededRandom.ts"
 import type { Millis } from "../values/Time.ts"
@@ -12,14 +13,12 @@ import { changeSpacing, countAdmission, noteAdmissible } from "./Pacing.ts"
 import type { DenialReason } from "./Protocol.ts"
 import { isInLobby, Place, type State, type Status } from "./State.ts"
 
-export const evolve = (state: State, event: Event): void => {
-  state.sequence++
-  state.lastAt = Math.max(state.lastAt, event.at)
-  apply(state, event)
+export const apply = (state: State, event: Event): void => {
+  change(state, event)
   noteAdmissible(state, state.lastAt)
 }
 
-const apply = (state: State, event: Event): void => {
+const change = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
       return configure(state, event.configuration)
@@ -82,14 +81,9 @@ const enter = (state: State, consumerId: string, at: Millis, loyaltyScore: numbe
 const grant = (state: State, consumerId: string, at: Millis): void => {
   const place = state.places.get(consumerId)
   if (place === undefined) return
-  const { admissionExpirationSeconds } = state.configuration
   move(state, place, "GRANTED", at)
   state.grantsMade++
-  if (admissionExpirationSeconds === undefined) place.order = Infinity
-  else {
-    place.order = at + admissionExpirationSeconds * 1000
-    state.expiring.insert(place)
-  }
+  startExpiry(state, place, at)
 }
 
 const deny = (state: State, consumerId: string, at: Millis, reason: DenialReason): void => {

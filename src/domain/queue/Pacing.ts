@@ -17,11 +17,9 @@ export const admissionCatchUpMillis = 250
 export const admissionDueAt = (state: State): Millis =>
   state.admissibleSince === Infinity ? Infinity : Math.max(expectedAt(state), state.admissibleSince)
 
-/** The same, for someone who notices it at `now`. */
-export const admissionDueAsOf = (state: State, now: Millis): Millis => {
-  const dueAt = admissionDueAt(state)
-  return dueAt + admissionCatchUpMillis < now ? now : dueAt
-}
+/** When an admission due at `dueAt` counts as made, if the actor notices it at `now`. */
+export const admissionNoticedAt = (dueAt: Millis, now: Millis): Millis =>
+  dueAt + admissionCatchUpMillis < now ? now : dueAt
 
 /** Counts an admission by rate. */
 export const countAdmission = (state: State, at: Millis): void => {

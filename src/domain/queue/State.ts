@@ -2,6 +2,7 @@
  * Everything a queue knows, and the questions about it that its rules share.
  */
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type MechanismState, newState } from "../mechanism/State.ts"
 import { IndexedList, type Chunk, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
@@ -43,17 +44,8 @@ export class Place implements Member<Place> {
   }
 }
 
-export interface State extends Lifecycle.LifecycleState {
-  /** How many events were applied. */
-  sequence: number
-  /** The last event's instant. */
-  lastAt: Millis
-  /** On record: as an admin set it, and the experience's window. */
-  configured: Configuration
-  /** What holds: the same with the opening and the closing that the window leaves. */
-  configuration: Configuration
+export interface State extends MechanismState<Configuration, Status> {
   readonly places: Map<string, Place>
-  readonly counts: { [S in Status]: number }
   /** The QUEUED places in the order of their admission; until the lobby is opened, in the order they came. */
   readonly waiting: IndexedList<Place>
   /** The GRANTED places that expire, the next to expire first. */
@@ -74,12 +66,8 @@ export interface State extends Lifecycle.LifecycleState {
 }
 
 export const initial = (): State => ({
-  sequence: 0,
-  lastAt: 0,
-  configured: unconfigured,
-  configuration: unconfigured,
+  ...newState(unconfigured, { QUEUED: 0, GRANTED: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 }),
   places: new Map(),
-  counts: { QUEUED: 0, GRANTED: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 },
   waiting: new IndexedList(),
   expiring: new IndexedList(),
   lobbyOpened: false,
@@ -89,8 +77,7 @@ export const initial = (): State => ({
   anchorAt: -Infinity,
   admittedSinceAnchor: 0,
   lastAdmittedAt: -Infinity,
-  admissibleSince: Infinity,
-  ...Lifecycle.newLifecycle()
+  admissibleSince: Infinity
 })
 
 /** Whether the QUEUED wait for their random order; then none has a position, and the rate admits none. */

@@ -2,6 +2,7 @@
  * Everything a timed release knows, and the questions about it that its rules share.
  */
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
@@ -37,33 +38,19 @@ export class Place implements Member<Place> {
   }
 }
 
-export interface State extends Lifecycle.LifecycleState {
-  /** How many events were applied. */
-  sequence: number
-  /** The last event's instant. */
-  lastAt: Millis
-  /** On record: as an admin set it, and the experience's window. */
-  configured: Configuration
-  /** What holds: the same with the opening and the closing that the window leaves. */
-  configuration: Configuration
+export interface State extends MechanismState<Configuration, Status> {
   /** The variants of the configuration; undefined: those that the experience offers. */
   offered: ReadonlySet<string> | undefined
   readonly places: Map<string, Place>
-  readonly counts: { [S in Status]: number }
   /** The ENTERED places that expire, the next to expire first. */
   readonly expiring: IndexedList<Place>
 }
 
 export const initial = (): State => ({
-  sequence: 0,
-  lastAt: 0,
-  configured: unconfigured,
-  configuration: unconfigured,
+  ...newState(unconfigured, { ENTERED: 0, COMPLETED: 0, DENIED: 0, EXPIRED: 0, LEFT: 0 }),
   offered: undefined,
   places: new Map(),
-  counts: { ENTERED: 0, COMPLETED: 0, DENIED: 0, EXPIRED: 0, LEFT: 0 },
-  expiring: new IndexedList(),
-  ...Lifecycle.newLifecycle()
+  expiring: new IndexedList()
 })
 
 export const isClosed = (state: State, now: Millis): boolean =>

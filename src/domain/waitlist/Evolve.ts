@@ -9,9 +9,7 @@ import type { Event } from "./Event.ts"
 import type { Channel } from "./Protocol.ts"
 import { Place, type State, type Status, Wait } from "./State.ts"
 
-export const evolve = (state: State, event: Event): void => {
-  state.sequence++
-  state.lastAt = Math.max(state.lastAt, event.at)
+export const apply = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
       state.configured = event.configuration

@@ -5,6 +5,7 @@
  * notified, with a {@link Wait} of its own.
  */
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
@@ -51,17 +52,8 @@ export class Wait implements Member<Wait> {
   }
 }
 
-export interface State extends Lifecycle.LifecycleState {
-  /** How many events were applied. */
-  sequence: number
-  /** The last event's instant. */
-  lastAt: Millis
-  /** On record: as an admin set it, and the experience's window. */
-  configured: Configuration
-  /** What holds: the same with the opening and the closing that the window leaves. */
-  configuration: Configuration
+export interface State extends MechanismState<Configuration, Status> {
   readonly places: Map<string, Place>
-  readonly counts: { [S in Status]: number }
   /** All members, in the order they entered. */
   readonly members: IndexedList<Place>
   /** The members that are still to be notified, in the same order. */
@@ -73,17 +65,12 @@ export interface State extends Lifecycle.LifecycleState {
 }
 
 export const initial = (): State => ({
-  sequence: 0,
-  lastAt: 0,
-  configured: unconfigured,
-  configuration: unconfigured,
+  ...newState(unconfigured, { ENTERED: 0, NOTIFIED: 0, LEFT: 0, DENIED: 0 }),
   places: new Map(),
-  counts: { ENTERED: 0, NOTIFIED: 0, LEFT: 0, DENIED: 0 },
   members: new IndexedList(),
   waiting: new IndexedList(),
   noticeAt: Infinity,
-  isNoticeDue: false,
-  ...Lifecycle.newLifecycle()
+  isNoticeDue: false
 })
 
 export const isClosed = (state: State, now: Millis): boolean =>

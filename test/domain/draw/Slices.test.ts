@@ -57,6 +57,7 @@ const looks = (state: ReturnType<typeof large>) => {
   let empty = 0
   while (decider.wakeAt(state) !== undefined) {
     digests.made = 0
+    decider.work!(state, at(200))
     const event = decider.due(state, { now: at(200), entropy: () => "" })
     most = Math.max(most, digests.made)
     if (event === undefined) empty++
@@ -79,6 +80,16 @@ describe("a large draw", () => {
     // Each entry has an id, a line of the list and a score, and is sorted twice.
     assert.isAtLeast(empty, (3 * size) / stepsPerSlice)
     assert.isAtMost(empty, (5 * size) / stepsPerSlice)
+  })
+
+  it("brings no event that needs work without it, however often it is asked", () => {
+    const unworked = large()
+    decider.evolve(unworked, { _tag: "Closed", at: at(100) })
+    digests.made = 0
+    for (let look = 0; look < 200; look++) {
+      assert.isUndefined(decider.due(unworked, { now: at(200), entropy: () => "" }))
+    }
+    assert.strictEqual(digests.made, 0)
   })
 
   it("has one event for each place, and one each for the closing, the list and the drawing", () => {
