@@ -53,7 +53,7 @@ export const functions: Exceptions = {
   "src/engine/actor/Actor.ts": 152,
   "src/engine/cluster/Cluster.ts": 161,
   "src/engine/cluster/ShardLocks.ts": 80,
-  "src/engine/registry/Registry.ts": 156,
+  "src/engine/registry/Registry.ts": 152,
   "src/http/admin/catalogue/VariantOptions.ts": 117,
   "src/http/admin/catalogue/Variants.ts": 61,
   "src/http/admin/consumer/Audiences.ts": 89,

@@ -2,7 +2,6 @@
  * How a mechanism comes into being: its rules judge its first configuration, what that leads to is its first commit,
  * and only then is it live. All kinds are created here.
  */
-import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Command, Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
@@ -16,6 +15,7 @@ import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import { Sequences } from "../../store/experience/Sequences.ts"
 import { recordOf } from "../actor/Actor.ts"
 import { type AnyDecider, runBatch } from "../actor/Batch.ts"
+import { Entropy, systemEntropy } from "../actor/Entropy.ts"
 import { Engine } from "../Engine.ts"
 import { NoticeSchedule } from "./NoticeSchedule.ts"
 
@@ -73,6 +73,7 @@ export class Creation extends Context.Service<
       const sequences = yield* Sequences
       const notices = yield* NoticeSchedule
       const random = yield* SecureRandom.SecureRandom
+      const entropy = yield* Entropy
 
       const together = Effect.fn("Creation.together")(function* <A, E, R>(
         tenant: Tenant,
@@ -85,7 +86,7 @@ export class Creation extends Context.Service<
           const creations: Array<JournalCreation> = []
           for (const { kind, experienceId, sequenceId, configuration, experienceWindow } of mechanisms) {
             const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
-            creations.push(creationOf(identity, withWindow(configuration, experienceWindow), by, now))
+            creations.push(creationOf(identity, withWindow(configuration, experienceWindow), by, now, entropy))
           }
           yield* journal.create(creations)
           const identities = creations.map(({ identity }) => identity)
@@ -124,17 +125,18 @@ export class Creation extends Context.Service<
   )
 }
 
-/** What the rules make of the first configuration. */
+/** Returns the creation of a mechanism: its rules judge the first configuration, and the result is the first commit. */
 export function creationOf<K extends Kind>(
   identity: MechanismIdentity,
   configuration: ConfigurationOf<K>,
   by: string,
-  now: Millis
+  now: Millis,
+  entropy = systemEntropy
 ): JournalCreation {
   const decider: AnyDecider = deciders[identity.kind]
   const state: unknown = decider.initial()
   const configure = { _tag: "Configure", configuration, by } as Command
-  const { events } = runBatch(decider, state, [configure], { now, entropy: () => randomBytes(16).toString("hex") })
+  const { events } = runBatch(decider, state, [configure], { now, entropy })
   return {
     identity,
     createdBy: by,

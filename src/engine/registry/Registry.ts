@@ -3,7 +3,6 @@
  * ones at start, wakes what is due, rebuilds what fails, parks what keeps failing, and lets go of what is archived and over.
  * It does so within its territory, and gives away what it no longer holds.
  */
-import { randomBytes } from "node:crypto"
 import { Cause, Clock, Deferred, Effect, Exit, Schema, Scope } from "effect"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -13,6 +12,7 @@ import * as Actor from "../actor/Actor.ts"
 import { ArchivedEvictor } from "./ArchivedEvictor.ts"
 import * as ChangeSubscriptions from "../streams/ChangeSubscriptions.ts"
 import type { Subscribers } from "../streams/LiveStreams.ts"
+import { Entropy } from "../actor/Entropy.ts"
 import { recover } from "../actor/Recovery.ts"
 import { ActorSlot, type ParkedMechanism } from "./ActorSlot.ts"
 import { ownsAll, type ShardOwnership } from "./ShardOwnership.ts"
@@ -58,14 +58,22 @@ export interface Registry {
 
 const notHeld = Effect.fail(new Unavailable({ cause: Actor.hasStopped }))
 
-const entropy = (): string => randomBytes(16).toString("hex")
-
-/** The seats that are taken, by mechanism. */
+/** The slots in use, by mechanism. */
 class ActorSlots extends Map<string, ActorSlot> {
   of(id: string): ActorSlot {
     let seat = this.get(id)
     if (seat === undefined) this.set(id, (seat = new ActorSlot(id)))
     return seat
+  }
+
+  get parked(): ReadonlyArray<ParkedMechanism> {
+    return [...this.values()].flatMap(({ parkedMechanism }) => parkedMechanism ?? [])
+  }
+
+  /** Stops the actors of mechanisms that are lost. */
+  stop(isLost: (mechanismId: string) => boolean): Effect.Effect<void> {
+    const lost = [...this.values()].filter(({ id }) => isLost(id))
+    return Effect.forEach(lost, (seat) => seat.stop, { concurrency: "unbounded", discard: true })
   }
 }
 
@@ -90,6 +98,7 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Registry, never, Journal | Scope.Scope> {
   const journal = yield* Journal
   const clock = yield* Clock.Clock
+  const entropy = yield* Entropy
   const scope = yield* Effect.scope
   const slots = new ActorSlots()
   const actors = new ActorsByKind()
@@ -220,11 +229,7 @@ export const make = Effect.fnUntraced(function* (
     watch: (id, onChange) => subscriptions.watch(slots.of(id), onChange),
     forward: (id, onChange) => slots.of(id).forward(onChange),
     startUnfinished: wakeups.startUnfinished,
-    release: (isLost) =>
-      Effect.suspend(() => {
-        const lost = [...slots.values()].filter(({ id }) => isLost(id))
-        return Effect.forEach(lost, (seat) => seat.stop, { concurrency: "unbounded", discard: true })
-      }),
+    release: (isLost) => Effect.suspend(() => slots.stop(isLost)),
     restarts: (id) => slots.get(id)?.failures.restarts ?? 0,
     unpark: (id) =>
       Effect.suspend(() => {
@@ -235,8 +240,7 @@ export const make = Effect.fnUntraced(function* (
         return Effect.asVoid(Effect.exit(acquire(id)))
       }),
     size: () => actors.size,
-    parked: () =>
-      [...slots.values()].flatMap(({ parkedMechanism }) => (parkedMechanism === undefined ? [] : [parkedMechanism])),
+    parked: () => slots.parked,
     overdue: wakeups.overdue,
     isRestored: () => isRestored
   }
