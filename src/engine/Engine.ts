@@ -68,7 +68,7 @@ export interface NodeShare {
   readonly heardAt: Millis
 }
 
-/** What a mechanism said when it was asked. */
+/** A mechanism's answer to {@link Engine} `query`. */
 export interface QueryAnswer<K extends Kind, A> {
   readonly mechanism: MechanismRef<K>
   readonly answer: A
@@ -115,13 +115,20 @@ export class Engine extends Context.Service<
     /** The mechanism as it stands. */
     inspect<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K>, EngineError>
     /**
-     * Asks every mechanism of a kind that runs in this process for something it may have to say; those that have, with what they said. Not
-     * those of which a write is under way: one that matters is asked again.
+     * Asks every mechanism of a kind that runs in this process, and returns the answers that are not undefined. A mechanism
+     * with a write under way does not answer; callers ask again.
      */
     query<K extends Kind, A>(
       kind: K,
       question: (state: StateOf<K>) => A | undefined
     ): Effect.Effect<ReadonlyArray<QueryAnswer<K, A>>>
+    /**
+     * Calls `onNeed` at once when a mechanism of the kind that runs in this process needs an effect: after each commit that
+     * leaves it so, and when it is started so. `onNeed` must return at once. Returns an unsubscribe function.
+     *
+     * A call can be missed where {@link query} cannot answer, so a worker also looks now and then without one.
+     */
+    onEffectNeeded(kind: Kind, onNeed: () => void): () => void
     /** Starts a mechanism that has just been created, so that its timed transitions happen with nobody calling. */
     start(mechanismId: string): Effect.Effect<void>
     /** Gives a parked mechanism another chance. */
@@ -208,18 +215,13 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
         return running === undefined ? Effect.undefined : Effect.flatMap(ifFor(mechanism, running), inspectionOf)
       }),
     inspect: (mechanism) => Effect.flatMap(actorFor(mechanism), inspectionOf),
-    query: (kind, question) =>
-      Effect.sync(() =>
-        Array.from(registry.actorsOf(kind)).flatMap(({ identity, query }) => {
-          const answer = query(question)
-          return answer === undefined ? [] : [{ mechanism: { kind, id: identity.id, tenant: identity }, answer }]
-        })
-      ),
+    query: (kind, question) => Effect.sync(() => registry.actors.query(kind, question)),
+    onEffectNeeded: (kind, onNeed) => registry.actors.onEffectNeeded(kind, onNeed),
     start: (mechanismId) => Effect.ignore(registry.acquire(mechanismId)),
     unpark: registry.unpark,
     nodes: ({ length: mechanisms }) =>
       Effect.map(Clock.currentTimeMillis, (heardAt) => [{ name: node, shards: null, mechanisms, startedAt, heardAt }]),
-    size: Effect.sync(registry.size),
+    size: Effect.sync(() => registry.actors.size),
     parked: Effect.sync(registry.parked),
     overdue: registry.overdue,
     isRestored: Effect.sync(registry.isRestored)

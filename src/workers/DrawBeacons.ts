@@ -1,30 +1,35 @@
 /**
  * Brings the rounds of the public randomness beacon to the draws that wait for them (completions 3, "Draw").
  *
- * Which draws wait is asked of the draws themselves, every second. So nothing is kept here, and nothing can be lost: after
- * a restart, or when no relay of the beacon could be reached for a day, they are simply asked again.
+ * The draws themselves say which rounds they wait for. So this worker keeps nothing, and a restart, or an outage of the
+ * beacon for a day, loses nothing.
  */
-import { Clock, Effect, Layer, Schedule } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { Beacon, type BeaconUnavailable } from "../beacon/Beacon.ts"
 import * as Draw from "../domain/draw/Draw.ts"
 import { Engine, type QueryAnswer } from "../engine/Engine.ts"
+import * as EffectLoop from "./EffectLoop.ts"
 
+/** Between two looks while a draw waits. */
 const lookIntervalMillis = 1_000
 
-/** Between one look and the next while no relay is of use, beside the pauses that the tries themselves make. */
+/** Longest time between two looks while no draw waits, in case a signal was missed. */
+const idleIntervalMillis = 5_000
+
+/** Between two looks while no relay is of use, in addition to the pauses between the attempts themselves. */
 const outageIntervalMillis = 5_000
 
 /** Rounds that are fetched at the same time. */
 const roundsAtOnce = 4
 
-/** The fiber that looks after the waiting draws. */
+/** The fiber that brings the rounds. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const engine = yield* Engine
     const beacon = yield* Beacon
     let isOutage = false
 
-    /** Fetches a round once for all the draws that wait for it. A draw that cannot be told now is asked again. */
+    /** Fetches a round once for all draws that wait for it. A draw that cannot take it now is asked again. */
     const provide = Effect.fnUntraced(function* ([round, draws]: [number, ReadonlyArray<QueryAnswer<"draw", number>>]) {
       const provided = yield* beacon.round(round)
       yield* Effect.forEach(
@@ -34,8 +39,8 @@ export const layer = Layer.effectDiscard(
       )
     })
 
-    /** Tells when the beacon is lost and when it is found again, not at every try. */
-    const tell = Effect.fnUntraced(function* ([missing]: ReadonlyArray<BeaconUnavailable>) {
+    /** Logs when the beacon is lost and when it is found again, not each attempt. */
+    const log = Effect.fnUntraced(function* ([missing]: ReadonlyArray<BeaconUnavailable>) {
       if (isOutage === (missing !== undefined)) return
       isOutage = missing !== undefined
       yield* missing === undefined
@@ -49,17 +54,20 @@ export const layer = Layer.effectDiscard(
       const now = yield* Clock.currentTimeMillis
       const waiting = yield* engine.query("draw", Draw.awaitsBeacon)
       const signed = waiting.filter(({ answer }) => Draw.timeOfRound(answer) <= now)
-      if (signed.length === 0) return
+      if (signed.length === 0) return waiting.length === 0 ? idleIntervalMillis : lookIntervalMillis
       const rounds = Map.groupBy(signed, ({ answer }) => answer)
       const [, missing] = yield* Effect.partition(rounds, provide, { concurrency: roundsAtOnce })
-      yield* tell(missing)
+      yield* log(missing)
       if (isOutage) yield* Effect.sleep(outageIntervalMillis)
+      return lookIntervalMillis
     })
 
-    yield* look.pipe(
-      Effect.catchDefect((defect) => Effect.logError("Waiting draws could not be looked after", defect)),
-      Effect.repeat(Schedule.spaced(lookIntervalMillis)),
-      Effect.forkScoped
-    )
+    yield* EffectLoop.start({
+      kind: "draw",
+      spacingMillis: lookIntervalMillis,
+      look: Effect.catchDefect(look, (defect) =>
+        Effect.as(Effect.logError("Waiting draws could not be looked after", defect), lookIntervalMillis)
+      )
+    })
   })
 )

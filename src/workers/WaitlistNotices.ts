@@ -1,11 +1,11 @@
 /**
- * Tells the members of waitlists that their sequence has opened (completions 3, "Waitlist").
+ * Notifies the members of waitlists that their sequence has opened (completions 3, "Waitlist").
  *
- * Whom to tell is asked of the waitlists themselves, several times a second, where there are any. So nothing is kept here
- * that a restart could lose, and nobody has to say that an opening has come.
+ * The waitlists themselves say which members to notify, and the engine signals when there are some. So this worker keeps
+ * nothing that a restart could lose.
  *
- * A member is marked as notified when its message has been delivered, not before: a process that dies in between tells
- * those few a second time whom it was just telling, where the other order would leave them without. A member's email
+ * A member is marked as notified when its message has been delivered, not before. A process that dies in between notifies
+ * the members it was just notifying a second time; the other order would leave them without a message. A member's email
  * has the same Message-ID each time, so that mail systems can drop the repetition.
  */
 import { Clock, Effect, Layer } from "effect"
@@ -16,34 +16,29 @@ import * as Waitlist from "../domain/waitlist/Waitlist.ts"
 import { Engine, type QueryAnswer } from "../engine/Engine.ts"
 import { NoticeSchedule } from "../engine/lifecycle/NoticeSchedule.ts"
 import { type Recipient, Waitlists } from "../store/mechanism/Waitlists.ts"
+import * as EffectLoop from "./EffectLoop.ts"
 
-/** Between looks while a waitlist lives in this process. */
+/** Between two looks while members are to be notified. */
 const lookIntervalMillis = 100
 
-/** Between looks while none does: one that comes and opens at once is still in time. */
-const idleIntervalMillis = 200
-
-/**
- * For so long after one has answered waitlists are taken to live here, and after all that live here were started: one of
- * which a write is under way does not answer.
- */
-const seenMillis = 5_000
+/** Longest time between two looks, in case a signal was missed. */
+const idleIntervalMillis = 1_000
 
 /** Members of one waitlist that are looked up at once. */
 const membersAtOnce = 100
 
-/** How often it is made sure that each waitlist knows when its sequence opens; unreachable members are tried again. */
+/** How often each waitlist is told again when its sequence opens, and unreachable members are tried again. */
 const sweepIntervalMillis = 30_000
 
-/** Members that could not be reached lately; at the limit something is out of order, and the next sweep is awaited. */
+/** Most members that could not be reached since the last sweep. At the limit the worker waits for the next sweep. */
 const unreachableMax = 1_000
 
-/** A member that could not be reached for so long is given up. */
+/** A member that could not be reached for this long is given up. */
 const givenUpAfterMillis = 3_600_000
 
 type Due = QueryAnswer<"waitlist", ReadonlyArray<Waitlist.Awaiting>>
 
-/** The fibers that look after the waitlists, over whatever tells of openings and recipients. */
+/** The fibers that notify the members, over any source of openings and recipients. */
 export const layerNoDeps = Layer.effectDiscard(
   Effect.gen(function* () {
     const engine = yield* Engine
@@ -53,7 +48,7 @@ export const layerNoDeps = Layer.effectDiscard(
 
     /** Consumers that could not be reached lately. */
     const unreachable = new Set<string>()
-    /** Members that have been told, and are not marked yet. */
+    /** Members whose message was delivered, and who are not marked yet. */
     const told = new Set<string>()
 
     const notify = Effect.fnUntraced(function* (
@@ -85,40 +80,37 @@ export const layerNoDeps = Layer.effectDiscard(
       })
     })
 
-    let seenAt = -Infinity
-
     const look = Effect.gen(function* () {
-      if (unreachable.size >= unreachableMax) return
-      const answers = yield* engine.query("waitlist", (state) => ({
-        awaiting: Waitlist.awaitingNotice(state, membersAtOnce, unreachable)
-      }))
-      if (answers.length > 0 || !(yield* engine.isRestored)) seenAt = yield* Clock.currentTimeMillis
-      const due = answers.flatMap(({ mechanism, answer: { awaiting } }) =>
-        awaiting === undefined ? [] : [{ mechanism, answer: awaiting }]
-      )
-      // Who cannot be told, or marked, for now is met again by the next look.
+      if (unreachable.size >= unreachableMax) return idleIntervalMillis
+      const due = yield* engine.query("waitlist", (state) => Waitlist.awaitingNotice(state, membersAtOnce, unreachable))
+      // The next look meets the members again who cannot be notified, or marked, for now.
       yield* Effect.forEach(due, (waitlist) => Effect.ignore(notifyAll(waitlist)), { discard: true })
+      return due.length === 0 ? idleIntervalMillis : lookIntervalMillis
     })
 
-    const pause = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Effect.sleep(now - seenAt < seenMillis ? lookIntervalMillis : idleIntervalMillis)
-    )
+    const lookNow = yield* EffectLoop.start({
+      kind: "waitlist",
+      spacingMillis: lookIntervalMillis,
+      look: orLogged(look, lookIntervalMillis)
+    })
 
     const sweep = Effect.suspend(() => {
       unreachable.clear()
-      return schedule.rescheduleAll
+      return Effect.andThen(lookNow, schedule.rescheduleAll)
     })
-
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(orLogged(look), pause)))
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(orLogged(sweep), Effect.sleep(sweepIntervalMillis))))
+    yield* Effect.forkScoped(
+      Effect.forever(Effect.andThen(orLogged(sweep, undefined), Effect.sleep(sweepIntervalMillis)))
+    )
   })
 )
 
 /** The same over the database. */
 export const layer = layerNoDeps.pipe(Layer.provide(NoticeSchedule.layer), Layer.provide(Waitlists.layer))
 
-const orLogged = (round: Effect.Effect<void>) =>
-  Effect.catchDefect(round, (defect) => Effect.logError("Waitlists could not be looked after", defect))
+const orLogged = <A>(round: Effect.Effect<A>, otherwise: A): Effect.Effect<A> =>
+  Effect.catchDefect(round, (defect) =>
+    Effect.as(Effect.logError("Waitlists could not be looked after", defect), otherwise)
+  )
 
 /** The message to a member, by email before SMS; undefined if it has neither. */
 const messageTo = ({ email, phone, experience }: Recipient, tenant: Tenant, id: string): Outgoing | undefined => {

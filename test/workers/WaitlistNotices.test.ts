@@ -150,6 +150,18 @@ describe("The members of a waitlist", () => {
       yield* end
     }))
 
+  test("are told at the very instant, without a look at the clock", () =>
+    Effect.gen(function* () {
+      const world = aWorld()
+      world.opensAt = opensAt + 337
+      const { messages, end } = yield* withMembers(world, 1)
+      yield* TestClock.setTime(opensAt + 336)
+      assert.deepStrictEqual(messages, [])
+      yield* millis(1)
+      assert.deepStrictEqual(addresses(messages), [email(1)])
+      yield* end
+    }))
+
   test("are told in time also where no waitlist lived for long before", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(start)

@@ -19,7 +19,7 @@ import { decide } from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
-import { initial, type State } from "./State.ts"
+import { awaitsBeacon, initial, type State } from "./State.ts"
 import { timed } from "./Timed.ts"
 import { type Facts, facts, place, published, view } from "./View.ts"
 
@@ -41,6 +41,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   view,
   facts,
   place,
+  needsEffect: (state) => awaitsBeacon(state) !== undefined,
   publishedFacts: published,
   rated: { entries: ["Entered"], grants: ["Won"] },
   // The last completion ends the draw for every consumer who is still ENTERED.

@@ -112,6 +112,11 @@ export interface Decider<
   view(state: State, consumerId: string, now: Millis): View
   /** Returns the mechanism's facts at `now`, deadlines already applied. The result never changes. Absent: it has none. */
   facts?(state: State, now: Millis): Facts
+  /**
+   * Returns true while the mechanism needs something done outside of it that a worker does: a draw needs a round of the
+   * beacon, a waitlist its notices sent. O(1). Absent where a kind needs nothing.
+   */
+  needsEffect?(state: State): boolean
   /** Returns the consumer's row in the `places` projection; undefined if it never entered. */
   place(state: State, consumerId: string): PlaceRow | undefined
   configurationOf(state: State): Configuration

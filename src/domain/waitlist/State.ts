@@ -90,13 +90,16 @@ export interface Awaiting {
   readonly since: Millis
 }
 
+/** Whether members are to be notified now. */
+export const areNoticesDue = (state: State): boolean => state.isNoticeDue && !isEnded(state) && state.waiting.size > 0
+
 /** Of the members that are to be notified now the first `count` that are not among `except`; undefined if there are none. */
 export const awaitingNotice = (
   state: State,
   count: number,
   except: ReadonlySet<string>
 ): ReadonlyArray<Awaiting> | undefined => {
-  if (!state.isNoticeDue || isEnded(state)) return undefined
+  if (!areNoticesDue(state)) return undefined
   const awaiting = state.waiting
     .head(count + except.size)
     .filter(({ place }) => !except.has(place.consumerId))

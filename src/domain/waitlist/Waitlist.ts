@@ -12,7 +12,7 @@ import { decide } from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
-import { initial, type State } from "./State.ts"
+import { areNoticesDue, initial, type State } from "./State.ts"
 import { timed } from "./Timed.ts"
 import { place, view } from "./View.ts"
 
@@ -30,6 +30,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   apply,
   view,
   place,
+  needsEffect: areNoticesDue,
   rated: { entries: ["Entered"], grants: [] },
   lines: ({ members }) => [members],
   nonRecordEvents: ["NoticeScheduled", "NoticeDue"]

@@ -174,9 +174,8 @@ const make = Effect.fnUntraced(function* (
       }),
     subscribers: (mechanism) => Effect.map(identity(mechanism), ({ id }) => registry.subscribers(id)),
     watch: here.watch,
-    // Whoever acts on the answers must not act on what has been lost.
-    query: (kind, question) =>
-      Effect.map(here.query(kind, question), (said) => said.filter(({ mechanism }) => owns(mechanism.id))),
+    query: here.query,
+    onEffectNeeded: here.onEffectNeeded,
     start: (id) => Effect.ignore(route(id, { ask: "start" }, here.start(id))),
     unpark: (id) => Effect.ignore(route(id, { ask: "unpark" }, here.unpark(id))),
     nodes: (mechanismIds) =>

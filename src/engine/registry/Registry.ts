@@ -4,7 +4,6 @@
  * It does so within its territory, and gives away what it no longer holds.
  */
 import { Cause, Clock, Deferred, Effect, Exit, Schema, Scope } from "effect"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { readClocks } from "../../store/coordination/LeaseClock.ts"
 import { type Head, Journal, Unavailable } from "../../store/journal/Journal.ts"
@@ -17,6 +16,7 @@ import { recover } from "../actor/Recovery.ts"
 import { ActorSlot, type ParkedMechanism } from "./ActorSlot.ts"
 import { ownsAll, type ShardOwnership } from "./ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
+import { RunningActors } from "./RunningActors.ts"
 import * as WakeupScheduler from "./WakeupScheduler.ts"
 
 /** The mechanism failed too often and stands still until an operator looks at it. 503 */
@@ -30,8 +30,8 @@ export interface Registry {
   readonly running: (mechanismId: string) => Actor.Actor | undefined
   /** The actor that an outage has stopped, as long as what it knew may be shown. */
   readonly former: (mechanismId: string) => Actor.Actor | undefined
-  /** The actors of a kind that run. */
-  readonly actorsOf: (kind: Kind) => ReadonlySet<Actor.Actor>
+  /** The actors that run. */
+  readonly actors: Pick<RunningActors, "query" | "onEffectNeeded" | "size">
   /** The actor, started if need be; undefined if there is no such mechanism. Many callers share one start. */
   readonly acquire: (mechanismId: string) => Effect.Effect<Actor.Actor | undefined, Unavailable | Parked>
   /** Those who follow a mechanism that has been started. */
@@ -46,8 +46,6 @@ export interface Registry {
   readonly release: (isLost: (mechanismId: string) => boolean) => Effect.Effect<void>
   readonly restarts: (mechanismId: string) => number
   readonly unpark: (mechanismId: string) => Effect.Effect<void>
-  /** How many run here. */
-  readonly size: () => number
   /** Those that stand still until an operator looks at them. */
   readonly parked: () => ReadonlyArray<ParkedMechanism>
   /** The earliest wake-up before an instant that has not led to anything, of mechanisms that should run here. */
@@ -77,21 +75,6 @@ class ActorSlots extends Map<string, ActorSlot> {
   }
 }
 
-/** The actors that run. */
-class ActorsByKind {
-  private readonly running = new Map<Kind, Set<Actor.Actor>>()
-
-  of(kind: Kind): Set<Actor.Actor> {
-    let actors = this.running.get(kind)
-    if (actors === undefined) this.running.set(kind, (actors = new Set()))
-    return actors
-  }
-
-  get size(): number {
-    return Array.from(this.running.values()).reduce((size, actors) => size + actors.size, 0)
-  }
-}
-
 /** A registry whose actors live in the surrounding scope; it begins to restore at once. */
 export const make = Effect.fnUntraced(function* (
   ownership: ShardOwnership = ownsAll
@@ -101,7 +84,7 @@ export const make = Effect.fnUntraced(function* (
   const entropy = yield* Entropy
   const scope = yield* Effect.scope
   const slots = new ActorSlots()
-  const actors = new ActorsByKind()
+  const actors = new RunningActors(ownership)
   const evictor = new ArchivedEvictor()
   let isRestored = false
 
@@ -113,11 +96,12 @@ export const make = Effect.fnUntraced(function* (
     // Its state would take the memory of a second one.
     seat.stopped = undefined
     const onStop = (isOutage: boolean) => {
-      if (seat.actor !== undefined) actors.of(seat.actor.identity.kind).delete(seat.actor)
+      if (seat.actor !== undefined) actors.delete(seat.actor)
       seat.ended(isOutage ? readClocks(clock) : undefined)
     }
     const onCommit = (change: Change) => {
       seat.changed(change)
+      if (seat.actor !== undefined) actors.committed(seat.actor)
       if (change.recordChanged) evictor.note(seat, clock.currentTimeMillisUnsafe())
     }
     const actor = yield* recover(head).pipe(
@@ -127,7 +111,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.onError(() => Scope.close(actorScope, Exit.void))
     )
     seat.actor = actor
-    actors.of(actor.identity.kind).add(actor)
+    actors.add(actor)
     seat.failures.recovered()
     seat.rebuilt()
     evictor.note(seat, clock.currentTimeMillisUnsafe())
@@ -223,7 +207,7 @@ export const make = Effect.fnUntraced(function* (
   return {
     running: (id) => slots.get(id)?.actor,
     former: (id) => (ownership.owns(id) ? slots.get(id)?.former(clock) : undefined),
-    actorsOf: (kind) => actors.of(kind),
+    actors,
     acquire,
     subscribers: (id) => subscriptions.subscribers(slots.of(id)),
     watch: (id, onChange) => subscriptions.watch(slots.of(id), onChange),
@@ -239,7 +223,6 @@ export const make = Effect.fnUntraced(function* (
         seat.restsUntil = 0
         return Effect.asVoid(Effect.exit(acquire(id)))
       }),
-    size: () => actors.size,
     parked: () => slots.parked,
     overdue: wakeups.overdue,
     isRestored: () => isRestored
