@@ -97,8 +97,8 @@ export class Engine extends Context.Service<
     /** The proof of a draw, piece by piece; undefined before the drawing. */
     proof(draw: MechanismRef<"draw">): Effect.Effect<Stream.Stream<string, EngineError> | undefined, EngineError>
     /**
-     * Where to follow places as they change. Whoever's own place changes is told at once, the others, whose position may
-     * have moved, once a second at most.
+     * Returns where to follow places as they change. A consumer whose own place changes is sent it at once. The others,
+     * whose position may have moved, are sent it at most once a second.
      */
     subscribers<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Following<ViewOf<K>>, EngineError>
     /** What an admin has set, as last committed; never waits for a write under way. */
@@ -106,8 +106,8 @@ export class Engine extends Context.Service<
     /** Who the mechanism is and where it belongs; never waits for a write under way. */
     identity<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<MechanismIdentity, EngineError>
     /**
-     * Calls `onChange` at once after each commit that changed the mechanism itself, be it its configuration or where it
-     * stands, and when it was rebuilt; until the answer is called. `onChange` must return at once.
+     * Calls `onChange` at once after each commit that changed the mechanism itself, in its configuration or its status, and
+     * when it was rebuilt. `onChange` must return at once. Returns an unsubscribe function.
      */
     watch(mechanismId: string, onChange: () => void): () => void
     /** The mechanism as it stands, if it runs here; undefined if it would have to be started first. */
@@ -129,15 +129,15 @@ export class Engine extends Context.Service<
      * A call can be missed where {@link query} cannot answer, so a worker also looks now and then without one.
      */
     onEffectNeeded(kind: Kind, onNeed: () => void): () => void
-    /** Starts a mechanism that has just been created, so that its timed transitions happen with nobody calling. */
+    /** Starts a mechanism that has just been created, so that its timed transitions happen without a caller. */
     start(mechanismId: string): Effect.Effect<void>
-    /** Gives a parked mechanism another chance. */
+    /** Starts a parked mechanism again. */
     unpark(mechanismId: string): Effect.Effect<void>
     /** The processes that are there, and how many of the named mechanisms each owns. */
     nodes(mechanismIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<NodeShare>, Unavailable>
     /** How many mechanisms run in this process. */
     readonly size: Effect.Effect<number>
-    /** The mechanisms that stand still in this process. */
+    /** The mechanisms that are parked in this process. */
     readonly parked: Effect.Effect<ReadonlyArray<ParkedMechanism>>
     /** The earliest wake-up before an instant that has not led to anything, of mechanisms that should run in this process. */
     overdue(before: Millis): Effect.Effect<Millis | undefined, Unavailable>

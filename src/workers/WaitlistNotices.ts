@@ -27,7 +27,7 @@ const idleIntervalMillis = 1_000
 /** Members of one waitlist that are looked up at once. */
 const membersAtOnce = 100
 
-/** How often each waitlist is told again when its sequence opens, and unreachable members are tried again. */
+/** How often the opening is scheduled again in each waitlist, and unreachable members are tried again. */
 const sweepIntervalMillis = 30_000
 
 /** Most members that could not be reached since the last sweep. At the limit the worker waits for the next sweep. */
@@ -49,7 +49,7 @@ export const layerNoDeps = Layer.effectDiscard(
     /** Consumers that could not be reached lately. */
     const unreachable = new Set<string>()
     /** Members whose message was delivered, and who are not marked yet. */
-    const told = new Set<string>()
+    const delivered = new Set<string>()
 
     const notify = Effect.fnUntraced(function* (
       waitlist: Due["mechanism"],
@@ -58,15 +58,15 @@ export const layerNoDeps = Layer.effectDiscard(
     ) {
       const name = `${waitlist.id}.${consumerId}`
       const message = recipient && messageTo(recipient, waitlist.tenant, name)
-      const outcome = told.has(name) ? "delivered" : message ? yield* delivery.deliver(message) : "undeliverable"
+      const outcome = delivered.has(name) ? "delivered" : message ? yield* delivery.deliver(message) : "undeliverable"
       if (outcome === "failed" && (yield* Clock.currentTimeMillis) - since < givenUpAfterMillis) {
         unreachable.add(consumerId)
         return
       }
-      if (outcome === "delivered") told.add(name)
+      if (outcome === "delivered") delivered.add(name)
       const channel = outcome === "delivered" ? message?.channel : undefined
       yield* engine.send(waitlist, { _tag: "MarkNotified", consumerId, ...(channel !== undefined && { channel }) })
-      told.delete(name)
+      delivered.delete(name)
     })
 
     const notifyAll = Effect.fnUntraced(function* ({ mechanism, answer }: Due) {

@@ -1,6 +1,6 @@
 /**
  * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
- * whether or not their events were applied yet.
+ * whether or not their events are recorded yet.
  */
 import { Equal, HashMap } from "effect"
 import { authored } from "../mechanism/Author.ts"

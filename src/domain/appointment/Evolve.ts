@@ -1,6 +1,6 @@
 /**
- * How each event changes an appointment. An event is a fact: nothing is checked here, and a consumer that is not known is
- * passed over.
+ * How each event changes an appointment. An event is a fact: nothing is checked here, and an event of a consumer that is not known
+ * changes no place.
  */
 import { HashMap } from "effect"
 import { bounded } from "../experience/ExperienceWindow.ts"
@@ -65,7 +65,7 @@ const change = (state: State, consumerId: string, at: Millis, how: (booking: Boo
   insert(state, booking)
 }
 
-/** Puts a booking where its status and its slot belong. */
+/** Counts a booking and lists it according to its status and its slot. */
 const insert = (state: State, booking: Booking): void => {
   const { status } = booking
   state.counts[status]++

@@ -1,6 +1,6 @@
 /**
- * How each event changes a queue. An event is a fact: nothing is checked here, and a consumer that is not known is
- * passed over.
+ * How each event changes a queue. An event is a fact: nothing is checked here, and an event of a consumer that is not known
+ * changes no place.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
 import { startExpiry } from "../mechanism/Grants.ts"
@@ -99,7 +99,7 @@ const leave = (state: State, place: Place | undefined, at: Millis): void => {
   move(state, place, "LEFT", at)
 }
 
-/** Takes the place out of the line it stands in and gives it a new status. */
+/** Removes the place from its list and gives it a new status. */
 const move = (state: State, place: Place | undefined, status: Status, at: Millis): void => {
   if (place === undefined) return
   if (place.status === "QUEUED") state.waiting.remove(place)

@@ -1,6 +1,6 @@
 /**
- * How each event changes a timed release. An event is a fact: nothing is checked here, and a consumer that is not known
- * is passed over.
+ * How each event changes a timed release. An event is a fact: nothing is checked here, and an event of a consumer that is not known
+ * changes no place.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
 import { startExpiry } from "../mechanism/Grants.ts"
@@ -73,7 +73,7 @@ const deny = (state: State, consumerId: string, reason: DenialReason, at: Millis
   place.reason = reason
 }
 
-/** Takes the place out of the line it may stand in and gives it a new status. */
+/** Removes the place from the list of expiring grants and gives it a new status. */
 const move = (state: State, place: Place | undefined, status: Status, at: Millis): void => {
   if (place === undefined) return
   state.expiring.remove(place)

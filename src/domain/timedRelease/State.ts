@@ -1,5 +1,5 @@
 /**
- * Everything a timed release knows, and the questions about it that its rules share.
+ * The state of a timed release, and the questions about it that its rules share.
  */
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
@@ -8,19 +8,19 @@ import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { DenialReason } from "./Protocol.ts"
 
-/** Most consumers one timed release ever knows; whoever comes beyond is refused as if everything were sold. */
+/** Most consumers in one timed release. Further ones are refused as if everything were sold. */
 export const placesMax = 10_000_000
 
-/** What a place can be in. */
+/** The statuses of a place. */
 export type Status = "ENTERED" | "COMPLETED" | "DENIED" | "EXPIRED" | "LEFT"
 
-/** One consumer's standing. There may be millions of them, so nothing is kept that no status shows. */
+/** One consumer's place. There may be millions of them, so a place keeps nothing that no status shows. */
 export class Place implements Member<Place> {
   readonly consumerId: string
   status: Status = "ENTERED"
   /** Read only while DENIED. */
   reason: DenialReason | undefined = undefined
-  /** What is selected. */
+  /** The selected variant. */
   variantId: string | undefined = undefined
   enteredAt: Millis
   /** When it last changed. */
@@ -56,12 +56,12 @@ export const initial = (): State => ({
 export const isClosed = (state: State, now: Millis): boolean =>
   Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
-/** Units that nobody holds or has taken; grants whose expiry was not applied yet still hold theirs. */
+/** Units that are neither held nor taken. A grant whose expiry is not recorded yet still holds its unit. */
 export const unitsLeft = ({ configuration, counts }: State): number =>
   (configuration.capacity ?? Infinity) - counts.ENTERED - counts.COMPLETED
 
-/** The place's status at `now`, an expiry that nobody has noticed yet already applied. */
+/** Returns the place's status at `now`; an expiry that is not recorded yet is applied. */
 export const statusAsOf = (place: Place, now: Millis): Status => (hasExpired(place, now) ? "EXPIRED" : place.status)
 
-/** Whether the place holds a grant whose time is over, without its event having been applied. */
+/** Whether the place holds a grant that has expired, but whose expiry is not recorded yet. */
 export const hasExpired = (place: Place, now: Millis): boolean => place.status === "ENTERED" && place.order <= now

@@ -1,7 +1,7 @@
 /**
- * Everything a waitlist knows, and the questions about it that its rules share.
+ * The state of a waitlist, and the questions about it that its rules share.
  *
- * A member stands in two lines: among all members, which gives its position, and among those that are still to be
+ * A member is in two lists: in the list of all members, which gives its position, and in the list of those to be
  * notified, with a {@link Wait} of its own.
  */
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
@@ -11,25 +11,25 @@ import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { Channel } from "./Protocol.ts"
 
-/** Most consumers one waitlist ever knows; whoever comes beyond is refused as in a full one. */
+/** Most consumers in one waitlist. Further ones are refused as in a full one. */
 export const placesMax = 10_000_000
 
-/** What a place can be in. ENTERED and NOTIFIED are members. */
+/** The statuses of a place. ENTERED and NOTIFIED places are members. */
 export type Status = "ENTERED" | "NOTIFIED" | "LEFT" | "DENIED"
 
-/** One consumer's standing. */
+/** One consumer's place. */
 export class Place implements Member<Place> {
   readonly consumerId: string
   status: Status = "ENTERED"
-  /** When it last entered; by this the members are sorted. */
+  /** When it last entered; the sort key of the members. */
   order: Millis
   /** When the present status began. */
   since: Millis
-  /** When it was told that the sequence is open; Infinity: never. */
+  /** When it was notified that the sequence is open; Infinity: never. */
   notifiedAt = Infinity
-  /** How it was told; undefined if no message could be brought to it. */
+  /** How it was notified; undefined if no message could reach it. */
   channel: Channel | undefined = undefined
-  /** Its place among those that are to be notified; undefined if it is none of them. */
+  /** Its entry in the list of members to be notified; undefined if it is not in it. */
   wait: Wait | undefined = undefined
   chunk: Chunk<Place> | undefined = undefined
 
@@ -40,7 +40,7 @@ export class Place implements Member<Place> {
   }
 }
 
-/** A member's place among those that are still to be notified. */
+/** A member's entry in the list of those to be notified. */
 export class Wait implements Member<Wait> {
   readonly place: Place
   readonly order: Millis
@@ -58,7 +58,7 @@ export interface State extends MechanismState<Configuration, Status> {
   readonly members: IndexedList<Place>
   /** The members that are still to be notified, in the same order. */
   readonly waiting: IndexedList<Wait>
-  /** When the sequence opens; Infinity: it is not known to. */
+  /** When the sequence opens; Infinity: not known. */
   noticeAt: Millis
   /** Whether that time has come. */
   isNoticeDue: boolean
@@ -76,14 +76,14 @@ export const initial = (): State => ({
 export const isClosed = (state: State, now: Millis): boolean =>
   Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
-/** Whether an admin has ended it; then nobody is notified any more. Closed at its time, it still waits for the opening. */
+/** Whether an admin has ended it; then no member is notified. A waitlist that closed at its time still waits for the opening. */
 export const isEnded = ({ endedAt }: State): boolean => endedAt !== Infinity
 
-/** The place's status, a denial that was not applied yet included. */
+/** Returns the place's status; a denial that is not recorded yet is applied. */
 export const statusOf = (state: State, place: Place): Status =>
   place.status === "ENTERED" && isEnded(state) ? "DENIED" : place.status
 
-/** A member that is to be notified. */
+/** A member to be notified. */
 export interface Awaiting {
   readonly consumerId: string
   /** Since when it could have been notified. */
@@ -93,7 +93,7 @@ export interface Awaiting {
 /** Whether members are to be notified now. */
 export const areNoticesDue = (state: State): boolean => state.isNoticeDue && !isEnded(state) && state.waiting.size > 0
 
-/** Of the members that are to be notified now the first `count` that are not among `except`; undefined if there are none. */
+/** Returns the first `count` members to be notified now that are not in `except`; undefined if there are none. */
 export const awaitingNotice = (
   state: State,
   count: number,

@@ -1,6 +1,6 @@
 /**
- * How a mechanism comes into being: its rules judge its first configuration, what that leads to is its first commit,
- * and only then is it live. All kinds are created here.
+ * How mechanisms of all kinds are created. The kind's rules judge the first configuration, the events are the first
+ * commit, and after it the mechanism is live.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -19,7 +19,7 @@ import { Entropy, systemEntropy } from "../actor/Entropy.ts"
 import { Engine } from "../Engine.ts"
 import { NoticeSchedule } from "./NoticeSchedule.ts"
 
-/** A mechanism that someone wants. */
+/** A request to create a mechanism. */
 export interface CreateRequest<K extends Kind, E> {
   readonly kind: K
   readonly sequenceId: string
@@ -27,7 +27,7 @@ export interface CreateRequest<K extends Kind, E> {
   readonly configure: (parents: Parents) => Effect.Effect<ConfigurationOf<K>, E>
 }
 
-/** A mechanism that is to come into being below a sequence. */
+/** A mechanism to be created below a sequence. */
 export interface Configured<K extends Kind = Kind> {
   readonly kind: K
   readonly experienceId: string
@@ -37,7 +37,7 @@ export interface Configured<K extends Kind = Kind> {
   readonly experienceWindow: ExperienceWindow | undefined
 }
 
-/** Brings mechanisms into being, all or none, in the transaction it is called in; answers their ids. */
+/** Creates mechanisms, all or none, in the transaction it is called in. Returns their ids. */
 export type CreateMechanisms = (
   mechanisms: ReadonlyArray<Configured>
 ) => Effect.Effect<ReadonlyArray<string>, Unavailable>
@@ -48,15 +48,15 @@ const startsAtOnce = 8
 export class Creation extends Context.Service<
   Creation,
   {
-    /** Brings a mechanism into being below a sequence and starts it; answers its id. Durable when it returns. */
+    /** Creates a mechanism below a sequence and starts it. Returns its id. Durable when it returns. */
     create<K extends Kind, E>(
       tenant: Tenant,
       by: string,
       wanted: CreateRequest<K, E>
     ): Effect.Effect<string, E | RecordNotFound | WaitlistExists | Unavailable>
     /**
-     * Runs `make`, which brings mechanisms into being in a transaction of its own; when it returns they are durable, and
-     * are started.
+     * Runs `make`, which creates mechanisms in a transaction of its own. When it returns they are durable, and are
+     * started.
      */
     together<A, E, R>(
       tenant: Tenant,

@@ -1,7 +1,7 @@
 /**
- * The mechanisms that live in this process: starts an actor from its journal at first touch, restores all unfinished
- * ones at start, wakes what is due, rebuilds what fails, parks what keeps failing, and lets go of what is archived and over.
- * It does so within its territory, and gives away what it no longer holds.
+ * The mechanisms that live in this process. The registry starts an actor from its journal at the first call, starts all
+ * unfinished mechanisms when the process starts, wakes what is due, rebuilds what fails, parks what keeps failing, and
+ * evicts what is archived and over. It does so for the mechanisms that the process owns, and stops those that it loses.
  */
 import { Cause, Clock, Deferred, Effect, Exit, Schema, Scope } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -19,7 +19,7 @@ import type { Change } from "../actor/Change.ts"
 import { RunningActors } from "./RunningActors.ts"
 import * as WakeupScheduler from "./WakeupScheduler.ts"
 
-/** The mechanism failed too often and stands still until an operator looks at it. 503 */
+/** The mechanism failed too often and is parked until an operator unparks it. 503 */
 export class Parked extends Schema.TaggedError<Parked>()("Parked", {
   mechanismId: Schema.String,
   restarts: Schema.Int
@@ -34,19 +34,19 @@ export interface Registry {
   readonly actors: Pick<RunningActors, "query" | "onEffectNeeded" | "size">
   /** The actor, started if need be; undefined if there is no such mechanism. Many callers share one start. */
   readonly acquire: (mechanismId: string) => Effect.Effect<Actor.Actor | undefined, Unavailable | Parked>
-  /** Those who follow a mechanism that has been started. */
+  /** The subscribers of a mechanism that has been started. */
   readonly subscribers: (mechanismId: string) => Subscribers
-  /** Calls `onChange` when the mechanism itself has changed, or was rebuilt, until the answer is called. */
+  /** Calls `onChange` when the mechanism itself has changed, or was rebuilt. Returns an unsubscribe function. */
   readonly watch: (mechanismId: string, onChange: () => void) => () => void
-  /** Calls `onChange` after each commit of a mechanism that lives here, until the answer is called. */
+  /** Calls `onChange` after each commit of a mechanism that lives here. Returns an unsubscribe function. */
   readonly forward: (mechanismId: string, onChange: (change: Change) => void) => () => void
-  /** Starts whatever is unfinished, held and not running. */
+  /** Starts the unfinished mechanisms that the process owns and that do not run. */
   readonly startUnfinished: Effect.Effect<void>
-  /** Stops what runs here and is no longer to: what is being written is written, and nobody is answered after that. */
+  /** Stops the mechanisms that are lost. A write under way is finished; no caller is answered after it. */
   readonly release: (isLost: (mechanismId: string) => boolean) => Effect.Effect<void>
   readonly restarts: (mechanismId: string) => number
   readonly unpark: (mechanismId: string) => Effect.Effect<void>
-  /** Those that stand still until an operator looks at them. */
+  /** The mechanisms that are parked until an operator unparks them. */
   readonly parked: () => ReadonlyArray<ParkedMechanism>
   /** The earliest wake-up before an instant that has not led to anything, of mechanisms that should run here. */
   readonly overdue: (before: Millis) => Effect.Effect<Millis | undefined, Unavailable>
@@ -75,7 +75,7 @@ class ActorSlots extends Map<string, ActorSlot> {
   }
 }
 
-/** A registry whose actors live in the surrounding scope; it begins to restore at once. */
+/** A registry whose actors live in the surrounding scope. It begins to start unfinished mechanisms at once. */
 export const make = Effect.fnUntraced(function* (
   ownership: ShardOwnership = ownsAll
 ): Effect.fn.Return<Registry, never, Journal | Scope.Scope> {
@@ -118,13 +118,13 @@ export const make = Effect.fnUntraced(function* (
     seat.loop = yield* actor.run.pipe(
       Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(seat, exit))),
       Effect.exit,
-      // An interruption that comes before it has begun would leave an actor that never runs, and never says so.
+      // Without it, an interruption before the loop has begun would leave an actor that never runs, and never says so.
       Effect.forkIn(scope, { startImmediately: true })
     )
     return actor
   })
 
-  /** The head of a mechanism that is taken over, undefined if there is no such mechanism. */
+  /** Takes a mechanism over and returns its head; undefined if there is no such mechanism. */
   const taken = (id: string): Effect.Effect<Head | undefined, Unavailable> =>
     Effect.flatMap(journal.head(id), (head) =>
       head === undefined
@@ -132,7 +132,7 @@ export const make = Effect.fnUntraced(function* (
         : Effect.flatMap(ownership.takeOver([head]), ([own]) => (own === undefined ? notHeld : Effect.succeed(own)))
     )
 
-  /** Starts the actor from its head, which is taken over unless a moment ago it was. What is over is not started again. */
+  /** Starts the actor from its head; takes it over first unless `known` was just taken over. What is over is not started. */
   const start = (seat: ActorSlot, known: Head | undefined): Effect.Effect<Actor.Actor | undefined, Unavailable> =>
     (known === undefined ? taken(seat.id) : Effect.succeed(known)).pipe(
       Effect.flatMap((head) => {
@@ -150,7 +150,7 @@ export const make = Effect.fnUntraced(function* (
 
   const acquire = (id: string, head?: Head): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> =>
     Effect.suspend((): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> => {
-      // A closed scope runs nothing any more, and nobody would be answered.
+      // A closed scope runs nothing any more, so no caller would be answered.
       if (scope.state._tag === "Closed" || !ownership.owns(id)) return notHeld
       const seat = slots.of(id)
       if (seat.actor !== undefined) return Effect.succeed(seat.actor)
