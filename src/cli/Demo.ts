@@ -1,6 +1,6 @@
 /**
- * `usher demo`: a drop from beginning to end against a real server, which is killed in the middle; then the proof that
- * nothing that was acknowledged is gone. Ends by itself in well under a minute, with code 0 only if everything holds.
+ * `usher demo`: plays a whole drop against a real server, which is killed in the middle, and proves that no
+ * acknowledged request is lost. Ends in well under a minute, with code 0 only if every check holds.
  */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"

@@ -1,8 +1,8 @@
 /**
- * Brings the rounds of the public randomness beacon to the draws that wait for them (completions 3, "Draw").
+ * Delivers rounds of the public randomness beacon to the draws that wait for them (completions 3, "Draw").
  *
- * The draws themselves say which rounds they wait for. So this worker keeps nothing, and a restart, or an outage of the
- * beacon for a day, loses nothing.
+ * The draws say which rounds they wait for, and the worker stores nothing itself. So nothing is lost by a restart, or when
+ * no relay is reachable for a day: the draws are queried again.
  */
 import { Clock, Effect, Layer } from "effect"
 import { Beacon, type BeaconUnavailable } from "../beacon/Beacon.ts"
@@ -10,26 +10,26 @@ import * as Draw from "../domain/draw/Draw.ts"
 import { Engine, type QueryAnswer } from "../engine/Engine.ts"
 import * as EffectLoop from "./EffectLoop.ts"
 
-/** Between two looks while a draw waits. */
-const lookIntervalMillis = 1_000
+/** Pause between polls while a draw waits. */
+const pollIntervalMillis = 1_000
 
-/** Longest time between two looks while no draw waits, in case a signal was missed. */
+/** Longest pause between polls while no draw waits. A signal of the engine ends it. */
 const idleIntervalMillis = 5_000
 
-/** Between two looks while no relay is of use, in addition to the pauses between the attempts themselves. */
+/** Pause between polls while no relay responds, in addition to the pauses of the retries. */
 const outageIntervalMillis = 5_000
 
-/** Rounds that are fetched at the same time. */
+/** Rounds fetched at the same time. */
 const roundsAtOnce = 4
 
-/** The fiber that brings the rounds. */
+/** Starts the fiber that polls the waiting draws. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const engine = yield* Engine
     const beacon = yield* Beacon
     let isOutage = false
 
-    /** Fetches a round once for all draws that wait for it. A draw that cannot take it now is asked again. */
+    /** Fetches a round once for all draws that wait for it. If a draw cannot accept it now, the next poll retries. */
     const provide = Effect.fnUntraced(function* ([round, draws]: [number, ReadonlyArray<QueryAnswer<"draw", number>>]) {
       const provided = yield* beacon.round(round)
       yield* Effect.forEach(
@@ -39,34 +39,34 @@ export const layer = Layer.effectDiscard(
       )
     })
 
-    /** Logs when the beacon is lost and when it is found again, not each attempt. */
-    const log = Effect.fnUntraced(function* ([missing]: ReadonlyArray<BeaconUnavailable>) {
+    /** Logs when the beacon becomes unavailable and when it is available again, not at every try. */
+    const logChange = Effect.fnUntraced(function* ([missing]: ReadonlyArray<BeaconUnavailable>) {
       if (isOutage === (missing !== undefined)) return
       isOutage = missing !== undefined
       yield* missing === undefined
-        ? Effect.logInfo("The randomness beacon is there again; the draws that waited for it go on")
-        : Effect.logWarning("The randomness beacon is out of reach; draws wait for it").pipe(
+        ? Effect.logInfo("The randomness beacon is available again; waiting draws continue")
+        : Effect.logWarning("The randomness beacon is unavailable; draws wait for it").pipe(
             Effect.annotateLogs({ round: missing.round, reasons: missing.reasons.join("; ") })
           )
     })
 
-    const look = Effect.gen(function* () {
+    const poll = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const waiting = yield* engine.query("draw", Draw.awaitsBeacon)
       const signed = waiting.filter(({ answer }) => Draw.timeOfRound(answer) <= now)
-      if (signed.length === 0) return waiting.length === 0 ? idleIntervalMillis : lookIntervalMillis
+      if (signed.length === 0) return waiting.length === 0 ? idleIntervalMillis : pollIntervalMillis
       const rounds = Map.groupBy(signed, ({ answer }) => answer)
       const [, missing] = yield* Effect.partition(rounds, provide, { concurrency: roundsAtOnce })
-      yield* log(missing)
+      yield* logChange(missing)
       if (isOutage) yield* Effect.sleep(outageIntervalMillis)
-      return lookIntervalMillis
+      return pollIntervalMillis
     })
 
     yield* EffectLoop.start({
       kind: "draw",
-      spacingMillis: lookIntervalMillis,
-      look: Effect.catchDefect(look, (defect) =>
-        Effect.as(Effect.logError("Waiting draws could not be looked after", defect), lookIntervalMillis)
+      spacingMillis: pollIntervalMillis,
+      poll: Effect.catchDefect(poll, (defect) =>
+        Effect.as(Effect.logError("Waiting draws could not be polled", defect), pollIntervalMillis)
       )
     })
   })

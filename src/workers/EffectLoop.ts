@@ -1,6 +1,6 @@
 /**
- * The loop of a worker that does what mechanisms need done outside of them. The worker asks the mechanisms themselves what
- * they need, so it keeps nothing that a restart could lose. A signal of the engine says when to ask.
+ * The loop of a worker that does what mechanisms need done outside of them. The worker queries the mechanisms for what they
+ * need, so it stores nothing that a restart could lose. It polls after a signal of the engine, and now and then without one.
  */
 import { Effect, Queue, type Scope } from "effect"
 import type { Kind } from "../domain/mechanism/Decider.ts"
@@ -8,19 +8,19 @@ import { Engine } from "../engine/Engine.ts"
 
 export interface EffectLoop {
   readonly kind: Kind
-  /** Least time between two looks, so that many commits lead to few looks. */
+  /** Shortest pause between polls, so that many commits lead to few polls. */
   readonly spacingMillis: number
-  /** Asks the mechanisms and does what they need. Returns the time after which to look again without a signal. */
-  readonly look: Effect.Effect<number>
+  /** Queries the mechanisms and does what they need. Returns the milliseconds after which to poll again without a signal. */
+  readonly poll: Effect.Effect<number>
 }
 
 /**
- * Starts the loop in the surrounding scope, with a look at once. Returns an effect that makes it look as a signal does.
+ * Starts the loop in the surrounding scope; it polls at once. Returns an effect that makes it poll as a signal does.
  */
 export const start = Effect.fnUntraced(function* ({
   kind,
   spacingMillis,
-  look
+  poll
 }: EffectLoop): Effect.fn.Return<Effect.Effect<void>, never, Engine | Scope.Scope> {
   const engine = yield* Engine
   const signals = yield* Queue.sliding<void>(1)
@@ -31,7 +31,7 @@ export const start = Effect.fnUntraced(function* ({
   )
 
   const round = Effect.gen(function* () {
-    const pauseMillis = yield* look
+    const pauseMillis = yield* poll
     yield* Effect.sleep(spacingMillis)
     yield* Effect.timeoutOption(Queue.take(signals), Math.max(0, pauseMillis - spacingMillis))
   })

@@ -1,12 +1,12 @@
 /**
  * Notifies the members of waitlists that their sequence has opened (completions 3, "Waitlist").
  *
- * The waitlists themselves say which members to notify, and the engine signals when there are some. So this worker keeps
- * nothing that a restart could lose.
+ * The engine signals when a waitlist has members to notify, and the worker then queries the waitlists. It stores nothing
+ * that a restart could lose.
  *
- * A member is marked as notified when its message has been delivered, not before. A process that dies in between notifies
- * the members it was just notifying a second time; the other order would leave them without a message. A member's email
- * has the same Message-ID each time, so that mail systems can drop the repetition.
+ * A member is marked as notified after its message was delivered, not before. If a process dies in between, those few
+ * members are notified twice; in the other order they would not be notified at all. A member's email has the same
+ * Message-ID each time, so mail systems can drop the duplicate.
  */
 import { Clock, Effect, Layer } from "effect"
 import { Delivery, senders } from "../delivery/Delivery.ts"
@@ -18,27 +18,27 @@ import { NoticeSchedule } from "../engine/lifecycle/NoticeSchedule.ts"
 import { type Recipient, Waitlists } from "../store/mechanism/Waitlists.ts"
 import * as EffectLoop from "./EffectLoop.ts"
 
-/** Between two looks while members are to be notified. */
-const lookIntervalMillis = 100
+/** Pause between polls while members are to be notified. */
+const pollIntervalMillis = 100
 
-/** Longest time between two looks, in case a signal was missed. */
+/** Longest pause between polls otherwise. A signal of the engine ends it. */
 const idleIntervalMillis = 1_000
 
-/** Members of one waitlist that are looked up at once. */
+/** Members of one waitlist looked up at the same time. */
 const membersAtOnce = 100
 
-/** How often the opening is scheduled again in each waitlist, and unreachable members are tried again. */
+/** How often every waitlist's opening is scheduled again. Unreachable members are then retried. */
 const sweepIntervalMillis = 30_000
 
-/** Most members that could not be reached since the last sweep. At the limit the worker waits for the next sweep. */
+/** Members that could not be reached lately. At the limit, something is broken and polls pause until the next sweep. */
 const unreachableMax = 1_000
 
-/** A member that could not be reached for this long is given up. */
+/** After this time an unreachable member is given up. */
 const givenUpAfterMillis = 3_600_000
 
 type Due = QueryAnswer<"waitlist", ReadonlyArray<Waitlist.Awaiting>>
 
-/** The fibers that notify the members, over any source of openings and recipients. */
+/** Starts the fibers for the waitlists. Needs `NoticeSchedule` and `Waitlists`. */
 export const layerNoDeps = Layer.effectDiscard(
   Effect.gen(function* () {
     const engine = yield* Engine
@@ -46,9 +46,9 @@ export const layerNoDeps = Layer.effectDiscard(
     const waitlists = yield* Waitlists
     const delivery = yield* Delivery
 
-    /** Consumers that could not be reached lately. */
+    /** Consumers that could not be reached since the last sweep. */
     const unreachable = new Set<string>()
-    /** Members whose message was delivered, and who are not marked yet. */
+    /** Members whose message was delivered but who are not yet marked. */
     const delivered = new Set<string>()
 
     const notify = Effect.fnUntraced(function* (
@@ -74,29 +74,29 @@ export const layerNoDeps = Layer.effectDiscard(
       const recipients = yield* waitlists.recipients(mechanism.tenant, mechanism.id, consumerIds)
       const byId = new Map(recipients.map((recipient) => [recipient.consumerId, recipient]))
       yield* Effect.forEach(answer, (member) => Effect.ignore(notify(mechanism, member, byId.get(member.consumerId))), {
-        // No more than are sent at the same time: what is under way is what a crash repeats.
+        // Limited to the number of senders: messages in progress are repeated after a crash.
         concurrency: senders,
         discard: true
       })
     })
 
-    const look = Effect.gen(function* () {
+    const poll = Effect.gen(function* () {
       if (unreachable.size >= unreachableMax) return idleIntervalMillis
       const due = yield* engine.query("waitlist", (state) => Waitlist.awaitingNotice(state, membersAtOnce, unreachable))
-      // The next look meets the members again who cannot be notified, or marked, for now.
+      // A failure is ignored: the next poll returns the same members.
       yield* Effect.forEach(due, (waitlist) => Effect.ignore(notifyAll(waitlist)), { discard: true })
-      return due.length === 0 ? idleIntervalMillis : lookIntervalMillis
+      return due.length === 0 ? idleIntervalMillis : pollIntervalMillis
     })
 
-    const lookNow = yield* EffectLoop.start({
+    const pollNow = yield* EffectLoop.start({
       kind: "waitlist",
-      spacingMillis: lookIntervalMillis,
-      look: orLogged(look, lookIntervalMillis)
+      spacingMillis: pollIntervalMillis,
+      poll: orLogged(poll, pollIntervalMillis)
     })
 
     const sweep = Effect.suspend(() => {
       unreachable.clear()
-      return Effect.andThen(lookNow, schedule.rescheduleAll)
+      return Effect.andThen(pollNow, schedule.rescheduleAll)
     })
     yield* Effect.forkScoped(
       Effect.forever(Effect.andThen(orLogged(sweep, undefined), Effect.sleep(sweepIntervalMillis)))
@@ -104,15 +104,13 @@ export const layerNoDeps = Layer.effectDiscard(
   })
 )
 
-/** The same over the database. */
+/** The worker with its database services. */
 export const layer = layerNoDeps.pipe(Layer.provide(NoticeSchedule.layer), Layer.provide(Waitlists.layer))
 
 const orLogged = <A>(round: Effect.Effect<A>, otherwise: A): Effect.Effect<A> =>
-  Effect.catchDefect(round, (defect) =>
-    Effect.as(Effect.logError("Waitlists could not be looked after", defect), otherwise)
-  )
+  Effect.catchDefect(round, (defect) => Effect.as(Effect.logError("Waitlists could not be polled", defect), otherwise))
 
-/** The message to a member, by email before SMS; undefined if it has neither. */
+/** Returns the message to a member, by email before SMS. Undefined if it has neither address. */
 const messageTo = ({ email, phone, experience }: Recipient, tenant: Tenant, id: string): Outgoing | undefined => {
   if (email !== null) return opening({ tenant, id, experience, channel: "email", to: email })
   return phone === null ? undefined : opening({ tenant, id, experience, channel: "phone", to: phone })

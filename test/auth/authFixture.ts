@@ -12,10 +12,10 @@ import * as TestDatabase from "../store/support/TestDatabase.ts"
 
 const base = Layer.mergeAll(Settings.layerTest(), SecureRandom.layerWebCrypto)
 
-/** Everything of `auth/`, and the database under it. */
+/** All services of `auth/`, with their database. */
 export const layer = Auth.layer.pipe(Layer.provideMerge(base), Layer.provideMerge(TestDatabase.layer))
 
-/** What another process on the same database has: connections and memory of its own. */
+/** A second process on the same database, with its own connections and caches. */
 export const anotherProcess = Effect.gen(function* () {
   const { url } = yield* TestDatabase.TestDatabase
   const scope = yield* Effect.scope
@@ -35,7 +35,7 @@ export const anotherProcess = Effect.gen(function* () {
   )
 })
 
-/** An organization's live half. */
+/** The live tenant of an organization. */
 export const aTenant = Effect.gen(function* () {
   const organizations = yield* Organizations
   const { organizationId } = yield* organizations.create({ name: "Brand", plan: "growth" })

@@ -5,7 +5,8 @@ import { Context, Deferred, Effect, Exit, Layer, References, Scope, Stream } fro
 import * as Queue from "../../src/domain/queue/Queue.ts"
 import { Engine } from "../../src/engine/Engine.ts"
 import { recordOf } from "../../src/engine/actor/Actor.ts"
-import { type Commit, Journal, Unavailable } from "../../src/store/journal/Journal.ts"
+import { type Commit, Journal } from "../../src/store/journal/Journal.ts"
+import { Unavailable } from "../../src/store/postgres/Unavailable.ts"
 import * as JournalMemory from "../../src/store/journal/JournalMemory.ts"
 
 export const tenant = { organizationId: "00000000-0000-7000-8000-0000000000a1", mode: "live" } as const

@@ -3,7 +3,8 @@
  * process that dies with one under way, whose outcome nobody can know.
  */
 import { Clock, Effect } from "effect"
-import { type Commit, type Journal, Unavailable } from "../../src/store/journal/Journal.ts"
+import type { Commit, Journal } from "../../src/store/journal/Journal.ts"
+import { Unavailable } from "../../src/store/postgres/Unavailable.ts"
 import type { Dice } from "../e2e/support/Dice.ts"
 
 /** A process's own connection to the journal. */

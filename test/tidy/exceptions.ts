@@ -1,23 +1,22 @@
 /**
- * Files, functions and folders that are larger than the limits, with their sizes. Entries may only shrink: split by role
+ * The files, functions and folders that exceed the limits, with their sizes. Entries may only shrink: split by role
  * and remove the entry.
  */
 import type { Exceptions } from "./rules/size.ts"
 
-/** Lines. */
+/** Lines of a file. */
 export const files: Exceptions = {
-  "src/engine/actor/Actor.ts": 329,
+  "src/engine/actor/Actor.ts": 324,
   "src/http/credentials/CredentialChecks.ts": 264,
   "src/http/credentials/Credentials.ts": 283,
   "src/http/errors/Issues.ts": 309,
   "src/http/limits/RateLimits.ts": 266,
-  "src/settings/Settings.ts": 331,
+  "src/settings/Settings.ts": 330,
   "src/store/catalogue/Products.ts": 284,
   "src/store/catalogue/VariantOptionValues.ts": 350,
   "src/store/catalogue/Variants.ts": 284,
   "src/store/consumer/ConsumerRecords.ts": 265,
   "src/store/consumer/Orders.ts": 269,
-  "src/store/coordination/Invalidations.ts": 253,
   "src/store/experience/ExperiencePages.ts": 296,
   "src/store/experience/Experiences.ts": 283,
   "src/store/experience/Sequences.ts": 302,
@@ -40,7 +39,7 @@ export const functions: Exceptions = {
   "src/auth/sessions/ConsumerSessions.ts": 66,
   "src/auth/sessions/Consumers.ts": 75,
   "src/auth/sessions/ExternalIdentities.ts": 89,
-  "src/auth/sessions/Protection.ts": 81,
+  "src/auth/sessions/Protection.ts": 80,
   "src/auth/sessions/Revocations.ts": 89,
   "src/auth/sessions/Sessions.ts": 125,
   "src/auth/tokens/Tokens.ts": 96,
@@ -52,7 +51,7 @@ export const functions: Exceptions = {
   "src/engine/Engine.ts": 73,
   "src/engine/actor/Actor.ts": 152,
   "src/engine/cluster/Cluster.ts": 160,
-  "src/engine/cluster/ShardLocks.ts": 80,
+  "src/engine/cluster/ShardLocks.ts": 79,
   "src/engine/registry/Registry.ts": 152,
   "src/http/admin/catalogue/VariantOptions.ts": 117,
   "src/http/admin/catalogue/Variants.ts": 61,
@@ -89,7 +88,7 @@ export const functions: Exceptions = {
   "src/store/consumer/ConsumerRecords.ts": 155,
   "src/store/consumer/Orders.ts": 144,
   "src/store/coordination/Heartbeat.ts": 67,
-  "src/store/coordination/Invalidations.ts": 155,
+  "src/store/coordination/Invalidations.ts": 130,
   "src/store/experience/ExperienceAggregates.ts": 117,
   "src/store/experience/ExperienceEntries.ts": 64,
   "src/store/experience/ExperiencePages.ts": 145,

@@ -23,64 +23,64 @@ describe("the loop of a worker", () => {
     what: string,
     body: (world: {
       readonly signals: Signals
-      readonly looks: ReadonlyArray<number>
-      readonly lookNow: Effect.Effect<void>
+      readonly polls: ReadonlyArray<number>
+      readonly pollNow: Effect.Effect<void>
       readonly end: Effect.Effect<void>
     }) => Effect.Effect<void>
   ) =>
     it.effect(what, () =>
       Effect.gen(function* () {
         const signals = new Signals()
-        const looks: Array<number> = []
+        const polls: Array<number> = []
         const scope = yield* Scope.make()
-        const look = Effect.map(Clock.currentTimeMillis, (now) => {
-          looks.push(now)
+        const poll = Effect.map(Clock.currentTimeMillis, (now) => {
+          polls.push(now)
           return 1_000
         })
-        const lookNow = yield* EffectLoop.start({ kind: "draw", spacingMillis: 100, look }).pipe(
+        const pollNow = yield* EffectLoop.start({ kind: "draw", spacingMillis: 100, poll }).pipe(
           Effect.provide(signals.layer),
           Scope.provide(scope)
         )
         yield* TestClock.adjust(0)
-        yield* body({ signals, looks, lookNow, end: Scope.close(scope, Exit.void) })
+        yield* body({ signals, polls, pollNow, end: Scope.close(scope, Exit.void) })
       })
     )
 
-  test("looks at once, and then after the time that the last look said", ({ looks }) =>
+  test("polls at once, and then after the time that the last poll said", ({ polls }) =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(looks, [0])
+      assert.deepStrictEqual(polls, [0])
       yield* TestClock.adjust(2_000)
-      assert.deepStrictEqual(looks, [0, 1_000, 2_000])
+      assert.deepStrictEqual(polls, [0, 1_000, 2_000])
     }))
 
-  test("looks at once after a signal, and soon after if the last look was a moment ago", ({ signals, looks }) =>
+  test("polls at once after a signal, and soon after if the last poll was a moment ago", ({ signals, polls }) =>
     Effect.gen(function* () {
       yield* TestClock.adjust(500)
       yield* signals.give
       yield* TestClock.adjust(10)
-      assert.deepStrictEqual(looks, [0, 500])
+      assert.deepStrictEqual(polls, [0, 500])
       for (let more = 0; more < 5; more++) yield* signals.give
       yield* TestClock.adjust(89)
-      assert.deepStrictEqual(looks, [0, 500])
+      assert.deepStrictEqual(polls, [0, 500])
       yield* TestClock.adjust(1)
-      assert.deepStrictEqual(looks, [0, 500, 600])
+      assert.deepStrictEqual(polls, [0, 500, 600])
       yield* TestClock.adjust(999)
-      assert.deepStrictEqual(looks, [0, 500, 600])
+      assert.deepStrictEqual(polls, [0, 500, 600])
     }))
 
-  test("looks when it is told to", ({ looks, lookNow }) =>
+  test("polls when it is told to", ({ polls, pollNow }) =>
     Effect.gen(function* () {
       yield* TestClock.adjust(500)
-      yield* lookNow
+      yield* pollNow
       yield* TestClock.adjust(1)
-      assert.deepStrictEqual(looks, [0, 500])
+      assert.deepStrictEqual(polls, [0, 500])
     }))
 
-  test("ends with its scope, and hears no more signals", ({ signals, looks, end }) =>
+  test("ends with its scope, and hears no more signals", ({ signals, polls, end }) =>
     Effect.gen(function* () {
       yield* end
       assert.strictEqual(signals.listeners.size, 0)
       yield* TestClock.adjust(10_000)
-      assert.deepStrictEqual(looks, [0])
+      assert.deepStrictEqual(polls, [0])
     }))
 })

@@ -1,4 +1,4 @@
-/** Modules that one command alone needs are loaded when it runs, so every other command starts faster. */
+/** Loads modules that only one command needs when it runs, so every other command starts faster. */
 import { Effect } from "effect"
 import { flushCompileCache } from "node:module"
 

@@ -1,9 +1,9 @@
 /**
- * What `usher serve` does: both APIs, the engine behind them, and the database under them, until it is asked to end.
+ * Runs `usher serve`: both APIs, the engine and the database, until the process is asked to stop.
  *
- * The layers are built from the database upwards and ended in the reverse order, which is what an orderly end is: the
- * listeners refuse new connections and answer what is under way, the actors write what they have, the connections to
- * the database close, and the embedded server stops.
+ * The layers start from the database upwards and stop in the reverse order, which makes the shutdown graceful. The
+ * listeners refuse new connections and finish requests in flight, the actors write what they hold, the database
+ * connections close, and the embedded server stops.
  */
 import { Effect, Layer } from "effect"
 import * as Auth from "../../auth/Auth.ts"
@@ -32,7 +32,7 @@ import { welcome } from "./Welcome.ts"
 
 const journal = JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
 
-/** The engine, of this process alone or of one node of several. */
+/** The engine of a single process, or of one node in a cluster. */
 const engine = Layer.unwrap(
   Effect.gen(function* () {
     const { cluster, nodeName, clusterHost, clusterPort, clusterLockSeconds } = yield* Settings
@@ -49,7 +49,7 @@ const engine = Layer.unwrap(
   })
 )
 
-/** Under everything, so that no other program changes the schema while anything here runs. */
+/** The lowest layer above the database: prevents other programs from changing the schema while this process runs. */
 const heartbeat = Layer.unwrap(Effect.map(Settings, ({ nodeName }) => Heartbeat.layer({ name: nodeName })))
 
 const http = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.layer }).pipe(
@@ -58,7 +58,7 @@ const http = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.l
   Layer.provide(Readiness.layer)
 )
 
-/** Everything that runs in a serving process. */
+/** All layers of a serving process. */
 export const layer = Layer.mergeAll(
   http,
   Layer.provide(DrawBeacons.layer, Beacon.layer),
@@ -72,7 +72,7 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge(Environment.withMigratedDatabase)
 )
 
-/** Serves until the process is asked to end. */
+/** Serves until the process is asked to stop. */
 export const serve = Effect.andThen(welcome, Effect.never).pipe(
   Effect.provide(layer),
   Effect.raceFirst(stopRequested),
@@ -86,13 +86,13 @@ export const serve = Effect.andThen(welcome, Effect.never).pipe(
 interface ListenFailure {
   readonly code?: string
   readonly port?: number
-  /** The address, or the name that has none. */
+  /** The address, or the host name that does not resolve. */
   readonly address?: string
   readonly hostname?: string
   readonly message: string
 }
 
-/** Why a port cannot be listened on, and what to do about it. */
+/** Explains why a port cannot be listened on, and how to fix it. */
 const notListening = Effect.fnUntraced(function* ({ code, port, address, hostname, message }: ListenFailure) {
   const settings = yield* Effect.provide(Settings, Settings.layer)
   const isAdminHost = settings.adminHost !== settings.host && (address ?? hostname) === settings.adminHost

@@ -19,13 +19,8 @@ import type { Command, Event, Kind, MechanismIdentity, Moment, Refusal } from ".
 import { sameTenant } from "../../domain/values/Ids.ts"
 import { deciders, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import {
-  type Commit,
-  Journal,
-  type JournalConflict,
-  type MechanismRecord,
-  Unavailable
-} from "../../store/journal/Journal.ts"
+import { type Commit, Journal, type JournalConflict, type MechanismRecord } from "../../store/journal/Journal.ts"
+import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import * as Timer from "./Timer.ts"
 import { type AnyDecider, type Batch, lookPast, runBatch } from "./Batch.ts"
 import { Failpoint } from "./Failpoint.ts"

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Unavailable } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 
 interface Reader {
   readonly answer: (now: Millis) => void

@@ -3,7 +3,8 @@
  */
 import { Effect, Stream } from "effect"
 import { deciders } from "../../domain/mechanism/Mechanism.ts"
-import { type Head, Journal, type Unavailable } from "../../store/journal/Journal.ts"
+import { type Head, Journal } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { Recovered } from "./Actor.ts"
 import type { AnyDecider } from "./Batch.ts"
 

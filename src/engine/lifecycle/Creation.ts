@@ -1,6 +1,6 @@
 /**
- * How mechanisms of all kinds are created. The kind's rules judge the first configuration, the events are the first
- * commit, and after it the mechanism is live.
+ * Creates mechanisms of all kinds. The rules judge the first configuration, the resulting events are the first
+ * commit, and then the mechanism starts.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -10,7 +10,8 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import { type ConfigurationOf, deciders } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Parents, WaitlistExists } from "../../store/experience/BelowSequence.ts"
-import { type Creation as JournalCreation, Journal, type Unavailable } from "../../store/journal/Journal.ts"
+import { type Creation as JournalCreation, Journal } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import { Sequences } from "../../store/experience/Sequences.ts"
 import { recordOf } from "../actor/Actor.ts"
@@ -23,11 +24,11 @@ import { NoticeSchedule } from "./NoticeSchedule.ts"
 export interface CreateRequest<K extends Kind, E> {
   readonly kind: K
   readonly sequenceId: string
-  /** The configuration, completed from what the mechanism is created below; or a refusal. */
+  /** Returns the configuration, completed from the mechanism's parents, or fails with a refusal. */
   readonly configure: (parents: Parents) => Effect.Effect<ConfigurationOf<K>, E>
 }
 
-/** A mechanism to be created below a sequence. */
+/** A mechanism to create below a sequence. */
 export interface Configured<K extends Kind = Kind> {
   readonly kind: K
   readonly experienceId: string
@@ -37,7 +38,7 @@ export interface Configured<K extends Kind = Kind> {
   readonly experienceWindow: ExperienceWindow | undefined
 }
 
-/** Creates mechanisms, all or none, in the transaction it is called in. Returns their ids. */
+/** Creates mechanisms, all or none, in the caller's transaction. Returns their ids. */
 export type CreateMechanisms = (
   mechanisms: ReadonlyArray<Configured>
 ) => Effect.Effect<ReadonlyArray<string>, Unavailable>
@@ -48,20 +49,23 @@ const startsAtOnce = 8
 export class Creation extends Context.Service<
   Creation,
   {
-    /** Creates a mechanism below a sequence and starts it. Returns its id. Durable when it returns. */
+    /**
+     * Creates a mechanism below a sequence and starts it. Returns its id. The mechanism is durable when the call
+     * returns.
+     */
     create<K extends Kind, E>(
       tenant: Tenant,
       by: string,
-      wanted: CreateRequest<K, E>
+      request: CreateRequest<K, E>
     ): Effect.Effect<string, E | RecordNotFound | WaitlistExists | Unavailable>
     /**
-     * Runs `make`, which creates mechanisms in a transaction of its own. When it returns they are durable, and are
-     * started.
+     * Runs `make`, which creates mechanisms in its own transaction, and starts them. `make` must return only after
+     * its transaction has committed.
      */
     together<A, E, R>(
       tenant: Tenant,
       by: string,
-      make: (bring: CreateMechanisms) => Effect.Effect<A, E, R>
+      make: (createAll: CreateMechanisms) => Effect.Effect<A, E, R>
     ): Effect.Effect<A, E, R>
   }
 >()("usher/engine/lifecycle/Creation") {
@@ -78,10 +82,10 @@ export class Creation extends Context.Service<
       const together = Effect.fn("Creation.together")(function* <A, E, R>(
         tenant: Tenant,
         by: string,
-        make: (bring: CreateMechanisms) => Effect.Effect<A, E, R>
+        make: (createAll: CreateMechanisms) => Effect.Effect<A, E, R>
       ) {
-        const brought: Array<MechanismIdentity> = []
-        const bring: CreateMechanisms = Effect.fnUntraced(function* (mechanisms) {
+        const created: Array<MechanismIdentity> = []
+        const createAll: CreateMechanisms = Effect.fnUntraced(function* (mechanisms) {
           const now = yield* Clock.currentTimeMillis
           const creations: Array<JournalCreation> = []
           for (const { kind, experienceId, sequenceId, configuration, experienceWindow } of mechanisms) {
@@ -90,12 +94,12 @@ export class Creation extends Context.Service<
           }
           yield* journal.create(creations)
           const identities = creations.map(({ identity }) => identity)
-          brought.push(...identities)
+          created.push(...identities)
           return identities.map(({ id }) => id)
         })
-        const made = yield* make(bring)
-        yield* Effect.forEach(brought, ({ id }) => engine.start(id), { concurrency: startsAtOnce, discard: true })
-        const opened = new Map(brought.map((identity) => [identity.sequenceId, identity]))
+        const made = yield* make(createAll)
+        yield* Effect.forEach(created, ({ id }) => engine.start(id), { concurrency: startsAtOnce, discard: true })
+        const opened = new Map(created.map((identity) => [identity.sequenceId, identity]))
         yield* Effect.forEach(opened.values(), notices.reschedule, { discard: true })
         return made
       })
@@ -105,7 +109,7 @@ export class Creation extends Context.Service<
         by: string,
         { kind, sequenceId, configure }: CreateRequest<K, E>
       ) {
-        const [id] = yield* together(tenant, by, (bring) =>
+        const [id] = yield* together(tenant, by, (createAll) =>
           sequences.below(
             tenant,
             sequenceId,
@@ -113,7 +117,7 @@ export class Creation extends Context.Service<
             Effect.fnUntraced(function* (parents: Parents) {
               const { experienceId, experienceWindow } = parents
               const configuration = yield* configure(parents)
-              return yield* bring([{ kind, experienceId, sequenceId, configuration, experienceWindow }])
+              return yield* createAll([{ kind, experienceId, sequenceId, configuration, experienceWindow }])
             })
           )
         )
@@ -125,7 +129,7 @@ export class Creation extends Context.Service<
   )
 }
 
-/** Returns the creation of a mechanism: its rules judge the first configuration, and the result is the first commit. */
+/** Returns the first commit that the rules make from the first configuration. */
 export function creationOf<K extends Kind>(
   identity: MechanismIdentity,
   configuration: ConfigurationOf<K>,

@@ -3,7 +3,8 @@
  * holds those that the cluster has given it ({@link ./Cluster.ts}), for as long as it may believe so.
  */
 import { Effect, type Stream } from "effect"
-import type { Head, Unavailable } from "../../store/journal/Journal.ts"
+import type { Head } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { MechanismViews } from "../actor/Actor.ts"
 import type { Change } from "../actor/Change.ts"
 

@@ -4,7 +4,8 @@
  */
 import { Clock, Effect, Schedule } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Head, Journal, Unavailable } from "../../store/journal/Journal.ts"
+import type { Head, Journal } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { ActorSlot } from "./ActorSlot.ts"
 import type { ShardOwnership } from "./ShardOwnership.ts"
 

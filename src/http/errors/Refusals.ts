@@ -31,7 +31,7 @@ import type {
 import type { Millis } from "../../domain/values/Time.ts"
 import type { EngineError } from "../../engine/Engine.ts"
 import type { KeyTaken } from "../../store/consumer/ConsumerRecords.ts"
-import type { Unavailable } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import {
   BidConflict,

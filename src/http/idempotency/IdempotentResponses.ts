@@ -21,7 +21,7 @@ import {
   leaseSeconds,
   type RepeatableRequest
 } from "../../store/coordination/IdempotencyKeys.ts"
-import type { Unavailable } from "../../store/journal/Journal.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 
 /** How long a repeated request waits for the answer to the first. */
 const patienceSeconds = 10

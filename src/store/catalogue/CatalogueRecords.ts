@@ -8,7 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import type { Fragment } from "effect/sql/Statement"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { type CatalogueArchival, type CatalogueRow, newRow } from "./CatalogueRows.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import {
   archivedAsAsked,
   type Filter,

@@ -8,7 +8,7 @@ import type { MediaUse, Product, Settings } from "../../domain/catalogue/Product
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { makeReferences, refuseUnknown, type UnknownReferences } from "./CatalogueReferences.ts"
 import { type CatalogueArchival, newRow } from "./CatalogueRows.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import {
   archivedAsAsked,
   type ListShape,

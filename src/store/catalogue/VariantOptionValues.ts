@@ -12,7 +12,7 @@ import {
   valuesMax,
   type VariantOptionValue
 } from "../../domain/catalogue/VariantOption.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import {
   archivedAsAsked,
   type ListShape,

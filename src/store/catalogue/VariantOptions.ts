@@ -11,7 +11,7 @@ import type {
   VariantOption,
   VariantOptionWithValues
 } from "../../domain/catalogue/VariantOption.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import {
   archivedAsAsked,
   type ListShape,

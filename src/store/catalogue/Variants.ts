@@ -14,7 +14,7 @@ import {
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { makeReferences, type Reference, refuseUnknown, type UnknownReferences } from "./CatalogueReferences.ts"
 import type { CatalogueArchival } from "./CatalogueRows.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import {
   archivedAsAsked,
   type ListShape,

@@ -9,7 +9,7 @@ import type { Audience, AudienceType, Settings } from "../../domain/consumer/Aud
 import type { AudienceRules } from "../../domain/consumer/AudienceRules.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { fits } from "./AudienceRules.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import {
   archivedAsAsked,
   type ListShape,

@@ -19,7 +19,7 @@ import {
 import { needsOf, type OutOfStock, type Units, unitsOf } from "../../domain/catalogue/Stock.ts"
 import { held, recount } from "./ConsumerTotals.ts"
 import * as FewAtOnce from "../postgres/FewAtOnce.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { makeOriginOf, type Origin, type References, unknownConsumer, UnknownReferences } from "./OrderOrigins.ts"
 import { momentsOf, type Row, settingsOf, toOrder } from "./OrderRows.ts"
 import { type ListShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"

@@ -1,10 +1,10 @@
 /**
- * Leases: of the processes that share a database, the one that holds a lease does its background work. Expiry is by the
- * database's clock, which all processes share.
+ * Leases for background work: of the processes that share a database, the holder of a lease does the work. The
+ * database's clock decides when a lease expires, because all processes share it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
 export class Leases extends Context.Service<

@@ -9,7 +9,7 @@ import { Cache, Context, Effect, Exit, Layer } from "effect"
 import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import { pick, type SequenceProduct } from "../../domain/experience/SequenceProduct.ts"
 import { Invalidations } from "../coordination/Invalidations.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { serverSecret } from "../coordination/ServerSecrets.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 

@@ -9,7 +9,7 @@ import type { ExperienceProduct, Offer } from "../../domain/experience/Experienc
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { ExperienceProducts, type KnownProducts, type NamedProducts } from "./ExperienceProducts.ts"
 import { Experiences } from "./Experiences.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { type Row as MechanismRow, toStored } from "../mechanism/Mechanisms.ts"
 import type { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Row as SequenceRow, Sequences, toSequence } from "./Sequences.ts"

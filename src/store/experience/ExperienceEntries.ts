@@ -5,10 +5,10 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
-import * as WriteTogether from "../postgres/BatchWriter.ts"
+import * as BatchWriter from "../postgres/BatchWriter.ts"
 
 export class ExperienceEntries extends Context.Service<
   ExperienceEntries,
@@ -63,7 +63,7 @@ export class ExperienceEntries extends Context.Service<
         return rows.map((_, index) => enteredAt.get(index + 1)?.getTime())
       })
 
-      const writeOne = yield* WriteTogether.make("entries into experiences", write)
+      const writeOne = yield* BatchWriter.make("entries into experiences", write)
 
       const enter = Effect.fn("ExperienceEntries.enter")(function* (
         tenant: Tenant,

@@ -8,7 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql/SqlError"
 import { type ExperiencePage, type PageStatus, Settings } from "../../domain/experience/ExperiencePage.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import {
   archivedAsAsked,
   type ListShape,

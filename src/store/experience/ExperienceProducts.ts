@@ -13,7 +13,7 @@ import {
 } from "../../domain/experience/ExperienceProduct.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { insertRows } from "../catalogue/CatalogueRows.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import * as Rows from "./OfferedRows.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 

@@ -8,7 +8,7 @@ import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { type ExperienceWindow, windowOf } from "../../domain/experience/ExperienceWindow.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import type { MechanismName } from "../mechanism/Mechanisms.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 

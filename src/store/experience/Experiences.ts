@@ -10,7 +10,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { type Experience, Settings } from "../../domain/experience/Experience.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type RegionalDefaults } from "../../domain/values/Locale.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import type { MechanismName } from "../mechanism/Mechanisms.ts"
 import {
   archivedAsAsked,

@@ -16,7 +16,7 @@ import type { AudienceRules } from "../../domain/consumer/AudienceRules.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { fits } from "../consumer/AudienceRules.ts"
 import { notification, type Topic } from "../coordination/Invalidations.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { serverSecret } from "../coordination/ServerSecrets.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 

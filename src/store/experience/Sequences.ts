@@ -10,7 +10,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import { type Sequence, Settings } from "../../domain/experience/Sequence.ts"
 import { belowSequence, type Parents, type WaitlistExists } from "./BelowSequence.ts"
 import type { Archival } from "./Experiences.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import type { MechanismName } from "../mechanism/Mechanisms.ts"
 import {
   archivedAsAsked,

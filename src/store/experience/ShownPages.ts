@@ -6,7 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PublicExperiencePage } from "../../domain/experience/ExperiencePage.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 

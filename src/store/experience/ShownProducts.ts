@@ -7,7 +7,7 @@ import { Cache, Context, Effect, Exit, Layer } from "effect"
 import type { ExperienceProduct } from "../../domain/experience/ExperienceProduct.ts"
 import { ExperienceProducts } from "./ExperienceProducts.ts"
 import { Invalidations } from "../coordination/Invalidations.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 
 /** Experiences whose products are remembered, and likewise those whose variants are. */
 const rememberedExperiences = 1_000

@@ -14,7 +14,7 @@ import type { Theme } from "../../domain/experience/Experience.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { themeOf } from "../../domain/organization/Organization.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
 /** Grants of one mechanism that are looked up at once. */

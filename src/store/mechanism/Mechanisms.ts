@@ -11,7 +11,7 @@ import { bounded, ExperienceWindow } from "../../domain/experience/ExperienceWin
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type RegionalDefaults } from "../../domain/values/Locale.ts"
 import { type Millis, Timestamp } from "../../domain/values/Time.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import {
   archivedAsAsked,
   type ListShape,

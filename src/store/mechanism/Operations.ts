@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
 /** Mechanisms whose whereabouts are told; of more, those that were made first are counted. */

@@ -8,7 +8,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { slotStart } from "../../domain/appointment/Appointment.ts"
 import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import type { MechanismName } from "./Mechanisms.ts"
 import {
   containing,

@@ -18,7 +18,7 @@ import {
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import * as FewAtOnce from "../postgres/FewAtOnce.ts"
-import type { Unavailable } from "../journal/Journal.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
 /** How long a query may take until it is given up. */

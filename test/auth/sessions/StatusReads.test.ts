@@ -11,7 +11,7 @@ import * as TestServer from "../../store/support/TestServer.ts"
 import { onDatabase } from "../../store/support/connections.ts"
 import { anotherProcess, aTenant, layer as authLayer } from "../authFixture.ts"
 
-/** Returns when this process hears the database's notifications, or no more hears them. */
+/** Returns when this process receives the database's notifications, or no longer does. */
 const untilHeard = (expected: boolean) =>
   Effect.flatMap(Invalidations, ({ isCurrent }) =>
     Effect.repeat(Effect.sync(isCurrent), {
@@ -20,7 +20,7 @@ const untilHeard = (expected: boolean) =>
     })
   )
 
-/** Runs the effect while this process hears nothing of the database, which answers on connections that are open. */
+/** Runs the effect while this process receives no notifications, although the database responds on open connections. */
 const whileNothingIsHeard = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -43,9 +43,9 @@ const whileNothingIsHeard = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     )
   })
 
-describe("Credentials of a status read, while nothing is heard of the database", () => {
+describe("Credentials of a status read, while no notifications arrive", () => {
   layer(authLayer, { excludeTestServices: true })((it) => {
-    it.effect("are as good as they were last heard to be, if they are known here and it is away", () =>
+    it.effect("keep their last known state if this process has cached them and the database is away", () =>
       Effect.gen(function* () {
         const [tokens, sessions, availability] = [yield* Tokens, yield* Sessions, yield* Availability]
         const sql = yield* SqlClient.SqlClient
@@ -62,19 +62,22 @@ describe("Credentials of a status read, while nothing is heard of the database",
         yield* sql`update sessions set revoked_at = now() where organization_id = ${tenant.organizationId}`
         yield* whileNothingIsHeard(
           Effect.gen(function* () {
-            assert.isUndefined(yield* tokens.verifyForStatus(known), "the database says so")
+            assert.isUndefined(yield* tokens.verifyForStatus(known), "the database is reachable and says otherwise")
             availability.isAway = true
             assert.isDefined(yield* tokens.verifyForStatus(known))
-            assert.isUndefined(yield* tokens.verifyAccess(known), "only a status read does without the database")
+            assert.isUndefined(yield* tokens.verifyAccess(known), "only a status read works without the database")
             assert.isUndefined(yield* tokens.verifyForStatus(left), "a session that is known to have ended")
-            assert.isUndefined(yield* tokens.verifyForStatus(unknown.accessToken), "a token that was never shown here")
+            assert.isUndefined(
+              yield* tokens.verifyForStatus(unknown.accessToken),
+              "a token that this process has never seen"
+            )
             availability.isAway = false
           })
         )
       })
     )
 
-    it.effect("name a key that is remembered, and no other", () =>
+    it.effect("accept only a cached key", () =>
       Effect.gen(function* () {
         const [keys, organizations, availability] = [yield* ApiKeys, yield* Organizations, yield* Availability]
         const sql = yield* SqlClient.SqlClient
@@ -85,7 +88,10 @@ describe("Credentials of a status read, while nothing is heard of the database",
         yield* sql`update api_keys set revoked_at = now()`
         yield* whileNothingIsHeard(
           Effect.gen(function* () {
-            assert.isUndefined(yield* keys.lookupForStatus(live.publishableKey), "the database says so")
+            assert.isUndefined(
+              yield* keys.lookupForStatus(live.publishableKey),
+              "the database is reachable and says otherwise"
+            )
             availability.isAway = true
             assert.isDefined(yield* keys.lookupForStatus(live.publishableKey))
             assert.isUndefined(yield* keys.lookup(live.publishableKey))

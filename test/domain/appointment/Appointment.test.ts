@@ -1,11 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary } from "effect"
-import {
-  type Command,
-  type Configuration,
-  decider,
-  offeredSlots
-} from "../../../src/domain/appointment/Appointment.ts"
+import { type Command, type Configuration, decider, offeredSlots } from "../../../src/domain/appointment/Appointment.ts"
 import { bookingName } from "../../../src/domain/appointment/Names.ts"
 import { askedOf, outcomeOf } from "../mechanism/History.ts"
 import { assertAcceptsAny, assertReplays, pick, play, present } from "../mechanism/Properties.ts"

@@ -100,13 +100,13 @@ describe("A draw that waits for the beacon", () => {
             Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("50 millis") }),
             Effect.timeout("2 minutes")
           )
-        yield* until(Effect.sync(() => source.asked.length >= 2))
+        yield* until(Effect.sync(() => source.requested.length >= 2))
         const waiting = yield* request(`${first.consumerUrl}/api/draws/${drawId}`, secretKey)
         assert.strictEqual(waiting.body["beaconRound"], 1_000)
         assert.strictEqual((yield* request(`${first.consumerUrl}/api/draws/${drawId}/proof`, secretKey)).status, 409)
         first.child.kill("SIGKILL")
 
-        source.answering = honest
+        source.respond = honest
         const second = yield* serving(settings)
         const proof = request(`${second.consumerUrl}/api/draws/${drawId}/proof`, secretKey)
         yield* until(Effect.map(proof, ({ status }) => status === 200))

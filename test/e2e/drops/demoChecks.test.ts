@@ -63,24 +63,24 @@ describe("the demo's checks", () => {
   it("find an acknowledged entry that is not on record, or at another instant", () => {
     assert.include(
       broken({ history: recorded(history.filter(([, consumerId]) => consumerId !== "c")) }),
-      "nobody was lost"
+      "no entry was lost"
     )
     const crowd = evidence().crowd
     crowd.notes[2]!.enteredAt = "at another time"
-    assert.deepStrictEqual(broken({ crowd }), ["nobody was lost"])
+    assert.deepStrictEqual(broken({ crowd }), ["no entry was lost"])
   })
 
   it("find a place that is not what its consumer was told", () => {
     const crowd = evidence().crowd
     crowd.notes[1]!.status = "GRANTED"
-    assert.deepStrictEqual(broken({ crowd }), ["every place is as its consumer was told"])
+    assert.deepStrictEqual(broken({ crowd }), ["every place matches its consumer's last response"])
   })
 
   it("find a second admission, on record or in the notes", () => {
-    assert.include(broken({ history: recorded([...history, ["Granted", "a"]]) }), "nobody was admitted twice")
+    assert.include(broken({ history: recorded([...history, ["Granted", "a"]]) }), "no consumer was admitted twice")
     const crowd = evidence().crowd
     crowd.notes[1]!.grants.push({ token: "1", grantedAt: "1" }, { token: "2", grantedAt: "2" })
-    assert.deepStrictEqual(broken({ crowd }), ["nobody was admitted twice"])
+    assert.deepStrictEqual(broken({ crowd }), ["no consumer was admitted twice"])
   })
 
   it("find one admission too many", () => {
@@ -99,6 +99,6 @@ describe("the demo's checks", () => {
   it("find a consumer who was overtaken", () => {
     const crowd = evidence().crowd
     crowd.notes[2]!.positions.push(2)
-    assert.deepStrictEqual(broken({ crowd }), ["nobody was overtaken"])
+    assert.deepStrictEqual(broken({ crowd }), ["no consumer was overtaken"])
   })
 })

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { hasStopped } from "../../../src/engine/actor/Actor.ts"
-import { Unavailable } from "../../../src/store/journal/Journal.ts"
+import { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import { byHand, consumer, createQueue, layerJournal, anotherEngine, queue, queueId } from "../engineFixture.ts"
 
 it.effect("an engine that has ended answers at once that nothing was tried, and leaves nobody waiting", () =>

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { hasStopped } from "../../../src/engine/actor/Actor.ts"
 import * as Registry from "../../../src/engine/registry/Registry.ts"
-import { Unavailable } from "../../../src/store/journal/Journal.ts"
+import { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import { byHand, createQueue, layerJournal, queueId } from "../engineFixture.ts"
 
 it.effect("a mechanism that is lost while it is taken over is said to be elsewhere, not to be unknown", () =>

@@ -13,12 +13,12 @@ import * as TestServer from "./TestServer.ts"
 
 const { url: serverUrl, template } = TestServer.current
 
-/** The database's address, for what connects by itself (another client, a child process). */
+/** The database's address, for tests that connect themselves (another client, a child process). */
 export class TestDatabase extends Context.Service<TestDatabase, { readonly url: string }>()(
   "usher/test/store/TestDatabase"
 ) {}
 
-/** Creates a database with a random name; drops it, open connections and all, when the scope closes. */
+/** Creates a database with a random name. Drops it with its open connections when the scope closes. */
 const database = (template: string) =>
   Effect.acquireRelease(
     Effect.suspend(() => {
@@ -30,10 +30,10 @@ const database = (template: string) =>
     ({ name }) => Effect.orDie(onDatabase(serverUrl, (sql) => sql`drop database if exists ${sql(name)} with (force)`))
   )
 
-/** A database with nothing in it. */
+/** An empty database. */
 export const emptyDatabase = database("template1")
 
-/** A database with this version's tables and nothing in them. */
+/** A database with this version's tables and no rows. */
 export const migratedDatabase =
   template === undefined ? Effect.tap(emptyDatabase, ({ url }) => TestServer.migrate(url)) : database(template)
 

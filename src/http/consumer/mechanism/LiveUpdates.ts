@@ -26,7 +26,7 @@ export const make = Effect.gen(function* () {
     class Follower implements Listener<ViewOf<K>>, EventSource {
       readonly consumerId: string
       readonly since: number | undefined
-      told: unknown
+      lastView: unknown
       private stream: EventStream | undefined
       private readonly mechanism: MechanismRef<K>
       private readonly audience: Following<ViewOf<K>>
@@ -47,7 +47,7 @@ export const make = Effect.gen(function* () {
         this.audience.remove(this)
       }
 
-      tell(view: ViewOf<K>, sequence: number): Effect.Effect<void, EngineError | Schema.SchemaError> {
+      send(view: ViewOf<K>, sequence: number): Effect.Effect<void, EngineError | Schema.SchemaError> {
         return sent(this.mechanism, this.consumerId, view).pipe(
           Effect.flatMap(encode),
           Effect.map((data) => this.stream?.send(`id: ${sequence}\nevent: state\ndata: ${data}\n\n`))

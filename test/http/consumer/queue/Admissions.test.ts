@@ -4,7 +4,7 @@ import type { AdminCommand } from "../../../../src/domain/mechanism/Mechanism.ts
 import { AdmissionsUsedUp } from "../../../../src/domain/mechanism/Refusals.ts"
 import { Engine } from "../../../../src/engine/Engine.ts"
 import * as Admissions from "../../../../src/http/consumer/queue/Admissions.ts"
-import { Unavailable } from "../../../../src/store/journal/Journal.ts"
+import { Unavailable } from "../../../../src/store/postgres/Unavailable.ts"
 
 const queue = {
   kind: "queue",
