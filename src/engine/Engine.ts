@@ -128,6 +128,14 @@ export class Engine extends Context.Service<
       kind: K,
       question: (state: StateOf<K>) => A | undefined
     ): Effect.Effect<ReadonlyArray<QueryAnswer<K, A>>>
+    /**
+     * Calls `onNeed` after each commit that leaves a mechanism of the kind in need of an effect, and when such a mechanism
+     * is started in this process. Returns an unsubscribe function. `onNeed` must return immediately.
+     *
+     * Some needs come without a call, for example after a moment in which the process did not own the mechanism. So a worker
+     * also queries now and then without one.
+     */
+    onEffectNeeded(kind: Kind, onNeed: () => void): () => void
     /** Starts a mechanism that has just been created, so that its timed transitions happen without a caller. */
     start(mechanismId: string): Effect.Effect<void>
     /** Lets a parked mechanism start again. */
@@ -217,18 +225,13 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
         return running === undefined ? Effect.undefined : Effect.flatMap(ifFor(mechanism, running), inspectionOf)
       }),
     inspect: (mechanism) => Effect.flatMap(actorFor(mechanism), inspectionOf),
-    query: (kind, question) =>
-      Effect.sync(() =>
-        Array.from(registry.actorsOf(kind)).flatMap(({ identity, query }) => {
-          const answer = query(question)
-          return answer === undefined ? [] : [{ mechanism: { kind, id: identity.id, tenant: identity }, answer }]
-        })
-      ),
+    query: (kind, question) => Effect.sync(() => registry.actors.query(kind, question)),
+    onEffectNeeded: (kind, onNeed) => registry.actors.onEffectNeeded(kind, onNeed),
     start: (mechanismId) => Effect.ignore(registry.acquire(mechanismId)),
     unpark: registry.unpark,
     nodes: ({ length: mechanisms }) =>
       Effect.map(Clock.currentTimeMillis, (heardAt) => [{ name: node, shards: null, mechanisms, startedAt, heardAt }]),
-    size: Effect.sync(registry.size),
+    size: Effect.sync(() => registry.actors.size),
     parked: Effect.sync(registry.parked),
     overdue: registry.overdue,
     isRestored: Effect.sync(registry.isRestored)

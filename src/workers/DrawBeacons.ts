@@ -1,15 +1,20 @@
 /**
  * Delivers rounds of the public randomness beacon to the draws that wait for them (completions 3, "Draw").
  *
- * The worker queries the draws every second and stores nothing itself. So nothing is lost by a restart, or when no
- * relay is reachable for a day: the draws are queried again.
+ * The draws say which rounds they wait for, and the worker stores nothing itself. So nothing is lost by a restart, or when
+ * no relay is reachable for a day: the draws are queried again.
  */
-import { Clock, Effect, Layer, Schedule } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { Beacon, type BeaconUnavailable } from "../beacon/Beacon.ts"
 import * as Draw from "../domain/draw/Draw.ts"
 import { Engine, type QueryAnswer } from "../engine/Engine.ts"
+import * as EffectLoop from "./EffectLoop.ts"
 
+/** Pause between polls while a draw waits. */
 const pollIntervalMillis = 1_000
+
+/** Longest pause between polls while no draw waits. A signal of the engine ends it. */
+const idleIntervalMillis = 5_000
 
 /** Pause between polls while no relay responds, in addition to the pauses of the retries. */
 const outageIntervalMillis = 5_000
@@ -49,17 +54,20 @@ export const layer = Layer.effectDiscard(
       const now = yield* Clock.currentTimeMillis
       const waiting = yield* engine.query("draw", Draw.awaitsBeacon)
       const signed = waiting.filter(({ answer }) => Draw.timeOfRound(answer) <= now)
-      if (signed.length === 0) return
+      if (signed.length === 0) return waiting.length === 0 ? idleIntervalMillis : pollIntervalMillis
       const rounds = Map.groupBy(signed, ({ answer }) => answer)
       const [, missing] = yield* Effect.partition(rounds, provide, { concurrency: roundsAtOnce })
       yield* logChange(missing)
       if (isOutage) yield* Effect.sleep(outageIntervalMillis)
+      return pollIntervalMillis
     })
 
-    yield* poll.pipe(
-      Effect.catchDefect((defect) => Effect.logError("Waiting draws could not be polled", defect)),
-      Effect.repeat(Schedule.spaced(pollIntervalMillis)),
-      Effect.forkScoped
-    )
+    yield* EffectLoop.start({
+      kind: "draw",
+      spacingMillis: pollIntervalMillis,
+      poll: Effect.catchDefect(poll, (defect) =>
+        Effect.as(Effect.logError("Waiting draws could not be polled", defect), pollIntervalMillis)
+      )
+    })
   })
 )

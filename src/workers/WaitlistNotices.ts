@@ -1,8 +1,8 @@
 /**
  * Notifies the members of waitlists that their sequence has opened (completions 3, "Waitlist").
  *
- * The worker queries the waitlists several times a second while this process owns any. It stores nothing that a restart
- * could lose, and no other part has to announce an opening.
+ * The engine signals when a waitlist has members to notify, and the worker then queries the waitlists. It stores nothing
+ * that a restart could lose.
  *
  * A member is marked as notified after its message was delivered, not before. If a process dies in between, those few
  * members are notified twice; in the other order they would not be notified at all. A member's email has the same
@@ -16,18 +16,13 @@ import * as Waitlist from "../domain/waitlist/Waitlist.ts"
 import { Engine, type QueryAnswer } from "../engine/Engine.ts"
 import { NoticeSchedule } from "../engine/lifecycle/NoticeSchedule.ts"
 import { type Recipient, Waitlists } from "../store/mechanism/Waitlists.ts"
+import * as EffectLoop from "./EffectLoop.ts"
 
-/** Pause between polls while this process owns a waitlist. */
+/** Pause between polls while members are to be notified. */
 const pollIntervalMillis = 100
 
-/** Pause between polls otherwise. Short enough for a waitlist that is created and opens at once. */
-const idleIntervalMillis = 200
-
-/**
- * After a response, and after all mechanisms were started, the short pause applies for this long. A waitlist with a
- * write in progress does not respond.
- */
-const seenMillis = 5_000
+/** Longest pause between polls otherwise. A signal of the engine ends it. */
+const idleIntervalMillis = 1_000
 
 /** Members of one waitlist looked up at the same time. */
 const membersAtOnce = 100
@@ -85,40 +80,35 @@ export const layerNoDeps = Layer.effectDiscard(
       })
     })
 
-    let seenAt = -Infinity
-
     const poll = Effect.gen(function* () {
-      if (unreachable.size >= unreachableMax) return
-      const answers = yield* engine.query("waitlist", (state) => ({
-        awaiting: Waitlist.awaitingNotice(state, membersAtOnce, unreachable)
-      }))
-      if (answers.length > 0 || !(yield* engine.isRestored)) seenAt = yield* Clock.currentTimeMillis
-      const due = answers.flatMap(({ mechanism, answer: { awaiting } }) =>
-        awaiting === undefined ? [] : [{ mechanism, answer: awaiting }]
-      )
+      if (unreachable.size >= unreachableMax) return idleIntervalMillis
+      const due = yield* engine.query("waitlist", (state) => Waitlist.awaitingNotice(state, membersAtOnce, unreachable))
       // A failure is ignored: the next poll returns the same members.
       yield* Effect.forEach(due, (waitlist) => Effect.ignore(notifyAll(waitlist)), { discard: true })
+      return due.length === 0 ? idleIntervalMillis : pollIntervalMillis
     })
 
-    const pause = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Effect.sleep(now - seenAt < seenMillis ? pollIntervalMillis : idleIntervalMillis)
-    )
+    const pollNow = yield* EffectLoop.start({
+      kind: "waitlist",
+      spacingMillis: pollIntervalMillis,
+      poll: orLogged(poll, pollIntervalMillis)
+    })
 
     const sweep = Effect.suspend(() => {
       unreachable.clear()
-      return schedule.rescheduleAll
+      return Effect.andThen(pollNow, schedule.rescheduleAll)
     })
-
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(orLogged(poll), pause)))
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(orLogged(sweep), Effect.sleep(sweepIntervalMillis))))
+    yield* Effect.forkScoped(
+      Effect.forever(Effect.andThen(orLogged(sweep, undefined), Effect.sleep(sweepIntervalMillis)))
+    )
   })
 )
 
 /** The worker with its database services. */
 export const layer = layerNoDeps.pipe(Layer.provide(NoticeSchedule.layer), Layer.provide(Waitlists.layer))
 
-const orLogged = (round: Effect.Effect<void>) =>
-  Effect.catchDefect(round, (defect) => Effect.logError("Waitlists could not be polled", defect))
+const orLogged = <A>(round: Effect.Effect<A>, otherwise: A): Effect.Effect<A> =>
+  Effect.catchDefect(round, (defect) => Effect.as(Effect.logError("Waitlists could not be polled", defect), otherwise))
 
 /** Returns the message to a member, by email before SMS. Undefined if it has neither address. */
 const messageTo = ({ email, phone, experience }: Recipient, tenant: Tenant, id: string): Outgoing | undefined => {

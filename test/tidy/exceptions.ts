@@ -6,6 +6,7 @@ import type { Exceptions } from "./rules/size.ts"
 
 /** Lines. */
 export const files: Exceptions = {
+  "src/engine/Engine.ts": 251,
   "src/engine/actor/Actor.ts": 324,
   "src/http/credentials/CredentialChecks.ts": 264,
   "src/http/credentials/Credentials.ts": 256,
@@ -43,11 +44,11 @@ export const functions: Exceptions = {
   "src/cli/demo/DemoServer.ts": 120,
   "src/cli/demo/Drop.ts": 79,
   "src/cli/seed/Rows.ts": 120,
-  "src/engine/Engine.ts": 78,
+  "src/engine/Engine.ts": 73,
   "src/engine/actor/Actor.ts": 152,
-  "src/engine/cluster/Cluster.ts": 160,
+  "src/engine/cluster/Cluster.ts": 159,
   "src/engine/cluster/ShardLocks.ts": 79,
-  "src/engine/registry/Registry.ts": 156,
+  "src/engine/registry/Registry.ts": 152,
   "src/store/catalogue/CatalogueRecords.ts": 91,
   "src/store/catalogue/Products.ts": 125,
   "src/store/catalogue/VariantOptionValues.ts": 145,
@@ -75,7 +76,7 @@ export const functions: Exceptions = {
   "src/store/mechanism/Places.ts": 87,
   "src/store/organization/Analytics.ts": 94,
   "src/workers/GrantMessages.ts": 73,
-  "src/workers/WaitlistNotices.ts": 67
+  "src/workers/WaitlistNotices.ts": 62
 }
 
 /** Files in the folder itself. */

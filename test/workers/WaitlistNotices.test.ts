@@ -151,6 +151,18 @@ describe("The members of a waitlist", () => {
       yield* end
     }))
 
+  test("are told at the very instant, without a look at the clock", () =>
+    Effect.gen(function* () {
+      const world = aWorld()
+      world.opensAt = opensAt + 337
+      const { messages, end } = yield* withMembers(world, 1)
+      yield* TestClock.setTime(opensAt + 336)
+      assert.deepStrictEqual(messages, [])
+      yield* millis(1)
+      assert.deepStrictEqual(addresses(messages), [email(1)])
+      yield* end
+    }))
+
   test("are notified in time also where no waitlist was active for long", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(start)

@@ -177,9 +177,8 @@ const make = Effect.fnUntraced(function* (
       }),
     subscribers: (mechanism) => Effect.map(identity(mechanism), ({ id }) => registry.subscribers(id)),
     watch: local.watch,
-    // A caller acts on the answers, so they must not come from mechanisms that this node has lost.
-    query: (kind, question) =>
-      Effect.map(local.query(kind, question), (answers) => answers.filter(({ mechanism }) => owns(mechanism.id))),
+    query: local.query,
+    onEffectNeeded: local.onEffectNeeded,
     start: (id) => Effect.ignore(route(id, { method: "start" }, local.start(id))),
     unpark: (id) => Effect.ignore(route(id, { method: "unpark" }, local.unpark(id))),
     nodes: (mechanismIds) =>

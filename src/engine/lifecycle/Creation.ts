@@ -2,7 +2,6 @@
  * Creates mechanisms of all kinds. The rules judge the first configuration, the resulting events are the first
  * commit, and then the mechanism starts.
  */
-import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Command, Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
@@ -17,6 +16,7 @@ import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import { Sequences } from "../../store/experience/Sequences.ts"
 import { recordOf } from "../actor/Actor.ts"
 import { type AnyDecider, runBatch } from "../actor/Batch.ts"
+import { Entropy, systemEntropy } from "../actor/Entropy.ts"
 import { Engine } from "../Engine.ts"
 import { NoticeSchedule } from "./NoticeSchedule.ts"
 
@@ -77,6 +77,7 @@ export class Creation extends Context.Service<
       const sequences = yield* Sequences
       const notices = yield* NoticeSchedule
       const random = yield* SecureRandom.SecureRandom
+      const entropy = yield* Entropy
 
       const together = Effect.fn("Creation.together")(function* <A, E, R>(
         tenant: Tenant,
@@ -89,7 +90,7 @@ export class Creation extends Context.Service<
           const creations: Array<JournalCreation> = []
           for (const { kind, experienceId, sequenceId, configuration, experienceWindow } of mechanisms) {
             const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
-            creations.push(creationOf(identity, withWindow(configuration, experienceWindow), by, now))
+            creations.push(creationOf(identity, withWindow(configuration, experienceWindow), by, now, entropy))
           }
           yield* journal.create(creations)
           const identities = creations.map(({ identity }) => identity)
@@ -133,12 +134,13 @@ export function creationOf<K extends Kind>(
   identity: MechanismIdentity,
   configuration: ConfigurationOf<K>,
   by: string,
-  now: Millis
+  now: Millis,
+  entropy = systemEntropy
 ): JournalCreation {
   const decider: AnyDecider = deciders[identity.kind]
   const state: unknown = decider.initial()
   const configure = { _tag: "Configure", configuration, by } as Command
-  const { events } = runBatch(decider, state, [configure], { now, entropy: () => randomBytes(16).toString("hex") })
+  const { events } = runBatch(decider, state, [configure], { now, entropy })
   return {
     identity,
     createdBy: by,

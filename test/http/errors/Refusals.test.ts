@@ -66,6 +66,7 @@ const stubs = Layer.unwrap(
         sendAdmin: () => refuse("engine"),
         subscribers: () => refuse("engine"),
         query: () => Effect.succeed([]),
+        onEffectNeeded: () => () => {},
         start: () => Effect.void,
         unpark: () => Effect.void,
         nodes: () => Effect.succeed([]),
