@@ -9,54 +9,54 @@ export type ProgramName = (typeof programNames)[number]
 export interface Arguments {
   readonly scenarios: ReadonlyArray<ScenarioId>
   readonly programs: ReadonlyArray<ProgramName>
-  /** Where the figures go. */
+  /** The path of the JSON file with the figures. */
   readonly json: string
-  /** Where the picture goes. */
+  /** The path of the SVG picture. */
   readonly svg: string
-  /** Fewer and shorter runs: a smoke test, not a measurement. */
+  /** Runs fewer and shorter measurements: a smoke test. */
   readonly quick: boolean
   /** Whether to draw how the cost grows with queue length and connections. */
   readonly curves: boolean
-  /** Whether no program has seen a consumer's token before it enters; else each consumer has asked for its status once. */
+  /** Whether each entry is the first request with its token. Otherwise each consumer first reads its status once. */
   readonly unseenTokens: boolean
-  /** How often each program runs; absent: 5, or 1 if quick. */
+  /** Runs of each program. Default: 5, or 1 with `quick`. */
   readonly rounds?: number
   readonly help: boolean
 }
 
-export const help = `Measures Usher against what one would build instead, in turns, on this machine.
+export const help = `Measures Usher against the usual alternatives, in turns, on this machine.
 
 Usage: npm run bench -- [scenario …] [option …]
 
 Scenarios (default: all)
-  P1   durable queue entries a second, fresh consumers, 256 connections
+  P1   durable queue entries a second, new consumers, 256 connections
   P2   entries at half of that, open loop: latency
   P3   status reads a second, and the SQL statements they cost
   P4   one queue of a million waiting: entries, heap, positions, restart
-  P5   10,000 live streams: memory, and how soon each is told its position
-  P6   a draw of a million entries: how long it takes, and what others notice of it
-  P7   bids a second on one auction, against entries into a queue
-  P8   10,000 queues on one process: idle cost, heap, entries spread over them
-  P9   two and three nodes on one database, against one: entries, and what another node costs
-  P10  the whole arrival of a new consumer: session, entry, status
-  C1   what credentials and limits cost an entry: noop with and without them, and usher
+  P5   10,000 live streams: memory, and the delay until each one receives its new position
+  P6   a draw of a million entries: its duration, and its effect on other requests
+  P7   bids a second on one auction, compared with entries into a queue
+  P8   10,000 queues on one process: idle cost, heap, entries spread over the queues
+  P9   two and three nodes on one database, compared with one: entries, and the cost of another node
+  P10  the arrival of a new consumer: session, entry, status
+  C1   the cost of credentials and limits per entry: noop with and without them, and usher
 
 Options
-  --json FILE      write the figures there          (default bench/out/bench.json)
-  --svg FILE       write the picture there          (default bench/out/bench.svg)
-  --programs LIST  only these, with commas between  (default ${programNames.join(",")})
+  --json FILE      the file for the figures         (default bench/out/bench.json)
+  --svg FILE       the file for the picture         (default bench/out/bench.svg)
+  --programs LIST  only these, separated by commas  (default ${programNames.join(",")})
   --rounds N       runs of each program, 1 to 99    (default 5)
-  --unseen-tokens  no program has seen a consumer's token before it enters, so that each entry costs a signature
-                   check; without it each consumer has asked for its status once, and all programs remember tokens
+  --unseen-tokens  each entry is the first request with its token, so it costs a signature check;
+                   by default each consumer reads its status once before, and all programs cache tokens
   --no-curves      leave out growth over queue length and connections
-  --quick          one short run each: shows that all works, measures little
+  --quick          one short run of each program: a smoke test
   --help           this text
 
 Postgres is the server at DATABASE_URL, else the embedded one; Redis is a redis-server on the path, else REDIS_URL.
 
 Example: npm run bench -- P1 P3 --json figures.json`
 
-/** Reads the arguments; the message of the error it throws names what is wrong and what would be right. */
+/** Parses the arguments. Throws an error whose message names the invalid argument and the accepted values. */
 export function parseArguments(given: ReadonlyArray<string>): Arguments {
   const scenarios = new Set<ScenarioId>()
   const values = {

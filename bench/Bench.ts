@@ -1,8 +1,7 @@
-/** What scenarios measure with: the programs, the generator, the tokens, and one measured run. */
+/** Shared parts of the scenarios: the programs, the generator, the tokens, and one measured run. */
 import type { Arguments } from "./Arguments.ts"
-import type { Figures } from "./report/Figures.ts"
 import { figures } from "./report/Figures.ts"
-import type { Job, Outcome, RequestTemplate, RequestTemplates } from "./load/Job.ts"
+import type { ClosedLoopJob, Job, Outcome, RequestTemplate, RequestTemplates } from "./load/Job.ts"
 import { readResidentBytes } from "./load/Processor.ts"
 import type { LoadGenerator } from "./load/LoadGenerator.ts"
 import * as Progress from "./report/Progress.ts"
@@ -16,18 +15,18 @@ export interface Bench {
   readonly generator: LoadGenerator
   readonly tokens: Tokens
   readonly rounds: number
-  /** Spans in seconds, and how many tokens a run of entries may use up. */
+  /** Spans in seconds, and the most tokens that a run of entries may use. */
   readonly spans: { readonly warmup: number; readonly measured: number; readonly tokens: number }
-  /** The same for a point of a growth curve. */
+  /** The same for one point of a growth curve. */
   readonly pointSpans: { readonly warmup: number; readonly measured: number; readonly tokens: number }
-  /** Results that later scenarios build on, by scenario. */
+  /** Results that later scenarios use, by scenario. */
   readonly known: Map<string, number>
 }
 
-/** What a run measured, by figure name. */
+/** The measurements of a run, by figure name. */
 export type Measured = { readonly [figure: string]: number }
 
-/** Starts a program, lets `use` measure it, and stops it whatever happens. */
+/** Starts a program, calls `use` to measure it, and always stops it. */
 export async function withProgram<A, R extends Running>(
   program: { start(waiting: number): Promise<R> },
   waiting: number,
@@ -41,30 +40,52 @@ export async function withProgram<A, R extends Running>(
   }
 }
 
-/** Runs the programs in turns, `rounds` times each, and gathers each one's figures. A program that is missing is left out. */
-export async function inTurns(
-  bench: Bench,
-  what: string,
-  programs: ReadonlyArray<Program>,
-  measure: (program: Program, round: number) => Promise<Measured>
-): Promise<{ readonly [program: string]: Figures }> {
-  const measured = new Map<Program["name"], Array<Measured>>()
-  for (let round = 0; round < bench.rounds; round++) {
-    for (const program of programs) {
-      if (program.missing !== undefined) continue
-      Progress.show(`${what}: ${program.name}, run ${round + 1} of ${bench.rounds}`)
-      const result = await measure(program, round)
-      measured.set(program.name, [...(measured.get(program.name) ?? []), result])
-      const [name, value] = Object.entries(result)[0]!
-      Progress.say(
-        `${what}  ${program.name.padEnd(16)} run ${round + 1} of ${bench.rounds}  ${name} ${value.toFixed(1)}`
-      )
-    }
-  }
-  return Object.fromEntries([...measured].map(([name, runs]) => [name, figures(runs)]))
+/** A program, or a variant of one. */
+interface Variant {
+  readonly name: string
+  readonly missing?: string
 }
 
-/** Why some programs did not run. */
+/** Measures the variants in turns, `rounds` times each, and returns the runs of each. Skips missing ones. */
+export async function runsInTurns<V extends Variant>(
+  bench: Bench,
+  what: string,
+  variants: ReadonlyArray<V>,
+  measure: (variant: V) => Promise<Measured>
+): Promise<{ readonly [variant: string]: ReadonlyArray<Measured> }> {
+  const measured: { [variant: string]: Array<Measured> } = {}
+  for (let round = 1; round <= bench.rounds; round++) {
+    for (const variant of variants) {
+      if (variant.missing !== undefined) continue
+      Progress.show(`${what}: ${variant.name}, run ${round} of ${bench.rounds}`)
+      const result = await measure(variant)
+      const runs = (measured[variant.name] ??= [])
+      runs.push(result)
+      const [name, value] = Object.entries(result)[0]!
+      Progress.say(`${what}  ${variant.name.padEnd(16)} run ${round} of ${bench.rounds}  ${name} ${value.toFixed(1)}`)
+    }
+  }
+  return measured
+}
+
+/** Measures the variants in turns, and returns the figures of each. */
+export async function inTurns<V extends Variant>(...given: Parameters<typeof runsInTurns<V>>) {
+  return Object.fromEntries(Object.entries(await runsInTurns(...given)).map(([name, runs]) => [name, figures(runs)]))
+}
+
+/** Returns a closed-loop job on loopback. Default: no warm-up, no watched processes, and each token once. */
+export const closedLoop = (
+  job: Pick<ClosedLoopJob, "port" | "connections" | "seconds" | "request" | "tokens"> & Partial<ClosedLoopJob>
+): ClosedLoopJob => ({
+  mode: "closed",
+  host: "127.0.0.1",
+  warmupSeconds: 0,
+  watched: [],
+  repeatTokens: false,
+  ...job
+})
+
+/** Returns the reason for each program that did not run. */
 export function notRun(programs: ReadonlyArray<Program>): { readonly [program: string]: string } {
   return Object.fromEntries(
     programs.flatMap((program) => (program.missing === undefined ? [] : [[program.name, program.missing]]))
@@ -77,11 +98,11 @@ export interface EntriesOptions {
   readonly spans: Bench["spans"]
   /** Arrivals a second; absent: closed loop. */
   readonly perSecond?: number
-  /** What a consumer sends to enter; absent: an entry into the fixture's queue. */
+  /** The entry request. Default: an entry into the fixture's queue. */
   readonly request?: RequestTemplate | RequestTemplates
 }
 
-/** One run of fresh consumers entering; every acknowledged entry must be in the program's store afterwards. */
+/** Measures one run of new consumers that enter. Every acknowledged entry must be in the program's store afterwards. */
 export async function measureEntries(bench: Bench, running: Running, options: EntriesOptions): Promise<Outcome> {
   const { connections, spans, perSecond } = options
   const common = {
@@ -96,7 +117,7 @@ export async function measureEntries(bench: Bench, running: Running, options: En
   const usable = bench.arguments.unseenTokens ? spans.tokens : await showTokens(bench, running, spans)
   const job: Job =
     perSecond === undefined
-      ? { ...common, mode: "closed", tokens: bench.tokens.range(usable), repeatTokens: false }
+      ? closedLoop({ ...common, tokens: bench.tokens.range(usable) })
       : {
           ...common,
           mode: "open",
@@ -117,28 +138,25 @@ export async function measureEntries(bench: Bench, running: Running, options: En
 }
 
 /**
- * Lets consumers ask for their status once, each, for half as long again as the run will last: a status costs less than
- * an entry, so there are enough of them. Answers how many could.
+ * Sends one status request for each consumer, for one and a half times the length of the run. A status costs less than
+ * an entry, so this covers enough consumers. Returns the number of consumers covered.
  */
 export async function showTokens(bench: Bench, running: Running, spans: Bench["spans"]): Promise<number> {
-  const outcome = await bench.generator.run({
-    mode: "closed",
-    host: "127.0.0.1",
-    port: running.port,
-    connections: 256,
-    warmupSeconds: 0,
-    seconds: (spans.warmup + spans.measured) * 1.5,
-    watched: [],
-    request: statusRequest(bench.ground.fixture),
-    tokens: bench.tokens.range(spans.tokens),
-    repeatTokens: false
-  })
+  const outcome = await bench.generator.run(
+    closedLoop({
+      port: running.port,
+      connections: 256,
+      seconds: (spans.warmup + spans.measured) * 1.5,
+      request: statusRequest(bench.ground.fixture),
+      tokens: bench.tokens.range(spans.tokens)
+    })
+  )
   return outcome.statuses["200"] ?? 0
 }
 
 /**
- * The figures of a run: rate, latency, memory, and processor time a request: of the program with its store
- * (`processor…`) and of each process by itself.
+ * Returns the figures of a run: rate, latency, memory and processor time per request. Processor time is given for the
+ * program with its store (`processor…`) and for each process alone.
  */
 export function describe(outcome: Outcome, running: Running, request: string): Measured {
   const resident = readResidentBytes(running.processId)
@@ -167,7 +185,7 @@ function checkPositions(samples: ReadonlyArray<string>, waiting: number, kept: n
     const place = JSON.parse(sample) as { readonly status?: string; readonly position?: number }
     const { position } = place
     if (place.status !== "QUEUED" || position === undefined || position <= waiting || position > kept) {
-      throw new Error(`Not the answer to an entry that ${waiting} were ahead of: ${sample}`)
+      throw new Error(`The position of an entry must be between ${waiting + 1} and ${kept}: ${sample}`)
     }
   }
 }

@@ -1,4 +1,4 @@
-/** `npm run bench`: measures, shows a table, writes the figures and a picture. */
+/** `npm run bench`: runs the scenarios, prints tables, and writes the figures and a picture. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -53,13 +53,13 @@ const programs = {
 }
 const cleanups: Array<() => unknown> = []
 
-/** Undoes what was started, the last first, whatever fails on the way. */
+/** Runs the cleanups, the last first, and continues after a failure. */
 async function cleanUp(): Promise<void> {
   for (const undo of cleanups.splice(0).toReversed()) {
     try {
       await undo()
     } catch (error) {
-      Progress.say(`Cleaning up: ${error instanceof Error ? error.message : String(error)}`)
+      Progress.say(`Cleanup failed: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
 }
@@ -103,12 +103,12 @@ function benchOf(chosen: Arguments, ground: Ground, generator: LoadGenerator): B
   }
 }
 
-/** Asking for a status warms a program up too; and no more tokens are used than all programs remember, 125,000. */
+/** Status reads warm a program up too. The tokens stay below the 125,000 that every program caches. */
 function spansOf(chosen: Arguments, spans: Bench["spans"]): Bench["spans"] {
   return chosen.unseenTokens ? spans : { ...spans, warmup: 1, tokens: Math.min(spans.tokens, 120_000) }
 }
 
-/** Writes what is known after each scenario, so that a long run that fails late has not been for nothing. */
+/** Writes the report after each scenario, so that a late failure keeps the earlier figures. */
 async function runScenarios(chosen: Arguments, machine: Machine, bench: Bench): Promise<void> {
   const results: { [id: string]: ScenarioResult } = {}
   for (const file of [chosen.json, chosen.svg]) mkdirSync(dirname(file), { recursive: true })

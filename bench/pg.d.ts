@@ -1,4 +1,4 @@
-/** The little of `pg` that the bench uses; the package has no types of its own. */
+/** Types for the parts of `pg` that the bench uses; the package ships no types. */
 declare module "pg" {
   export interface QueryResult<Row> {
     readonly rows: Array<Row>

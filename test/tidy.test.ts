@@ -1,13 +1,19 @@
 /**
- * Style that fails a test needs no reviewer. Every rule reads the tree, names file, line and remedy, and is itself
- * shown a bad sample, so that a rule that can no longer fail is noticed.
+ * Style rules that a test enforces need no reviewer. Every rule reads the tree and names file, line and remedy. Each
+ * rule also gets a bad sample, so that a rule that no longer finds anything fails.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as exceptional from "./tidy/exceptions.ts"
 import { markdownTable } from "../src/settings/Settings.ts"
 import { composeFindings } from "./tidy/rules/compose.ts"
 import * as Dependencies from "./tidy/rules/dependencies.ts"
-import { brokenLinks, staleSettingsTable, untrueLimits, withSettingsTable } from "./tidy/rules/documents.ts"
+import {
+  brokenLinks,
+  longDocuments,
+  staleSettingsTable,
+  untrueLimits,
+  withSettingsTable
+} from "./tidy/rules/documents.ts"
 import { assertTidy, type Finding } from "./tidy/rules/Finding.ts"
 import { importCycles, importsPointingRight, impureImports } from "./tidy/rules/imports.ts"
 import { strayTopLevel, untestedDomain, unwantedWords } from "./tidy/rules/layout.ts"
@@ -17,7 +23,7 @@ import { scatteredTenancy } from "./tidy/rules/tenancy.ts"
 import { bannedTokens, type Exception } from "./tidy/rules/tokens.ts"
 import { readTree, type TextFile, topLevel, typescriptIn } from "./tidy/rules/Tree.ts"
 
-/** Who may do what the others may not. */
+/** The allowed uses of banned tokens. */
 const exceptions: ReadonlyArray<Exception> = []
 
 const tree = readTree()
@@ -29,14 +35,14 @@ const fileNamed = (path: string): TextFile => tree.find((file) => file.path === 
 const manifest: Dependencies.Manifest & Scripts = JSON.parse(fileNamed("package.json").text)
 const lock: Dependencies.Lock = JSON.parse(fileNamed("package-lock.json").text)
 
-/** The findings in short, for samples. */
+/** Returns the findings in short form, for samples. */
 const found = (findings: ReadonlyArray<Finding>): ReadonlyArray<string> =>
   findings.map(({ path, line, problem }) => `${path}:${line} ${problem}`)
 
 describe("imports", () => {
   it("only point left", () => assertTidy(importsPointingRight(source)))
 
-  it("that point right, sideways, out of src or from nowhere are found", () => {
+  it("to the right, sideways, out of src or from an unknown folder are found", () => {
     const sample = [
       {
         path: "src/store/journal/Journal.ts",
@@ -63,7 +69,7 @@ describe("imports", () => {
 
   it("never go in a circle", () => assertTidy(importCycles(source)))
 
-  it("that go in a circle are found", () => {
+  it("in a circle are found", () => {
     const sample = [
       { path: "src/engine/A.ts", text: 'import type { b } from "./B.ts"' },
       { path: "src/engine/B.ts", text: 'import { c } from "./C.ts"' },
@@ -103,7 +109,7 @@ describe("imports", () => {
 })
 
 describe("the source", () => {
-  it("uses no banned token, and no exception is left over", () => assertTidy(bannedTokens(source, exceptions)))
+  it("uses no banned token, and has no unused exception", () => assertTidy(bannedTokens(source, exceptions)))
 
   it("that uses one is found", () => {
     const statements = [
@@ -129,7 +135,7 @@ describe("the source", () => {
     )
   })
 
-  it("may speak of them in comments and text, and make a date of a number", () => {
+  it("may mention them in comments and text, and make a date from a number", () => {
     const text = '// try Date.now() and async\nconst a = "console.log"\nconst b = new Date(0)'
     assert.deepStrictEqual(found(bannedTokens([{ path: "src/domain/values/Time.ts", text }], [])), [])
   })
@@ -183,7 +189,7 @@ describe("the layout", () => {
   it("has only the agreed names at the top", () => assertTidy(strayTopLevel(topLevel())))
 
   it("with another name at the top is found", () => {
-    assert.deepStrictEqual(found(strayTopLevel(["src", "lib"])), ["lib:1 stands at the top level"])
+    assert.deepStrictEqual(found(strayTopLevel(["src", "lib"])), ["lib:1 is at the top level"])
   })
 
   it("has at most 15 files in a folder", () => assertTidy(fullFolders(code, 15, exceptional.folders)))
@@ -214,17 +220,17 @@ describe("the layout", () => {
     ])
   })
 
-  it("holds no words for unfinished work and no path of one machine", () => assertTidy(unwantedWords(tree)))
+  it("contains no words for unfinished work and no path of one machine", () => assertTidy(unwantedWords(tree)))
 
   it("with such a word in it is found", () => {
     const word = "todo".toUpperCase()
     const sample = { path: "src/main.ts", text: `const a = 1\n// ${word}: b` }
-    assert.deepStrictEqual(found(unwantedWords([sample])), [`src/main.ts:2 says ${word}`])
+    assert.deepStrictEqual(found(unwantedWords([sample])), [`src/main.ts:2 contains ${word}`])
   })
 })
 
 describe("the documents", () => {
-  it("link to what is there", () => assertTidy(brokenLinks(tree)))
+  it("have no broken link", () => assertTidy(brokenLinks(tree)))
 
   it("with a broken link are found", () => {
     const text =
@@ -239,31 +245,49 @@ describe("the documents", () => {
     ])
   })
 
-  it("show every setting as the code has it", () =>
-    assertTidy(staleSettingsTable(fileNamed("README.md"), markdownTable())))
+  it("are short", () =>
+    assertTidy(
+      longDocuments(tree, [
+        [/^README\.md$/, 1_500],
+        [/^src\/ARCHITECTURE\.md$/, 2_000],
+        [/^src\/decisions\/\d\d-.*\.md$/, 250]
+      ])
+    ))
 
-  it("with an old table of settings are found, and are put right by the script", () => {
-    const text = "# Usher\n<!-- settings -->\n\n| old |\n\n<!-- /settings -->\nrest"
-    const problem = "README.md:2 the table of settings is not the one of src/settings/Settings.ts"
-    assert.deepStrictEqual(found(staleSettingsTable({ path: "README.md", text }, "| new |")), [problem])
-    const updated = { path: "README.md", text: withSettingsTable(text, "| new |") }
+  it("with more words than agreed are found", () => {
+    const sample = [
+      { path: "README.md", text: "# Usher\n\nThree words more\n" },
+      { path: "src/LIMITS.md", text: "without a limit of its own" }
+    ]
+    assert.deepStrictEqual(found(longDocuments(sample, [[/^README\.md$/, 5]])), [])
+    assert.deepStrictEqual(found(longDocuments(sample, [[/^README\.md$/, 4]])), ["README.md:1 has 5 words, at most 4"])
+  })
+
+  it("show every setting as in the code", () =>
+    assertTidy(staleSettingsTable(fileNamed("src/settings/README.md"), markdownTable())))
+
+  it("with an old table of settings are found, and are corrected by the script", () => {
+    const text = "# Settings\n<!-- settings -->\n\n| old |\n\n<!-- /settings -->\nrest"
+    const problem = "src/settings/README.md:2 the table of settings is not the one of src/settings/Settings.ts"
+    assert.deepStrictEqual(found(staleSettingsTable({ path: "src/settings/README.md", text }, "| new |")), [problem])
+    const updated = { path: "src/settings/README.md", text: withSettingsTable(text, "| new |") }
     assert.deepStrictEqual(found(staleSettingsTable(updated, "| new |")), [])
     assert.isTrue(updated.text.endsWith("<!-- /settings -->\nrest"))
   })
 })
 
 describe("the limits", () => {
-  it("are told as the source has them", () => assertTidy(untrueLimits(tree)))
+  it("are the source's", () => assertTidy(untrueLimits(tree)))
 
-  it("that are told otherwise are found", () => {
-    const rows = ["| [`a`](A.ts) | 1,000 | |", "| [`b`](A.ts) | 5 | |", "| [`c`](A.ts) | 5 | |"]
+  it("that differ from the source's are found", () => {
+    const rows = ["| [`a`](A.ts) | 1,000 | |", "| [`b`](A.ts)     | 5      | |", "| [`c`](A.ts) | 5 | |"]
     const sample = [
-      { path: "src/ARCHITECTURE.md", text: rows.join("\n") },
+      { path: "src/LIMITS.md", text: rows.join("\n") },
       { path: "src/A.ts", text: "const a = 1_000\nconst options = { b: 6 }" }
     ]
     assert.deepStrictEqual(found(untrueLimits(sample)), [
-      "src/ARCHITECTURE.md:2 b is 5 here and 6 in src/A.ts",
-      "src/ARCHITECTURE.md:3 c is 5 here and not a plain number in src/A.ts"
+      "src/LIMITS.md:2 b is 5 here and 6 in src/A.ts",
+      "src/LIMITS.md:3 c is 5 here and not a plain number in src/A.ts"
     ])
   })
 })
@@ -271,7 +295,7 @@ describe("the limits", () => {
 describe("the dependencies", () => {
   it("are pinned to one version each", () => assertTidy(Dependencies.looseVersions(manifest)))
 
-  it("that leave a choice are found", () => {
+  it("with a range of versions are found", () => {
     const loose = {
       dependencies: { a: "1.2.3", b: "^1.2.3" },
       devDependencies: { c: "latest", d: "1.0.0-rc.1" },
@@ -287,7 +311,7 @@ describe("the dependencies", () => {
 
   it("with install scripts are allowed by name", () => assertTidy(Dependencies.unapprovedScripts(manifest, lock)))
 
-  it("with an install script that nobody allowed are found", () => {
+  it("with an install script that is not allowed are found", () => {
     const sample = { packages: { "node_modules/@a/b": { hasInstallScript: true }, "node_modules/c": {} } }
     assert.deepStrictEqual(found(Dependencies.unapprovedScripts({ ...manifest, allowScripts: {} }, sample)), [
       "package.json:1 @a/b has an install script"
@@ -303,7 +327,7 @@ describe("the dependencies", () => {
     ])
   })
 
-  it("are all in the lock, those for other platforms too", () => assertTidy(Dependencies.incompleteLock(lock)))
+  it("are all in the lock, including those for other platforms", () => assertTidy(Dependencies.incompleteLock(lock)))
 
   it("that are missing from the lock are found", () => {
     const sample = {
@@ -318,7 +342,7 @@ describe("the dependencies", () => {
 })
 
 describe("the scripts", () => {
-  it("that run for long get the signals that npm gets", () => assertTidy(scriptsBehindShell(manifest)))
+  it("that run for long receive the signals that npm receives", () => assertTidy(scriptsBehindShell(manifest)))
 
   it("that do not are found", () => {
     const scripts = { start: "node src/main.ts serve", "prove:crash": "exec node crash.ts", lock: "node lock.ts" }
@@ -341,13 +365,13 @@ describe("the scripts", () => {
 describe("docker-compose.yml", () => {
   const compose = fileNamed("docker-compose.yml")
 
-  it("starts Usher, Postgres and Redis, each with a health check, open to this machine alone", () =>
+  it("starts Usher, Postgres and Redis, each with a health check, and reachable from this machine only", () =>
     assertTidy(composeFindings(compose, ["usher", "postgres", "redis"])))
 
   it("starts three nodes behind a balancer in the same way", () =>
     assertTidy(composeFindings(compose, ["node1", "node2", "node3", "balancer"])))
 
-  it("without one of them, a health check, a wait, a user or a closed port is found", () => {
+  it("without a service, a health check, a wait, a user or a closed port is found", () => {
     const text = `
 services:
   usher:

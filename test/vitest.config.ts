@@ -8,9 +8,6 @@ const processes = [
   "test/bench/{load/LoadGenerator,load/Streams,programs/Programs,setup/Inspector}.test.ts"
 ]
 
-/** Tests that replace modules, and so must load modules of their own. */
-const mocked = ["test/simulation/*.test.ts", "test/domain/draw/Slices.test.ts"]
-
 export default defineConfig({
   test: {
     root: ".",
@@ -24,9 +21,8 @@ export default defineConfig({
       {
         extends: true,
         // Files that run in one worker share the modules they load.
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: [...processes, ...mocked], isolate: false }
+        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: processes, isolate: false }
       },
-      { extends: true, test: { name: "mocked", include: mocked } },
       { extends: true, test: { name: "processes", include: processes, isolate: false } }
     ]
   }

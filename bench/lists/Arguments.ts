@@ -2,16 +2,16 @@
 import { parseArgs } from "node:util"
 
 export interface Arguments {
-  /** The database to fill, or that was filled before; absent: a new one, dropped at the end. */
+  /** The database to use; filled if it is empty. Default: a new one, dropped at the end. */
   readonly database: string | undefined
   readonly consumers: number
-  /** How often each case is asked for. */
+  /** Requests for each case. */
   readonly requests: number
-  /** Only lists whose path contains it. */
+  /** Measures only lists whose path contains this text. */
   readonly only: string
-  /** Of how many cases the plans are shown, the slowest first. */
+  /** The number of cases, slowest first, whose plans are printed. */
   readonly plans: number
-  /** Where the figures go. */
+  /** The path of the JSON file with the figures. */
   readonly json: string
   readonly help: boolean
 }
@@ -20,23 +20,23 @@ export const help = `Measures every list of the Admin API over HTTP, with a mill
 
 Usage: npm run bench:lists -- [option …]
 
-It fills a database (some ten minutes), starts a server on it, and asks for each list one request at a time: its first
-page, a deep one, one near the end, in each order, with each filter, and searched; and for a live read, and analytics,
-over a queue in which a million wait. Then it shows the plans of the slowest.
+It fills a database (about ten minutes), starts a server on it and requests each list, one request at a time: its first
+page, a deep page and one near the end, in each order, with each filter, and searched. It also measures a live read and
+analytics over a queue with a million waiting. Then it prints the plans of the slowest cases.
 
 Options
-  --database URL   fill this database and leave it, or use it if it was filled so before
+  --database URL   fill this database and keep it, or reuse it if an earlier run filled it
                    (default: a new one on the server at DATABASE_URL, dropped at the end)
-  --consumers N    how many                         (default 1000000)
-  --requests N     for each case                    (default 100)
-  --only TEXT      only paths that contain it, as in --only /consumers
-  --plans N        of how many cases to show plans  (default 5)
-  --json FILE      write the figures there          (default bench/out/lists.json)
+  --consumers N    consumers in the database         (default 1000000)
+  --requests N     requests for each case            (default 100)
+  --only TEXT      only paths that contain this text, as in --only /consumers
+  --plans N        cases whose plans are printed     (default 5)
+  --json FILE      the file for the figures          (default bench/out/lists.json)
   --help           this text`
 
 const numbers = { consumers: "1000000", requests: "100", plans: "5" }
 
-/** Reads the arguments; the message of the error it throws names what is wrong. */
+/** Parses the arguments. Throws an error whose message names the invalid argument. */
 export function parseArguments(given: ReadonlyArray<string>): Arguments {
   const { values } = parseArgs({
     args: [...given],

@@ -1,11 +1,11 @@
 /**
- * What is asked for: of every list that the description of the Admin API has, the first page, a deep one and one near
- * the end, in each order, with each filter, and searched. A list or a filter of which nothing is known here is an error,
- * so that a new one is measured too.
+ * The requests to measure: the first page, a deep page and a page near the end of every list in the Admin API
+ * description, in each order, with each filter, and searched. A list or filter without an entry here is an error, so
+ * that a new one is measured too.
  */
-import type { Made } from "./Beside.ts"
+import type { Made } from "./MoreRecords.ts"
 
-/** The part of a description that tells lists. */
+/** The part of an API description that declares lists. */
 export interface Description {
   readonly paths: {
     readonly [path: string]: {
@@ -15,20 +15,20 @@ export interface Description {
 }
 
 export interface Case {
-  /** The list as it is declared. */
+  /** The path of the list as the description declares it. */
   readonly list: string
   readonly name: string
   readonly path: string
-  /** What to walk to before the page that is measured: so many pages on, or to the end and one back. */
+  /** The pages to walk before the measured page: none, a fixed number, or to the end and one back. */
   readonly walk: "none" | "deep" | "end"
 }
 
 interface Known {
-  /** Texts to search for: some that are rare, common, nowhere, or common but not where an order begins. */
+  /** Search terms: rare, common, absent, and common but not at the start of an order. */
   readonly terms?: ReadonlyArray<string>
-  /** For each filter, what to narrow to. */
+  /** The values for each filter. */
   readonly filters?: { readonly [name: string]: ReadonlyArray<string> }
-  /** The lists that are meant, where the path has an id. */
+  /** The ids to put into the path. */
   readonly ids?: ReadonlyArray<string>
 }
 
@@ -36,7 +36,7 @@ const absent = "qqqqqq"
 const ofMany = ["summer 17", "archive", "zenith", absent]
 const ofConsumers = ["ada adeyemi", "example.com", "zoe", "partner", absent]
 
-/** What is known of each list. */
+/** Returns the terms, filters and ids of each list. */
 export const knownOf = (made: Made): { readonly [path: string]: Known } => {
   const { experienceId, sequenceId, productId, consumerId } = made
   const archived = ["true"]
@@ -90,7 +90,10 @@ export const knownOf = (made: Made): { readonly [path: string]: Known } => {
 
 const common = new Set(["first", "after", "last", "before", "sortBy", "sortDir", "search", "id", "optionId"])
 
-/** The lists of a description: each path that can be sorted, with its sort fields, its filters and whether it is searched. */
+/**
+ * Returns the lists of a description: each path with a sort parameter, its sort fields, its filters and whether it is
+ * searched.
+ */
 export function listsOf({ paths }: Description) {
   return Object.entries(paths).flatMap(([path, { get }]) => {
     const parameters = get?.parameters ?? []
@@ -107,7 +110,7 @@ export function listsOf({ paths }: Description) {
   })
 }
 
-/** What is missing for the lists of a description. */
+/** Returns the lists and parameters of a description that have no entry in `known`. */
 export function unknownIn(description: Description, known: { readonly [path: string]: Known }): ReadonlyArray<string> {
   return listsOf(description).flatMap(({ path, filters, isSearched }) => {
     const ofPath = known[path]
@@ -118,11 +121,11 @@ export function unknownIn(description: Description, known: { readonly [path: str
   })
 }
 
-/** All cases of a description. */
+/** Returns all cases of a description. Throws if a list or a filter has no entry in `knownOf`. */
 export function casesOf(description: Description, made: Made): ReadonlyArray<Case> {
   const known = knownOf(made)
   const unknown = unknownIn(description, known)
-  if (unknown.length > 0) throw new Error(`Nothing is known of ${unknown.join(", ")}: see bench/lists/Cases.ts`)
+  if (unknown.length > 0) throw new Error(`Add ${unknown.join(", ")} to knownOf in bench/lists/Cases.ts`)
   return listsOf(description).flatMap(({ path: list, sorts }) => {
     const { ids = [""], terms = [], filters = {} } = known[list]!
     return ids.flatMap((id, index) => {
@@ -132,7 +135,7 @@ export function casesOf(description: Description, made: Made): ReadonlyArray<Cas
       const found = terms.map((term) => `&search=${encodeURIComponent(term)}`)
       const searches =
         filters["archived"] === undefined ? found : [...found, ...found.map((more) => `&archived=true${more}`)]
-      // Whoever fits rules is listed by age alone.
+      // Members of a dynamic audience are listed by age alone.
       const own = index === 1 && list === "/audiences/{id}/members" ? sorts.slice(0, 1) : sorts
       return own.flatMap((sortBy) =>
         (["asc", "desc"] as const).flatMap((sortDir): ReadonlyArray<Case> => {

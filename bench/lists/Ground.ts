@@ -1,14 +1,14 @@
 /**
- * The database that lists are measured in: one organization, filled by `usher seed --large`, and beside that with what
- * the seed does not make. What was made is written down in the database, so that it can be used again.
+ * The database in which lists are measured: one organization, filled by `usher seed --large` and with the records of
+ * MoreRecords.ts. A table in the database stores their ids, so that a later run can use it again.
  */
 import { randomBytes } from "node:crypto"
 import { spawn } from "node:child_process"
 import { run } from "../setup/Processes.ts"
 import { mainScript } from "../programs/Usher.ts"
 import * as Progress from "../report/Progress.ts"
-import { type Made, makeBeside } from "./Beside.ts"
-import { query } from "./Query.ts"
+import { type Made, makeMoreRecords } from "./MoreRecords.ts"
+import { query } from "../setup/Query.ts"
 
 export interface Ground extends Made {
   readonly url: string
@@ -16,12 +16,12 @@ export interface Ground extends Made {
   readonly consumers: number
 }
 
-/** How the measured organization is limited: not at all. */
+/** Practically no rate limits for the measured organization. */
 const settings = {
   rateLimits: { adminApiPerMinute: 1_000_000_000, analyticsQueriesPerMinute: 1_000_000_000 }
 }
 
-/** A new database on the server at `DATABASE_URL`, and how it is dropped. */
+/** Creates a database on the server at `DATABASE_URL`. Returns its URL and a function that drops it. */
 export async function newDatabase(): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
   const server = process.env["DATABASE_URL"]
   if (server === undefined) throw new Error("Set DATABASE_URL to a Postgres server, or name a database with --database")
@@ -32,7 +32,7 @@ export async function newDatabase(): Promise<{ readonly url: string; readonly dr
   return { url: url.href, drop: () => query(server, `drop database ${name} with (force)`).then(() => undefined) }
 }
 
-/** Fills the database at `url`, unless it has been filled so before. */
+/** Fills the database at `url`, unless an earlier run filled it. */
 export async function makeGround(url: string, consumers: number): Promise<Ground> {
   const [known] = await query<{ present: boolean }>(url, "select to_regclass('bench_lists') is not null as present")
   if (known!.present) {
@@ -51,13 +51,13 @@ export async function makeGround(url: string, consumers: number): Promise<Ground
   ])
   await seed(url, made.organizationId, consumers)
   const { organizationId, testSecretKey: secretKey } = made
-  const ground = { secretKey, consumers, ...(await makeBeside(url, organizationId, secretKey)) }
+  const ground = { secretKey, consumers, ...(await makeMoreRecords(url, organizationId, secretKey)) }
   await query(url, "create table bench_lists (ground jsonb not null)")
   await query(url, "insert into bench_lists values ($1)", [JSON.stringify(ground)])
   return { ...ground, url }
 }
 
-/** The seed shows its own progress. */
+/** Runs `usher seed`, which prints its own progress. */
 function seed(url: string, organizationId: string, consumers: number): Promise<void> {
   Progress.say(`usher seed --large ${consumers}`)
   const child = spawn(

@@ -1,4 +1,4 @@
-/** How long a list takes to answer, over HTTP, one request after the other. */
+/** Measures the response time of a list over HTTP, one request at a time. */
 import { Agent, request } from "node:http"
 import type { Case } from "./Cases.ts"
 import type { Ground } from "./Ground.ts"
@@ -9,15 +9,15 @@ export interface Measured {
   readonly requests: number
   readonly p50Milliseconds: number
   readonly p99Milliseconds: number
-  /** Of the last answer. */
+  /** Of the last response. */
   readonly items: number
   readonly bytes: number
 }
 
-/** What is asked for once to warm up, so that no plan and no page is fetched for the first time. */
+/** Unmeasured requests before each measurement, so that plans and pages are cached. */
 const warmups = 6
 
-/** Pages walked before a deep one is measured; of a searched list, fewer. */
+/** Pages walked before a deep page; fewer for a searched list. */
 const deepPages = 50
 const deepPagesSearched = 10
 
@@ -28,16 +28,16 @@ interface Page {
   readonly pageInfo: { readonly startCursor: string | null; readonly endCursor: string | null }
 }
 
-export interface Asked {
+export interface ListRequest {
   readonly path: string
   readonly body?: object
 }
 
-/** Sends one request to the Admin API; answers the text. */
-export function ask({ api }: Server, { secretKey }: Ground, { path, body }: Asked): Promise<string> {
+/** Sends one request to the Admin API and returns the body. */
+export function send({ api }: Server, { secretKey }: Ground, { path, body }: ListRequest): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${secretKey}`, ...(body && { "content-type": "application/json" }) }
-    const asked = request(`${api}${path}`, { agent, headers, method: body ? "POST" : "GET" }, (answer) => {
+    const outgoing = request(`${api}${path}`, { agent, headers, method: body ? "POST" : "GET" }, (answer) => {
       const parts: Array<Buffer> = []
       answer.on("data", (part: Buffer) => parts.push(part))
       answer.on("end", () => {
@@ -46,14 +46,14 @@ export function ask({ api }: Server, { secretKey }: Ground, { path, body }: Aske
         else reject(new Error(`${path} answered ${answer.statusCode}: ${text}`))
       })
     })
-    asked.on("error", reject)
-    asked.end(body && JSON.stringify(body))
+    outgoing.on("error", reject)
+    outgoing.end(body && JSON.stringify(body))
   })
 }
 
-/** The page that a case measures, once whatever comes before it has been walked. */
+/** Returns the path of the page that a case measures. Walks the pages before it. */
 export async function pageOf(server: Server, ground: Ground, { path, walk }: Case): Promise<string> {
-  const page = async (path: string) => JSON.parse(await ask(server, ground, { path })) as Page
+  const page = async (path: string) => JSON.parse(await send(server, ground, { path })) as Page
   if (walk === "none") return path
   if (walk === "end") {
     const last = await page(`${path.replace(/&first=\d+/, "")}&last=20`)
@@ -69,23 +69,23 @@ export async function pageOf(server: Server, ground: Ground, { path, walk }: Cas
   return at
 }
 
-/** Asks so often, and tells how long it took. */
+/** Repeats a request and returns its response times. */
 export async function measure(
   server: Server,
   ground: Ground,
   name: string,
-  asked: Asked,
+  listRequest: ListRequest,
   requests: number
 ): Promise<Measured> {
   const millis: Array<number> = []
   let text = ""
   for (let sent = -warmups; sent < requests; sent++) {
     const from = performance.now()
-    text = await ask(server, ground, asked)
+    text = await send(server, ground, listRequest)
     if (sent >= 0) millis.push(performance.now() - from)
   }
   const sorted = millis.toSorted((a, b) => a - b)
-  // The least that no more than the rest of them exceed.
+  // The nearest-rank percentile.
   const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1]!
   const { data = [] } = JSON.parse(text) as Page
   return {

@@ -1,4 +1,4 @@
-/** The plans of the statements that a request costs. */
+/** The query plans of the statements behind a request. */
 import { Client } from "pg"
 import { type Parameter, since, type SqlTap } from "../setup/SqlTap.ts"
 
@@ -8,7 +8,7 @@ export interface Plan {
   readonly lines: ReadonlyArray<string>
 }
 
-/** Runs what a request costs once more, with `explain (analyze, buffers)`; the slowest statement first. */
+/** Sends the request once, then runs its statements with `explain (analyze, buffers)`. Returns the slowest first. */
 export async function plansOf(url: string, tap: SqlTap, request: () => Promise<unknown>): Promise<ReadonlyArray<Plan>> {
   const before = tap.statements()
   await request()
@@ -19,7 +19,7 @@ export async function plansOf(url: string, tap: SqlTap, request: () => Promise<u
   const client = new Client({ connectionString: url, application_name: "bench" })
   client.on("error", () => {})
   await client.connect()
-  // As the server's own connections are.
+  // The same settings as the server's connections.
   await client.query("set jit = off")
   await client.query("set max_parallel_workers_per_gather = 0")
   try {
@@ -59,7 +59,7 @@ async function nameOf(client: Client, type: number): Promise<string> {
   return rows[0]!.name
 }
 
-/** A parameter as a literal; the types that are sent as bytes are few. */
+/** Returns a parameter as a literal. Handles the few types that drivers send in binary. */
 function literal({ type, value }: Parameter): string {
   if (value === null) return "null"
   const text = typeof value === "string" ? value : decoded(type, value)
@@ -89,7 +89,7 @@ function decoded(type: number, bytes: Buffer): string {
   }
 }
 
-/** An array of texts in one dimension. */
+/** Decodes a one-dimensional array of texts. */
 function arrayText(bytes: Buffer): string {
   const count = bytes.readInt32BE(0) === 0 ? 0 : bytes.readInt32BE(12)
   let at = 20

@@ -3,17 +3,17 @@ import { freePort, start, untilReady } from "../setup/Processes.ts"
 import { mainScript, usherEnvironment } from "../programs/Usher.ts"
 
 export interface Server {
-  /** Where the Admin API is. */
+  /** The base URL of the Admin API. */
   readonly api: string
-  /** Its description, as the server gives it. */
+  /** The URL of its OpenAPI description. */
   readonly description: string
   stop(): Promise<void>
 }
 
-/** Reading a million places back takes a while. */
+/** The server needs some time to read a million places. */
 const readySecondsMax = 120
 
-/** Starts a server on the database at `url`; its log goes into the folder. */
+/** Starts a server on the database at `url`. Its log goes into `logDirectory`. */
 export async function serve(url: string, logDirectory: string): Promise<Server> {
   const environment = await usherEnvironment(url)
   const server = start({

@@ -1,4 +1,4 @@
-/** `npm run bench:lists`: how long every list of the Admin API takes with a million consumers, and by which plan. */
+/** `npm run bench:lists`: the response times and query plans of every Admin API list with a million consumers. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { cpus, loadavg, tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -7,11 +7,11 @@ import { openSqlTap } from "../setup/SqlTap.ts"
 import { type Arguments, help, parseArguments } from "./Arguments.ts"
 import { casesOf, type Description } from "./Cases.ts"
 import { type Ground, makeGround, newDatabase } from "./Ground.ts"
-import { ask, type Asked, measure, type Measured, pageOf } from "./Measure.ts"
+import { send, type ListRequest, measure, type Measured, pageOf } from "./Measure.ts"
 import { plansOf } from "./Plans.ts"
 import { serve, type Server } from "./Server.ts"
 
-/** What is promised. */
+/** The targets. */
 const p99MillisecondsMax = 50
 const liveReadMillisecondsMax = 5
 
@@ -22,7 +22,7 @@ async function cleanUp(): Promise<void> {
 }
 
 interface Result extends Measured {
-  readonly asked: Asked
+  readonly request: ListRequest
   readonly millisecondsMax: number | null
 }
 
@@ -45,38 +45,40 @@ async function started(url: string, logs: string): Promise<Server> {
   return server
 }
 
-/** How long everything takes, the slowest first. Nothing stands between the server and its database. */
+/**
+ * Measures all cases and returns them slowest first. The server connects to its database directly, without the SQL tap.
+ */
 async function measured(chosen: Arguments, ground: Ground, server: Server): Promise<ReadonlyArray<Result>> {
   const description = (await (await fetch(server.description)).json()) as Description
   const cases = casesOf(description, ground).filter(({ path }) => path.includes(chosen.only))
   const results: Array<Result> = []
   for (const [index, each] of cases.entries()) {
     Progress.show(`${index + 1} of ${cases.length}: ${each.name}`)
-    const asked = { path: await pageOf(server, ground, each) }
-    const result = await measure(server, ground, each.name, asked, chosen.requests)
-    results.push({ ...result, asked, millisecondsMax: p99MillisecondsMax })
+    const request = { path: await pageOf(server, ground, each) }
+    const result = await measure(server, ground, each.name, request, chosen.requests)
+    results.push({ ...result, request, millisecondsMax: p99MillisecondsMax })
     if (result.p99Milliseconds > p99MillisecondsMax) Progress.say(line(result))
   }
-  for (const [name, asked, millisecondsMax] of beside(ground)) {
-    if (!asked.path.includes(chosen.only)) continue
+  for (const [name, request, millisecondsMax] of otherRequests(ground)) {
+    if (!request.path.includes(chosen.only)) continue
     Progress.show(name)
     const requests = Math.min(chosen.requests, millisecondsMax === null ? 10 : chosen.requests)
-    results.push({ ...(await measure(server, ground, name, asked, requests)), asked, millisecondsMax })
+    results.push({ ...(await measure(server, ground, name, request, requests)), request, millisecondsMax })
   }
   await server.stop()
   Progress.show("")
   return results.toSorted((a, b) => b.p99Milliseconds - a.p99Milliseconds)
 }
 
-/** By which plans: what another server asks of the database is listened to. */
+/** Returns the plans of the slowest cases. A second server runs behind the SQL tap. */
 async function planned(slowest: ReadonlyArray<Result>, ground: Ground, url: string, logs: string) {
   const tap = await openSqlTap(url)
   cleanups.push(() => tap.stop())
   const server = await started(tap.url(url), logs)
   Progress.show("")
   const plans: Array<object> = []
-  for (const { name, asked } of slowest) {
-    const [longest] = await plansOf(url, tap, () => ask(server, ground, asked))
+  for (const { name, request } of slowest) {
+    const [longest] = await plansOf(url, tap, () => send(server, ground, request))
     if (longest === undefined) continue
     plans.push({ name, ...longest })
     process.stdout.write(`\n${name}\n  ${longest.lines.join("\n  ")}\n`)
@@ -90,10 +92,10 @@ async function freshDatabase(): Promise<string> {
   return url
 }
 
-/** What is measured beside the lists: a live read of a queue in which a million wait, and analytics over its journal. */
-function beside({
+/** The requests besides lists: a live read of a queue with a million waiting, and analytics over its journal. */
+function otherRequests({
   queueId
-}: Ground): ReadonlyArray<readonly [name: string, asked: Asked, millisecondsMax: number | null]> {
+}: Ground): ReadonlyArray<readonly [name: string, request: ListRequest, millisecondsMax: number | null]> {
   const measures = [{ name: "entries", event: "queue_entered", op: "count", unit: "events" }]
   const query = (interval: string, timeRange: string, where?: object) =>
     [

@@ -1,6 +1,6 @@
 /**
- * The whole arrival of a new consumer, one after the other on each connection: a guest session, the entry with the
- * token it answered, the status. Closed loop; an arrival counts when its last step is answered.
+ * The arrivals of new consumers, one at a time on each connection: a guest session, the entry with its token, the
+ * status. This is a closed loop. An arrival counts when the response to its last step is complete.
  */
 import type { Connection } from "./Connection.ts"
 import { makeHistogram, record } from "./Histogram.ts"
@@ -15,7 +15,7 @@ export class Arrivals extends Run {
   private readonly session: Uint8Array
   private readonly heads: ReadonlyArray<Buffer>
   private readonly tails: ReadonlyArray<Buffer>
-  /** When the arrival that a connection is busy with began. */
+  /** The start of the current arrival on each connection. */
   private readonly begun = new Map<Connection, number>()
   private readonly tokens = new Map<Connection, Buffer>()
 
@@ -38,7 +38,7 @@ export class Arrivals extends Run {
       if (!this.isStopping) this.begin(connection, now)
       return
     }
-    // An arrival under way at the end is not finished: the end must not depend on how many steps are left.
+    // An arrival in progress at the end is not finished, so the end does not depend on the number of steps left.
     if (this.isStopping) return
     const head = this.heads[connection.step]!
     const tail = this.tails[connection.step]!

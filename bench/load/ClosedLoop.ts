@@ -1,4 +1,4 @@
-/** Capacity: every connection sends its next request as soon as its last one was answered. */
+/** Measures capacity: every connection sends its next request when the previous response is complete. */
 import type { Connection } from "./Connection.ts"
 import type { ClosedLoopJob } from "./Job.ts"
 import { makeRequests, type Requests } from "./Requests.ts"

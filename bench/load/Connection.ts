@@ -1,17 +1,17 @@
 /**
  * One keep-alive HTTP connection with one request in flight, over a raw socket. The generator shares the machine with
- * what it measures, so an answer costs no promise, no object and no string: the socket reads into one buffer, the
- * status and the length are picked out of the bytes, and a method is called.
+ * the measured program, so a response costs no promise, no object and no string. The socket reads into one buffer, the
+ * parser takes the status and the length from the bytes, and calls a method.
  */
 import { connect, type Socket } from "node:net"
 
-/** Told about what happens on a connection; one object serves all of them. */
+/** Receives the events of connections. One object serves all of them. */
 export interface ConnectionListener {
   /** The connection can take its first request. */
   onReady(connection: Connection): void
-  /** The answer is whole; the connection can take its next request. */
+  /** The response is complete; the connection can take its next request. */
   onAnswer(connection: Connection): void
-  /** The connection is gone. */
+  /** The connection closed or failed. */
   onLost(connection: Connection): void
 }
 
@@ -21,17 +21,17 @@ const lengthHeaders = [Buffer.from("content-length: "), Buffer.from("Content-Len
 export class Connection {
   /** When the request in flight was sent, or was meant to be, in milliseconds of `performance.now()`. */
   startedAt = 0
-  /** Which step of several this connection is at; its owner's to use. */
+  /** The index of the current step or request; only the run uses it. */
   step = 0
   inFlight = false
   isOpen = false
-  /** Of the last answer. */
+  /** Of the last response. */
   status = 0
-  /** The last answer's body lies in `bytes` from `bodyStart` to `bodyEnd`, until the next request is sent. */
+  /** The body of the last response is in `bytes` from `bodyStart` to `bodyEnd`, until the next request is sent. */
   bytes: Buffer
   bodyStart = 0
   bodyEnd = 0
-  /** Room to build requests in; safe to reuse once the answer has come. */
+  /** A buffer for requests; safe to reuse once the response is complete. */
   readonly scratch = Buffer.allocUnsafe(4096)
 
   private readonly listener: ConnectionListener
@@ -68,7 +68,7 @@ export class Connection {
     return this.bytes.toString("utf8", this.bodyStart, this.bodyEnd)
   }
 
-  /** Ends the connection; its listener is not told. */
+  /** Closes the connection without notifying its listener. */
   close(): void {
     this.isGone = true
     this.isOpen = false
@@ -100,7 +100,7 @@ export class Connection {
     return true
   }
 
-  /** True if the answer in the first `length` bytes is whole. */
+  /** Returns whether the response in the first `length` bytes is complete. */
   private parse(bytes: Buffer, length: number): boolean {
     const end = bytes.indexOf(headerEnd)
     if (end < 0 || end + 4 > length) return false
@@ -122,7 +122,7 @@ export class Connection {
     return this.bodyEnd <= length
   }
 
-  /** Header names in any case, chunked bodies, answers without a body. */
+  /** Handles header names in any case, chunked bodies, and responses without a body. */
   private parseUnusual(bytes: Buffer, length: number, end: number): boolean {
     const header = bytes.toString("latin1", 0, end).toLowerCase()
     const declared = /\r\ncontent-length:\s*(\d+)/.exec(header)

@@ -1,4 +1,4 @@
-/** Latencies, kept to three significant digits from a microsecond to ten minutes. */
+/** Histograms of latencies with three significant digits, from a microsecond to ten minutes. */
 import { build, type Histogram } from "hdr-histogram-js"
 import type { Latency } from "./Job.ts"
 
@@ -20,7 +20,7 @@ export function record(histogram: Histogram, milliseconds: number): void {
   histogram.recordValue(microseconds < 1 ? 1 : microseconds > highestMicroseconds ? highestMicroseconds : microseconds)
 }
 
-/** The percentiles, in microseconds; zeros if nothing was recorded. */
+/** Returns the percentiles in microseconds, or zeros for an empty histogram. */
 export function summarize(histogram: Histogram): Latency {
   if (histogram.totalCount === 0) return { mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0 }
   return {

@@ -1,23 +1,23 @@
 /**
- * What the bench asks of a load generator, and what it answers. The generator is a process of its own; these travel
- * over its IPC channel.
+ * The jobs and outcomes of the load generator. The generator is a separate process; these values travel over its IPC
+ * channel.
  */
 
-/** A request as it goes out, around the bearer token: `head + token + tail` is the whole of it. */
+/** A request around the bearer token: `head + token + tail`. */
 export interface RequestTemplate {
   /** From the request line up to and including `Bearer `. */
   readonly head: string
-  /** What follows the token; `{number}` in it becomes a number of nine digits that grows with each request. */
+  /** The text after the token. Each request replaces `{number}` with the next number of nine digits. */
   readonly tail: string
 }
 
-/** Requests with several heads, which are taken in turns. */
+/** Requests with several heads, taken in turns. */
 export interface RequestTemplates {
   readonly heads: ReadonlyArray<string>
   readonly tail: string
 }
 
-/** Part of a file that holds one token a line. */
+/** Part of a file with one token per line. */
 export interface TokenRange {
   readonly file: string
   readonly from: number
@@ -28,7 +28,7 @@ export interface TokenRange {
 export interface Watched {
   readonly name: string
   readonly processId: number
-  /** Its direct children count with it, those that ended meanwhile too: a Postgres server and its backends. */
+  /** Whether to add its direct children, including those that ended: a Postgres server and its backends. */
   readonly withChildren: boolean
 }
 
@@ -36,25 +36,28 @@ interface Common {
   readonly host: string
   readonly port: number
   readonly connections: number
-  /** Load before the measured span, in seconds: compilers warm up, pools fill. */
+  /** Seconds of load before the measured span, to warm up compilers and pools. */
   readonly warmupSeconds: number
   /** The measured span, in seconds. */
   readonly seconds: number
-  /** How long the last answers may take after the end. Default: 10 */
+  /** The most seconds to wait for the last responses after the end. Default: 10 */
   readonly drainSecondsMax?: number
   readonly watched: ReadonlyArray<Watched>
 }
 
-/** Each connection sends its next request when the last one was answered: finds the capacity, hides queueing. */
+/**
+ * Each connection sends its next request when the previous response is complete. This finds the capacity and hides
+ * queueing.
+ */
 export interface ClosedLoopJob extends Common {
   readonly mode: "closed"
   readonly request: RequestTemplate | RequestTemplates
   readonly tokens: TokenRange
-  /** Start over when the tokens are used up (polling); otherwise the run ends there. */
+  /** Starts over when the tokens are used up (polling); otherwise the run ends there. */
   readonly repeatTokens: boolean
 }
 
-/** Requests start at a set rate whatever the answers do; latency counts from the intended start. */
+/** Requests start at a fixed rate that responses do not affect. Latency counts from the intended start. */
 export interface OpenLoopJob extends Common {
   readonly mode: "open"
   readonly request: RequestTemplate | RequestTemplates
@@ -63,25 +66,25 @@ export interface OpenLoopJob extends Common {
   readonly seed: number
 }
 
-/** Each connection is one new consumer after the other: session, entry, status; closed loop. */
+/** Each connection serves one new consumer after another: session, entry, status. Closed loop. */
 export interface ArrivalsJob extends Common {
   readonly mode: "arrivals"
-  /** The whole request that answers `accessToken`. */
+  /** The complete request that returns `accessToken`. */
   readonly session: string
   readonly enter: RequestTemplate
   readonly status: RequestTemplate
 }
 
-/** Each connection is a stream of one consumer that waits, all of them told how the line moves. */
+/** Each connection is the stream of one waiting consumer. All streams receive events as the line moves. */
 export interface StreamsJob extends Common {
   readonly mode: "streams"
   /** `GET …/events` */
   readonly request: RequestTemplate
-  /** Of those who wait. */
+  /** The tokens of the waiting consumers. */
   readonly tokens: TokenRange
-  /** What takes a consumer out of the line. */
+  /** The request that removes a consumer from the line. */
   readonly move: RequestTemplate
-  /** Of those who are ahead of all who wait, and leave. */
+  /** The tokens of the consumers who leave. They are ahead of all waiting ones. */
   readonly movers: TokenRange
   readonly movesPerSecond: number
   readonly seed: number
@@ -99,26 +102,26 @@ export interface Latency {
   readonly max: number
 }
 
-/** What came of a job. Counts and latencies are of the measured span unless they say otherwise. */
+/** The result of a job. Counts and latencies cover the measured span unless stated otherwise. */
 export interface Outcome {
   readonly requests: number
   readonly seconds: number
   readonly perSecond: number
   readonly latency: Latency
-  /** Of each step of an arrival, in order; empty for the other modes. */
+  /** The latency of each step of an arrival, in sequence; empty for other modes. */
   readonly steps: ReadonlyArray<Latency>
-  /** How many answers had each status, from the first request to the last, warm-up included. */
+  /** The number of responses with each status, from the first request to the last, warm-up included. */
   readonly statuses: { readonly [status: string]: number }
-  /** Connections that failed or were closed by the server before their answer. */
+  /** Connections that failed, or that the server closed before their response. */
   readonly connectionErrors: number
-  /** Requests never answered within the time allowed after the end. */
+  /** Requests without a response within the drain time. */
   readonly unanswered: number
   /** Open loop: requests that were due but could not start before the end of the run. */
   readonly unsent: number
-  /** Open loop: how late the generator's own timer ran at worst, in microseconds; a large one spoils the run. */
+  /** Open loop: the largest delay of the generator's own timer, in microseconds. A large delay invalidates the run. */
   readonly timerLagMax: number
-  /** Processor time used in the measured span, in seconds, by name; the generator's own is `generator`. */
+  /** Processor time in the measured span, in seconds, by name; `generator` is the generator itself. */
   readonly processorSeconds: { readonly [name: string]: number }
-  /** Some bodies, for checking that the answers are what they should be. */
+  /** Some bodies, for checks of the responses. */
   readonly samples: ReadonlyArray<string>
 }

@@ -1,17 +1,17 @@
-/** The load generator as the bench sees it: a process that takes jobs, one at a time. */
+/** The bench's handle on the load generator, a process that takes one job at a time. */
 import { type ChildProcess, fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import type { Job, Outcome } from "./Job.ts"
 
-/** Beyond the job's own span: opening connections, building requests, the last answers. */
+/** Seconds on top of the job's span: opening connections, building requests, the last responses. */
 const overheadSecondsMax = 60
 
 export class LoadGenerator {
   private child: ChildProcess | undefined
 
   /**
-   * Runs the job; fails if an answer had a status other than `expectedStatus`, or a connection broke. A job that holds its
-   * connections open at its end does so until `whileHeld` is done.
+   * Runs the job. Fails if a response has a status outside `expectedStatuses`, or if a connection breaks. A job that
+   * holds its connections open at its end does so until `whileHeld` resolves.
    */
   async run(
     job: Job,
@@ -22,11 +22,11 @@ export class LoadGenerator {
     const unexpected = Object.entries(outcome.statuses).filter(([status]) => !expectedStatuses.includes(Number(status)))
     if (unexpected.length > 0) {
       const list = unexpected.map(([status, count]) => `${count} × ${status}`).join(", ")
-      throw new Error(`Unexpected answers (${list}), for example ${outcome.samples[0] ?? "no body kept"}`)
+      throw new Error(`Unexpected responses (${list}), for example ${outcome.samples[0] ?? "no body kept"}`)
     }
     if (outcome.connectionErrors > 0) throw new Error(`${outcome.connectionErrors} connections broke during the run`)
-    if (job.mode !== "open" && outcome.unanswered > 0) throw new Error(`${outcome.unanswered} requests had no answer`)
-    if (outcome.requests === 0) throw new Error("Nothing was answered in the measured span")
+    if (job.mode !== "open" && outcome.unanswered > 0) throw new Error(`${outcome.unanswered} requests had no response`)
+    if (outcome.requests === 0) throw new Error("No response arrived in the measured span")
     return outcome
   }
 

@@ -1,8 +1,8 @@
 /**
- * Arrivals at a set rate, independent of the answers, as consumers arrive in life: a Poisson stream from a seed. An
- * arrival that finds every connection busy waits for one, and its latency counts from when it was due. The timer ticks
- * every millisecond, so up to a millisecond of each latency is the generator's own; a generator that spun instead would
- * take a core from what it measures.
+ * Arrivals at a fixed rate that responses do not affect: a Poisson process from a seed. An arrival that finds every
+ * connection busy waits for one, and its latency counts from its due time. The timer ticks every millisecond, so up to
+ * a millisecond of each latency comes from the generator. A generator that spun would take a core from the measured
+ * program.
  */
 import type { Connection } from "./Connection.ts"
 import type { OpenLoopJob } from "./Job.ts"
@@ -11,7 +11,7 @@ import { Run } from "./Run.ts"
 
 export class OpenLoop extends Run {
   private readonly prepared: Requests
-  /** When each arrival is due, in milliseconds after the start. */
+  /** The due time of each arrival, in milliseconds after the start. */
   private readonly due: Float64Array
   private readonly free: Array<Connection> = []
   private readonly isAnswered: Uint8Array
@@ -44,7 +44,7 @@ export class OpenLoop extends Run {
     if (!this.isStopping) this.sendDue(now)
   }
 
-  /** What was never answered was slow at least until now; leaving it out would flatter an overloaded server. */
+  /** Counts an unanswered request with the time until now. Leaving it out would flatter an overloaded server. */
   protected override settle(): void {
     clearInterval(this.timer)
     const answeredRequests = this.requests
@@ -57,7 +57,7 @@ export class OpenLoop extends Run {
     this.unsent = this.due.length - this.next
   }
 
-  /** What became due since the last tick still starts. */
+  /** Sends the arrivals due since the last tick, then ends. */
   protected override end(): void {
     this.sendDue(performance.now())
     super.end()
@@ -82,7 +82,7 @@ export class OpenLoop extends Run {
   }
 }
 
-/** When the arrivals of a Poisson stream are due, in milliseconds; the same for the same seed. */
+/** Returns the due times of a Poisson process in milliseconds. The same seed gives the same times. */
 export function arrivals(perSecond: number, seconds: number, seed: number): Float64Array {
   const random = uniform(seed)
   const due: Array<number> = []
@@ -93,7 +93,9 @@ export function arrivals(perSecond: number, seconds: number, seed: number): Floa
   }
 }
 
-/** Numbers in [0, 1) from a 32-bit linear congruential generator, upper bits first; chance of this quality suffices. */
+/**
+ * Returns numbers in [0, 1) from a 32-bit linear congruential generator, upper bits first. This quality suffices here.
+ */
 function uniform(seed: number): () => number {
   let state = seed >>> 0
   return () => {

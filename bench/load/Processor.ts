@@ -1,21 +1,20 @@
 /**
- * Processor time of processes, from Linux's /proc. Unlike a rate, processor time a request hardly depends on what else
- * the machine does meanwhile, so it is the figure to compare when the machine is busy. Elsewhere than on Linux there is
- * no /proc and the figures are absent.
+ * Processor time of processes, from Linux's /proc. Other load on the machine hardly changes processor time per request,
+ * so it is the figure to compare on a busy machine. On other systems there is no /proc and the figures are absent.
  */
 import { readFileSync } from "node:fs"
 import type { Watched } from "./Job.ts"
 
-/** Linux counts processor time in hundredths of a second on every machine Node runs on. */
+/** Linux reports processor time in hundredths of a second on every platform that Node supports. */
 const ticksPerSecond = 100
 
-/** Processor seconds used so far by each watched process, by name; those that cannot be read are left out. */
+/** Returns the processor seconds of each watched process, by name. Leaves out processes that it cannot read. */
 export function readProcessorSeconds(watched: ReadonlyArray<Watched>): { [name: string]: number } {
   const seconds: { [name: string]: number } = {}
   for (const process of watched) {
     const own = ticksOf(process.processId)
     if (own === undefined) continue
-    // A child that has ended is counted in its parent's own record of ended children.
+    // The parent's record of ended children contains a child that has ended.
     let ticks = own.used + (process.withChildren ? own.endedChildren : 0)
     if (process.withChildren) {
       for (const child of childrenOf(process.processId)) ticks += ticksOf(child)?.used ?? 0
@@ -25,13 +24,13 @@ export function readProcessorSeconds(watched: ReadonlyArray<Watched>): { [name: 
   return seconds
 }
 
-/** Resident memory of a process in bytes, or undefined where it cannot be read. */
+/** Returns the resident memory of a process in bytes, or undefined if it is unreadable. */
 export function readResidentBytes(processId: number): number | undefined {
   const found = /VmRSS:\s+(\d+) kB/.exec(readText(`/proc/${processId}/status`) ?? "")
   return found === null ? undefined : Number(found[1]) * 1024
 }
 
-/** The parent of a process, or undefined where it cannot be read. */
+/** Returns the parent of a process, or undefined if it is unreadable. */
 export function readParent(processId: number): number | undefined {
   const fields = statFields(processId)
   return fields === undefined ? undefined : Number(fields[1])
@@ -46,7 +45,7 @@ function ticksOf(processId: number): { readonly used: number; readonly endedChil
   }
 }
 
-/** The fields of /proc/<pid>/stat after the name, which may hold blanks and brackets itself: state, parent, … */
+/** Returns the fields of /proc/<pid>/stat after the name, which can contain spaces and brackets: state, parent, … */
 function statFields(processId: number): ReadonlyArray<string> | undefined {
   const text = readText(`/proc/${processId}/stat`)
   return text?.slice(text.lastIndexOf(")") + 2).split(" ")

@@ -1,6 +1,4 @@
-/**
- * The requests of a run, made before it starts and laid end to end in one buffer, so that sending one is a view on it.
- */
+/** The requests of a run, built before it starts in one buffer, so that sending a request is a view on the buffer. */
 import { readFileSync } from "node:fs"
 import type { RequestTemplate, RequestTemplates, TokenRange } from "./Job.ts"
 
@@ -12,7 +10,7 @@ export interface Requests {
   at(index: number): Uint8Array
 }
 
-/** One request for each token of the range. */
+/** Builds one request for each token of the range. */
 export function makeRequests(template: RequestTemplate | RequestTemplates, range: TokenRange): Requests {
   const file = readFileSync(range.file)
   const starts: Array<number> = [0]

@@ -1,7 +1,6 @@
 /**
- * What all three kinds of load have in common: connections that open before the start, a warm-up, a measured span with
- * processor time read at both its ends, and an end at which nothing is cut off: the last requests are still answered,
- * so that the number of acknowledged changes is known exactly.
+ * The common part of the loads: connections open before the start, a warm-up, and a measured span with processor time
+ * read at both ends. The end waits for the last responses, so the number of acknowledged changes is exact.
  */
 import type { Histogram } from "hdr-histogram-js"
 import { Connection, type ConnectionListener } from "./Connection.ts"
@@ -39,18 +38,18 @@ export abstract class Run implements ConnectionListener {
     this.job = job
   }
 
-  /** Starts the load; every connection is open. */
+  /** Starts the load when every connection is open. */
   protected abstract start(): void
-  /** Takes note of an answer and goes on. */
+  /** Records a response and continues. */
   protected abstract answered(connection: Connection, now: number): void
-  /** Called when the time allowed after the end is over. */
+  /** Called after the drain time. */
   protected settle(): void {}
 
   async outcome(): Promise<Outcome> {
     await this.open()
     this.startedAt = performance.now()
     const end = new Promise<void>((resolve) => (this.ended = resolve))
-    // Without a warm-up the first answer counts, however late a timer would be.
+    // Without a warm-up the first response counts, even if a timer is late.
     const { warmupSeconds } = this.job
     if (warmupSeconds === 0) this.measure()
     const warm = setTimeout(() => this.measure(), warmupSeconds * 1000)
@@ -81,7 +80,7 @@ export abstract class Run implements ConnectionListener {
   onLost(connection: Connection): void {
     this.connectionErrors++
     if (connection.inFlight) this.inFlight--
-    // The run is spoilt; going on to its end would only take time.
+    // The run is invalid, so it ends now.
     if (this.startedAt > 0) this.end()
     if (this.isStopping && this.inFlight === 0) this.drained?.()
   }
@@ -91,7 +90,7 @@ export abstract class Run implements ConnectionListener {
     connection.send(request, startedAt)
   }
 
-  /** Counts an answer of the measured span. */
+  /** Counts a response of the measured span. */
   protected count(milliseconds: number): void {
     this.requests++
     record(this.latencies, milliseconds)

@@ -1,8 +1,8 @@
 /**
- * Many consumers that wait in one line, each with a stream of Server-Sent Events of its own, while the line moves: those
- * ahead of all of them leave, one after the other, as a Poisson stream from a seed. For each stream and each move it is
- * taken down how long the stream was not told of it, from when the move was meant to begin. A stream need not be told of
- * each move by itself: a position tells of all that came before.
+ * Many consumers wait in one line, each with its own stream of Server-Sent Events, while the line moves. The consumers
+ * ahead of all of them leave one at a time, as a Poisson process from a seed. For each stream and each move, the
+ * histogram records the delay from the intended start of the move to its event. One event may cover several moves,
+ * because a position includes all earlier moves.
  */
 import { connect, type Socket } from "node:net"
 import { Connection } from "./Connection.ts"
@@ -16,12 +16,12 @@ const openSecondsMax = 60
 const drainSecondsDefault = 10
 const samplesMax = 4
 
-/** Streams that are opened at the same time. */
+/** Streams that open at the same time. */
 const burst = 100
 
-/** One stream, and how many moves it has been told of. */
+/** One stream, and the number of moves it has received. */
 class Stream {
-  told = 0
+  moves = 0
   private firstPosition = 0
   private rest = ""
   private readonly socket: Socket
@@ -50,7 +50,7 @@ class Stream {
       if (this.firstPosition === 0) {
         this.firstPosition = Number(position)
         this.run.opened(block)
-      } else this.run.toldOf(this, this.firstPosition - Number(position))
+      } else this.run.receivedUpTo(this, this.firstPosition - Number(position))
     }
     if (this.firstPosition === 0 && all.startsWith("HTTP/1.1 ") && !all.startsWith("HTTP/1.1 200"))
       this.run.refused(all)
@@ -61,7 +61,7 @@ export class Streams {
   private readonly job: StreamsJob
   private readonly prepared: Requests
   private readonly moves: Requests
-  /** When each move is due, in milliseconds after the start. */
+  /** The due time of each move, in milliseconds after the start. */
   private readonly due: Float64Array
   private readonly streams: Array<Stream> = []
   private readonly latencies = makeHistogram()
@@ -71,7 +71,7 @@ export class Streams {
   private events = 0
   private failure: Error | undefined
 
-  /** Waits with all streams open when everything has been told, so that someone may look at the server. */
+  /** Keeps all streams open after the last event, so that the bench can inspect the server. */
   private readonly held: () => Promise<void>
 
   constructor(job: StreamsJob, held: () => Promise<void>) {
@@ -91,7 +91,7 @@ export class Streams {
     const processorBefore = this.readProcessor()
     this.startedAt = performance.now()
     await this.move()
-    await this.until(() => this.streams.every(({ told }) => told === this.due.length), this.job.drainSecondsMax)
+    await this.until(() => this.streams.every(({ moves }) => moves === this.due.length), this.job.drainSecondsMax)
     const seconds = (performance.now() - this.startedAt) / 1000
     const processorAfter = this.readProcessor()
     await this.held()
@@ -105,7 +105,7 @@ export class Streams {
       steps: [],
       statuses: { 200: this.open },
       connectionErrors: 0,
-      unanswered: this.streams.filter(({ told }) => told < this.due.length).length,
+      unanswered: this.streams.filter(({ moves }) => moves < this.due.length).length,
       unsent: 0,
       timerLagMax: 0,
       processorSeconds: Object.fromEntries(
@@ -120,11 +120,11 @@ export class Streams {
     if (this.samples.length < samplesMax) this.samples.push(event)
   }
 
-  /** A stream was told of all moves up to a number of them. */
-  toldOf(stream: Stream, moves: number): void {
+  /** Records that a stream received all moves up to a number. */
+  receivedUpTo(stream: Stream, moves: number): void {
     const now = performance.now()
     this.events++
-    for (; stream.told < moves; stream.told++) record(this.latencies, now - this.startedAt - this.due[stream.told]!)
+    for (; stream.moves < moves; stream.moves++) record(this.latencies, now - this.startedAt - this.due[stream.moves]!)
   }
 
   refused(answer: string): void {
@@ -145,7 +145,7 @@ export class Streams {
     }
   }
 
-  /** One move after the other, each when it is due or as soon as the one before it was answered. */
+  /** Sends one move after another, each when it is due or when the previous response is complete. */
   private async move(): Promise<void> {
     let answered: (() => void) | undefined
     const connection = new Connection(this.job.host, this.job.port, {

@@ -1,4 +1,4 @@
-/** The load generator's process: takes one job over IPC, runs it, answers the outcome, waits for the next. */
+/** The load generator's process: takes a job over IPC, runs it, sends the outcome and waits for the next job. */
 import { Arrivals } from "./Arrivals.ts"
 import { ClosedLoop } from "./ClosedLoop.ts"
 import type { Job, Outcome } from "./Job.ts"
@@ -18,7 +18,7 @@ function prepare(job: Job): { outcome(): Promise<Outcome> } {
   }
 }
 
-/** Asks to be told to go on. */
+/** Reports that the streams are open and waits for "go on". */
 function held(): Promise<void> {
   return new Promise((resolve) => {
     process.once("message", () => resolve())

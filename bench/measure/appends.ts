@@ -1,6 +1,6 @@
 /**
- * What the journal's index over time and type costs an append: commits of a thousand entries, with the index and without it in
- * turns, each time into a new queue. Prints JSON.
+ * Measures the cost per append of the journal's index over time and type: commits of a thousand entries, with and
+ * without the index in turns, each into a new queue. Prints JSON.
  *
  *     npm run bench:appends -- 5
  */

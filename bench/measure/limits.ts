@@ -1,6 +1,6 @@
 /**
- * What counting a request costs in memory, without HTTP: an entry into a queue, which is under three limits of its
- * organization, and with limits for addresses and consumers set under two more. Prints JSON.
+ * Measures the in-memory cost of counting a request, without HTTP: an entry into a queue, which has three limits of its
+ * organization, and two more when limits for addresses and consumers are set. Prints JSON.
  */
 import { Effect } from "effect"
 import { type Caller, make } from "../../src/http/limits/RateLimits.ts"
@@ -9,7 +9,7 @@ import { median } from "../report/Figures.ts"
 
 const requests = 1_000_000
 const repetitions = 5
-/** Consumers that take turns; each has an address of its own. */
+/** Consumers that take turns; each has its own address. */
 const consumers = 10_000
 const unlimited = 1_000_000_000
 
@@ -20,16 +20,15 @@ const callers = Array.from({ length: consumers }, (_, index): Caller => ({
   address: () => `address ${index}`
 }))
 
-/** Microseconds a request, in the median of some repetitions. */
+/** Returns microseconds per request, the median of the repetitions. */
 const measure = (settings: Parameters<typeof Settings.layerTest>[0]) =>
   Effect.gen(function* () {
     const gate = (yield* make()).gate("consumer", "queueEntry")
     const spans = Array.from({ length: repetitions }, () => {
       const from = performance.now()
       for (let index = 0; index < requests; index++) {
-        const standing = gate.pass(callers[index % consumers]!)
-        if (Effect.isEffect(standing) || standing.retryAfterSeconds !== undefined)
-          throw new Error("A request was refused")
+        const status = gate.pass(callers[index % consumers]!)
+        if (Effect.isEffect(status) || status.retryAfterSeconds !== undefined) throw new Error("A request was refused")
       }
       return ((performance.now() - from) * 1000) / requests
     })

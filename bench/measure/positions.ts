@@ -1,6 +1,6 @@
 /**
- * What a position costs in the queue itself, without HTTP: fills a queue with each of the given numbers of consumers,
- * lets a tenth leave, and asks for views at random. Prints JSON.
+ * Measures the cost of a position in the queue itself, without HTTP. Fills a queue with each given number of consumers,
+ * removes a tenth of them, and reads views at random. Prints JSON.
  */
 import { deciders } from "../../src/domain/mechanism/Mechanism.ts"
 import { median } from "../report/Figures.ts"
@@ -32,16 +32,16 @@ function measure(waiting: number) {
   for (let index = 0; index < waiting; index += 10) {
     queue.evolve(state, { _tag: "Left", at, consumerId: consumerIds[index]! })
   }
-  const asked = Array.from({ length: views }, () => consumerIds[Math.floor(Math.random() * waiting)]!)
+  const sampled = Array.from({ length: views }, () => consumerIds[Math.floor(Math.random() * waiting)]!)
   const spans = Array.from({ length: repetitions }, () => {
     let positions = 0
     const from = performance.now()
-    for (const id of asked) {
+    for (const id of sampled) {
       const view = queue.view(state, id, at)
       if (view.status === "QUEUED") positions += view.position ?? 0
     }
     const microseconds = ((performance.now() - from) * 1000) / views
-    if (positions === 0) throw new Error("Nobody has a position")
+    if (positions === 0) throw new Error("No consumer has a position")
     return microseconds
   })
   return { waiting, microsecondsPerPosition: median(spans) }

@@ -1,6 +1,6 @@
 /**
- * How long `usher verify-draw` takes for the proof of a draw with so many entries, half of them weighted, its start included.
- * Prints JSON.
+ * Measures `usher verify-draw` on the proof of a draw, half of whose entries are weighted. The time includes the start
+ * of the process. Prints JSON.
  *
  *     npm run bench:verify-draw -- 100000
  */
@@ -51,7 +51,7 @@ try {
   writeFileSync(file, JSON.stringify(proof))
   const seconds = Array.from({ length: rounds }, () => {
     const from = performance.now()
-    // It ends with another code than 0, and this with it, if the proof does not hold.
+    // Throws if the proof is invalid: the command then exits with a nonzero code.
     execFileSync(process.execPath, ["src/main.ts", "verify-draw", file])
     return (performance.now() - from) / 1000
   })

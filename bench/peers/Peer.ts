@@ -1,6 +1,6 @@
 /**
- * What both Fastify peers share: configuration from the environment, the credentials check, the shape of the answer.
- * They do the work of Usher's enter, leave and status operations and nothing beyond it: no rate limits, no live streams, no
+ * The common part of both Fastify peers: configuration from the environment, the credentials check, the shape of the
+ * response. They implement only Usher's enter, leave and status operations: no rate limits, no live streams, no
  * admissions.
  */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify"
@@ -9,7 +9,7 @@ import { hash } from "node:crypto"
 
 const knownTokensMax = 125_000
 
-/** A consumer's own view of its place; `position` counts from 1. */
+/** A consumer's view of its own place; `position` counts from 1. */
 export interface Place {
   readonly status: string
   readonly position?: number
@@ -18,7 +18,7 @@ export interface Place {
   readonly enteredAt?: string
 }
 
-/** The store behind a peer. All three answer undefined if there is no such open queue of this organization. */
+/** The store behind a peer. All three operations return undefined if the organization has no such open queue. */
 export interface Store {
   enter(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined>
   leave(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined>
@@ -40,7 +40,7 @@ export function setting(name: string): string {
   return value
 }
 
-/** The place of someone who waits, as it goes out. */
+/** Returns the place of a waiting consumer as the API sends it. */
 export function queued(position: number, admitRate: number, enteredAt: Date): Place {
   return {
     status: "QUEUED",
@@ -125,7 +125,7 @@ interface Claims {
   readonly expiresAt: number
 }
 
-/** Tokens that were checked before, by their digest, until they expire: as Usher remembers them, and as many. */
+/** A cache of checked tokens by digest, until they expire. It has the same size as Usher's. */
 class KnownTokens {
   private readonly byDigest = new Map<string, Claims>()
 

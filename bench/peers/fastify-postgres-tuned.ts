@@ -1,17 +1,16 @@
 /**
- * The same as `fastify-postgres`, by a team that has tuned it: an entry is one prepared statement, hence one round trip and
- * one transaction.
+ * The peer `fastify-postgres` after tuning: an entry is one prepared statement, and so one round trip and one
+ * transaction.
  *
- * Each queue has a sequence that numbers its entries, so that entries do not wait for one another's commits. A position
- * is the entry's number, less those admitted from the head, less those ahead that left from the middle; no count over
- * the queue is needed.
+ * Each queue has a sequence that numbers its entries, so entries do not wait for each other's commits. A position is
+ * the entry's number, less the entries admitted from the head, less the earlier entries that left from the middle. It
+ * needs no count over the queue.
  */
-import { Pool } from "pg"
-import { leaveStatement, type Row, statusIn, view } from "./postgres.ts"
-import { serve, setting, type Place, type Store } from "./Peer.ts"
+import { PostgresStore, type Row, view } from "./postgres.ts"
+import { serve, type Place } from "./Peer.ts"
 
-// The queue's row is read without a lock: an entry that runs beside the queue's end may still slip in, which Usher
-// would not allow; holding the row would put all entries of a queue in single file.
+// This reads the queue's row without a lock, so an entry that runs while the queue ends may still succeed. Usher does
+// not allow that. A lock on the row would serialize all entries of a queue.
 const enterStatement = `
   with queue as (
     select id, admit_rate, head_number from queues
@@ -35,33 +34,13 @@ const enterStatement = `
     ))::int4 as position
   from queue, place`
 
-class PostgresStore implements Store {
-  private readonly pool: Pool
-
-  constructor() {
-    const size = Number(setting("POOL_SIZE"))
-    this.pool = new Pool({ connectionString: setting("DATABASE_URL"), max: size, min: size })
-  }
-
-  async enter(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
+class EntryStore extends PostgresStore {
+  override async enter(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
     const query = { name: "enter", text: enterStatement, values: [queueId, organizationId, consumerId] }
     const { rows } = await this.pool.query<Row>(query)
-    // No row: no such queue, or the same consumer's other request won the race and is visible only now.
+    // No row: there is no such queue, or a concurrent request of the same consumer won and its row is visible only now.
     return rows[0] === undefined ? this.status(queueId, organizationId, consumerId) : view(rows[0])
-  }
-
-  async leave(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
-    await this.pool.query({ name: "leave", text: leaveStatement, values: [queueId, organizationId, consumerId] })
-    return this.status(queueId, organizationId, consumerId)
-  }
-
-  status(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
-    return statusIn(this.pool, queueId, organizationId, consumerId)
-  }
-
-  close(): Promise<void> {
-    return this.pool.end()
   }
 }
 
-await serve(new PostgresStore())
+await serve(new EntryStore())

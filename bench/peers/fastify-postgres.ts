@@ -1,12 +1,12 @@
 /**
- * A queue as most teams would build it first: Fastify and `pg`, a transaction of a few plain statements for each entry.
+ * The plain first version of a queue: Fastify and `pg`, with a transaction of a few plain statements for each entry.
  *
- * Each queue has a sequence that numbers its entries. A position is the entry's number, less those admitted from the head,
- * less those ahead that left from the middle; no count over the queue is needed.
+ * Each queue has a sequence that numbers its entries. A position is the entry's number, less the entries admitted from
+ * the head, less the earlier entries that left from the middle. It needs no count over the queue.
  */
-import { Pool, type PoolClient } from "pg"
-import { leaveStatement, statusIn } from "./postgres.ts"
-import { queued, serve, setting, type Place, type Store } from "./Peer.ts"
+import type { PoolClient } from "pg"
+import { PostgresStore } from "./postgres.ts"
+import { queued, serve, type Place } from "./Peer.ts"
 
 interface Entry {
   readonly number: string
@@ -37,15 +37,8 @@ const insertStatement = `
 const departedStatement = `
   select count(*)::int4 as departed from departures where queue_id = $1 and number > $2 and number < $3`
 
-class PostgresStore implements Store {
-  private readonly pool: Pool
-
-  constructor() {
-    const size = Number(setting("POOL_SIZE"))
-    this.pool = new Pool({ connectionString: setting("DATABASE_URL"), max: size, min: size })
-  }
-
-  async enter(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
+class EntryStore extends PostgresStore {
+  override async enter(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
     const client = await this.pool.connect()
     try {
       await client.query("begin")
@@ -74,7 +67,7 @@ class PostgresStore implements Store {
     const queue = queues.rows[0]
     if (queue === undefined) return undefined
     const entry = isPresent(queue) ? queue : await this.insert(client, queueId, consumerId)
-    // The same consumer's other request was here first.
+    // A concurrent request of the same consumer was first.
     if (entry === undefined) return this.enterWithin(client, queueId, organizationId, consumerId)
     if (entry.status !== "QUEUED") return { status: entry.status, enteredAt: entry.entered_at.toISOString() }
     const { rows } = await client.query<{ readonly departed: number }>({
@@ -90,23 +83,10 @@ class PostgresStore implements Store {
     const inserted = await client.query<Entry>({ name: "insert", text: insertStatement, values: [queueId, consumerId] })
     return inserted.rows[0]
   }
-
-  async leave(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
-    await this.pool.query({ name: "leave", text: leaveStatement, values: [queueId, organizationId, consumerId] })
-    return this.status(queueId, organizationId, consumerId)
-  }
-
-  async status(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
-    return statusIn(this.pool, queueId, organizationId, consumerId)
-  }
-
-  close(): Promise<void> {
-    return this.pool.end()
-  }
 }
 
 function isPresent(queue: Queue): queue is Queue & Entry {
   return typeof queue.status === "string" && queue.status !== "LEFT"
 }
 
-await serve(new PostgresStore())
+await serve(new EntryStore())

@@ -1,7 +1,7 @@
 /**
- * A queue as a team would build it next: Fastify and `ioredis`, one Lua script for each entry, on a Redis that writes
- * every command to disk before it answers (`appendonly yes`, `appendfsync always`). The waiting line is a sorted set,
- * so that a position is a rank, exact also after people have left.
+ * A queue on Redis: Fastify and `ioredis`, with one Lua script for each entry. Redis writes every command to disk
+ * before it answers (`appendonly yes`, `appendfsync always`). The waiting line is a sorted set, so a position is a
+ * rank, which stays exact after consumers leave.
  */
 import { Redis, type Result } from "ioredis"
 import { queued, serve, setting, type Place, type Store } from "./Peer.ts"
@@ -14,10 +14,10 @@ declare module "ioredis" {
   }
 }
 
-/** Status, when entered (milliseconds), position (0 if not waiting), admit rate; null if there is no such queue. */
+/** Status, time of entry (milliseconds), position (0 if not waiting), admit rate; null if there is no such queue. */
 type Answer = readonly [string, string, number, string] | null
 
-// Keys of a queue share its id in braces, so that they stay together on a Redis cluster.
+// All keys of a queue contain its id in braces, so that a Redis cluster stores them together.
 const readQueue = `
   local queue = KEYS[1]
   local settings = redis.call('HMGET', queue, 'organizationId', 'admitRate', 'ended')
@@ -52,7 +52,7 @@ class RedisStore implements Store {
   private readonly redis: Redis
 
   constructor() {
-    // Commands of one turn of the event loop travel together.
+    // Sends the commands of one turn of the event loop together.
     this.redis = new Redis(setting("REDIS_URL"), { enableAutoPipelining: true })
     this.redis.defineCommand("enter", { numberOfKeys: 1, lua: enterScript })
     this.redis.defineCommand("leave", { numberOfKeys: 1, lua: leaveScript })

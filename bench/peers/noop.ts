@@ -1,7 +1,7 @@
 /**
- * Usher's own server before an engine that answers from nothing: the same listeners, routes, credentials, schemas and
- * process as `usher serve`, but no actor, no decision and no journal behind them. What it reaches is the ceiling of the
- * transport. With `--open` it knows no credentials and no limits either.
+ * Usher's own server with a stub engine: the same listeners, routes, credentials, schemas and process as `usher serve`,
+ * but no actor, no decision and no journal. Its rate is the ceiling of the transport. With `--open` it also checks no
+ * credentials and no limits.
  */
 import { NodeCrypto, NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Runtime } from "effect"
@@ -59,7 +59,7 @@ const engine = Layer.succeed(Engine, {
   send: () => answer,
   view: () => answer,
   administer: () => Effect.succeed(inspection),
-  configuration: () => Effect.succeed(inspection.configuration),
+  definition: () => Effect.succeed(inspection),
   identity: () => Effect.succeed(inspection.identity),
   inspect: () => Effect.succeed(inspection),
   start: () => Effect.void,

@@ -1,6 +1,6 @@
 /**
- * The credentials of the Consumer API without what they cost: everybody is let in as one and the same consumer, no key
- * and no token is looked at, and no request is counted.
+ * A free replacement for the credentials of the Consumer API. Every request passes as the same consumer, without checks
+ * of keys and tokens and without counts.
  */
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -18,7 +18,8 @@ import {
   SessionEnd,
   SessionUpgrade
 } from "../../src/http/credentials/Credentials.ts"
-import { RateLimits, type LimitStatus } from "../../src/http/limits/RateLimits.ts"
+import type { LimitStatus } from "../../src/http/limits/LimitStatus.ts"
+import { RateLimits } from "../../src/http/limits/RateLimits.ts"
 import { admissions } from "../../src/http/limits/RateLimit.ts"
 
 const id = "00000000-0000-7000-8000-000000000000"
@@ -28,17 +29,17 @@ const consumer = { tenant, consumerId: id, isGuest: true, keyId: id }
 const current = { tenant, by: "noop" }
 const lasting = { hasEnded: () => false, areGood: () => Effect.succeed(true) }
 
-/** Told to everybody. */
-const standing: LimitStatus = { limit: 1_000_000_000, remaining: 1_000_000_000, resetAtSeconds: 0 }
+/** The limit status of every response. */
+const status: LimitStatus = { limit: 1_000_000_000, remaining: 1_000_000_000, resetAtSeconds: 0 }
 
 const uncounted = Effect.provideService(admissions, RateLimits, {
-  gate: () => ({ pass: () => standing }),
-  passUnknown: () => standing,
-  standingOfUnknown: () => standing,
+  gate: () => ({ pass: () => status }),
+  passUnknown: () => status,
+  standingOfUnknown: () => status,
   isUnknownRefused: () => false
 })
 
-/** Lets an endpoint's requests pass. */
+/** Returns a handler wrapper that admits every request of an endpoint. */
 const passing = Effect.map(uncounted, (admission) => (endpoint: HttpApiEndpoint.Top) => {
   const admit = admission("consumer", endpoint)
   return <A, E, R>(handle: Effect.Effect<A, E, R>) =>
@@ -47,7 +48,7 @@ const passing = Effect.map(uncounted, (admission) => (endpoint: HttpApiEndpoint.
     )
 })
 
-/** A middleware that provides a constant. */
+/** Returns a middleware that provides a constant. */
 const providing = <I, S>(key: Context.Key<I, S>, service: S) =>
   Effect.map(
     passing,

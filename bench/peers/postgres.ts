@@ -1,6 +1,6 @@
-/** What both Postgres peers do alike: leave, and ask for the status. */
-import type { Pool } from "pg"
-import { queued, type Place } from "./Peer.ts"
+/** The operations that both Postgres peers share: leave and status. */
+import { Pool } from "pg"
+import { queued, type Place, setting, type Store } from "./Peer.ts"
 
 export interface Row {
   readonly status: string
@@ -9,7 +9,7 @@ export interface Row {
   readonly admit_rate: number
 }
 
-export const leaveStatement = `
+const leaveStatement = `
   with gone as (
     update places set status = 'LEFT'
     where queue_id = $1 and consumer_id = $3 and status = 'QUEUED'
@@ -26,17 +26,32 @@ const statusStatement = `
   from queues queue left join places place on place.queue_id = queue.id and place.consumer_id = $3
   where queue.id = $1 and queue.organization_id = $2`
 
-/** The consumer's place; undefined if there is no such queue. */
-export async function statusIn(
-  pool: Pool,
-  queueId: string,
-  organizationId: string,
-  consumerId: string
-): Promise<Place | undefined> {
-  const query = { name: "status", text: statusStatement, values: [queueId, organizationId, consumerId] }
-  const { rows } = await pool.query<Row | { readonly status: null }>(query)
-  const row = rows[0]
-  return row === undefined ? undefined : row.status === null ? { status: "NOT_QUEUED" } : view(row)
+/** The store of both peers, without the entry, in which they differ. */
+export abstract class PostgresStore implements Store {
+  protected readonly pool: Pool
+
+  constructor() {
+    const size = Number(setting("POOL_SIZE"))
+    this.pool = new Pool({ connectionString: setting("DATABASE_URL"), max: size, min: size })
+  }
+
+  abstract enter(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined>
+
+  async leave(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
+    await this.pool.query({ name: "leave", text: leaveStatement, values: [queueId, organizationId, consumerId] })
+    return this.status(queueId, organizationId, consumerId)
+  }
+
+  async status(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
+    const query = { name: "status", text: statusStatement, values: [queueId, organizationId, consumerId] }
+    const { rows } = await this.pool.query<Row | { readonly status: null }>(query)
+    const row = rows[0]
+    return row === undefined ? undefined : row.status === null ? { status: "NOT_QUEUED" } : view(row)
+  }
+
+  close(): Promise<void> {
+    return this.pool.end()
+  }
 }
 
 export function view(row: Row): Place {

@@ -1,4 +1,4 @@
-/** Runs the peer `noop`, Usher's own transport before an engine that answers from nothing; and the same open to everybody. */
+/** Runs the peer `noop`, Usher's own transport with a stub engine, and `noop-open`, the same without credentials. */
 import { fileURLToPath } from "node:url"
 import { type Ground, type Program, startServer } from "./Program.ts"
 import { usherEnvironment } from "./Usher.ts"

@@ -1,4 +1,4 @@
-/** What both Fastify peers are told by the bench. */
+/** The environment that the bench passes to both Fastify peers. */
 import type { Fixture } from "../setup/Fixture.ts"
 
 export function peerEnvironment(fixture: Fixture): { readonly [name: string]: string } {

@@ -1,6 +1,6 @@
 /**
- * What is measured: programs that do the same work behind the same routes. Each run starts its program afresh, with a
- * database of its own, so that no run profits or suffers from an earlier one.
+ * The measured programs, which do the same work behind the same routes. Each run starts its program with a new
+ * database, so that runs do not affect each other.
  */
 import { join } from "node:path"
 import type { RequestTemplate, Watched } from "../load/Job.ts"
@@ -10,7 +10,7 @@ import { freePort, type Started, start, untilReady } from "../setup/Processes.ts
 import type { ProgramName } from "../Arguments.ts"
 import type { Fixture } from "../setup/Fixture.ts"
 
-/** What programs need from the bench. */
+/** The resources that programs need from the bench. */
 export interface Ground {
   readonly workDirectory: string
   readonly database: DatabaseServer
@@ -18,23 +18,23 @@ export interface Ground {
   readonly fixture: Fixture
 }
 
-/** A million places are read back at the start of some. */
+/** Some programs read a million places when they start. */
 const readySecondsMax = 120
 
 export interface Program {
   readonly name: ProgramName | "noop-open"
-  /** Why it cannot run here, if it cannot. */
+  /** The reason that the program cannot run here; absent if it can. */
   readonly missing?: string
-  /** Starts it with one open queue in which `waiting` consumers wait already. */
+  /** Starts the program with one open queue in which `waiting` consumers already wait. */
   start(waiting: number): Promise<Running>
 }
 
 export interface Running {
   readonly port: number
   readonly processId: number
-  /** The processes whose time its requests cost: `server`, `database`, `redis`. */
+  /** The processes that serve its requests: `server`, `database`, `redis`. */
   readonly watched: ReadonlyArray<Watched>
-  /** How many entries its store holds; undefined if it keeps none. */
+  /** Returns the number of entries in its store; undefined if it keeps none. */
   countEntries(): Promise<number | undefined>
   /** Stops it and removes its data. */
   stop(): Promise<void>
@@ -47,9 +47,9 @@ export interface ServerOptions {
   readonly scriptArguments?: ReadonlyArray<string>
   readonly nodeOptions?: ReadonlyArray<string>
   readonly environment: { readonly [name: string]: string }
-  /** The environment variable that names its port. */
+  /** The environment variable for its port. */
   readonly portVariable: string
-  /** What to ask it until it answers with a success. */
+  /** The request that succeeds once the server is ready. */
   readonly ready: { readonly path: string; readonly headers?: { readonly [name: string]: string } }
 }
 
@@ -71,19 +71,19 @@ export async function startServer(
   return { port, server }
 }
 
-/** Whether a server answers with a success; one that needs long to answer is asked again. */
+/** Returns whether a server responds with a success within five seconds. */
 export async function answersWell(port: number, { path, headers = {} }: ServerOptions["ready"]): Promise<boolean> {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers, signal: AbortSignal.timeout(5000) })
   await answer.arrayBuffer()
   return answer.ok
 }
 
-/** `POST /queues/{id}/enter` as every program takes it. */
+/** `POST /queues/{id}/enter`, the same for every program. */
 export function enterRequest(fixture: Fixture, queueId = fixture.queueId): RequestTemplate {
   return request("POST", `/api/queues/${queueId}/enter`, fixture)
 }
 
-/** `GET /queues/{id}/status` as every program takes it. */
+/** `GET /queues/{id}/status`, the same for every program. */
 export function statusRequest(fixture: Fixture): RequestTemplate {
   return request("GET", `/api/queues/${fixture.queueId}/status`, fixture)
 }
@@ -98,7 +98,7 @@ export function eventsRequest(fixture: Fixture): RequestTemplate {
   return request("GET", `/api/queues/${fixture.queueId}/events`, fixture)
 }
 
-/** `POST /auctions/{id}/bid`, each bid higher than the one before. */
+/** `POST /auctions/{id}/bid`, each bid higher than the previous one. */
 export function bidRequest(fixture: Fixture, auctionId: string): RequestTemplate {
   const body = '{"amount":"{number}"}'
   const length = body.length - "{number}".length + 9
@@ -121,7 +121,7 @@ function request(method: string, path: string, fixture: Fixture): RequestTemplat
   }
 }
 
-/** `POST /auth/guest`, whole: what a new consumer asks first. */
+/** `POST /auth/guest`, complete: the first request of a new consumer. */
 export function sessionRequest(fixture: Fixture): string {
   const { publishableKey } = fixture
   return `POST /api/auth/guest HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Publishable-Key: ${publishableKey}\r\nContent-Length: 0\r\n\r\n`

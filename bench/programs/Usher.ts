@@ -8,28 +8,30 @@ import { freePort, untilReady } from "../setup/Processes.ts"
 import { answersWell, type Ground, type Program, type Running, startServer } from "./Program.ts"
 
 const database = "bench_usher"
+export const countQueued = "select count(*)::int4 as number from places where status = 'QUEUED'"
 export const mainScript = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
-/** A process whose heap can be looked at, and that says how long its start took. */
+/** A running Usher with its start times, its heap and its event loop. */
 export interface Inspectable extends Running {
-  /** How many events of a type a mechanism has on record. */
+  /** Returns the number of journal events of a type that a mechanism has. */
   countEvents(mechanismId: string, type: string): Promise<number>
-  /** All its queues, the fixture's first. */
+  /** The ids of all its queues, the fixture's first. */
   readonly queueIds: ReadonlyArray<string>
-  /** The draw, if there is one, and the sequence of its last event. */
+  /** The id of the draw, if there is one. */
   readonly drawId: string | undefined
+  /** Returns the number of the draw's last event. */
   drawSequence(): Promise<number>
   readonly adminUrl: string
   heapBytes(): Promise<number>
-  /** Watches the event loop; the answer ends that. */
+  /** Watches the event loop; the returned function ends the watch. */
   watchEventLoop(): Promise<() => Promise<Held>>
-  /** From the start of the process until it answered for the queue. */
+  /** Seconds from the start of the process to its first response for the queue. */
   readonly secondsToFirstAnswer: number
-  /** From the start of the process until `/ready` said so. */
+  /** Seconds from the start of the process until `/ready` succeeded. */
   readonly secondsToReady: number
 }
 
-/** The settings of an Usher that is measured. */
+/** The settings of a measured Usher. */
 export async function usherEnvironment(url: string): Promise<{ readonly [name: string]: string }> {
   return {
     DATABASE_URL: url,
@@ -40,25 +42,28 @@ export async function usherEnvironment(url: string): Promise<{ readonly [name: s
   }
 }
 
-/** What there is beside the fixture's queue. */
-export interface Beside {
-  /** So many more queues. */
+/** The mechanisms besides the fixture's queue. */
+export interface MoreMechanisms {
+  /** The number of additional queues. */
   readonly queues?: number
-  /** A draw with so many entries, of which one in a hundred is to win, and which is drawn some other day. */
+  /** The number of entries in a draw. One in a hundred wins; the drawing is on a later day. */
   readonly drawEntries?: number
 }
 
-/** Usher with its fixture's queue, and what is beside it. */
-export function usher(ground: Ground, beside: Beside = {}): Program & { start(waiting: number): Promise<Inspectable> } {
+/** Usher with its fixture's queue and the additional mechanisms. */
+export function usher(
+  ground: Ground,
+  more: MoreMechanisms = {}
+): Program & { start(waiting: number): Promise<Inspectable> } {
   return {
     name: "usher",
     start: async (waiting) => {
-      const { name: template, queueIds, drawId } = await templateFor(ground, waiting, beside)
+      const { name: template, queueIds, drawId } = await templateFor(ground, waiting, more)
       await ground.database.create(database, template)
       await ground.database.checkpoint()
       const inspectorPort = await freePort()
       const from = performance.now()
-      // Asking for the queue waits for its actor; `/ready` only says once a second whether all are there.
+      // A request for the queue waits for its actor, while `/ready` checks all actors only once per second.
       const { queueId, publishableKey } = ground.fixture
       const environment = await usherEnvironment(ground.database.url(database))
       const { port, server } = await startServer(ground, {
@@ -78,15 +83,13 @@ export function usher(ground: Ground, beside: Beside = {}): Program & { start(wa
         processId: server.processId,
         queueIds,
         drawId,
-        countEvents: async (mechanismId, type) => {
-          const counted = "select count(*)::int4 as count from journal where mechanism_id = $1 and type = $2"
-          const rows = await ground.database.query<{ count: number }>(database, counted, [mechanismId, type])
-          return rows[0]!.count
+        countEvents: (mechanismId, type) => {
+          const counted = "select count(*)::int4 as number from journal where mechanism_id = $1 and type = $2"
+          return ground.database.number(database, counted, [mechanismId, type])
         },
-        drawSequence: async () => {
-          const sequence = "select sequence::int4 from mechanism_heads where mechanism_id = $1"
-          const rows = await ground.database.query<{ sequence: number }>(database, sequence, [drawId])
-          return rows[0]!.sequence
+        drawSequence: () => {
+          const sequence = "select sequence::int4 as number from mechanism_heads where mechanism_id = $1"
+          return ground.database.number(database, sequence, [drawId])
         },
         adminUrl: `http://127.0.0.1:${environment["ADMIN_PORT"]}`,
         secondsToFirstAnswer,
@@ -94,11 +97,7 @@ export function usher(ground: Ground, beside: Beside = {}): Program & { start(wa
         heapBytes: () => heapBytes(server.processId, inspectorPort),
         watchEventLoop: () => watchEventLoop(server.processId, inspectorPort),
         watched: [{ name: "server", processId: server.processId, withChildren: false }, ...ground.database.watched],
-        countEntries: async () => {
-          const counted = "select count(*)::int4 as count from places where status = 'QUEUED'"
-          const rows = await ground.database.query<{ count: number }>(database, counted)
-          return rows[0]!.count
-        },
+        countEntries: () => ground.database.number(database, countQueued),
         stop: async () => {
           await server.stop()
           await ground.database.drop(database)
@@ -116,10 +115,10 @@ interface Template {
 
 const made = new Map<string, Template>()
 
-/** The database to copy: the fixture's, or one with more in it, made when it is first needed. */
-export async function templateFor(ground: Ground, waiting: number, beside: Beside): Promise<Template> {
+/** Returns the database to copy: the fixture's, or a filled one, which the first call creates. */
+export async function templateFor(ground: Ground, waiting: number, more: MoreMechanisms): Promise<Template> {
   const { fixture, database: server } = ground
-  const { queues = 0, drawEntries = 0 } = beside
+  const { queues = 0, drawEntries = 0 } = more
   if (waiting + queues + drawEntries === 0) {
     return { name: fixture.templateDatabase, queueIds: [fixture.queueId], drawId: undefined }
   }
@@ -127,7 +126,7 @@ export async function templateFor(ground: Ground, waiting: number, beside: Besid
   const known = made.get(name)
   if (known !== undefined) return known
   await server.create(name, fixture.templateDatabase)
-  // Directly, not through a tap that may stand before the program's own database.
+  // A direct connection, because a tap may be in front of the program's own database.
   const url = server.url(name)
   await fill(url, "queue", fixture.queueId, waiting)
   const others = await createQueues(url, fixture.queueId, queues)

@@ -2,7 +2,7 @@
 import type { Watched } from "../load/Job.ts"
 import { freePort, type Started, untilReady } from "../setup/Processes.ts"
 import { answersWell, type Ground, startServer } from "./Program.ts"
-import { mainScript, templateFor, usherEnvironment } from "./Usher.ts"
+import { countQueued, mainScript, templateFor, usherEnvironment } from "./Usher.ts"
 
 const database = "bench_usher_nodes"
 
@@ -17,13 +17,13 @@ export interface UsherNodes {
   readonly queueIds: ReadonlyArray<string>
   /** All nodes, by name, and the database. */
   readonly watched: ReadonlyArray<Watched>
-  /** The node on which each queue lives, by queue. */
+  /** Returns the node that owns each queue, by queue. */
   owners(): Promise<ReadonlyMap<string, string>>
   countEntries(): Promise<number>
   stop(): Promise<void>
 }
 
-/** Starts `count` nodes; without `clustered` one process that has the database to itself. */
+/** Starts `count` nodes. Without `clustered` it starts one process that has the database to itself. */
 export async function startNodes(
   ground: Ground,
   options: { readonly count: number; readonly clustered: boolean; readonly queues: number }
@@ -61,7 +61,7 @@ export async function startNodes(
     return found
   }
 
-  /** The shards move when a node comes; what is measured begins when each node owns some queue. */
+  /** Shards move when a node joins. The measurement begins when each node owns a queue. */
   const isSpread = async () => new Set((await owners()).values()).size === options.count
   await untilReady(started[0]!.server, isSpread, 30)
   for (const { server, port } of started) await untilReady(server, () => answersWell(port, { path: "/ready" }))
@@ -74,11 +74,7 @@ export async function startNodes(
       ...started.map(({ name, processId }) => ({ name, processId, withChildren: false })),
       ...ground.database.watched
     ],
-    countEntries: async () => {
-      const counted = "select count(*)::int4 as count from places where status = 'QUEUED'"
-      const rows = await ground.database.query<{ count: number }>(database, counted)
-      return rows[0]!.count
-    },
+    countEntries: () => ground.database.number(database, countQueued),
     stop: async () => {
       for (const { server } of started) await server.stop()
       await ground.database.drop(database)

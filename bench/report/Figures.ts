@@ -1,7 +1,7 @@
-/** Figures of several runs. A figure's name carries its unit: `entriesPerSecond`, `latencyP99Milliseconds`. */
+/** Figures over several runs. A figure's name contains its unit: `entriesPerSecond`, `latencyP99Milliseconds`. */
 
 export interface Figure {
-  /** In the order of the runs. */
+  /** In the sequence of the runs. */
   readonly runs: ReadonlyArray<number>
   readonly min: number
   readonly median: number
@@ -23,12 +23,12 @@ export interface Point {
 
 export interface Curve {
   readonly title: string
-  /** What `x` counts. */
+  /** The unit of `x`. */
   readonly over: "connections" | "places waiting"
   readonly points: ReadonlyArray<Point>
 }
 
-/** What was aimed at, and what came. */
+/** A target and its measurement. */
 export interface Target {
   readonly text: string
   readonly measured: number | null
@@ -38,17 +38,17 @@ export interface Target {
 
 export interface ScenarioResult {
   readonly title: string
-  /** By program, or by variant of one. */
+  /** By program, or by variant of a program. */
   readonly figures: { readonly [program: string]: Figures }
-  /** Usher's headline figure over each other program's. */
+  /** Usher's headline figure divided by each other program's. */
   readonly ratios: { readonly [program: string]: number }
-  /** Each other program's processor time a request over Usher's: how much more it spends on the same work. */
+  /** Each other program's processor time per request, divided by Usher's. */
   readonly processorRatios: { readonly [program: string]: number }
   readonly targets: ReadonlyArray<Target>
-  /** True if no target was missed; null if none was set or none could be measured. */
+  /** True if no target was missed; null if no target was set or measured. */
   readonly met: boolean | null
   readonly curves: ReadonlyArray<Curve>
-  /** Programs that could not run, and why. */
+  /** The reason for each program that could not run. */
   readonly notRun: { readonly [program: string]: string }
   readonly notes: ReadonlyArray<string>
 }
@@ -64,7 +64,7 @@ export function figure(runs: ReadonlyArray<number>): Figure {
   return { runs, min: Math.min(...runs), median: median(runs), max: Math.max(...runs) }
 }
 
-/** The figures of a program from what each of its runs measured; a figure that a run lacks is left out of that run. */
+/** Returns the figures of a program from the measurements of its runs. Skips a figure in runs that lack it. */
 export function figures(runs: ReadonlyArray<{ readonly [figure: string]: number }>): Figures {
   const names = new Set(runs.flatMap((run) => Object.keys(run)))
   return Object.fromEntries(
@@ -72,7 +72,7 @@ export function figures(runs: ReadonlyArray<{ readonly [figure: string]: number 
   )
 }
 
-/** `of` over each other program, by the medians of one figure. */
+/** Returns the median of one figure of `of`, divided by that of each other program. */
 export function ratios(
   all: { readonly [program: string]: Figures },
   of: string,
@@ -87,7 +87,7 @@ export function ratios(
   )
 }
 
-/** Each other program's figure over that of `of`. */
+/** Returns each other program's figure, divided by the one of `of`. */
 export function inverseRatios(
   all: { readonly [program: string]: Figures },
   of: string,
@@ -102,6 +102,13 @@ export function atLeast(text: string, measured: number | undefined, bound: numbe
 
 export function atMost(text: string, measured: number | undefined, bound: number): Target {
   return { text, measured: measured ?? null, met: measured === undefined ? null : measured <= bound }
+}
+
+/** Returns a result with its verdict. Parts that a scenario leaves out are empty. */
+export function scenarioResult(
+  parts: Pick<ScenarioResult, "title" | "figures" | "targets" | "notes"> & Partial<ScenarioResult>
+): ScenarioResult {
+  return { ratios: {}, processorRatios: {}, curves: [], notRun: {}, met: allMet(parts.targets), ...parts }
 }
 
 export function allMet(targets: ReadonlyArray<Target>): boolean | null {

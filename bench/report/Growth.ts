@@ -1,4 +1,4 @@
-/** How the cost of an operation grows: with the connections, and with the queue's length. */
+/** Measures how the cost of an operation grows with connections and with queue length. */
 import { type Bench, type Measured, withProgram } from "../Bench.ts"
 import type { Curve, Point } from "./Figures.ts"
 import * as Progress from "./Progress.ts"
@@ -16,7 +16,7 @@ export function overConnections(
   )
 }
 
-/** Measures each program that keeps places with 1,000 to 1,000,000 waiting. */
+/** Measures each program that stores places with 1,000 to 1,000,000 waiting. */
 export function overWaiting(
   bench: Bench,
   title: string,

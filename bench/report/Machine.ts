@@ -1,4 +1,4 @@
-/** What the figures were measured on. */
+/** The machine on which the figures were measured. */
 import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
 import { arch, availableParallelism, cpus, loadavg, platform, release, totalmem } from "node:os"
 import { join } from "node:path"
@@ -16,7 +16,10 @@ export interface Machine {
   readonly postgresSource: string
   readonly postgresSettings: { readonly [name: string]: string }
   readonly redis: string
-  /** Median time to bring an 8 KiB write to disk, in the folder of temporary files. Near zero: nothing really waits. */
+  /**
+   * Median time to write 8 KiB to disk in the folder of temporary files. Near zero means that nothing waits for the
+   * disk.
+   */
   readonly fdatasyncMicroseconds: number
   readonly loadAverageAtStart: number
   readonly at: string
@@ -61,7 +64,7 @@ function fdatasyncMicroseconds(directory: string): number {
   return median(spans)
 }
 
-/** The commit that is checked out, without asking git. */
+/** Returns the checked-out commit, read from the files of git. */
 function commit(): string {
   try {
     const folder = new URL("../../.git/", import.meta.url)

@@ -1,10 +1,10 @@
-/** The figures as a picture: SVG by Vega, without a browser. */
+/** Draws the figures as SVG with Vega, without a browser. */
 import { parse, View } from "vega"
 import { compile, type TopLevelSpec } from "vega-lite"
 import type { Curve, ScenarioResult } from "./Figures.ts"
 import type { Report } from "./Report.ts"
 
-/** What stands out in each scenario: figures drawn as bars, smaller ones better where they are latencies. */
+/** The figures drawn as bars in each scenario. Smaller is better for latencies. */
 const headlines: { readonly [scenario: string]: ReadonlyArray<readonly [figure: string, title: string]> } = {
   P1: [
     ["entriesPerSecond", "P1  durable entries a second"],
@@ -23,7 +23,7 @@ const headlines: { readonly [scenario: string]: ReadonlyArray<readonly [figure: 
     ["secondsToReady", "P4  seconds from start to ready"]
   ],
   P5: [
-    ["latencyP99Milliseconds", "P5  p99 ms until a stream is told its position"],
+    ["latencyP99Milliseconds", "P5  p99 ms until a stream has its position"],
     ["kibibytesPerStream", "P5  KiB of memory a stream"]
   ],
   P6: [
@@ -67,7 +67,7 @@ export async function toSvg(report: Report): Promise<string> {
   const specification = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     title: {
-      text: report.quick ? "Usher, a smoke test (not a measurement)" : "Usher against what one would build instead",
+      text: report.quick ? "Usher, a smoke test (not a measurement)" : "Usher and the usual alternatives",
       subtitle: `${report.machine.processors} × ${report.machine.processorModel}, Node ${report.machine.node}, ${report.machine.postgres}; bars are medians, whiskers the span of all runs`,
       anchor: "start"
     },
@@ -127,7 +127,7 @@ function bars(title: string, values: ReadonlyArray<{ readonly family: string; re
   }
 }
 
-/** For each curve its rate or cost, and the server's processor time, side by side. */
+/** Returns the charts of each curve, side by side: its rate or cost, and the server's processor time. */
 function curveRows(scenario: ScenarioResult): Array<Array<object>> {
   return scenario.curves
     .map((curve) =>
@@ -164,12 +164,12 @@ function lines(curve: Curve, name: string): object {
   }
 }
 
-/** `usher, empty queue` is drawn as Usher is. */
+/** Returns the program whose color a variant uses: `usher, empty queue` uses Usher's. */
 function familyOf(program: string): string {
   return program.split(",", 1)[0]!
 }
 
-/** Each program in its own color, whichever others are in the chart. */
+/** Assigns each program the same color in every chart. */
 function color(values: ReadonlyArray<{ readonly family: string }>, legend: object | null): object {
   const shown = [...colors].filter(([name]) => values.some(({ family }) => family === name))
   const scale = { domain: shown.map(([name]) => name), range: shown.map(([, shade]) => shade) }

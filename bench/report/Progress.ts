@@ -1,14 +1,14 @@
-/** What the bench is doing, on the standard error: one line that is rewritten on a terminal, else a line each. */
+/** Progress on standard error: one rewritten line on a terminal, otherwise one line per message. */
 
 const isTerminal = process.stderr.isTTY
 let lastPlain = ""
 
-/** A passing state: replaced by the next one; left out where the output is not a terminal. */
+/** Shows a temporary message that the next one replaces. Prints nothing if the output is not a terminal. */
 export function show(text: string): void {
   if (isTerminal) process.stderr.write(`\r\u001b[2K${text.slice(0, (process.stderr.columns ?? 100) - 1)}`)
 }
 
-/** A line that stays. */
+/** Prints a permanent line. */
 export function say(text: string): void {
   if (text === lastPlain) return
   lastPlain = text

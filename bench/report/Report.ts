@@ -12,7 +12,7 @@ export function toJson(report: Report): string {
   return `${JSON.stringify(report, (_key, value: unknown) => (typeof value === "number" ? round(value) : value), 2)}\n`
 }
 
-/** A scenario as text: its figures by program, its growth curves, its targets. */
+/** Returns a scenario as text: its figures by program, its growth curves, its targets. */
 export function toTable(scenario: ScenarioResult): string {
   const programs = Object.keys(scenario.figures)
   const names = [...new Set(programs.flatMap((program) => Object.keys(scenario.figures[program]!)))]
@@ -42,7 +42,7 @@ export function toTable(scenario: ScenarioResult): string {
   return `${parts.join("\n")}\n`
 }
 
-/** The machine in two lines. */
+/** Returns the machine in two lines. */
 export function machineLines(machine: Machine): string {
   const { processors, processorModel, memoryGigabytes, system, node, postgres, redis } = machine
   return (
@@ -51,7 +51,7 @@ export function machineLines(machine: Machine): string {
   )
 }
 
-/** The figures of a curve that are worth a column: rates and costs; the rest is in the JSON. */
+/** Returns whether a figure of a curve gets a column: rates and costs. The JSON contains the others. */
 function isCurveFigure(name: string): boolean {
   return /^[a-z]+PerSecond$|^(server|processor)MicrosecondsPer|^microsecondsPer|P99Mill/.test(name)
 }
@@ -72,7 +72,7 @@ function align(rows: ReadonlyArray<ReadonlyArray<string>>): string {
     .join("\n")
 }
 
-/** Three significant digits below a thousand, whole numbers with separators above. */
+/** Formats with three significant digits below a thousand, and as whole numbers with separators above. */
 export function number(value: number): string {
   if (!Number.isFinite(value)) return "—"
   return Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)))

@@ -1,13 +1,14 @@
-/** P7: bids a second on one english auction, each higher than the one before, against entries into a queue in turns. */
-import { type Bench, describe, type Measured, showTokens, withProgram } from "../Bench.ts"
-import { allMet, atLeast, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
+/**
+ * P7: bids per second on one English auction, each higher than the previous one, in turns with entries into a queue.
+ */
+import { type Bench, closedLoop, describe, inTurns, type Measured, showTokens, withProgram } from "../Bench.ts"
+import { atLeast, ratios, type ScenarioResult, scenarioResult } from "../report/Figures.ts"
 import type { RequestTemplate } from "../load/Job.ts"
-import * as Progress from "../report/Progress.ts"
 import { bidRequest, enterRequest } from "../programs/Program.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"
 
-/** Units: more than requests are under way at once, so that a bid which overtook others still leads. */
+/** Units for sale. There are more units than requests in flight, so that a bid which overtakes others still leads. */
 const quantity = 1_000
 
 const bidding = "usher, bids"
@@ -15,40 +16,28 @@ const entering = "usher, entries"
 
 export async function bids(bench: Bench): Promise<ScenarioResult> {
   const { fixture } = bench.ground
-  const measured: { [variant: string]: Array<Measured> } = { [bidding]: [], [entering]: [] }
-  for (let round = 0; round < bench.rounds; round++) {
-    for (const variant of [entering, bidding]) {
-      Progress.show(`P7: ${variant}, run ${round + 1} of ${bench.rounds}`)
-      const result = await withProgram(usher(bench.ground), 0, async (running) => {
-        if (variant === entering) return load(bench, running, enterRequest(fixture), fixture.queueId, "Entered")
-        const auctionId = await createAuction(bench, running)
-        return load(bench, running, bidRequest(fixture, auctionId), auctionId, "BidPlaced")
-      })
-      measured[variant]!.push(result)
-      const rate = result["requestsPerSecond"]!.toFixed(1)
-      Progress.say(`P7  ${variant.padEnd(16)} run ${round + 1} of ${bench.rounds}  requestsPerSecond ${rate}`)
-    }
-  }
-  const figures = { [bidding]: summarize(measured[bidding]!), [entering]: summarize(measured[entering]!) }
+  const figures = await inTurns(bench, "P7", [{ name: entering }, { name: bidding }], ({ name }) =>
+    withProgram(usher(bench.ground), 0, async (running) => {
+      if (name === entering) return load(bench, running, enterRequest(fixture), fixture.queueId, "Entered")
+      const auctionId = await createAuction(bench, running)
+      return load(bench, running, bidRequest(fixture, auctionId), auctionId, "BidPlaced")
+    })
+  )
   const against = ratios(figures, bidding, "requestsPerSecond")
   const targets = [atLeast("bids a second ≥ 0.8 × entries", against[entering], 0.8)]
-  return {
+  return scenarioResult({
     title: "P7  Bids a second on one auction, 256 connections, closed loop",
     figures,
     ratios: { entries: against[entering]! },
-    processorRatios: {},
     targets,
-    met: allMet(targets),
-    curves: [],
-    notRun: {},
     notes: [
-      `An english auction of ${quantity.toLocaleString("en")} units; each bid is a fresh bidder's, and higher than the one before, so that each pushes another out of the lead.`,
-      "After each run the bids on record are counted: every accepted one is there."
+      `An English auction of ${quantity.toLocaleString("en")} units; each bid comes from a new bidder and outbids the previous one, so that it displaces a leading bid.`,
+      "After each run, a count of the journal confirms that it contains every accepted bid."
     ]
-  }
+  })
 }
 
-/** Closed loop; every acknowledged request must be on record afterwards, as an event of this type. */
+/** Runs a closed loop. Every acknowledged request must be in the journal afterwards, as an event of this type. */
 async function load(
   bench: Bench,
   running: Inspectable,
@@ -58,21 +47,20 @@ async function load(
 ): Promise<Measured> {
   const { spans } = bench
   const usable = await showTokens(bench, running, spans)
-  const outcome = await bench.generator.run({
-    mode: "closed",
-    host: "127.0.0.1",
-    port: running.port,
-    connections,
-    warmupSeconds: spans.warmup,
-    seconds: spans.measured,
-    watched: running.watched,
-    request,
-    tokens: bench.tokens.range(usable),
-    repeatTokens: false
-  })
+  const outcome = await bench.generator.run(
+    closedLoop({
+      port: running.port,
+      connections,
+      warmupSeconds: spans.warmup,
+      seconds: spans.measured,
+      watched: running.watched,
+      request,
+      tokens: bench.tokens.range(usable)
+    })
+  )
   const acknowledged = outcome.statuses["200"] ?? 0
   const kept = await running.countEvents(mechanismId, type)
-  if (kept !== acknowledged) throw new Error(`${acknowledged} requests are acknowledged and ${kept} are on record`)
+  if (kept !== acknowledged) throw new Error(`${acknowledged} requests are acknowledged and ${kept} are in the journal`)
   return describe(outcome, running, "request")
 }
 

@@ -1,14 +1,14 @@
-/** C1: what credentials and limits cost an entry: `noop` with and without them, 256 connections, closed loop. */
+/** C1: the cost of credentials and limits per entry: `noop` with and without them, 256 connections, closed loop. */
 import { fileURLToPath } from "node:url"
 import { type Bench, describe, inTurns, measureEntries, notRun, withProgram } from "../Bench.ts"
 import {
-  allMet,
   atMost,
   type Figures,
   figures as summarize,
   inverseRatios,
   ratios,
-  type ScenarioResult
+  type ScenarioResult,
+  scenarioResult
 } from "../report/Figures.ts"
 import * as Processes from "../setup/Processes.ts"
 import { noopOpen } from "../programs/Noop.ts"
@@ -30,11 +30,11 @@ export async function callerChecks(bench: Bench): Promise<ScenarioResult> {
   const checks = noop && open && costOfChecks(noop, open)
   const counting = await costOfCounting()
   const targets = [
-    atMost("counting a request in ≤ 5 µs", counting.microsecondsPerCount, 5),
-    atMost("with limits for addresses and consumers in ≤ 5 µs", counting.microsecondsPerCountOfFive, 5)
+    atMost("counting a request takes ≤ 5 µs", counting.microsecondsPerCount, 5),
+    atMost("counting with limits for addresses and consumers takes ≤ 5 µs", counting.microsecondsPerCountOfFive, 5)
   ]
-  return {
-    title: "C1  What credentials and limits cost an entry, fresh consumers, 256 connections, closed loop",
+  return scenarioResult({
+    title: "C1  Cost of credentials and limits per entry, new consumers, 256 connections, closed loop",
     figures: {
       ...figures,
       ...(checks && { "noop, less noop-open": checks.figures }),
@@ -43,19 +43,17 @@ export async function callerChecks(bench: Bench): Promise<ScenarioResult> {
     ratios: ratios(figures, "usher", "entriesPerSecond"),
     processorRatios: inverseRatios(figures, "usher", "processorMicrosecondsPerEntry"),
     targets,
-    met: allMet(targets),
-    curves: [],
     notRun: notRun(programs),
     notes: [
       checks?.note ?? "Credentials and limits were not measured: noop did not run.",
       bench.arguments.unseenTokens
-        ? "Nobody has seen a consumer's token before: credentials cost a signature check."
-        : "Each consumer has asked for its status once before it enters: keys and tokens are known."
+        ? "Each entry is the first request with its token, so credentials cost a signature check."
+        : "Each consumer reads its status once before it enters, so keys and tokens are cached."
     ]
-  }
+  })
 }
 
-/** What `measure/limits.ts` prints: microseconds to count a request in the memory of the process. */
+/** The output of `measure/limits.ts`: microseconds to count a request in the memory of the process. */
 interface CostOfCounting {
   readonly microsecondsPerCount: number
   /** With limits for addresses and consumers set. */
@@ -67,10 +65,13 @@ async function costOfCounting(): Promise<CostOfCounting> {
   return JSON.parse(await Processes.run(process.execPath, [script])) as CostOfCounting
 }
 
-/** What `noop` spends on an entry beyond `noop-open`, run by run, and in words. No figures where processor time is not known. */
+/**
+ * Returns the processor time per entry of `noop` beyond `noop-open`, run by run, with a note. Returns no figures where
+ * processor time is unknown.
+ */
 export function costOfChecks(noop: Figures, open: Figures): { readonly figures: Figures; readonly note: string } {
   const rate = number(noop["entriesPerSecond"]!.median / open["entriesPerSecond"]!.median)
-  const rates = `noop takes ${rate} × the entries a second that noop-open takes`
+  const rates = `noop reaches ${rate} × the entries a second of noop-open`
   const [spent, without] = [noop["serverMicrosecondsPerEntry"], open["serverMicrosecondsPerEntry"]]
   if (spent === undefined || without === undefined) return { figures: {}, note: `Credentials and limits: ${rates}.` }
   const figures = summarize(
@@ -78,6 +79,6 @@ export function costOfChecks(noop: Figures, open: Figures): { readonly figures: 
   )
   const cost = figures["serverMicrosecondsPerEntry"]!.median
   const share = Math.round((cost / spent.median) * 100)
-  const costs = `Credentials and limits cost an entry ${number(cost)} µs of the ${number(spent.median)} µs (${share} %)`
-  return { figures, note: `${costs} of processor that the server spends on it; ${rates}.` }
+  const costs = `Credentials and limits cost ${number(cost)} µs of the ${number(spent.median)} µs (${share} %)`
+  return { figures, note: `${costs} of server processor time per entry; ${rates}.` }
 }

@@ -1,46 +1,34 @@
-/** P5: live streams: what one costs, and how soon each is told when the line moves. */
-import { type Bench, describe, type Measured, notRun, withProgram } from "../Bench.ts"
-import { allMet, atMost, figures as summarize, type ScenarioResult } from "../report/Figures.ts"
+/** P5: live streams: the memory of a stream, and the delay until it receives a move of the line. */
+import { type Bench, closedLoop, describe, inTurns, type Measured, notRun, withProgram } from "../Bench.ts"
+import { atMost, type ScenarioResult, scenarioResult } from "../report/Figures.ts"
 import type { RequestTemplate, TokenRange } from "../load/Job.ts"
 import { readResidentBytes } from "../load/Processor.ts"
-import * as Progress from "../report/Progress.ts"
 import { enterRequest, eventsRequest, leaveRequest } from "../programs/Program.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
 
-/** The line moves as often, at irregular moments: more often than positions are told. */
+/** Moves of the line per second, at irregular times. This is more often than a stream receives positions. */
 const movesPerSecond = 4
 
 export async function liveStreams(bench: Bench): Promise<ScenarioResult> {
   const streams = bench.arguments.quick ? 1_000 : 10_000
   const program = usher(bench.ground)
-  const runs: Array<Measured> = []
-  for (let round = 0; round < bench.rounds; round++) {
-    Progress.show(`P5: run ${round + 1} of ${bench.rounds}`)
-    const measured = await withProgram(program, 0, (running) => measureStreams(bench, running, streams))
-    runs.push(measured)
-    Progress.say(
-      `P5  usher  run ${round + 1} of ${bench.rounds}  latencyP99Milliseconds ${measured["latencyP99Milliseconds"]!.toFixed(0)}`
-    )
-  }
-  const figures = { usher: summarize(runs) }
+  const figures = await inTurns(bench, "P5", [program], () =>
+    withProgram(program, 0, (running) => measureStreams(bench, running, streams))
+  )
   const targets = [
-    atMost("told its position within 1,500 ms (p99)", figures.usher["latencyP99Milliseconds"]?.median, 1_500),
-    atMost("≤ 30 KiB a stream", figures.usher["kibibytesPerStream"]?.median, 30)
+    atMost("position received within 1,500 ms (p99)", figures["usher"]?.["latencyP99Milliseconds"]?.median, 1_500),
+    atMost("≤ 30 KiB a stream", figures["usher"]?.["kibibytesPerStream"]?.median, 30)
   ]
-  return {
+  return scenarioResult({
     title: `P5  ${streams.toLocaleString("en")} live streams of one queue, whose line moves ${movesPerSecond} times a second`,
     figures,
-    ratios: {},
-    processorRatios: {},
     targets,
-    met: allMet(targets),
-    curves: [],
     notRun: notRun([program]),
     notes: [
-      "Latency: from when a consumer at the head was to leave until a stream was told a position that shows it, for each stream and each move.",
-      "Memory a stream: what the process has resident with all streams open, after they were told, less what it had when everybody had entered, over the streams; both after a garbage collection. Uncollected: before it, with what opening them left behind."
+      "Latency, for each stream and each move: from the due time of a departure at the head until the stream receives a position that includes it.",
+      "Memory per stream: resident memory with all streams open, after their last event, less resident memory before the streams opened, divided by the number of streams; both after a garbage collection. Uncollected: the same before that collection, with the garbage of opening the streams."
     ]
-  }
+  })
 }
 
 async function measureStreams(bench: Bench, running: Inspectable, streams: number): Promise<Measured> {
@@ -48,9 +36,9 @@ async function measureStreams(bench: Bench, running: Inspectable, streams: numbe
   const seconds = Math.max(5, bench.spans.measured)
   const movers = bench.tokens.range(movesPerSecond * seconds * 2 + 20)
   const waiting = bench.tokens.range(streams, movers.count)
-  await everyone(bench, running, enterRequest(fixture), movers)
-  await everyone(bench, running, enterRequest(fixture), waiting)
-  // What the entries left behind is collected, so that it does not make room for the streams.
+  await sendAll(bench, running, enterRequest(fixture), movers)
+  await sendAll(bench, running, enterRequest(fixture), waiting)
+  // A collection removes the garbage of the entries, so that the streams cannot reuse its memory.
   await running.heapBytes()
   const before = readResidentBytes(running.processId)
   const perStream = (bytes = Number.NaN) => (bytes - (before ?? Number.NaN)) / 1024 / streams
@@ -78,20 +66,10 @@ async function measureStreams(bench: Bench, running: Inspectable, streams: numbe
       memory["kibibytesPerStream"] = perStream(readResidentBytes(running.processId))
     }
   )
-  return { ...describe(outcome, running, "event"), ...memory }
+  const { latencyP99Milliseconds = Number.NaN, ...rest } = describe(outcome, running, "event")
+  return { latencyP99Milliseconds, ...rest, ...memory }
 }
 
 /** Sends the request once for each token. */
-const everyone = (bench: Bench, running: Inspectable, request: RequestTemplate, tokens: TokenRange) =>
-  bench.generator.run({
-    mode: "closed",
-    host: "127.0.0.1",
-    port: running.port,
-    connections: 16,
-    warmupSeconds: 0,
-    seconds: 120,
-    watched: [],
-    request,
-    tokens,
-    repeatTokens: false
-  })
+const sendAll = (bench: Bench, running: Inspectable, request: RequestTemplate, tokens: TokenRange) =>
+  bench.generator.run(closedLoop({ port: running.port, connections: 16, seconds: 120, request, tokens }))

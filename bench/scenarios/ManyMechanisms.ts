@@ -1,13 +1,19 @@
-/** P8: 10,000 queues on one process: what they cost while nobody comes, and entries spread over all of them. */
-import { type Bench, describe, type Measured, measureEntries, withProgram } from "../Bench.ts"
-import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
+/** P8: 10,000 queues on one process: their cost while idle, and entries spread over all of them. */
+import { type Bench, describe, type Measured, measureEntries, runsInTurns, withProgram } from "../Bench.ts"
+import {
+  atLeast,
+  atMost,
+  figures as summarize,
+  ratios,
+  type ScenarioResult,
+  scenarioResult
+} from "../report/Figures.ts"
 import { readProcessorSeconds } from "../load/Processor.ts"
-import * as Progress from "../report/Progress.ts"
 import { enterRequest } from "../programs/Program.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"
 
-/** After the start there is still work to do (compiling, the first collections); idle begins after that. */
+/** Seconds after the start before the idle measurement, for compilation and the first collections. */
 const settleSeconds = 5
 
 export async function manyMechanisms(bench: Bench): Promise<ScenarioResult> {
@@ -15,32 +21,25 @@ export async function manyMechanisms(bench: Bench): Promise<ScenarioResult> {
   const idleSeconds = bench.arguments.quick ? 5 : 30
   const many = `usher, ${queues.toLocaleString("en")} queues`
   const one = "usher, one queue"
-  const measured: { [variant: string]: Array<Measured> } = { [many]: [], [one]: [] }
-  for (let round = 0; round < bench.rounds; round++) {
-    for (const [variant, more] of [
-      [one, 0],
-      [many, queues - 1]
-    ] as const) {
-      Progress.show(`P8: ${variant}, run ${round + 1} of ${bench.rounds}`)
-      const result = await withProgram(usher(bench.ground, { queues: more }), 0, async (running) => {
-        const heap = await running.heapBytes()
-        const idle = await idlePercent(running, idleSeconds)
-        const { tail } = enterRequest(bench.ground.fixture)
-        const heads = running.queueIds.map((id) => enterRequest(bench.ground.fixture, id).head)
-        const options = { connections, waiting: 0, spans: bench.spans, request: { heads, tail } }
-        const measuredRun: Measured = {
-          ...describe(await measureEntries(bench, running, options), running, "entry"),
-          heapMegabytes: heap / 2 ** 20,
-          idleProcessorPercent: idle,
-          secondsToReady: running.secondsToReady
-        }
-        return measuredRun
-      })
-      measured[variant]!.push(result)
-      const rate = result["entriesPerSecond"]!.toFixed(1)
-      Progress.say(`P8  ${variant.padEnd(24)} run ${round + 1} of ${bench.rounds}  entriesPerSecond ${rate}`)
-    }
-  }
+  const variants = [
+    { name: one, more: 0 },
+    { name: many, more: queues - 1 }
+  ]
+  const measured = await runsInTurns(bench, "P8", variants, ({ more }) =>
+    withProgram(usher(bench.ground, { queues: more }), 0, async (running): Promise<Measured> => {
+      const heap = await running.heapBytes()
+      const idle = await idlePercent(running, idleSeconds)
+      const { tail } = enterRequest(bench.ground.fixture)
+      const heads = running.queueIds.map((id) => enterRequest(bench.ground.fixture, id).head)
+      const options = { connections, waiting: 0, spans: bench.spans, request: { heads, tail } }
+      return {
+        ...describe(await measureEntries(bench, running, options), running, "entry"),
+        heapMegabytes: heap / 2 ** 20,
+        idleProcessorPercent: idle,
+        secondsToReady: running.secondsToReady
+      }
+    })
+  )
   const kilobytesPerMechanism = measured[many]!.map((run, round) => ({
     heapKilobytesPerMechanism:
       ((run["heapMegabytes"]! - measured[one]![round]!["heapMegabytes"]!) * 1024) / (queues - 1)
@@ -53,21 +52,17 @@ export async function manyMechanisms(bench: Bench): Promise<ScenarioResult> {
     atMost("≤ 20 KB a mechanism", ofMany["heapKilobytesPerMechanism"]?.median, 20),
     atLeast("entries a second ≥ 0.7 × one queue's", against[one], 0.7)
   ]
-  return {
-    title: `P8  ${queues.toLocaleString("en")} queues on one process, against one in turns`,
+  return scenarioResult({
+    title: `P8  ${queues.toLocaleString("en")} queues on one process, in turns with one queue`,
     figures,
     ratios: { "one queue": against[one]! },
-    processorRatios: {},
     targets,
-    met: allMet(targets),
-    curves: [],
-    notRun: {},
     notes: [
-      `Idle: processor time of the server over ${idleSeconds} s in which nobody asks anything.`,
-      "Heap a mechanism: heap and buffers after a garbage collection, with all queues less with one.",
-      "Entries go to all queues in turns, so that each commit holds entries of many."
+      `Idle: processor time of the server over ${idleSeconds} s without requests.`,
+      "Heap per mechanism: heap and buffers after a garbage collection, all queues less one queue.",
+      "Entries go to all queues in turns, so each commit contains entries of many queues."
     ]
-  }
+  })
 }
 
 async function idlePercent({ watched }: Inspectable, seconds: number): Promise<number> {

@@ -1,19 +1,18 @@
-/** P6: a draw of a million entries: how long it takes, and what everyone else notices of it. */
-import { type Bench, describe, type Measured, withProgram } from "../Bench.ts"
-import { allMet, atMost, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
-import * as Progress from "../report/Progress.ts"
+/** P6: a draw of a million entries: its duration, and its effect on other requests. */
+import { type Bench, closedLoop, describe, inTurns, type Measured, withProgram } from "../Bench.ts"
+import { atMost, ratios, type ScenarioResult, scenarioResult } from "../report/Figures.ts"
 import { enterRequest, statusRequest } from "../programs/Program.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"
 
-/** What the others do meanwhile: entries into a queue of the same process. */
+/** The rate of the other requests: entries into a queue of the same process. */
 const perSecond = 1_000
 
-/** The load begins so long before the draw's time, and lasts so long after it. */
+/** The load begins `leadSeconds` before the draw's time and lasts `loadSeconds` after it. */
 const leadSeconds = 3
 const loadSeconds = 10
 
-/** The event loop is watched from so long before the draw's time. */
+/** The watch of the event loop begins this long before the draw's time. */
 const watchLeadMillis = 250
 
 const drawnSecondsMax = 300
@@ -23,60 +22,43 @@ export async function millionDrawn(bench: Bench): Promise<ScenarioResult> {
   const drawing = `usher, drawing ${entries.toLocaleString("en")}`
   const resting = "usher, not drawing"
   const program = usher(bench.ground, { drawEntries: entries })
-  const measured: { [variant: string]: Array<Measured> } = { [drawing]: [], [resting]: [] }
-  for (let round = 0; round < bench.rounds; round++) {
-    for (const variant of [resting, drawing]) {
-      Progress.show(`P6: ${variant}, run ${round + 1} of ${bench.rounds}`)
-      const result = await withProgram(program, 0, (running) =>
-        measure(bench, running, variant === drawing ? entries : undefined)
-      )
-      measured[variant]!.push(result)
-      Progress.say(
-        `P6  ${variant.padEnd(26)} run ${round + 1} of ${bench.rounds}  ` +
-          ["secondsToDrawn", "eventLoopLongestWorkMilliseconds", "latencyP99Milliseconds"]
-            .flatMap((name) => (result[name] === undefined ? [] : [`${name} ${result[name].toFixed(1)}`]))
-            .join("  ")
-      )
-    }
-  }
-  const figures = { [drawing]: summarize(measured[drawing]!), [resting]: summarize(measured[resting]!) }
+  const figures = await inTurns(bench, "P6", [{ name: resting }, { name: drawing }], ({ name }) =>
+    withProgram(program, 0, (running) => measure(bench, running, name === drawing ? entries : undefined))
+  )
   const ofDrawing = figures[drawing]!
   const targets = [
     atMost("drawn and recorded in ≤ 10 s", ofDrawing["secondsToDrawn"]?.median, 10),
-    atMost("the event loop never blocked over 50 ms", ofDrawing["eventLoopLongestWorkMilliseconds"]?.max, 50),
-    atMost("entries meanwhile that were not answered", ofDrawing["unansweredEntries"]?.max, 0)
+    atMost("no event loop block over 50 ms", ofDrawing["eventLoopLongestWorkMilliseconds"]?.max, 50),
+    atMost("no unanswered entries meanwhile", ofDrawing["unansweredEntries"]?.max, 0)
   ]
-  return {
+  return scenarioResult({
     title: `P6  A draw of ${entries.toLocaleString("en")} entries, with ${perSecond.toLocaleString("en")} entries a second into a queue meanwhile`,
     figures,
     ratios: ratios(figures, drawing, "latencyP99Milliseconds"),
-    processorRatios: {},
     targets,
-    met: allMet(targets),
-    curves: [],
-    notRun: {},
     notes: [
-      "One in a hundred wins. Entry closes at the draw's time, so that sorting the list, its digest and the drawing all come after it.",
-      "Drawn: from the draw's time until its public record says so, which it does when the last win is on disk. All recorded: until the denial of each of the others is on disk too; from the drawing on they are told so.",
-      "The ratio is of the entries' p99, while drawing over while not.",
-      "Event loop: the longest that a timer of 1 ms did not get its turn inside the server, from before the draw's time until all is recorded. By the clock, which counts also when the machine gave the server no processor; and as work, by the processor time of its thread meanwhile, garbage collections included, which the target is about."
+      "One in a hundred wins. Entry closes at the draw's time, so sorting the list, its digest and the drawing all happen after it.",
+      "Drawn: from the draw's time until its public record shows the drawing, which happens once the last win is on disk. All recorded: until all denials are on disk too; status reads show them from the drawing on.",
+      "The ratio is the entries' p99 while drawing, divided by their p99 while not drawing.",
+      "Event loop: the longest delay of a 1 ms timer inside the server, from before the draw's time until everything is recorded. One figure is by the clock, which includes time without a processor. The other, work, is the processor time of the thread, garbage collections included; the target is about work."
     ]
-  }
+  })
 }
 
-/** One run: load on a queue, and with `entries` the draw's time in the midst of it. */
+/** Measures one run: load on a queue, and with `entries` the draw's time in the middle of it. */
 async function measure(bench: Bench, running: Inspectable, entries: number | undefined): Promise<Measured> {
   const { fixture } = bench.ground
-  const common = { host: "127.0.0.1", port: running.port, connections }
   const tokens = bench.tokens.range(Math.ceil(perSecond * (leadSeconds + loadSeconds) * 1.1) + 100)
-  // What a start costs is not to be taken for the draw's: everyone asks once, and what is left behind is collected.
-  const asking = { request: statusRequest(fixture), tokens, repeatTokens: false, watched: [] }
-  await bench.generator.run({ ...common, ...asking, mode: "closed", warmupSeconds: 0, seconds: 20 })
+  // Keeps the cost of the start apart from the draw's: each consumer reads its status once, then a collection runs.
+  const request = statusRequest(fixture)
+  await bench.generator.run(closedLoop({ port: running.port, connections, seconds: 20, request, tokens }))
   await running.heapBytes()
 
   const load = bench.generator.run({
-    ...common,
     mode: "open",
+    host: "127.0.0.1",
+    port: running.port,
+    connections,
     warmupSeconds: leadSeconds,
     seconds: loadSeconds,
     watched: running.watched,
@@ -102,7 +84,7 @@ async function measure(bench: Bench, running: Inspectable, entries: number | und
   }
 }
 
-/** Sets when entry closes and the draw is drawn. */
+/** Sets the draw's time and closes entry at the same time. */
 async function setTime(bench: Bench, running: Inspectable, drawAt: number): Promise<void> {
   const time = new Date(drawAt).toISOString()
   const answer = await fetch(`${running.adminUrl}/api/draws/${running.drawId}`, {
@@ -113,7 +95,7 @@ async function setTime(bench: Bench, running: Inspectable, drawAt: number): Prom
   if (answer.status !== 200) throw new Error(`The draw's time could not be set: ${await answer.text()}`)
 }
 
-/** Waits for the drawing; answers how long after its time the draw was drawn, and recorded whole. */
+/** Waits for the drawing. Returns the seconds from the draw's time to the drawing and to its complete record. */
 async function drawn(bench: Bench, running: Inspectable, drawAt: number, entries: number): Promise<Measured> {
   const secondsUntil = async (holds: () => Promise<boolean>) => {
     for (;;) {
@@ -129,7 +111,8 @@ async function drawn(bench: Bench, running: Inspectable, drawAt: number, entries
     })
     return ((await draw.json()) as { readonly drawnAt: string | null }).drawnAt !== null
   })
-  // An event for each entry, one for each win or denial; and of the draw itself: two settings, seed, closing, list, drawing.
+  // One event for each entry and one for each win or denial; six of the draw: two settings, seed, closing, list,
+  // drawing.
   const secondsToAllRecorded = await secondsUntil(async () => (await running.drawSequence()) >= 2 * entries + 6)
   return { secondsToDrawn, secondsToAllRecorded }
 }

@@ -1,13 +1,20 @@
-/** P4: one queue of a million waiting: entries a second, heap, the cost of a position, restart. */
+/** P4: one queue of a million waiting: entries per second, heap, the cost of a position, restart. */
 import { fileURLToPath } from "node:url"
-import { type Bench, describe, type Measured, measureEntries, withProgram } from "../Bench.ts"
-import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
+import { type Bench, describe, type Measured, measureEntries, runsInTurns, withProgram } from "../Bench.ts"
+import {
+  atLeast,
+  atMost,
+  figures as summarize,
+  ratios,
+  type ScenarioResult,
+  scenarioResult
+} from "../report/Figures.ts"
 import * as Processes from "../setup/Processes.ts"
 import * as Progress from "../report/Progress.ts"
 import { usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"
 
-/** What `measure/positions.ts` prints for each length. */
+/** The output of `measure/positions.ts` for each length. */
 interface PositionCost {
   readonly waiting: number
   readonly microsecondsPerPosition: number
@@ -18,35 +25,22 @@ export async function millionWaiting(bench: Bench): Promise<ScenarioResult> {
   const full = `usher, ${waiting.toLocaleString("en")} waiting`
   const empty = "usher, empty queue"
   const program = usher(bench.ground)
-  const heap: { [variant: string]: Array<number> } = { [full]: [], [empty]: [] }
-  const measured: { [variant: string]: Array<Measured> } = { [full]: [], [empty]: [] }
-  for (let round = 0; round < bench.rounds; round++) {
-    for (const [variant, ahead] of [
-      [empty, 0],
-      [full, waiting]
-    ] as const) {
-      Progress.show(`P4: ${variant}, run ${round + 1} of ${bench.rounds}`)
-      const result = await withProgram(program, ahead, async (running) => {
-        const used = await running.heapBytes()
-        heap[variant]!.push(used)
-        const outcome = await measureEntries(bench, running, { connections, waiting: ahead, spans: bench.spans })
-        const result: Measured = {
-          ...describe(outcome, running, "entry"),
-          heapMegabytesBeforeLoad: used / 2 ** 20,
-          secondsToFirstAnswer: running.secondsToFirstAnswer,
-          secondsToReady: running.secondsToReady
-        }
-        return result
-      })
-      measured[variant]!.push(result)
-      Progress.say(
-        `P4  ${variant.padEnd(28)} run ${round + 1} of ${bench.rounds}  entriesPerSecond ${result["entriesPerSecond"]!.toFixed(1)}`
-      )
-    }
-  }
+  const variants = [
+    { name: empty, ahead: 0 },
+    { name: full, ahead: waiting }
+  ]
+  const measured = await runsInTurns(bench, "P4", variants, ({ ahead }) =>
+    withProgram(program, ahead, async (running): Promise<Measured> => {
+      const heapMegabytesBeforeLoad = (await running.heapBytes()) / 2 ** 20
+      const outcome = await measureEntries(bench, running, { connections, waiting: ahead, spans: bench.spans })
+      const { secondsToFirstAnswer, secondsToReady } = running
+      return { ...describe(outcome, running, "entry"), heapMegabytesBeforeLoad, secondsToFirstAnswer, secondsToReady }
+    })
+  )
   const positions = await positionCosts(waiting)
   const last = positions.at(-1)!
-  const perPlace = heap[full]!.map((bytes, run) => (bytes - heap[empty]![run]!) / waiting)
+  const heapOf = (name: string, run: number) => measured[name]![run]!["heapMegabytesBeforeLoad"]! * 2 ** 20
+  const perPlace = measured[full]!.map((_, run) => (heapOf(full, run) - heapOf(empty, run)) / waiting)
   const ofFull = {
     ...summarize(measured[full]!),
     ...summarize(perPlace.map((heapBytesPerPlace) => ({ heapBytesPerPlace }))),
@@ -57,16 +51,14 @@ export async function millionWaiting(bench: Bench): Promise<ScenarioResult> {
   const targets = [
     atLeast("entries a second ≥ 0.8 × an empty queue's", against[empty], 0.8),
     atMost("≤ 300 B heap a place", ofFull["heapBytesPerPlace"]?.median, 300),
-    atMost("a position in ≤ 5 µs", last.microsecondsPerPosition, 5),
+    atMost("a position takes ≤ 5 µs", last.microsecondsPerPosition, 5),
     atMost("restart to ready ≤ 5 s", ofFull["secondsToReady"]?.median, 5)
   ]
-  return {
-    title: `P4  One queue of ${waiting.toLocaleString("en")} waiting, against an empty one in turns`,
+  return scenarioResult({
+    title: `P4  One queue of ${waiting.toLocaleString("en")} waiting, in turns with an empty one`,
     figures,
     ratios: { "empty queue": against[empty]! },
-    processorRatios: {},
     targets,
-    met: allMet(targets),
     curves: [
       {
         title: "P4 cost of a position",
@@ -74,13 +66,12 @@ export async function millionWaiting(bench: Bench): Promise<ScenarioResult> {
         points: positions.map(({ waiting: x, ...values }) => ({ program: "usher", x, values }))
       }
     ],
-    notRun: {},
     notes: [
-      "Heap a place: the process's heap and buffers after a garbage collection, with the full queue less with the empty one.",
-      "A position: the queue's own view of one consumer after another, chosen at random, in a process of its own, after a tenth of the places have left.",
-      "Restart: from the start of the process, the journal read back from the database, until the queue is answered for, and until /ready answers 200, which looks once a second."
+      "Heap per place: the process's heap and buffers after a garbage collection, full queue less empty queue.",
+      "A position: the queue's view of one random consumer after another, in a separate process, after a tenth of the consumers have left.",
+      "Restart: from the start of the process, which reads the journal from the database, to the first response for the queue, and to 200 from /ready, which checks once per second."
     ]
-  }
+  })
 }
 
 async function positionCosts(waiting: number): Promise<ReadonlyArray<PositionCost>> {

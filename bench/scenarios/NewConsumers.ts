@@ -1,7 +1,6 @@
-/** P10: the whole arrival of a new consumer: guest session, entry, status. */
-import { type Bench, describe, type Measured, notRun, withProgram } from "../Bench.ts"
-import { figures as summarize, type ScenarioResult } from "../report/Figures.ts"
-import * as Progress from "../report/Progress.ts"
+/** P10: the arrival of a new consumer: guest session, entry, status. */
+import { type Bench, describe, inTurns, type Measured, notRun, withProgram } from "../Bench.ts"
+import { type ScenarioResult, scenarioResult } from "../report/Figures.ts"
 import { enterRequest, type Running, sessionRequest, statusRequest } from "../programs/Program.ts"
 import { usher } from "../programs/Usher.ts"
 
@@ -10,26 +9,15 @@ const steps = ["session", "entry", "status"] as const
 
 export async function newConsumers(bench: Bench): Promise<ScenarioResult> {
   const program = usher(bench.ground)
-  const runs: Array<Measured> = []
-  for (let round = 0; round < bench.rounds; round++) {
-    Progress.show(`P10: run ${round + 1} of ${bench.rounds}`)
-    const measured = await withProgram(program, 0, (running) => measureArrivals(bench, running))
-    runs.push(measured)
-    Progress.say(
-      `P10  usher  run ${round + 1} of ${bench.rounds}  arrivalsPerSecond ${measured["arrivalsPerSecond"]!.toFixed(1)}`
-    )
-  }
-  return {
+  return scenarioResult({
     title: "P10  New consumers a second: guest session, entry, status; 256 connections, closed loop",
-    figures: { usher: summarize(runs) },
-    ratios: {},
-    processorRatios: {},
+    figures: await inTurns(bench, "P10", [program], () =>
+      withProgram(program, 0, (running) => measureArrivals(bench, running))
+    ),
     targets: [],
-    met: null,
-    curves: [],
     notRun: notRun([program]),
-    notes: ["A step's share is its mean time to answer over the sum of the three."]
-  }
+    notes: ["A step's share is its mean response time divided by the sum of the three."]
+  })
 }
 
 async function measureArrivals(bench: Bench, running: Running): Promise<Measured> {

@@ -1,12 +1,11 @@
 /**
- * P9: two and three nodes on one database, against one node, and against one process that knows of no others: entries
- * spread over many queues through all nodes, and what an entry costs whose queue lives on another node.
+ * P9: two and three nodes on one database, compared with one node and with one process without clustering. Measures
+ * entries spread over many queues through all nodes, and the cost of an entry whose queue another node owns.
  */
-import type { Bench, Measured } from "../Bench.ts"
-import { allMet, atLeast, atMost, figures as summarize, ratios, type ScenarioResult } from "../report/Figures.ts"
+import { type Bench, closedLoop, inTurns, type Measured } from "../Bench.ts"
+import { atLeast, atMost, ratios, type ScenarioResult, scenarioResult } from "../report/Figures.ts"
 import type { Outcome, RequestTemplates } from "../load/Job.ts"
 import { LoadGenerator } from "../load/LoadGenerator.ts"
-import * as Progress from "../report/Progress.ts"
 import { enterRequest, statusRequest } from "../programs/Program.ts"
 import { startNodes, type UsherNode, type UsherNodes } from "../programs/UsherNodes.ts"
 import { connections } from "./DurableEntries.ts"
@@ -23,25 +22,16 @@ const variants = [
 const [, oneNode, twoNodes, threeNodes] = variants
 
 export async function severalNodes(bench: Bench): Promise<ScenarioResult> {
-  const measured = new Map<string, Array<Measured>>(variants.map(({ name }) => [name, []]))
-  for (let round = 0; round < bench.rounds; round++) {
-    for (const variant of variants) {
-      Progress.show(`P9: ${variant.name}, run ${round + 1} of ${bench.rounds}`)
-      const running = await startNodes(bench.ground, { ...variant, queues })
-      try {
-        const loaded = await entries(bench, running)
-        // When all code has been compiled.
-        const latencies = variant === twoNodes ? await latenciesThere(bench, running) : {}
-        const result = { ...loaded, ...latencies }
-        measured.get(variant.name)!.push(result)
-        const rate = result.entriesPerSecond.toFixed(1)
-        Progress.say(`P9  ${variant.name.padEnd(20)} run ${round + 1} of ${bench.rounds}  entriesPerSecond ${rate}`)
-      } finally {
-        await running.stop()
-      }
+  const figures = await inTurns(bench, "P9", variants, async (variant) => {
+    const running = await startNodes(bench.ground, { ...variant, queues })
+    try {
+      const loaded = await entries(bench, running)
+      // After the load, when all code is compiled.
+      return { ...loaded, ...(variant === twoNodes && (await latenciesThere(bench, running))) }
+    } finally {
+      await running.stop()
     }
-  }
-  const figures = Object.fromEntries([...measured].map(([name, runs]) => [name, summarize(runs)]))
+  })
   const ofTwo = ratios(figures, twoNodes.name, "entriesPerSecond")
   const ofThree = ratios(figures, threeNodes.name, "entriesPerSecond")
   const ofOne = ratios(figures, oneNode.name, "entriesPerSecond")
@@ -49,27 +39,23 @@ export async function severalNodes(bench: Bench): Promise<ScenarioResult> {
     atMost("latency elsewhere ≤ 3 × here", figures[twoNodes.name]?.["latencyElsewhereOverHere"]?.median, 3),
     atLeast("two nodes take ≥ 1 × one node's entries", ofTwo[oneNode.name], 1),
     atLeast("three nodes take ≥ 1 × one node's entries", ofThree[oneNode.name], 1),
-    atLeast("one node takes ≥ 0.9 × the entries of a process that knows of no others", ofOne[alone], 0.9)
+    atLeast("one node takes ≥ 0.9 × the entries of a process without clustering", ofOne[alone], 0.9)
   ]
-  return {
+  return scenarioResult({
     title: `P9  Nodes on one database, entries over ${queues} queues, ${connections} connections, closed loop`,
     figures,
     ratios: { "one node": ofTwo[oneNode.name]!, "one process": ofTwo[alone]! },
-    processorRatios: {},
     targets,
-    met: allMet(targets),
-    curves: [],
-    notRun: {},
     notes: [
-      "Each node has a generator and its share of the connections, which enter all queues in turns: with n nodes, (n − 1) of n entries come to a node on which their queue does not live.",
-      "Latency here and elsewhere: entries on one connection to one node, into a queue of its own and into one of the other's.",
-      "All nodes, the generators and Postgres share this machine: it shows what the way between nodes costs, not what more machines bring."
+      "Each node has a generator and its share of the connections, which enter all queues in turns. With n nodes, (n − 1) of n entries reach a node that does not own their queue.",
+      "Latency here and elsewhere: entries on one connection to one node, into its own queues and into the other node's queues.",
+      "All nodes, the generators and Postgres share this machine. The figures show the cost of requests between nodes, not the gain from more machines."
     ]
-  }
+  })
 }
 
-/** Fresh consumers enter all queues through all nodes; every acknowledged entry is in the database afterwards. */
-async function entries(bench: Bench, running: UsherNodes): Promise<Measured & { readonly entriesPerSecond: number }> {
+/** New consumers enter all queues through all nodes. Every acknowledged entry must be in the database afterwards. */
+async function entries(bench: Bench, running: UsherNodes): Promise<Measured> {
   const { spans } = bench
   const before = await running.countEntries()
   const share = Math.floor(spans.tokens / running.nodes.length)
@@ -78,15 +64,17 @@ async function entries(bench: Bench, running: UsherNodes): Promise<Measured & { 
       withGenerator(async (generator) => {
         const shown = await generator.run(statusJob(bench, node, share, index * share, spans))
         const usable = shown.statuses["200"] ?? 0
-        return generator.run({
-          ...common(node, Math.floor(connections / running.nodes.length)),
-          warmupSeconds: spans.warmup,
-          seconds: spans.measured,
-          watched: index === 0 ? running.watched : [],
-          request: entering(bench, running.queueIds),
-          tokens: bench.tokens.range(usable, index * share),
-          repeatTokens: false
-        })
+        return generator.run(
+          closedLoop({
+            port: node.port,
+            connections: Math.floor(connections / running.nodes.length),
+            warmupSeconds: spans.warmup,
+            seconds: spans.measured,
+            watched: index === 0 ? running.watched : [],
+            request: entering(bench, running.queueIds),
+            tokens: bench.tokens.range(usable, index * share)
+          })
+        )
       })
     )
   )
@@ -104,7 +92,7 @@ async function entries(bench: Bench, running: UsherNodes): Promise<Measured & { 
   }
 }
 
-/** What an entry takes on one connection to the first node, into a queue of its own and into one of another's. */
+/** Measures entries on one connection to the first node, into its own queues and into another node's queues. */
 async function latenciesThere(bench: Bench, running: UsherNodes): Promise<Measured> {
   const [node] = running.nodes as [UsherNode]
   const owners = await running.owners()
@@ -115,15 +103,17 @@ async function latenciesThere(bench: Bench, running: UsherNodes): Promise<Measur
   return withGenerator(async (generator) => {
     const latencyInto = async (queueIds: ReadonlyArray<string>, from: number) => {
       await generator.run(statusJob(bench, node, reserve, from, { warmup: 0, measured: 3 }))
-      const outcome = await generator.run({
-        ...common(node, 1),
-        warmupSeconds: 1,
-        seconds: spans.measured / 2,
-        watched: [],
-        request: entering(bench, queueIds),
-        tokens: bench.tokens.range(reserve, from),
-        repeatTokens: true
-      })
+      const outcome = await generator.run(
+        closedLoop({
+          port: node.port,
+          connections: 1,
+          warmupSeconds: 1,
+          seconds: spans.measured / 2,
+          request: entering(bench, queueIds),
+          tokens: bench.tokens.range(reserve, from),
+          repeatTokens: true
+        })
+      )
       return outcome.latency.p50 / 1000
     }
     const ofHere = await latencyInto(here, spans.tokens)
@@ -136,29 +126,21 @@ async function latenciesThere(bench: Bench, running: UsherNodes): Promise<Measur
   })
 }
 
-const common = ({ port }: UsherNode, connections: number) => ({
-  mode: "closed" as const,
-  host: "127.0.0.1",
-  port,
-  connections
-})
-
-/** Each consumer asks for its status once, so that its token is known. */
+/** Returns a job in which each consumer reads its status once, so that its token is cached. */
 const statusJob = (
   bench: Bench,
   node: UsherNode,
   count: number,
   from: number,
   spans: { readonly warmup: number; readonly measured: number }
-) => ({
-  ...common(node, 64),
-  warmupSeconds: 0,
-  seconds: (spans.warmup + spans.measured) * 1.5,
-  watched: [],
-  request: statusRequest(bench.ground.fixture),
-  tokens: bench.tokens.range(count, from),
-  repeatTokens: false
-})
+) =>
+  closedLoop({
+    port: node.port,
+    connections: 64,
+    seconds: (spans.warmup + spans.measured) * 1.5,
+    request: statusRequest(bench.ground.fixture),
+    tokens: bench.tokens.range(count, from)
+  })
 
 const entering = (bench: Bench, queueIds: ReadonlyArray<string>): RequestTemplates => ({
   heads: queueIds.map((id) => enterRequest(bench.ground.fixture, id).head),

@@ -1,20 +1,20 @@
-/** A draw beside a queue that is there, as the Admin API would have created it: through Usher's own journal. */
+/** Creates a draw for an existing queue's experience through Usher's own journal, like the Admin API. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { creationOf } from "../../src/engine/lifecycle/Creation.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { withJournal } from "./UsherStore.ts"
 
-/** So far off is its time, until it is changed. */
+/** The initial distance of the draw's time. */
 const farMillis = 24 * 3_600_000
 
-/** Creates an open draw beside the queue `besideId`, in the database at `url`; answers its id. */
-export function createDraw(url: string, besideId: string, winnerCount: number): Promise<string> {
+/** Creates an open draw in the sequence of the queue `queueId`, in the database at `url`. Returns its id. */
+export function createDraw(url: string, queueId: string, winnerCount: number): Promise<string> {
   const id = randomUUID()
   const create = Effect.gen(function* () {
     const journal = yield* Journal
-    const head = yield* journal.head(besideId)
-    if (head === undefined) return yield* Effect.die(new Error(`No queue ${besideId}`))
+    const head = yield* journal.head(queueId)
+    if (head === undefined) return yield* Effect.die(new Error(`No queue ${queueId}`))
     const now = Date.now()
     const configuration = {
       name: "Bench",

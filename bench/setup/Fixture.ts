@@ -1,4 +1,4 @@
-/** The one organization, key pair and queue that all programs of a run are set up with. */
+/** The organization, key pair and queue that all programs of a run use. */
 import type { JsonWebKey } from "node:crypto"
 import type { TokenIssuer } from "./Tokens.ts"
 
@@ -7,10 +7,10 @@ export interface Fixture {
   readonly publishableKey: string
   readonly secretKey: string
   readonly queueId: string
-  /** Per minute; 0, so that the line only grows and every program does the same work. */
+  /** Per minute. It is 0, so that the line only grows and every program does the same work. */
   readonly admitRate: number
   readonly publicKey: JsonWebKey
   readonly issuer: TokenIssuer
-  /** The database that each Usher is started on a copy of. */
+  /** The database that each Usher starts with a copy of. */
   readonly templateDatabase: string
 }

@@ -1,15 +1,15 @@
 /**
- * A look inside a Node process through its inspector. The process is started with a port for it, which opens only when it
- * is asked to (SIGUSR1), so that it costs nothing while load is measured.
+ * Access to a Node process through its inspector. The process has a port for it that opens only on SIGUSR1, so the
+ * inspector costs nothing during a measurement.
  */
 
-/** Evaluates expressions in the process, whose values must be JSON. */
+/** Evaluates expressions in the process. Their values must be JSON. */
 export interface Inspector {
   readonly evaluate: (expression: string) => Promise<unknown>
   readonly collectGarbage: () => Promise<void>
 }
 
-/** Opens the inspector for as long as `use` takes. */
+/** Opens the inspector, calls `use`, and closes the connection. */
 export async function inspecting<A>(
   processId: number,
   port: number,
@@ -31,10 +31,10 @@ export async function inspecting<A>(
   }
 }
 
-/** Bytes that a process uses, heap and what lies outside it (buffers), after everything that can be has been collected. */
+/** Returns the bytes that a process uses, in its heap and outside it (buffers), after garbage collections. */
 export function heapBytes(processId: number, port: number): Promise<number> {
   return inspecting(processId, port, async ({ collectGarbage, evaluate }) => {
-    // The second collection takes what the first one only released.
+    // The second collection frees what the first one only released.
     await collectGarbage()
     await collectGarbage()
     const usage = (await evaluate("process.memoryUsage()")) as { readonly heapUsed: number; readonly external: number }
@@ -42,21 +42,21 @@ export function heapBytes(processId: number, port: number): Promise<number> {
   })
 }
 
-/** How long at most an event loop was kept from a timer that is due each millisecond. */
+/** The longest delays of a timer that is due each millisecond. */
 export interface Held {
-  /** By the clock: also while the process itself had to wait for a processor. */
+  /** By the clock, including time in which the process waited for a processor. */
   readonly longestMilliseconds: number
-  /** By the processor time that its thread used meanwhile: the work of one turn, garbage collections included. */
+  /** By the processor time of its thread: the work of one turn, garbage collections included. */
   readonly longestWorkMilliseconds: number
 }
 
-/** Watches a process's event loop from inside; the answer ends that. */
+/** Watches a process's event loop from inside. The returned function ends the watch and returns the delays. */
 export async function watchEventLoop(processId: number, port: number): Promise<() => Promise<Held>> {
   await inspecting(processId, port, ({ evaluate }) => evaluate(`globalThis.held = (${watch.toString()})(); 0`))
   return () => inspecting(processId, port, async ({ evaluate }) => (await evaluate("held()")) as Held)
 }
 
-/** Runs in the other process, so it may name nothing of this file. */
+/** Runs in the other process, so it cannot reference other declarations. */
 function watch() {
   let longestMilliseconds = 0
   let longestWorkMicroseconds = 0

@@ -1,6 +1,4 @@
-/**
- * The processes the bench starts, each stopped by its own id at the end, whatever way the end comes.
- */
+/** The processes that the bench starts. Each one is killed by its id when the bench exits. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdirSync, openSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
@@ -19,7 +17,7 @@ export interface StartOptions {
   readonly arguments: ReadonlyArray<string>
   readonly environment?: { readonly [name: string]: string }
   readonly directory?: string
-  /** Where its output goes, as a file `<name>.log`. */
+  /** The folder of the log file `<name>.log`. */
   readonly logDirectory: string
 }
 
@@ -27,13 +25,13 @@ export interface Started {
   readonly name: string
   readonly processId: number
   readonly log: string
-  /** Undefined while it runs, then its exit code or signal. */
+  /** Undefined while the process runs, then its exit code or signal. */
   exit(): string | undefined
-  /** Asks it to stop, waits, and kills it if it does not. */
+  /** Sends SIGTERM, waits, and kills the process after a limit. */
   stop(): Promise<void>
 }
 
-/** Starts a process; it inherits the environment but for what `environment` says. */
+/** Starts a process. It inherits the environment, overridden by `environment`. */
 export function start(options: StartOptions): Started {
   mkdirSync(options.logDirectory, { recursive: true })
   const log = join(options.logDirectory, `${options.name}.log`)
@@ -73,7 +71,7 @@ export function start(options: StartOptions): Started {
   }
 }
 
-/** Waits until `isReady` answers true; fails with the end of the log if the process ends or the time is over. */
+/** Waits until `isReady` returns true. Fails with the end of the log if the process exits or the time is over. */
 export async function untilReady(started: Started, isReady: () => Promise<boolean>, secondsMax = 30): Promise<void> {
   const deadline = performance.now() + secondsMax * 1000
   for (;;) {
@@ -88,7 +86,7 @@ export async function untilReady(started: Started, isReady: () => Promise<boolea
   }
 }
 
-/** Runs a command to its end and answers what it printed. */
+/** Runs a command to its end and returns its output. */
 export async function run(
   command: string,
   commandArguments: ReadonlyArray<string>,
@@ -112,7 +110,7 @@ export async function run(
   return printed
 }
 
-/** A TCP port that is free on loopback at this moment. */
+/** Returns a free TCP port on loopback. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

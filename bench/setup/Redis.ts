@@ -1,6 +1,6 @@
 /**
- * A Redis that writes every command to disk before answering it: a `redis-server` of the bench's own in a folder that
- * is thrown away, else `REDIS_URL` if it is configured so.
+ * A Redis that writes every command to disk before it answers: a new `redis-server` in a temporary folder, otherwise
+ * `REDIS_URL` if it is configured that way.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync } from "node:fs"
@@ -17,7 +17,7 @@ export interface RedisServer {
   stop(): Promise<void>
 }
 
-/** A running server, or the reason why there is none. */
+/** Returns a running server, or the reason that there is none. */
 export async function openRedisServer(workDirectory: string): Promise<RedisServer | { readonly missing: string }> {
   if (spawnSync("redis-server", ["--version"]).status === 0) return startOwn(workDirectory)
   const url = process.env["REDIS_URL"]

@@ -1,6 +1,6 @@
 /**
- * Makes what all programs are set up with. Where Usher itself runs, its own command line and Admin API make it, in a
- * database that each run gets a copy of, and its signing key signs the tokens.
+ * Creates the fixture of all programs. If Usher itself runs, its command line and Admin API create the fixture in a
+ * database that each run copies, and its signing key signs the tokens.
  */
 import { generateKeyPairSync, type JsonWebKey, randomBytes, randomUUID } from "node:crypto"
 import { join } from "node:path"
@@ -14,7 +14,7 @@ const admitRate = 0
 const tokenIssuer = { issuer: "usher", audience: "usher:consumer-api" }
 const claims = { type: "access", mode: "live", sessionType: "guest" }
 
-/** A fixture for the peers alone. */
+/** Returns a fixture for the peers alone. */
 export function inventFixture(): Fixture {
   const keys = generateKeyPairSync("ed25519")
   const organizationId = randomUUID()
@@ -31,7 +31,7 @@ export function inventFixture(): Fixture {
   }
 }
 
-/** More than any run makes: limits that are counted and never reached. */
+/** Larger than any run, so the server counts limits and never reaches them. */
 const requestsMax = 1_000_000_000
 const rateLimits = {
   consumerApiPerMinute: requestsMax,
@@ -39,7 +39,7 @@ const rateLimits = {
   queueEntriesPerSecond: requestsMax
 }
 
-/** An organization whose limits nobody reaches, with one open queue, made by Usher. */
+/** Creates an organization with limits out of reach and one open queue, through Usher. */
 export async function makeFixture(workDirectory: string, database: DatabaseServer): Promise<Fixture> {
   await database.create(templateDatabase)
   const url = database.url(templateDatabase)
@@ -68,7 +68,7 @@ export async function makeFixture(workDirectory: string, database: DatabaseServe
     logDirectory: join(workDirectory, "log")
   })
   try {
-    // The Admin API listens last.
+    // The Admin API is the last to listen.
     await untilReady(server, async () => (await fetch(`http://127.0.0.1:${adminPort}/ready`)).status === 200)
     const post = (path: string, body: object) =>
       postJson(`http://127.0.0.1:${adminPort}/api${path}`, keys.secretKey, body)

@@ -1,28 +1,28 @@
 /**
- * Counts the statements that a program sends to Postgres, by standing between the two and reading the messages: exact,
- * at once, and without any setting of the server. What passes through unread when nothing is sent costs nothing, so it
- * can stay in place while reads are measured.
+ * Counts the statements that a program sends to Postgres. The tap is a proxy that reads the messages: exact, immediate
+ * and without any server setting. It costs nothing when the program sends nothing, so it can stay in place while reads
+ * are measured.
  */
 import { connect, createServer, type Server, type Socket } from "node:net"
 
 export interface SqlTap {
-  /** The same database, by way of the tap. */
+  /** Returns the URL of the same database through the tap. */
   url(direct: string): string
-  /** How often each statement was executed so far, by its text. */
+  /** Returns the number of executions of each statement so far, by its text. */
   statements(): ReadonlyMap<string, number>
-  /** The parameters each statement was last executed with, by its text. */
+  /** Returns the parameters of the last execution of each statement, by its text. */
   parameters(): ReadonlyMap<string, ReadonlyArray<Parameter>>
   stop(): void
 }
 
-/** A parameter as it went over the wire: text as text, what is binary as bytes. */
+/** A parameter as it was sent: text as a string, binary as bytes. */
 export interface Parameter {
-  /** The OID of its type; 0 where the server is to find out. */
+  /** The OID of its type; 0 if the server infers it. */
   readonly type: number
   readonly value: string | Buffer | null
 }
 
-/** Opens a tap before the Postgres server of `target`. */
+/** Opens a tap in front of the Postgres server of `target`. */
 export async function openSqlTap(target: string): Promise<SqlTap> {
   const { hostname, port } = new URL(target)
   const counts = new Map<string, number>()
@@ -58,7 +58,7 @@ export async function openSqlTap(target: string): Promise<SqlTap> {
       const tapped = new URL(direct)
       tapped.hostname = "127.0.0.1"
       tapped.port = String(address.port)
-      // An encrypted connection could not be read.
+      // The tap cannot read an encrypted connection.
       tapped.searchParams.set("sslmode", "disable")
       return tapped.href
     },
@@ -72,8 +72,8 @@ export async function openSqlTap(target: string): Promise<SqlTap> {
 }
 
 /**
- * Statements of `during` that `idle`, as long a span of rest, does not explain. What a program does by itself now and
- * then may fall into either span once or twice more often.
+ * Returns the number of statements in `during` that `idle`, a span of the same length without load, does not explain.
+ * Allows two extra executions of each background statement.
  */
 export function beyondIdle(during: ReadonlyMap<string, number>, idle: ReadonlyMap<string, number>): number {
   let beyond = 0
@@ -84,7 +84,7 @@ export function beyondIdle(during: ReadonlyMap<string, number>, idle: ReadonlyMa
   return beyond
 }
 
-/** What was counted between two readings. */
+/** Returns the difference between two counts. */
 export function since(before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): Map<string, number> {
   const difference = new Map<string, number>()
   for (const [text, count] of now) {
@@ -100,7 +100,10 @@ export function total(counts: ReadonlyMap<string, number>): number {
   return sum
 }
 
-/** Follows one connection's messages to the server (Postgres protocol 3): simple queries, and executions of prepared ones. */
+/**
+ * Parses one connection's messages to the server (Postgres protocol 3): simple queries, and executions of prepared
+ * ones.
+ */
 class FrontendReader {
   private pending: Buffer = Buffer.alloc(0)
   private isStarted = false
@@ -158,7 +161,7 @@ function textAt(body: Buffer, from: number): { readonly text: string; readonly e
   return { text: body.toString("utf8", from, end), end: end + 1 }
 }
 
-/** The parameters of a Bind message: their formats (none: all text; one: that of all), then their values. */
+/** Decodes the parameters of a Bind message: first their formats (none: all text; one: for all), then their values. */
 function parametersAt(body: Buffer, from: number, types: ReadonlyArray<number>): ReadonlyArray<Parameter> {
   const formats = Array.from({ length: body.readInt16BE(from) }, (_, index) => body.readInt16BE(from + 2 + 2 * index))
   let at = from + 2 + 2 * formats.length

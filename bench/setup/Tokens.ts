@@ -1,20 +1,21 @@
 /**
- * Access tokens for consumers the servers have never seen, signed beforehand with the key that the servers trust and
- * kept in a file, one a line: signing costs about as much as verifying, and must not happen while something is measured.
+ * Access tokens for consumers that are new to the servers. They are signed in advance with the key that the servers
+ * trust and stored in a file, one per line. Signing costs about as much as verifying and must not happen during a
+ * measurement.
  */
 import { createPrivateKey, type JsonWebKey, randomUUID, sign } from "node:crypto"
 import { appendFileSync, writeFileSync } from "node:fs"
 import type { TokenRange } from "../load/Job.ts"
 import * as Progress from "../report/Progress.ts"
 
-/** Whose tokens they are: everything in a token that is not the consumer. */
+/** The parts of a token that do not depend on the consumer. */
 export interface TokenIssuer {
   readonly privateKey: JsonWebKey
   readonly keyId: string
   readonly issuer: string
   readonly audience: string
   readonly organizationId: string
-  /** Further claims that every access token of this server carries. */
+  /** Further claims of every access token. */
   readonly claims: { readonly [name: string]: unknown }
 }
 
@@ -31,7 +32,7 @@ export class Tokens {
     writeFileSync(file, "")
   }
 
-  /** The first `count` tokens, then those after `from`; signs those that do not exist yet. */
+  /** Returns `count` tokens after the first `from`. Signs tokens that do not exist yet. */
   range(count: number, from = 0): TokenRange {
     this.growTo(from + count)
     return { file: this.file, from, count }
@@ -67,8 +68,8 @@ export class Tokens {
 }
 
 /**
- * A UUIDv7 of a consumer that came at some moment of the last day: consumers do not enter a queue in the order in which
- * they were created, so indexes over them are hit all over.
+ * Returns a UUIDv7 from a random time in the last day. Consumers do not enter a queue in the sequence of their
+ * creation, so these ids spread over the indexes.
  */
 export function consumerId(): string {
   const createdAt = Math.floor(Date.now() - Math.random() * 86_400_000)

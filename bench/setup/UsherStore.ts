@@ -1,4 +1,4 @@
-/** Usher's own store on a database, without the rest of Usher. */
+/** Usher's store on a database, without the rest of Usher. */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { NodeServices } from "@effect/platform-node"
 import { deciders } from "../../src/domain/mechanism/Mechanism.ts"

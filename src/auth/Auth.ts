@@ -1,4 +1,7 @@
-/** All services of who is calling, on the database, the settings and a source of randomness. */
+/**
+ * Provides all services that identify and authorize callers. Needs the database, the settings and a source of
+ * randomness.
+ */
 import { Layer } from "effect"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
 import { SequenceAccess } from "../store/experience/SequenceAccess.ts"
@@ -21,13 +24,13 @@ import { SigningKeys } from "./keys/SigningKeys.ts"
 import { TokenLifetimes } from "./tokens/TokenLifetimes.ts"
 import { Tokens } from "./tokens/Tokens.ts"
 
-/** How a consumer gets a session. */
+/** Sign-in of consumers. */
 const signIn = Layer.mergeAll(OneTimeCodes.layer, ExternalIdentities.layer).pipe(
   Layer.provide(ConsumerAccounts.layer),
   Layer.provideMerge(Sessions.layer)
 )
 
-/** Who calls for an organization. */
+/** API keys and the organizations they belong to. */
 const keys = Layer.merge(OrganizationKeys.layer, OrganizationChanges.layer).pipe(Layer.provideMerge(ApiKeys.layer))
 
 export const layer = Layer.mergeAll(

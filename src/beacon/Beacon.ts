@@ -1,6 +1,6 @@
 /**
- * Rounds of the public randomness beacon, fetched from relays over HTTP. A relay is trusted with nothing: whatever it
- * answers is checked against the network's public key, so that it can at worst be of no use.
+ * Fetches rounds of the public randomness beacon from relays over HTTP. Relays are not trusted: each response is
+ * verified with the network's public key. A faulty relay can only cause a failure.
  */
 import { type Cause, Context, Data, Effect, Layer, Result, Schedule, Schema } from "effect"
 import { HttpClient, type HttpClientError, HttpClientResponse } from "effect/http"
@@ -8,26 +8,26 @@ import { Worker } from "node:worker_threads"
 import { Settings } from "../settings/Settings.ts"
 import { chainHash, type Round } from "./Network.ts"
 
-/** A relay may take so long, connecting included. */
+/** Time limit for one relay, including the connection. */
 const relayMillis = 4_000
 
-/** An answer has about 200 bytes. */
+/** Limit for a response; a valid one has about 200 bytes. */
 const answerBytesMax = 4_096
 
-/** All relays are asked again after 0.5, 1 and 2 seconds: the network may be a moment late. */
+/** Retries all relays after 0.5, 1 and 2 seconds, because the network may publish a round slightly late. */
 const retries = Schedule.max([Schedule.exponential("500 millis"), Schedule.recurs(3)])
 
-/** No relay gave the round. */
+/** No relay returned the round. */
 export class BeaconUnavailable extends Data.TaggedError("BeaconUnavailable")<{
   readonly round: number
-  /** Each relay with what became of it. */
+  /** Each relay with the reason of its failure. */
   readonly reasons: ReadonlyArray<string>
 }> {}
 
 export class Beacon extends Context.Service<
   Beacon,
   {
-    /** The round, its signature checked. Tries every relay several times, for a minute or so at most. */
+    /** Returns the verified round. Tries every relay several times, for about a minute at most. */
     readonly round: (round: number) => Effect.Effect<Round, BeaconUnavailable>
   }
 >()("usher/beacon/Beacon") {
@@ -37,7 +37,7 @@ export class Beacon extends Context.Service<
   )
 }
 
-/** Loaded when a round is asked for: most processes never do. */
+/** Loaded on the first request for a round; most processes never request one. */
 const layerHttpClient = Layer.unwrap(
   Effect.map(
     Effect.promise(() => import("@effect/platform-node/NodeHttpClient")),
@@ -45,59 +45,59 @@ const layerHttpClient = Layer.unwrap(
   )
 )
 
-const Answer = Schema.Struct({ round: Schema.Int, randomness: Schema.String, signature: Schema.String })
+const Body = Schema.Struct({ round: Schema.Int, randomness: Schema.String, signature: Schema.String })
 
 const make = Effect.gen(function* () {
   const { drandUrls } = yield* Settings
 
-  /** Fails with why the relay was of no use. */
-  const ask = (relay: string, round: number): Effect.Effect<Round, string, HttpClient.HttpClient> =>
+  /** Fetches and verifies a round from one relay. Fails with the reason. */
+  const fetchFrom = (relay: string, round: number): Effect.Effect<Round, string, HttpClient.HttpClient> =>
     HttpClient.get(`${relay}/${chainHash}/public/${round}`).pipe(
       Effect.flatMap(HttpClientResponse.filterStatusOk),
-      Effect.flatMap(HttpClientResponse.schemaBodyJson(Answer)),
+      Effect.flatMap(HttpClientResponse.schemaBodyJson(Body)),
       Effect.timeout(relayMillis),
       Effect.mapError(reasonOf),
       Effect.filterOrFail(
-        (answer) => answer.round === round,
-        (answer) => `gave round ${answer.round}`
+        (body) => body.round === round,
+        (body) => `returned round ${body.round}`
       ),
-      Effect.tap((answer) =>
+      Effect.tap((body) =>
         Effect.filterOrFail(
-          verified(answer),
+          verified(body),
           (isGenuine) => isGenuine,
-          () => "gave what the network has not signed"
+          () => "returned an invalid signature"
         )
       )
     )
 
-  /** The place of the relay that was of use last. */
+  /** Index of the relay that last returned a round. */
   let first = 0
 
-  const askEach = Effect.fnUntraced(function* (round: number) {
+  const fetchFromAny = Effect.fnUntraced(function* (round: number) {
     const reasons: Array<string> = []
-    for (let turn = 0; turn < drandUrls.length; turn++) {
-      const place = (first + turn) % drandUrls.length
-      const relay = drandUrls[place]!
-      const answer = yield* Effect.result(ask(relay, round))
-      if (Result.isSuccess(answer)) {
-        first = place
-        return answer.success
+    for (let attempt = 0; attempt < drandUrls.length; attempt++) {
+      const index = (first + attempt) % drandUrls.length
+      const relay = drandUrls[index]!
+      const result = yield* Effect.result(fetchFrom(relay, round))
+      if (Result.isSuccess(result)) {
+        first = index
+        return result.success
       }
-      reasons.push(`${relay}: ${answer.failure}`)
+      reasons.push(`${relay}: ${result.failure}`)
     }
     return yield* new BeaconUnavailable({ round, reasons })
   })
 
-  return Beacon.of({ round: (round) => Effect.provide(Effect.retry(askEach(round), retries), layerHttpClient) })
+  return Beacon.of({ round: (round) => Effect.provide(Effect.retry(fetchFromAny(round), retries), layerHttpClient) })
 })
 
-/** What went wrong, without what a stranger wrote. */
+/** Describes the failure without any text from the relay. */
 const reasonOf = (error: HttpClientError.HttpClientError | Schema.SchemaError | Cause.TimeoutError): string => {
   if (error._tag !== "HttpClientError") return error._tag
   return error.response === undefined ? error.reason._tag : `${error.reason._tag}, HTTP ${error.response.status}`
 }
 
-/** `verifyBeacon` on a thread of its own: it would hold up everyone else for tens of milliseconds. */
+/** Runs `verifyBeacon` on its own thread. On the main thread it would block all other work for tens of milliseconds. */
 const verified = (round: Round): Effect.Effect<boolean, string> =>
   Effect.callback((resume) => {
     const worker = new Worker(new URL("./QuicknetWorker.ts", import.meta.url), { workerData: round })

@@ -1,14 +1,14 @@
 /**
- * Whether quicknet has signed a round. The signature is a BLS signature in the short form of the scheme
- * `bls-unchained-g1-rfc9380`: a point of G1, over the SHA-256 of the round as 8 bytes, big-endian. The round's randomness
- * is the SHA-256 of the signature.
+ * Verifies that quicknet signed a round. The signature is a BLS signature in the short form of the scheme
+ * `bls-unchained-g1-rfc9380`: a point of G1, over the SHA-256 of the round as 8 bytes, big-endian. The round's
+ * randomness is the SHA-256 of the signature.
  *
- * The check is made with `@noble/curves`, which `drand-client` uses too. That client itself is not used: it does not
- * export its check, writes to the console, waits for a relay without end, reads an answer of any size, and brings
- * twelve more packages, most of them for browsers and for older versions of Node.
+ * Uses `@noble/curves`, as `drand-client` does. That client itself is not used. It does not export its verification,
+ * writes to the console, waits for a relay without a time limit and reads a response of any size. It also adds twelve
+ * packages, most of them for browsers and old versions of Node.
  */
 import { bls12_381 } from "@noble/curves/bls12-381.js"
-// Not the whole of Effect: a thread that checks one round would spend most of its time loading it.
+// Imports only this module of Effect: loading the whole package would take most of the worker thread's time.
 import * as Result from "effect/Result"
 import { createHash } from "node:crypto"
 import { publicKey, type Round } from "./Network.ts"
@@ -16,8 +16,8 @@ import { publicKey, type Round } from "./Network.ts"
 const domainSeparation = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
 
 /**
- * True if the network has signed this round, and the randomness is that of the signature. Needs no network, and takes
- * tens of milliseconds.
+ * True if the network signed this round and the randomness matches the signature. Needs no network access. Takes tens
+ * of milliseconds.
  */
 export const verifyBeacon = ({ round, randomness, signature }: Round): boolean =>
   Number.isSafeInteger(round) &&
@@ -29,7 +29,7 @@ export const verifyBeacon = ({ round, randomness, signature }: Round): boolean =
     () => false
   )
 
-/** Throws if the signature is no point of the group. */
+/** Throws if the signature is not a point of the group. */
 const isSigned = (round: number, signature: Uint8Array): boolean => {
   const number = Buffer.alloc(8)
   number.writeBigUInt64BE(BigInt(round))

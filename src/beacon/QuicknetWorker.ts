@@ -1,4 +1,4 @@
-/** Checks the round it is started with on a thread of its own, and says whether it is genuine. */
+/** Worker thread that verifies the round it is started with, and posts the result. */
 import { parentPort, workerData } from "node:worker_threads"
 import type { Round } from "./Network.ts"
 import { verifyBeacon } from "./Quicknet.ts"

@@ -1,10 +1,11 @@
 /**
- * `usher demo`: a drop from beginning to end against a real server, which is killed in the middle; then the proof that
- * nothing that was acknowledged is gone. Ends by itself in well under a minute, with code 0 only if everything holds.
+ * `usher demo`: plays a whole drop against a real server, which is killed in the middle, and proves that no
+ * acknowledged request is lost. Ends in well under a minute, with code 0 only if every check holds.
  */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { DemoFailed } from "./demo/DemoFailed.ts"
+import { withModule } from "./runtime/LazyModule.ts"
 import * as Presentation from "./runtime/Presentation.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
@@ -19,9 +20,10 @@ const consumersFlag = Flag.Int("consumers").pipe(
 
 /** The command `demo`. */
 export const demo = Command.make("demo", { consumers: consumersFlag }, ({ consumers }) =>
-  // Loaded only here: the start of every other command is quicker without.
-  Effect.promise(() => import("./demo/Drop.ts")).pipe(
-    Effect.flatMap((drop) => drop.play(consumers)),
+  withModule(
+    () => import("./demo/Drop.ts"),
+    ({ play }) => play(consumers)
+  ).pipe(
     Effect.mapError(({ message }) => new DemoFailed({ message })),
     Effect.tapError(({ message }) => Presentation.explain(message)),
     interruptible

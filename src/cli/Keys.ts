@@ -1,6 +1,6 @@
 /**
- * `usher keys`: an organization's API keys, for whoever runs the installation. The way back in for an organization that
- * has lost its secret key.
+ * `usher keys`: shows and replaces an organization's API keys, for the operator. An organization that lost its secret
+ * key gets a new one this way.
  */
 import { Console, Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -26,9 +26,7 @@ const list = Command.make("list", { organization, json }, ({ organization, json 
     yield* Console.log(json ? JSON.stringify(shown) : found.map(readable).join("\n"))
   }).pipe(refused(organization), Effect.provide(keys), interruptible)
 ).pipe(
-  Command.withDescription(
-    "Show an organization's API keys: their ends, never the keys. Works beside a running server."
-  ),
+  Command.withDescription("Show an organization's API keys: their ends, never the keys. Works while servers run."),
   Command.withExamples([
     { command: "usher keys list --organization 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", description: "For people" },
     {
@@ -43,7 +41,7 @@ const rotate = Command.make(
   {
     organization,
     kind: Flag.Literals("kind", KeyKind.literals).pipe(Flag.withDescription("Which of the two keys is replaced")),
-    mode: Flag.Literals("mode", Mode.literals).pipe(Flag.withDescription("Of the live pair, or of the test pair")),
+    mode: Flag.Literals("mode", Mode.literals).pipe(Flag.withDescription("The live or the test pair of keys")),
     json
   },
   ({ organization, kind, mode, json }) =>
@@ -53,8 +51,8 @@ const rotate = Command.make(
     }).pipe(Effect.uninterruptible, refused(organization), Effect.provide(keys), interruptible)
 ).pipe(
   Command.withDescription(
-    "Replace an API key and print the new one, which cannot be shown again. The old one has stopped working in every " +
-      "running server by then. Works beside running servers."
+    "Replace an API key and print the new one, which cannot be shown again. The former key has stopped working in every " +
+      "running server by then. Works while servers run."
   ),
   Command.withExamples([
     {
@@ -84,7 +82,7 @@ const announced = ({ kind, mode, key }: RotatedKey): string =>
     "",
     `  ${key}`,
     "",
-    "  Keep it: only its hash is stored, and it is not shown again. The old one has stopped working."
+    "  Keep it: only its hash is stored, and it is not shown again. The former key has stopped working."
   ].join("\n")
 
 const machineReadable = ({ createdAt, ...rotated }: RotatedKey): string =>

@@ -1,5 +1,5 @@
 /**
- * `usher mechanisms`: those that stand still because they kept failing, for operators.
+ * `usher mechanisms`: shows the mechanisms that are parked because they kept failing, and restarts them, for operators.
  */
 import { Console, Effect, Layer } from "effect"
 import { Argument, Command } from "effect/cli"
@@ -20,11 +20,11 @@ const parked = Command.make("parked", { json }, ({ json }) =>
   Effect.gen(function* () {
     const found = yield* (yield* ParkedMechanisms).list
     if (json) return yield* Console.log(JSON.stringify(found))
-    yield* Console.log(found.length === 0 ? "No mechanism stands still." : found.map(readable).join("\n\n"))
+    yield* Console.log(found.length === 0 ? "No mechanism is parked." : found.map(readable).join("\n\n"))
   }).pipe(orDatabaseProblem, Effect.provide(mechanisms), interruptible)
 ).pipe(
   Command.withDescription(
-    "Show the mechanisms that stand still because they kept failing, and what they failed of. All others go on."
+    "Show the mechanisms that are parked because they kept failing, and their errors. All others keep running."
   ),
   Command.withExamples([
     { command: "usher mechanisms parked", description: "For people" },
@@ -44,22 +44,22 @@ const unpark = Command.make(
         })
       }
       yield* Console.log(
-        `${mechanismId} is started again. If it goes on failing, it is shown by \`usher mechanisms parked\` in a few seconds.`
+        `${mechanismId} is started again. If it keeps failing, \`usher mechanisms parked\` shows it in a few seconds.`
       )
     }).pipe(orDatabaseProblem, Effect.provide(mechanisms), interruptible)
 ).pipe(
-  Command.withDescription("Give a mechanism that stands still another chance, in whichever process it is"),
+  Command.withDescription("Start a parked mechanism again, in whichever process owns it"),
   Command.withExamples([
     {
       command: "usher mechanisms unpark 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a",
-      description: "After its cause has been put right"
+      description: "After the cause was fixed"
     }
   ])
 )
 
 /** The command with its subcommands. */
 export const command = Command.make("mechanisms").pipe(
-  Command.withDescription("Mechanisms that stand still"),
+  Command.withDescription("Parked mechanisms"),
   Command.withSubcommands([parked, unpark])
 )
 

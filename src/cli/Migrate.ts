@@ -1,6 +1,6 @@
 /**
- * `usher migrate`: brings the database's schema up to date and ends. `usher serve` does the same by itself; the
- * other commands refuse a schema that is not theirs.
+ * `usher migrate`: migrates the database's schema to this version, and ends. `usher serve` does the same at its start.
+ * Other commands refuse a schema of another version.
  */
 import { Console, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
@@ -14,7 +14,7 @@ const run = Effect.gen(function* () {
   yield* Console.log(applied.length === 0 ? "The database's schema is up to date." : `Applied ${applied.join(", ")}.`)
 }).pipe(Effect.provide(Database.layer.pipe(Layer.provideMerge(Environment.base))), interruptible)
 
-/** The command. */
+/** The command `migrate`. */
 export const command = Command.make("migrate", {}, () => run).pipe(
   Command.withDescription(
     "Bring the database's schema up to date. Safe to run twice. It refuses to change the schema under a running server."
@@ -23,7 +23,7 @@ export const command = Command.make("migrate", {}, () => run).pipe(
     { command: "usher migrate", description: "The embedded Postgres in DATA_DIR" },
     {
       command: "DATABASE_URL=postgres://usher:secret@db.example.com/usher usher migrate",
-      description: "A server of your own"
+      description: "An external server"
     }
   ])
 )

@@ -1,6 +1,4 @@
-/**
- * `usher nodes`: the processes that serve from this database, for operators.
- */
+/** `usher nodes`: shows the processes that serve from this database, for operators. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Nodes from "../store/coordination/Nodes.ts"
@@ -8,12 +6,12 @@ import { json, orDatabaseProblem } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
-/** The command. */
+/** The command `nodes`. */
 export const command = Command.make("nodes", { json }, ({ json }) =>
   Effect.gen(function* () {
     const found = yield* Nodes.heard
     if (json) return yield* Console.log(JSON.stringify(found.map(({ isNode: _, ...shown }) => shown)))
-    yield* Console.log(found.length === 0 ? "No node is heard. Start one with `usher serve`." : table(found))
+    yield* Console.log(found.length === 0 ? "No node is alive. Start one with `usher serve`." : table(found))
   }).pipe(orDatabaseProblem, Effect.provide(Environment.withDatabase), interruptible)
 ).pipe(
   Command.withDescription(

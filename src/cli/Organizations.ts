@@ -1,6 +1,6 @@
 /**
- * `usher organizations`: makes organizations, and prints their keys, which cannot be shown again; shows which there are, and
- * puts them on a plan.
+ * `usher organizations`: creates organizations and prints their keys, which cannot be shown again; lists organizations;
+ * and changes their plans.
  */
 import { Console, Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -15,7 +15,7 @@ import { json, organization, refused } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
-/** The keys for people, one on a line. */
+/** Formats the keys for people, one on a line. */
 export const readable = (organization: NewOrganization): string =>
   [
     `  Organization          ${organization.organizationId}`,
@@ -27,20 +27,20 @@ export const readable = (organization: NewOrganization): string =>
     "  Keep the keys: only their hashes are stored, and they are not shown again."
   ].join("\n")
 
-/** One line of JSON with exactly these five members, for scripts. */
+/** Formats the keys as one line of JSON with exactly these five members, for scripts. */
 export const machineReadable = (organization: NewOrganization): string => {
   const { organizationId, publishableKey, secretKey, testPublishableKey, testSecretKey } = organization
   return JSON.stringify({ organizationId, publishableKey, secretKey, testPublishableKey, testSecretKey })
 }
 
-/** What changes an organization, and tells running servers. */
+/** The services that change an organization and notify running servers. */
 const changing = OrganizationChanges.layer.pipe(
   Layer.provide(Layer.merge(ApiKeys.layer, TokenLifetimes.layer)),
   Layer.provide(Invalidations.layer),
   Layer.provide(Environment.withDatabase)
 )
 
-/** The limit that a text names. */
+/** Parses one limit into its name and number. */
 const numbered = (limit: string): readonly [string, number] => {
   const [name, number] = limit.split("=") as [string, string]
   return [name, Number(number)]
@@ -50,14 +50,14 @@ const create = Command.make(
   "create",
   {
     name: Flag.String("name").pipe(
-      Flag.withDescription("What the organization is called, 1 to 200 characters"),
+      Flag.withDescription("The organization's name, 1 to 200 characters"),
       Flag.filter(
         (name) => /^(?=.*\S)\P{Cc}{1,200}$/u.test(name),
         () => "a name of 1 to 200 printable characters"
       )
     ),
     plan: Flag.Literals("plan", ["starter", "growth", "enterprise"]).pipe(
-      Flag.withDescription("The plan whose rate limits hold for it"),
+      Flag.withDescription("The plan, which sets the rate limits"),
       Flag.withDefault("growth")
     ),
     json
@@ -67,17 +67,17 @@ const create = Command.make(
       const organizations = yield* Organizations
       const made = yield* organizations.create({ name, plan })
       yield* Console.log(
-        json ? machineReadable(made) : `Made the organization "${name}" on the ${plan} plan.\n\n${readable(made)}`
+        json ? machineReadable(made) : `Created the organization "${name}" on the ${plan} plan.\n\n${readable(made)}`
       )
     }).pipe(
       Effect.catchTag("Unavailable", (error) =>
-        Effect.fail(new StartRefused({ message: `The organization could not be made: ${String(error.cause)}` }))
+        Effect.fail(new StartRefused({ message: `The organization could not be created: ${String(error.cause)}` }))
       ),
       Effect.provide(Organizations.layer.pipe(Layer.provideMerge(Environment.withDatabase))),
       interruptible
     )
 ).pipe(
-  Command.withDescription("Make an organization and print its keys. Works beside a running server."),
+  Command.withDescription("Create an organization and print its keys. Works while servers run."),
   Command.withExamples([
     { command: 'usher organizations create --name "Atelier Nord" --plan growth', description: "For people" },
     { command: 'usher organizations create --name "Atelier Nord" --plan growth --json', description: "For scripts" }
@@ -98,25 +98,25 @@ const list = Command.make("list", { json }, ({ json }) =>
     interruptible
   )
 ).pipe(
-  Command.withDescription("Show the organizations: their ids, plans and names. Works beside a running server."),
+  Command.withDescription("Show the organizations: their ids, plans and names. Works while servers run."),
   Command.withExamples([
     { command: "usher organizations list", description: "For people" },
     { command: "usher organizations list --json", description: "For scripts" }
   ])
 )
 
-/** A limit of an organization's own: its name and its number. */
+/** Matches a limit: its name and its number. */
 const limitPattern = new RegExp(`^(${Object.keys(RateLimits.fields).join("|")})=([1-9]\\d{0,8})$`)
 
 const setPlan = Command.make(
   "set-plan",
   {
     organization,
-    plan: Flag.Literals("plan", Plan.literals).pipe(Flag.withDescription("The plan whose rate limits hold for it")),
+    plan: Flag.Literals("plan", Plan.literals).pipe(Flag.withDescription("The plan, which sets the rate limits")),
     limits: Flag.String("limit").pipe(
       Flag.withDescription(
-        "A limit agreed with an enterprise organization, such as adminApiPerMinute=5000; any number of them. They take the " +
-          "place of those it had; what is not named is unlimited. Without any it keeps those it had"
+        "A limit agreed with an enterprise organization, such as adminApiPerMinute=5000; may be repeated. The given limits " +
+          "replace the former ones, and others are unlimited. Without this flag the former limits stay"
       ),
       Flag.atLeast(0),
       Flag.filter(
@@ -135,7 +135,7 @@ const setPlan = Command.make(
     }).pipe(Effect.uninterruptible, refused(organization), Effect.provide(changing), interruptible)
 ).pipe(
   Command.withDescription(
-    "Put an organization on a plan. Its rate limits hold in every running server by then. Works beside running servers."
+    "Change an organization's plan. When the command ends, every running server applies the plan's rate limits."
   ),
   Command.withExamples([
     {

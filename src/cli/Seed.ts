@@ -1,6 +1,4 @@
-/**
- * `usher seed`: fills an organization with sample data, to try lists, searches and analytics at size.
- */
+/** `usher seed`: fills an organization with sample data, to try lists, searches and analytics at size. */
 import { Clock, Console, Effect, Layer, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { randomBytes } from "node:crypto"
@@ -14,7 +12,7 @@ import { countsFor, makeRows, type Seller } from "./seed/Rows.ts"
 import { makeProgress } from "./seed/Progress.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
-/** Rows in one statement. */
+/** Rows per statement. */
 const chunkMax = 2_000
 
 const consumersMax = 10_000_000
@@ -26,7 +24,7 @@ const fill = Effect.fnUntraced(function* (seller: Seller, consumers: number) {
   const rows = makeRows(seller, seededRandom(randomBytes(16).toString("hex")), run, now, counts)
   const progress = makeProgress(counts.products + counts.experiences + counts.pages + counts.consumers, now)
 
-  /** Makes so many of something, and writes each with what belongs to it. */
+  /** Creates `count` records in chunks, and writes each chunk with the records that belong to it. */
   const inChunks = Effect.fnUntraced(function* <A, E, R>(
     what: string,
     count: number,
@@ -85,8 +83,8 @@ const fill = Effect.fnUntraced(function* (seller: Seller, consumers: number) {
   return { ...counts, orders }
 })
 
-/** The organization that is meant: the one that is named, or the only one there is. */
-const meant = Effect.fnUntraced(function* (id: Option.Option<string>) {
+/** Returns the named organization, or the only one. */
+const selected = Effect.fnUntraced(function* (id: Option.Option<string>) {
   const organizations = yield* Organizations
   const all = yield* organizations.all
   const found = Option.isSome(id) ? all.find((each) => each.id === id.value) : all.length === 1 ? all[0] : undefined
@@ -97,21 +95,21 @@ const meant = Effect.fnUntraced(function* (id: Option.Option<string>) {
   return yield* new StartRefused({
     message:
       all.length === 0
-        ? "There is no organization yet: make one with `usher organizations create`."
+        ? "There is no organization yet: create one with `usher organizations create`."
         : `${problem}: ${known}`
   })
 })
 
-/** The command. */
+/** The command `seed`. */
 export const command = Command.make(
   "seed",
   {
     organization: Flag.String("organization").pipe(
-      Flag.withDescription("The id of the organization; may be left out where there is one alone"),
+      Flag.withDescription("The id of the organization; may be omitted if there is only one"),
       Flag.optional
     ),
     mode: Flag.Literals("mode", ["test", "live"]).pipe(
-      Flag.withDescription("Which of its records; those of the other mode are not touched"),
+      Flag.withDescription("The mode to fill; records of the other mode are not touched"),
       Flag.withDefault("test")
     ),
     large: Flag.Int("large").pipe(
@@ -125,7 +123,7 @@ export const command = Command.make(
   },
   ({ organization, mode, large }) =>
     Effect.gen(function* () {
-      const { id, name, settings } = yield* meant(organization)
+      const { id, name, settings } = yield* selected(organization)
       const { currencyCode = defaultCurrencyCode } = settings
       const made = yield* fill({ organizationId: id, mode, currencyCode }, large)
       const parts = Object.entries(made).map(([what, count]) => `${count.toLocaleString("en")} ${what}`)
@@ -139,7 +137,7 @@ export const command = Command.make(
     )
 ).pipe(
   Command.withDescription(
-    "Fill an organization with sample data, to try lists, searches and analytics at size. Works beside a running server."
+    "Fill an organization with sample data, to try lists, searches and analytics at size. Works while servers run."
   ),
   Command.withExamples([
     { command: "usher seed", description: "A thousand consumers and what belongs to them, in test mode" },

@@ -1,133 +1,23 @@
-/**
- * `usher serve`: both APIs, the engine behind them, and the database under them, until it is asked to end.
- *
- * The layers are built from the database upwards and ended in the reverse order, which is what an orderly end is: the
- * listeners refuse new connections and answer what is under way, the actors write what they have, the connections to
- * the database close, and the embedded server stops.
- */
-import { Effect, Layer } from "effect"
+/** `usher serve`. The server itself is in `runtime/ServerProcess.ts`. */
 import { Command } from "effect/cli"
-import * as Auth from "../auth/Auth.ts"
-import { Beacon } from "../beacon/Beacon.ts"
-import { Delivery } from "../delivery/Delivery.ts"
-import { deciders } from "../domain/mechanism/Mechanism.ts"
-import { Engine } from "../engine/Engine.ts"
-import * as AdminRoutes from "../http/admin/Routes.ts"
-import * as ConsumerRoutes from "../http/consumer/Routes.ts"
-import { Readiness } from "../engine/lifecycle/Readiness.ts"
-import * as Server from "../http/server/Server.ts"
-import { Settings, StartRefused } from "../settings/Settings.ts"
-import { Heartbeat } from "../store/coordination/Heartbeat.ts"
-import * as JournalCodec from "../store/journal/JournalCodec.ts"
-import * as JournalSql from "../store/journal/JournalSql.ts"
-import * as Migrations from "../store/postgres/Migrations.ts"
-import { serverSecret } from "../store/coordination/ServerSecrets.ts"
-import * as Environment from "./runtime/Environment.ts"
-import * as GrantMessages from "../workers/GrantMessages.ts"
-import * as NodeReport from "../workers/NodeReport.ts"
-import * as ParkedMechanisms from "../workers/ParkedMechanisms.ts"
-import { stopRequested } from "./runtime/Signals.ts"
-import * as WaitingDraws from "../workers/DrawBeacons.ts"
-import * as WaitlistNotices from "../workers/WaitlistNotices.ts"
-import { welcome } from "./runtime/Welcome.ts"
+import { withModule } from "./runtime/LazyModule.ts"
 
-const journal = JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
-
-/** The engine, of this process alone or of one node of several. */
-const engine = Layer.unwrap(
-  Effect.gen(function* () {
-    const { cluster, nodeName, clusterHost, clusterPort, clusterLockSeconds } = yield* Settings
-    if (!cluster) return Engine.layer({ node: nodeName })
-    const Cluster = yield* Effect.promise(() => import("../engine/cluster/Cluster.ts"))
-    return Cluster.layer({
-      node: nodeName,
-      host: clusterHost,
-      port: clusterPort,
-      lockSeconds: clusterLockSeconds,
-      secret: yield* serverSecret("nodes"),
-      schemaStep: Migrations.latest
-    })
-  })
-)
-
-/** Under everything, so that no other program changes the schema while anything here runs. */
-const heartbeat = Layer.unwrap(Effect.map(Settings, ({ nodeName }) => Heartbeat.layer({ name: nodeName })))
-
-const http = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.layer }).pipe(
-  Layer.provide(Readiness.layerConditions),
-  Layer.provide(NodeReport.layer),
-  Layer.provide(Readiness.layer)
-)
-
-/** Everything that runs in a serving process. */
-export const layer = Layer.mergeAll(
-  http,
-  Layer.provide(WaitingDraws.layer, Beacon.layer),
-  WaitlistNotices.layer,
-  GrantMessages.layer,
-  ParkedMechanisms.layer
-).pipe(
-  Layer.provideMerge(Layer.merge(Auth.layer, Delivery.layer)),
-  Layer.provide(engine.pipe(Layer.provideMerge(journal))),
-  Layer.provideMerge(heartbeat),
-  Layer.provideMerge(Environment.withMigratedDatabase)
-)
-
-/** The command. */
+/** The command `serve`. */
 export const command = Command.make("serve", {}, () =>
-  Effect.andThen(welcome, Effect.never).pipe(
-    Effect.provide(layer),
-    Effect.raceFirst(stopRequested),
-    Effect.catchTags({
-      ServeError: ({ cause }) => notListening(cause as ListenFailure),
-      SqlError: databaseFailed,
-      Unavailable: databaseFailed
-    })
+  withModule(
+    () => import("./runtime/ServerProcess.ts"),
+    ({ serve }) => serve
   )
 ).pipe(
   Command.withDescription(
     "Serve the Consumer API and the Admin API. Settings are environment variables: CONSUMER_PORT, ADMIN_PORT, HOST, " +
-      "DATABASE_URL or DATA_DIR, and others. Ends in order on SIGTERM or Ctrl-C, at once on a second one."
+      "DATABASE_URL or DATA_DIR, and others. Stops gracefully on SIGTERM or Ctrl-C, at once on a second one."
   ),
   Command.withExamples([
     { command: "usher serve", description: "With the embedded Postgres in .usher" },
     {
       command: "DATABASE_URL=postgres://usher:secret@db.example.com/usher HOST=0.0.0.0 usher serve",
-      description: "With a server of your own, open to the network"
+      description: "With an external server, open to the network"
     }
   ])
 )
-
-interface ListenFailure {
-  readonly code?: string
-  readonly port?: number
-  /** The address, or the name that has none. */
-  readonly address?: string
-  readonly hostname?: string
-  readonly message: string
-}
-
-/** Why a port cannot be listened on, and what to do about it. */
-const notListening = Effect.fnUntraced(function* ({ code, port, address, hostname, message }: ListenFailure) {
-  const settings = yield* Effect.provide(Settings, Settings.layer)
-  const isAdminHost = settings.adminHost !== settings.host && (address ?? hostname) === settings.adminHost
-  const isAdminPort = port === settings.adminPort && (port !== settings.consumerPort || isAdminHost)
-  const [hostVariable, host] = isAdminHost ? ["ADMIN_HOST", settings.adminHost] : ["HOST", settings.host]
-  const variable = isAdminPort ? "ADMIN_PORT" : "CONSUMER_PORT"
-  const problems: { readonly [code: string]: string } = {
-    EADDRINUSE: `${variable}: port ${port} of ${host} is taken by another process. End it, or set ${variable} to another port.`,
-    EACCES: `${variable}: this user may not listen on port ${port}. Set ${variable} to a port above 1023.`,
-    EADDRNOTAVAIL: `${hostVariable}: ${host} is not an address of this machine. Set ${hostVariable} to 127.0.0.1, 0.0.0.0 or one of its addresses.`,
-    ENOTFOUND: `${hostVariable}: the name ${host} is unknown. Set ${hostVariable} to 127.0.0.1, 0.0.0.0 or one of this machine's addresses.`
-  }
-  return yield* new StartRefused({
-    message: problems[code ?? ""] ?? `Cannot listen on ${host}, port ${port}: ${message}`
-  })
-})
-
-const databaseFailed = (error: { readonly message: string; readonly cause?: unknown }) =>
-  Effect.fail(
-    new StartRefused({
-      message: `The database failed during the start: ${error.cause instanceof Error ? error.cause.message : error.message}`
-    })
-  )

@@ -1,6 +1,4 @@
-/**
- * `usher signing-keys`: the keys that tokens and admission grants are signed with.
- */
+/** `usher signing-keys`: lists, rotates and removes the keys that sign tokens and admission grants. */
 import { Console, Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type AcceptedKey, SigningKeyRotation } from "../auth/keys/SigningKeyRotation.ts"
@@ -19,7 +17,7 @@ const rotation = SigningKeyRotation.layer.pipe(
 const list = Command.make("list", { json }, ({ json }) =>
   Effect.gen(function* () {
     const keys = yield* (yield* SigningKeyRotation).list
-    yield* Console.log(json ? JSON.stringify(keys.map(sent)) : keys.map(readable).join("\n"))
+    yield* Console.log(json ? JSON.stringify(keys.map(toJson)) : keys.map(readable).join("\n"))
   }).pipe(orDatabaseProblem, Effect.provide(rotation), interruptible)
 ).pipe(
   Command.withDescription("Show the signing keys that are accepted, the current one first"),
@@ -34,15 +32,15 @@ const rotate = Command.make("rotate", { json }, ({ json }) =>
     const key = yield* (yield* SigningKeyRotation).rotate
     yield* Console.log(
       json
-        ? JSON.stringify(sent(key))
-        : `Every server signs with ${key.kid} now. What the former key signed stays good; ` +
+        ? JSON.stringify(toJson(key))
+        : `Every server signs with ${key.kid} now. What the former key signed stays valid; ` +
             "`usher signing-keys list` shows until when it is needed."
     )
   }).pipe(orDatabaseProblem, Effect.provide(rotation), interruptible)
 ).pipe(
   Command.withDescription(
     "Sign tokens and grants with a new key from now on, in every running server. The former key stays published and " +
-      "accepted until it is removed. Works beside running servers."
+      "accepted until it is removed. Works while servers run."
   ),
   Command.withExamples([
     { command: "usher signing-keys rotate", description: "For people" },
@@ -69,13 +67,13 @@ const remove = Command.make(
     )
 ).pipe(
   Command.withDescription(
-    "Take a former signing key away: tokens and grants that it signed are refused at once, by every running server. " +
-      "Sessions whose tokens it signed end. Grants are signed anew when their consumers next ask for their place."
+    "Remove a former signing key: every running server refuses tokens and grants that it signed at once. " +
+      "Sessions whose tokens it signed end. Grants are signed again when their consumers next read their place."
   ),
   Command.withExamples([
     {
       command: "usher signing-keys remove --kid 8QvjZk5lVgqfW0a1cVt4bV3S1jP2m0mQk1oTn5sRcXw",
-      description: "A key that is not needed any more, or that may have been stolen"
+      description: "A key that is no longer needed, or that may have been stolen"
     }
   ])
 )
@@ -88,7 +86,7 @@ export const command = Command.make("signing-keys").pipe(
 
 const problems = {
   unknown: "there is no such key. Run `usher signing-keys list` to see which there are.",
-  current: "this is the current key. Run `usher signing-keys rotate` first, to sign with another."
+  current: "this is the current key. Run `usher signing-keys rotate` first, to sign with a new one."
 } as const
 
 const readable = ({ kid, createdAt, replacedAt, neededUntil }: AcceptedKey): string =>
@@ -96,7 +94,7 @@ const readable = ({ kid, createdAt, replacedAt, neededUntil }: AcceptedKey): str
     ? `  ${kid}  current since ${toText(createdAt)}`
     : `  ${kid}  replaced at ${toText(replacedAt)}, needed for tokens until ${toText(neededUntil)}`
 
-const sent = ({ kid, createdAt, replacedAt, neededUntil }: AcceptedKey) => ({
+const toJson = ({ kid, createdAt, replacedAt, neededUntil }: AcceptedKey) => ({
   kid,
   isCurrent: replacedAt === undefined,
   createdAt: toText(createdAt),

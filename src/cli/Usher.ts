@@ -1,6 +1,4 @@
-/**
- * The command line: its commands, and how the one that was asked for is run.
- */
+/** The command line: its commands, and how it runs the requested one. */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Runtime } from "effect"
@@ -33,15 +31,15 @@ const usher = Command.make("usher").pipe(
   ])
 )
 
-/** What the arguments of this process ask for. */
+/** The command that the process's arguments request. */
 export const program = Command.run(usher, { version: "1.0.0" }).pipe(
   Effect.tapErrorTag(["StartRefused", "DemoFailed", "ProofRefused"], (error) => Presentation.explain(error.message)),
   Effect.provide(Layer.mergeAll(NodeServices.layer, NodeCrypto.layer, Presentation.layer))
 )
 
 /**
- * Runs it, and ends the process with its exit code. Signals are the commands' own matter (`Signals.ts`): serving ends in
- * order and with success, anything else with the code that says it was interrupted.
+ * Runs the command, and ends the process with its exit code. Each command handles signals itself (`Signals.ts`).
+ * `serve` stops gracefully with code 0. Any other command ends with the code of an interruption.
  */
 export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
   fiber.addObserver((exit) => teardown(exit, (code) => process.exit(code)))

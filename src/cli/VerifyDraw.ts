@@ -1,16 +1,13 @@
-/**
- * `usher verify-draw`: checks a draw from its proof alone. It needs no server, no database and no settings, and knows of
- * the draw only what the proof says.
- */
+/** `usher verify-draw`: checks a draw from its proof alone. It needs no server, no database and no settings. */
 import { Console, Data, Effect, FileSystem, Option, Result, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import type { Proof } from "../domain/draw/proof/Proof.ts"
 import { type Check, decodeProof, type Report, verify } from "../domain/draw/proof/Verification.ts"
 
-/** The proof does not hold, or is none. */
+/** The proof is invalid or unreadable. */
 class ProofRefused extends Data.TaggedError("ProofRefused")<{ readonly message: string }> {
-  // It has been told in words by the command line; a log entry with a stack would only bury them.
+  // The command line has printed the message. A log entry with a stack would only hide it.
   override readonly [Runtime.errorReported] = false
 }
 
@@ -29,7 +26,7 @@ const hex = (digits: number, described: string) => (flag: Flag.Flag<string>) =>
 const options = {
   source: Argument.String("proof").pipe(Argument.withDescription("A file with the proof, or its URL")),
   key: Flag.String("key").pipe(
-    Flag.withDescription("A publishable key, which a URL of the Consumer API asks for"),
+    Flag.withDescription("A publishable key, which a URL of the Consumer API requires"),
     Flag.optional
   ),
   commitment: Flag.String("commitment").pipe(
@@ -41,13 +38,13 @@ const options = {
   entry: Flag.String("entry").pipe(hex(26, "The id of an entry, as its receipt names it: it must be in the list"))
 }
 
-/** The command. */
+/** The command `verify-draw`. */
 export const command = Command.make(
   "verify-draw",
   options,
   Effect.fnUntraced(function* ({ source, key, commitment, digest, entry }) {
     const proof = yield* parsed(source, yield* read(source, key))
-    // Loaded only here: its arithmetic would slow the start of every other command.
+    // Loaded only here: loading its arithmetic would slow the start of every other command.
     const { verifyBeacon } = yield* Effect.promise(() => import("../beacon/Quicknet.ts"))
     const report = verify(proof, Option.some(verifyBeacon))
     const compared = [
@@ -60,7 +57,7 @@ export const command = Command.make(
       readable(
         checks,
         report,
-        Option.map(place, ({ told }) => told)
+        Option.map(place, ({ summary }) => summary)
       )
     )
     const failures = checks.filter(({ holds }) => !holds).length
@@ -69,7 +66,7 @@ export const command = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Check a draw from its proof alone: work the winners out again, and say what was checked and what a proof cannot " +
+    "Check a draw from its proof alone: compute the winners again, and show what was checked and what a proof cannot " +
       "show. Ends with code 0 if the proof holds, with 1 if not."
   ),
   Command.withExamples([
@@ -81,7 +78,7 @@ export const command = Command.make(
     },
     {
       command: "usher verify-draw proof.json --entry 3f9c2a7b1d0e8f6a5b4c3d2e1f",
-      description: "And whether an entry was in the list"
+      description: "Also check that an entry was in the list"
     }
   ])
 )
@@ -114,21 +111,23 @@ const parsed = (source: string, text: string): Effect.Effect<Proof, ProofRefused
 const expected = (what: string, wanted: Option.Option<string>, found: string): ReadonlyArray<Check> =>
   Option.isSome(wanted) ? [{ what, holds: wanted.value === found }] : []
 
-/** Where an entry stands, in words. */
+/** Describes an entry's place, and checks that it is in the list. */
 const placeOf = (id: string, { winners, withdrawn, entries }: Proof, { order }: Report) => {
   const isListed = entries.some((entry) => entry.id === id)
   const place = order.indexOf(id) + 1
   const fate = winners.includes(id) ? "won" : withdrawn.includes(id) ? "withdrew" : "was not selected"
   return {
     check: { what: `the entry ${id} is in the list`, holds: isListed },
-    told: isListed ? `The entry ${id} is number ${place} of the drawn order, and ${fate}.` : `There is no entry ${id}.`
+    summary: isListed
+      ? `The entry ${id} is number ${place} of the drawn order, and ${fate}.`
+      : `There is no entry ${id}.`
   }
 }
 
-const readable = (checks: ReadonlyArray<Check>, { notProven }: Report, told: Option.Option<string>): string =>
+const readable = (checks: ReadonlyArray<Check>, { notProven }: Report, summary: Option.Option<string>): string =>
   [
     ...checks.map(({ what, holds }) => `${holds ? "  holds  " : "  FAILS  "}${what}`),
-    ...Option.toArray(Option.map(told, (line) => `\n${line}`)),
+    ...Option.toArray(Option.map(summary, (line) => `\n${line}`)),
     "",
     "Not proven:",
     ...notProven.map((sentence) => `  - ${sentence}`)

@@ -1,9 +1,9 @@
 /**
- * Messages to consumers. Whoever sends for a caller does not wait: how long a mail server takes, or that it refuses, would
- * tell the caller something about the address. A message is tried three times; what cannot be delivered is logged, without
- * its text, and so is what is left at the end of the process.
+ * Sends messages to consumers. A request that causes a message does not wait for it: the mail server's delay or refusal
+ * would reveal something about the address. A message is tried three times. Undelivered messages are logged without
+ * their text, also those left when the process ends.
  *
- * A channel without a provider delivers to the outbox, and says so at start.
+ * A channel without a provider delivers to the outbox, and logs a warning at start.
  */
 import { Context, Deferred, Duration, Effect, Layer, Option, Queue as Mailbox, Schedule } from "effect"
 import type { Tenant } from "../domain/values/Ids.ts"
@@ -13,16 +13,16 @@ import { masked, type Message, type Outgoing } from "./Message.ts"
 import { type Kept, Outbox } from "./Outbox.ts"
 import * as Sms from "./Sms.ts"
 
-/** Messages that may wait; beyond it senders are refused. */
+/** Messages that may wait. Above this number new messages are refused. */
 const waitingMax = 10_000
 
-/** Messages under way at once, for each channel. */
+/** Messages in progress at the same time, for each channel. */
 export const senders = 8
 
-/** A message is given up after so long, tries and pauses included. */
+/** Time limit for one message, including retries and pauses. */
 const deliverySeconds = 45
 
-/** At the end of the process, what waits still has this share of the time that a shutdown may take. */
+/** Share of the shutdown time in which waiting messages are still sent. */
 const drainShare = 0.2
 const drainStepMillis = 20
 
@@ -33,21 +33,21 @@ type Send = (message: Outgoing) => Effect.Effect<void, Email.NotDelivered>
 
 interface Waiting {
   readonly message: Outgoing
-  /** Whom to tell what became of it. */
+  /** Receives the outcome, if the caller waits for it. */
   readonly outcome: Deferred.Deferred<Outcome> | undefined
 }
 
-/** What became of a message: `undeliverable` for good, or `failed` though a later try may succeed. */
+/** Outcome of a message: `undeliverable` is final; after `failed` a later try may succeed. */
 export type Outcome = "delivered" | "undeliverable" | "failed"
 
 export class Delivery extends Context.Service<
   Delivery,
   {
-    /** Takes the message over; false if too many are waiting. */
+    /** Accepts a message for delivery. Returns false if too many are waiting. */
     readonly send: (message: Outgoing) => Effect.Effect<boolean>
-    /** The same for who acts for nobody else and so may wait: answers what became of the message. */
+    /** Accepts a message and waits for its outcome. Only for background work, not for a caller's request. */
     readonly deliver: (message: Outgoing) => Effect.Effect<Outcome>
-    /** What has landed in the outbox; undefined if every channel has a provider, and so there is no outbox. */
+    /** Reads the messages in the outbox. Undefined if every channel has a provider, because then there is no outbox. */
     readonly outbox: ((tenant: Tenant, to: string | undefined) => ReadonlyArray<Kept>) | undefined
   }
 >()("usher/delivery/Delivery") {
@@ -59,7 +59,7 @@ export class Delivery extends Context.Service<
       const missing = (["email", "phone"] as const).filter((channel) => providers[channel] === undefined)
       if (missing.length > 0) {
         yield* Effect.logWarning(
-          `${missing.map((channel) => without[channel]).join("; ")}. Messages are kept in memory and can be read at ` +
+          `${missing.map((channel) => missingProvider[channel]).join("; ")}. Messages are kept in memory and can be read at ` +
             "GET /api/outbox on the Admin API. Not for production."
         )
       }
@@ -80,7 +80,7 @@ export class Delivery extends Context.Service<
   )
 }
 
-const without: { readonly [C in Channel]: string } = {
+const missingProvider: { readonly [C in Channel]: string } = {
   email: "No SMTP_URL is set: email is not sent",
   phone: "No SMS_PROVIDER_URL is set: SMS is not sent"
 }
@@ -95,7 +95,7 @@ const makeProviders = Effect.gen(function* () {
   return { email, phone } satisfies { readonly [C in Channel]: Send | undefined }
 })
 
-/** What takes messages over, with the fibers that send them. */
+/** Starts the sending fibers of a channel. Returns the function that accepts messages for it. */
 const makePost = Effect.fnUntraced(function* (send: Send) {
   const { shutdownTimeoutSeconds } = yield* Settings
   const waiting = yield* Mailbox.dropping<Waiting>(waitingMax)
@@ -111,7 +111,7 @@ const makePost = Effect.fnUntraced(function* (send: Send) {
       Effect.as<Outcome>("delivered"),
       Effect.catch(({ reason, isTemporary }) => lost(message, reason, isTemporary ? "failed" : "undeliverable")),
       Effect.catchDefect(() => lost(message, "defect", "undeliverable")),
-      Effect.tap((became) => (outcome === undefined ? Effect.void : Deferred.succeed(outcome, became))),
+      Effect.tap((result) => (outcome === undefined ? Effect.void : Deferred.succeed(outcome, result))),
       Effect.ensuring(Effect.sync(() => void unfinished--))
     )
 
@@ -123,7 +123,7 @@ const makePost = Effect.fnUntraced(function* (send: Send) {
     Effect.interruptible,
     Effect.timeoutOrElse({
       duration: Duration.seconds(shutdownTimeoutSeconds * drainShare),
-      orElse: () => Effect.logError(`${unfinished} messages were not sent before the end`)
+      orElse: () => Effect.logError(`${unfinished} messages were not sent before shutdown`)
     })
   )
   yield* Effect.addFinalizer(() => drain)

@@ -1,23 +1,25 @@
-/** Email over SMTP. */
+/** Sends email over SMTP. */
 import { Data, Effect, Redacted } from "effect"
 import type { Message } from "./Message.ts"
 
-/** Each step of a conversation with the mail server may take so long. */
+/** Time limit for each step of the exchange with the mail server. */
 const stepMillis = 10_000
 
 const connectionsMax = 3
 
 /** The message was not accepted. */
 export class NotDelivered extends Data.TaggedError("NotDelivered")<{
-  /** Why, without the message's text. */
+  /** The reason, without the message's text. */
   readonly reason: string
-  /** True if another try may succeed. */
+  /** True if a later try may succeed. */
   readonly isTemporary: boolean
 }> {}
 
-/** Sends through the server of the URL, from the given address, over a few connections that are kept. */
+/**
+ * Creates a sender for the mail server at the URL. It uses the given sender address and a small pool of connections.
+ */
 export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: string) {
-  // Loaded only where it is used, as starts are quicker without.
+  // Loaded on demand, so that other processes start faster.
   const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
   const { protocol, username, hostname } = new URL(Redacted.value(url))
   const domain = /@([^@>\s]+)/.exec(from)?.[1] ?? hostname
@@ -30,7 +32,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: s
         connectionTimeout: stepMillis,
         greetingTimeout: stepMillis,
         socketTimeout: stepMillis,
-        // A password does not travel in the open, whatever the server offers.
+        // Never sends a password unencrypted, whatever the server offers.
         requireTLS: protocol === "smtp:" && username !== "" && !isLoopback(hostname),
         disableFileAccess: true,
         disableUrlAccess: true
@@ -51,7 +53,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: s
         }),
       catch: (error) => {
         const { code = "EUNKNOWN", responseCode } = error as { readonly code?: string; readonly responseCode?: number }
-        // Servers like to repeat in words what they were told; the codes do not.
+        // Servers often repeat the message in their response text, so only the codes are logged.
         const reason = responseCode === undefined ? code : `${code} ${responseCode}`
         return new NotDelivered({ reason, isTemporary: responseCode === undefined || responseCode < 500 })
       }

@@ -1,6 +1,6 @@
 /**
- * The message about a grant: rendered from the organization's page for the channel if there is one, else in plain words. It
- * never contains the admission grant; the consumer gets that where it entered.
+ * The message about a grant, rendered from the organization's page for the channel, or from a default text. It never
+ * contains the admission grant itself, which the consumer receives where it entered.
  */
 import { renderEmail, renderSms } from "../domain/experience/creative/Rendering.ts"
 import { onOneLine, type Values } from "../domain/experience/creative/rendering/Placeholders.ts"
@@ -9,16 +9,16 @@ import { toText } from "../domain/values/Time.ts"
 import type { Grant, Pages, Source } from "../store/mechanism/GrantMessages.ts"
 import type { Outgoing } from "./Message.ts"
 
-/** UTF-16 units of a name in plain words. */
+/** UTF-16 units of a name in the default text. */
 const nameLengthMax = 200
 
-/** The message, by email if the address is known, else by SMS; undefined if neither is. */
+/** Returns the message: by email if the address is known, else by SMS. Undefined if the consumer has neither. */
 export const grantMessage = (source: Source, grant: Grant, pages: Pages): Outgoing | undefined => {
   const values = valuesOf(source, grant)
   const { tenant, theme } = source
-  // The same at each try, so that mail systems can drop a repetition.
+  // Each try has the same id, so that mail systems can drop a duplicate.
   const id = `${source.mechanismId}.${grant.sequence}`
-  const plain = plainWords(source, values)
+  const plain = defaultText(source, values)
   if (grant.email !== null) {
     const { subject, ...own } = pages.email === undefined ? plain : renderEmail(pages.email, values, theme)
     return { tenant, id, channel: "email", to: grant.email, ...own, subject: subject || plain.subject }
@@ -28,7 +28,7 @@ export const grantMessage = (source: Source, grant: Grant, pages: Pages): Outgoi
   return { tenant, id, channel: "phone", to: grant.phone, subject: plain.subject, text: own || plain.text.trim() }
 }
 
-/** The values of the placeholders. */
+/** Returns the values of the placeholders. */
 const valuesOf = (source: Source, grant: Grant): Values => {
   const { winningBidAmount, grantedAt, expiresAt } = grant
   const words = (iso: string) => instantText(iso, source.timeZone, "at")
@@ -52,7 +52,7 @@ const valuesOf = (source: Source, grant: Grant): Values => {
   }
 }
 
-const plainWords = ({ kind, experienceName }: Source, values: Values) => {
+const defaultText = ({ kind, experienceName }: Source, values: Values) => {
   const experience = onOneLine(experienceName, nameLengthMax)
   const what = {
     queue: "It is your turn",

@@ -1,9 +1,9 @@
-/** What is sent to consumers, and the words of it. */
+/** Messages to consumers, and their default texts. */
 import type { Tenant } from "../domain/values/Ids.ts"
 
-/** One message to one person. */
+/** One message to one consumer. */
 export interface Message {
-  /** Names the message for ever: sent twice under one name, it is one message. Absent: no two messages are the same. */
+  /** Permanent id of the message: messages with the same id are duplicates. Absent: the message is unique. */
   readonly id?: string
   readonly channel: "email" | "phone"
   /** An email address, or a phone number in E.164. */
@@ -11,16 +11,16 @@ export interface Message {
   /** Email only. */
   readonly subject: string
   readonly text: string
-  /** Email only: the same as HTML, if it has that form. */
+  /** Email only: the HTML version, if there is one. */
   readonly html?: string
 }
 
-/** A message with whom it is sent for. */
+/** A message with the tenant that sends it. */
 export interface Outgoing extends Message {
   readonly tenant: Tenant
 }
 
-/** The message that carries a one-time code. The code stands first, so that a lock screen shows it. */
+/** Returns the message with a one-time code. The text starts with the code, so that a lock screen shows it. */
 export const oneTimeCode = (options: {
   readonly tenant: Tenant
   readonly channel: "email" | "phone"
@@ -37,13 +37,13 @@ export const oneTimeCode = (options: {
   return { tenant, channel, to, subject: `${code} is your code`, text }
 }
 
-/** The message that tells a waitlist's member that what it waits for is open. */
+/** Returns the message to a waitlist member that the sequence has opened. */
 export const opening = (options: {
   readonly tenant: Tenant
   readonly id: string
   readonly channel: "email" | "phone"
   readonly to: string
-  /** The name of what is open. */
+  /** The name of the experience that has opened. */
   readonly experience: string
 }): Outgoing => {
   const { experience, ...rest } = options
@@ -55,6 +55,6 @@ export const opening = (options: {
   return { ...rest, subject, text }
 }
 
-/** An address as it may stand in a log: enough to find one's own mistake, too little to write to. */
+/** Masks an address for logs: enough to recognize one's own typing error, too little to contact the consumer. */
 export const masked = (to: string): string =>
   to.includes("@") ? `${to.slice(0, 1)}…${to.slice(to.lastIndexOf("@"))}` : `${to.slice(0, 3)}…${to.slice(-2)}`

@@ -1,15 +1,13 @@
-/**
- * Where messages land while there is nobody to deliver them: in memory, the latest thousand, for an operator to read.
- */
+/** Holds the latest thousand messages in memory while a channel has no provider, for the operator to read. */
 import { Clock, Effect } from "effect"
 import { sameTenant, type Tenant } from "../domain/values/Ids.ts"
 import type { Millis } from "../domain/values/Time.ts"
 import type { Outgoing } from "./Message.ts"
 
-/** Messages kept; the oldest is dropped first. */
+/** Limit of stored messages. The oldest is dropped first. */
 const messagesMax = 1_000
 
-/** A message that was not sent anywhere. */
+/** A message that was stored instead of sent. */
 export interface Kept extends Outgoing {
   readonly sentAt: Millis
 }
@@ -24,7 +22,7 @@ export class Outbox {
     })
   }
 
-  /** The tenant's messages, newest first; of one address, if it is given. */
+  /** Returns the tenant's messages, newest first, optionally only those to one address. */
   read(tenant: Tenant, to: string | undefined): ReadonlyArray<Kept> {
     return this.#kept
       .filter((message) => sameTenant(message.tenant, tenant) && (to === undefined || message.to === to))

@@ -1,6 +1,6 @@
 /**
- * SMS through a provider that speaks Twilio's HTTP interface: a form with `To`, `From` and `Body`, posted to the messages
- * of an account, with account and token as user and password.
+ * Sends SMS through a provider with Twilio's HTTP interface: a form with `To`, `From` and `Body`, posted to the
+ * messages of an account, with account and token as user and password.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -9,7 +9,7 @@ import type { Message } from "./Message.ts"
 
 const timeoutSeconds = 10
 
-/** How the provider is reached. */
+/** Connection data of the provider. */
 export interface SmsProvider {
   readonly url: Redacted.Redacted
   readonly account: string
@@ -17,7 +17,7 @@ export interface SmsProvider {
   readonly from: string
 }
 
-/** Loaded only where it is used, as starts are quicker without. */
+/** Loaded on demand, so that other processes start faster. */
 const layerHttpClient = Layer.unwrap(
   Effect.map(
     Effect.promise(() => import("@effect/platform-node/NodeHttpClient")),
@@ -25,7 +25,7 @@ const layerHttpClient = Layer.unwrap(
   )
 )
 
-/** What sends through this provider. */
+/** Creates a sender for the provider. */
 export const make = Effect.fnUntraced(function* (provider: SmsProvider) {
   const client = Context.get(yield* Layer.build(layerHttpClient), HttpClient.HttpClient)
   const base = Redacted.value(provider.url).replace(/\/+$/, "")

@@ -1,6 +1,6 @@
 /**
- * The live mechanisms. `Engine` is the only door to them: it finds the actor that owns a mechanism, started from the
- * journal if it is not running, and hands commands and questions to it.
+ * The live mechanisms. `Engine` is the only entry point to them. It finds the actor that owns a mechanism, starts it
+ * from the journal if it is not running, and passes commands and queries to it.
  */
 import { Clock, Context, Effect, Layer, Schema, Stream } from "effect"
 import type { Kind, Lifecycle, MechanismIdentity, StatusFields } from "../domain/mechanism/Decider.ts"
@@ -22,22 +22,26 @@ import type { Following } from "./streams/LiveStreams.ts"
 import * as Registry from "./registry/Registry.ts"
 import type { ParkedMechanism } from "./registry/ActorSlot.ts"
 
-/** No mechanism of that kind and id, as far as this tenant is concerned: unknown, archived or another's. 404 */
+/** The mechanism does not exist for this tenant: the id is unknown, archived, or belongs to another tenant. 404 */
 export class MechanismNotFound extends Schema.TaggedError<MechanismNotFound>()("MechanismNotFound", {
   kind: Schema.Literals(["queue", "draw", "auction", "appointment", "timed_release", "waitlist"])
 }) {}
 
-/** What can keep any command or question from being answered. */
+/** The errors that any command or query can fail with. */
 export type EngineError = MechanismNotFound | Unavailable | Actor.Overloaded | Registry.Parked
 
-/** A mechanism as its actor holds it at this moment. */
-export interface Inspection<K extends Kind> {
+/** Who a mechanism is, and what an admin has set. */
+export interface Definition<K extends Kind> {
   readonly identity: MechanismIdentity
   readonly configuration: ConfigurationOf<K>
+}
+
+/** A mechanism as its actor holds it at this moment. */
+export interface Inspection<K extends Kind> extends Definition<K> {
   readonly status: StatusFields
   readonly lifecycle: Lifecycle
   readonly live: {
-    /** Places by status. */
+    /** The number of places by status. */
     readonly counts: { readonly [status: string]: number }
     /** Over the last 60 seconds. */
     readonly entriesPerMinute: number
@@ -52,24 +56,24 @@ export interface Inspection<K extends Kind> {
 
 /** A mechanism after an admin's command. */
 export interface AdminOutcome<K extends Kind> extends Inspection<K> {
-  /** The consumers whose places the command itself changed, in order. */
+  /** The consumers whose places the command itself changed, in the order of the changes. */
   readonly consumerIds: ReadonlyArray<string>
 }
 
-/** The facts of a mechanism that fit into an answer; a draw's proof does not, and is asked for by itself. */
+/** The facts of a mechanism that fit into one reply. A draw's proof does not fit; `Engine.proof` returns it. */
 export type KnownFacts<K extends Kind> = Omit<FactsOf<K>, "proof">
 
-/** A process, and its share of some mechanisms. */
+/** A process and the number of mechanisms it owns. */
 export interface NodeShare {
   readonly name: string
-  /** Null where it has the database to itself. */
+  /** Null where the process has the database to itself. */
   readonly shards: number | null
   readonly mechanisms: number
   readonly startedAt: Millis
   readonly heardAt: Millis
 }
 
-/** What a mechanism said when it was asked. */
+/** What a query returned for one mechanism. */
 export interface QueryAnswer<K extends Kind, A> {
   readonly mechanism: MechanismRef<K>
   readonly answer: A
@@ -78,65 +82,80 @@ export interface QueryAnswer<K extends Kind, A> {
 export class Engine extends Context.Service<
   Engine,
   {
-    /** Runs a consumer's command; answers the consumer's view of its place once the outcome is on disk. */
+    /** Runs a consumer's command. Returns the consumer's view of its place once the outcome is on disk. */
     send<K extends Kind>(
       mechanism: MechanismRef<K>,
       command: ConsumerCommand<K>
     ): Effect.Effect<ViewOf<K>, RefusalOf<K> | EngineError>
-    /** Runs an admin's command; answers the mechanism as it then stands. */
+    /** Runs an admin's command. Returns the mechanism as it is after the command. */
     sendAdmin<K extends Kind>(
       mechanism: MechanismRef<K>,
       command: AdminCommand<K>
     ): Effect.Effect<AdminOutcome<K>, RefusalOf<K> | EngineError>
-    /** A consumer's view of its place: committed state, no SQL. */
+    /**
+     * Returns a consumer's view of its place, from committed state and without SQL. If an outage has stopped the
+     * actor, the view is the one from before the outage, for up to a minute. Fails with `Unavailable` if the write
+     * that failed may have changed it.
+     */
     view<K extends Kind>(mechanism: MechanismRef<K>, consumerId: string): Effect.Effect<ViewOf<K>, EngineError>
-    /** What anyone may know of the mechanism as a whole: committed state, no SQL. */
+    /** Returns the public facts of the whole mechanism, from committed state and without SQL. */
     facts<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<KnownFacts<K>, EngineError>
-    /** The proof of a draw, piece by piece; undefined before the drawing. */
+    /** Returns the proof of a draw in pieces; undefined before the drawing. */
     proof(draw: MechanismRef<"draw">): Effect.Effect<Stream.Stream<string, EngineError> | undefined, EngineError>
     /**
-     * Where to follow places as they change. Whoever's own place changes is told at once, the others, whose position may
-     * have moved, once a second at most.
+     * Returns the subscriptions to places of the mechanism. A consumer whose own place changes gets the change at
+     * once. The other consumers, whose positions may have moved, get theirs at most once a second.
      */
     subscribers<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Following<ViewOf<K>>, EngineError>
-    /** What an admin has set, as last committed; never waits for a write under way. */
-    configuration<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<ConfigurationOf<K>, EngineError>
-    /** Who the mechanism is and where it belongs; never waits for a write under way. */
+    /** Returns the identity and the last committed configuration. Never waits for a write in progress. */
+    definition<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Definition<K>, EngineError>
+    /** Returns the mechanism's identity and its parents. Never waits for a write in progress. */
     identity<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<MechanismIdentity, EngineError>
     /**
-     * Calls `onChange` at once after each commit that changed the mechanism itself, be it its configuration or where it
-     * stands, and when it was rebuilt; until the answer is called. `onChange` must return at once.
+     * Calls `onChange` after each commit that changed the mechanism's configuration or status, and after the actor
+     * was rebuilt. Returns an unsubscribe function. `onChange` must return immediately.
      */
     watch(mechanismId: string, onChange: () => void): () => void
-    /** The mechanism as it stands, if it runs here; undefined if it would have to be started first. */
+    /** Returns the mechanism if it runs in this process; undefined if it would have to be started first. */
     peek<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K> | undefined, EngineError>
-    /** The mechanism as it stands. */
+    /** Returns the mechanism, and starts it if it does not run. */
     inspect<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K>, EngineError>
     /**
-     * Asks every mechanism of a kind that runs in this process for something it may have to say; those that have, with what they said. Not
-     * those of which a write is under way: one that matters is asked again.
+     * Runs a query on every mechanism of a kind that runs in this process, and returns the defined results. Skips
+     * mechanisms with a write in progress; a caller that depends on the result must query again.
      */
     query<K extends Kind, A>(
       kind: K,
       question: (state: StateOf<K>) => A | undefined
     ): Effect.Effect<ReadonlyArray<QueryAnswer<K, A>>>
-    /** Starts a mechanism that has just been created, so that its timed transitions happen with nobody calling. */
+    /**
+     * Calls `onNeed` after each commit that leaves a mechanism of the kind in need of an effect, and when such a mechanism
+     * is started in this process. Returns an unsubscribe function. `onNeed` must return immediately.
+     *
+     * Some needs come without a call, for example after a moment in which the process did not own the mechanism. So a worker
+     * also queries now and then without one.
+     */
+    onEffectNeeded(kind: Kind, onNeed: () => void): () => void
+    /** Starts a mechanism that has just been created, so that its timed transitions happen without a caller. */
     start(mechanismId: string): Effect.Effect<void>
-    /** Gives a parked mechanism another chance. */
+    /** Lets a parked mechanism start again. */
     unpark(mechanismId: string): Effect.Effect<void>
-    /** The processes that are there, and how many of the named mechanisms each owns. */
+    /** Returns the live processes, and how many of the named mechanisms each owns. */
     nodes(mechanismIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<NodeShare>, Unavailable>
-    /** How many mechanisms run in this process. */
+    /** The number of mechanisms that run in this process. */
     readonly size: Effect.Effect<number>
-    /** The mechanisms that stand still in this process. */
+    /** The mechanisms that are parked in this process. */
     readonly parked: Effect.Effect<ReadonlyArray<ParkedMechanism>>
-    /** The earliest wake-up before an instant that has not led to anything, of mechanisms that should run in this process. */
+    /**
+     * Returns the earliest wake-up before an instant that has had no effect yet, among the mechanisms that this
+     * process owns.
+     */
     overdue(before: Millis): Effect.Effect<Millis | undefined, Unavailable>
-    /** True once every mechanism whose work is not over has been started, or has failed to. */
+    /** True once the start of every unfinished mechanism has succeeded or failed. */
     readonly isRestored: Effect.Effect<boolean>
   }
 >()("usher/engine/Engine") {
-  /** The engine of one process, named `node`; restores at once whatever is unfinished. */
+  /** The engine of one process, named `node`. It restores all unfinished mechanisms as soon as it is built. */
   static readonly layer = (options: { readonly node: string }): Layer.Layer<Engine, never, Journal> =>
     Layer.effect(
       Engine,
@@ -144,13 +163,20 @@ export class Engine extends Context.Service<
     )
 }
 
-/** The door to what lives in this process, named `node`. */
+/** Makes the engine over the mechanisms of this process, which is named `node`. */
 export const make = (node: string, registry: Registry.Registry, startedAt: Millis): Engine["Service"] => {
   const actorFor = (mechanism: MechanismRef<Kind>): Effect.Effect<Actor.Actor, EngineError> => {
     const running = registry.running(mechanism.id)
     return running === undefined
       ? Effect.flatMap(registry.acquire(mechanism.id), (actor) => ifFor(mechanism, actor))
       : ifFor(mechanism, running)
+  }
+
+  /** Returns the view that is certain although the actor has stopped. */
+  const recalled = (mechanism: MechanismRef<Kind>, consumerId: string): Effect.Effect<unknown> | undefined => {
+    const former = registry.former(mechanism.id)
+    const view = former?.isFor(mechanism) === true ? former.recall(consumerId) : undefined
+    return view === undefined ? undefined : Effect.succeed(view)
   }
 
   const inspectionOf = (actor: Actor.Actor) =>
@@ -162,10 +188,19 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
       live: { ...live, node, restarts: registry.restarts(actor.identity.id), parked: false }
     }))
 
-  // The door's types tie a mechanism's kind to its commands, refusals and views; behind it one actor serves them all.
+  // The types of `Engine` tie a kind to its commands, refusals and views. One untyped actor implements them all.
   return {
     send: (mechanism, command) => Effect.flatMap(actorFor(mechanism), (actor) => actor.send(command)),
-    view: (mechanism, consumerId) => Effect.flatMap(actorFor(mechanism), (actor) => actor.view(consumerId)),
+    view: (mechanism, consumerId) =>
+      Effect.suspend(
+        () =>
+          recalled(mechanism, consumerId) ??
+          Effect.catchTag(
+            Effect.flatMap(actorFor(mechanism), (actor) => actor.view(consumerId)),
+            "Unavailable",
+            (error) => recalled(mechanism, consumerId) ?? Effect.fail(error)
+          )
+      ),
     facts: (mechanism) => Effect.flatMap(actorFor(mechanism), (actor) => actor.facts),
     proof: (draw) =>
       Effect.flatMap(actorFor(draw), (actor) =>
@@ -181,7 +216,7 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
           Effect.map(inspectionOf(actor), (inspection) => ({ ...inspection, consumerIds }))
         )
       ),
-    configuration: (mechanism) => Effect.map(actorFor(mechanism), (actor) => actor.configuration()),
+    definition: (mechanism) => Effect.map(actorFor(mechanism), definitionOf),
     identity: (mechanism) => Effect.map(actorFor(mechanism), (actor) => actor.identity),
     watch: registry.watch,
     peek: (mechanism) =>
@@ -190,29 +225,26 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
         return running === undefined ? Effect.undefined : Effect.flatMap(ifFor(mechanism, running), inspectionOf)
       }),
     inspect: (mechanism) => Effect.flatMap(actorFor(mechanism), inspectionOf),
-    query: (kind, question) =>
-      Effect.sync(() =>
-        Array.from(registry.actorsOf(kind)).flatMap(({ identity, query: ask }) => {
-          const answer = ask(question)
-          return answer === undefined ? [] : [{ mechanism: { kind, id: identity.id, tenant: identity }, answer }]
-        })
-      ),
+    query: (kind, question) => Effect.sync(() => registry.actors.query(kind, question)),
+    onEffectNeeded: (kind, onNeed) => registry.actors.onEffectNeeded(kind, onNeed),
     start: (mechanismId) => Effect.ignore(registry.acquire(mechanismId)),
     unpark: registry.unpark,
     nodes: ({ length: mechanisms }) =>
       Effect.map(Clock.currentTimeMillis, (heardAt) => [{ name: node, shards: null, mechanisms, startedAt, heardAt }]),
-    size: Effect.sync(registry.size),
+    size: Effect.sync(() => registry.actors.size),
     parked: Effect.sync(registry.parked),
     overdue: registry.overdue,
     isRestored: Effect.sync(registry.isRestored)
   } as Engine["Service"]
 }
 
-/** The pieces one by one, so that others have their turn between them. */
+/** Emits the pieces one by one, and yields to other fibers after each. */
 export const inSlices = (pieces: () => Iterable<string>): Stream.Stream<string> =>
   Stream.suspend(() => Stream.fromIterable(pieces(), { chunkSize: 1 })).pipe(Stream.tap(() => Effect.yieldNow))
 
-/** The actor, if its mechanism exists for this caller. */
+const definitionOf = ({ identity, configuration }: Actor.Actor) => ({ identity, configuration: configuration() })
+
+/** Returns the actor if its mechanism exists for this caller. */
 const ifFor = (mechanism: MechanismRef<Kind>, actor: Actor.Actor | undefined) =>
   actor !== undefined && actor.isFor(mechanism)
     ? Effect.succeed(actor)

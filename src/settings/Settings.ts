@@ -1,5 +1,5 @@
 /**
- * Every setting, once: its variable, unit, default, shape and meaning. The README's table is made from `settings`.
+ * All settings, each declared once. The README.md of this folder is generated from `settings`.
  *
  * A wrong value stops the start with a message that names the variable, what was expected, what was found and the fix.
  * Values of secret settings are never shown.
@@ -21,9 +21,9 @@ import {
   whole
 } from "./Shapes.ts"
 
-/** What keeps Usher from starting, told to the person who started it: what is wrong, and the fix. Ends with code 1. */
+/** An error that prevents the start, with the problem and its fix. The process ends with code 1. */
 export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", { message: Schema.String }) {
-  // It has been told in words by the command line; a log entry with a stack would only bury them.
+  // The command line has printed the message. A log entry with a stack would only hide it.
   override readonly [Runtime.errorReported] = false
 }
 
@@ -43,13 +43,13 @@ const definitions = {
     pattern: /^[\w.:-]+$/,
     fallback: "",
     default: "`HOST`",
-    meaning: "The address the Admin API listens on, if it is another one, such as one of an inner network."
+    meaning: "The address the Admin API listens on, if it differs, such as one of an internal network."
   }),
   databaseUrl: url("DATABASE_URL", {
     schemes: ["postgres:", "postgresql:"],
     example: "postgres://user:password@host:5432/database",
     whenAbsent: "the embedded Postgres in `DATA_DIR`",
-    meaning: "A Postgres server of your own, version 15 or newer."
+    meaning: "An external Postgres server, version 15 or newer."
   }),
   dataDir: text("DATA_DIR", {
     unit: "folder",
@@ -69,11 +69,11 @@ const definitions = {
     schemes: ["redis:", "rediss:"],
     example: "redis://:password@host:6379",
     whenAbsent: "each process counts alone",
-    meaning: "A Redis server in which several processes share one count for rate limits. It never holds truth."
+    meaning: "A Redis server in which several processes share one count for rate limits. It holds no durable data."
   }),
   tlsCertFile: file("TLS_CERT_FILE", {
-    whenAbsent: "plain HTTP, which is answered to loopback and `TRUSTED_PROXIES` alone",
-    meaning: "The certificate chain, in PEM, with which both APIs serve HTTPS themselves. Goes with `TLS_KEY_FILE`."
+    whenAbsent: "plain HTTP, accepted only from loopback and `TRUSTED_PROXIES`",
+    meaning: "The certificate chain, in PEM, with which both APIs serve HTTPS themselves. Needs `TLS_KEY_FILE`."
   }),
   tlsKeyFile: file("TLS_KEY_FILE", {
     whenAbsent: "plain HTTP",
@@ -82,11 +82,11 @@ const definitions = {
   trustedProxies: networks("TRUSTED_PROXIES", {
     whenAbsent: "forwarded headers are ignored",
     meaning:
-      "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. Requests of their own, without these " +
-      "headers, are answered over plain HTTP too, such as health checks."
+      "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. Their own requests without these headers, " +
+      "such as health checks, are also accepted over plain HTTP."
   }),
   consumerApiPerAddress: share("LIMIT_CONSUMER_API_PER_ADDRESS", "Consumer API requests", "client address", "5000"),
-  otpRequestsPerAddress: share("LIMIT_OTP_REQUESTS_PER_ADDRESS", "one-time codes asked for", "client address", "10"),
+  otpRequestsPerAddress: share("LIMIT_OTP_REQUESTS_PER_ADDRESS", "requests for one-time codes", "client address", "10"),
   queueEntriesPerAddress: share("LIMIT_QUEUE_ENTRIES_PER_ADDRESS", "queue entries", "client address", "1000"),
   drawEntriesPerAddress: share("LIMIT_DRAW_ENTRIES_PER_ADDRESS", "draw entries", "client address", "1000"),
   auctionBidsPerAddress: share("LIMIT_AUCTION_BIDS_PER_ADDRESS", "auction bids", "client address", "500"),
@@ -106,32 +106,32 @@ const definitions = {
       fatal: "Fatal",
       none: "None"
     },
-    meaning: "The least important messages that are still logged. Logs go to standard error."
+    meaning: "The lowest level that is logged. Logs go to standard error."
   } as const),
   logFormat: choice("LOG_FORMAT", {
     fallback: "pretty",
     choices: { pretty: "pretty", logfmt: "logfmt", json: "json" },
-    meaning: "How a log line is written: for people, or for a log collector."
+    meaning: "The format of a log line: for people, or for a log collector."
   } as const),
   accessTokenLifetimeSeconds: whole("ACCESS_TOKEN_LIFETIME_SECONDS", {
     unit: "seconds",
     fallback: 3_600,
     least: 1,
     most: 31_536_000,
-    meaning: "How long a consumer's access token is valid, unless its organization says so itself."
+    meaning: "How long a consumer's access token is valid, unless its organization sets this itself."
   }),
   refreshTokenLifetimeSeconds: whole("REFRESH_TOKEN_LIFETIME_SECONDS", {
     unit: "seconds",
     fallback: 2_592_000,
     least: 1,
     most: 315_360_000,
-    meaning: "How long a consumer's refresh token is valid, unless its organization says so itself."
+    meaning: "How long a consumer's refresh token is valid, unless its organization sets this itself."
   }),
   smtpUrl: url("SMTP_URL", {
     schemes: ["smtp:", "smtps:"],
     example: "smtp://user:password@host:587",
     whenAbsent: "email is kept in memory, at `/api/outbox` of the Admin API",
-    meaning: "The mail server that email goes out through. Needs `EMAIL_FROM`."
+    meaning: "The mail server that sends email. Needs `EMAIL_FROM`."
   }),
   emailFrom: text("EMAIL_FROM", {
     unit: "address",
@@ -139,7 +139,7 @@ const definitions = {
     pattern: /^[^\p{Cc}<>@]*(?:<[^\p{Cc}<>@\s]+@[^\p{Cc}<>@\s]+>|[^\p{Cc}<>@\s]+@[^\p{Cc}<>@\s]+)$/u,
     fallback: "",
     default: "none",
-    meaning: "Whom email comes from, such as `Sneaker House <no-reply@example.com>`."
+    meaning: "The sender of email, such as `Sneaker House <no-reply@example.com>`."
   }),
   smsProviderUrl: url("SMS_PROVIDER_URL", {
     schemes: ["https:", "http:"],
@@ -164,7 +164,7 @@ const definitions = {
     pattern: /^[+\w :.-]{1,64}$/,
     fallback: "",
     default: "none",
-    meaning: "Whom SMS come from, as the provider has given it."
+    meaning: "The sender of SMS, as the provider assigned it."
   }),
   grantMessagesPerSecond: whole("GRANT_MESSAGES_PER_SECOND", {
     unit: "messages per second",
@@ -172,8 +172,7 @@ const definitions = {
     least: 1,
     most: 10_000,
     meaning:
-      "How many messages about grants go out at most, of all organizations and processes together, where organizations " +
-      "have turned them on."
+      "Limit of messages about grants, for all organizations and processes together. Organizations turn these messages on."
   }),
   drandUrls: relays("DRAND_URLS", {
     fallback: [
@@ -183,7 +182,7 @@ const definitions = {
       "https://drand.cloudflare.com"
     ],
     meaning:
-      "Relays that give the rounds of the public randomness beacon, for draws that name it. They need not be trusted."
+      "Relays that serve rounds of the public randomness beacon. Rounds are verified, so relays need not be trusted."
   }),
   nodeName: text("NODE_NAME", {
     unit: "name",
@@ -191,7 +190,7 @@ const definitions = {
     pattern: /^\P{Cc}{1,100}$/u,
     fallback: hostname(),
     default: "the host's name",
-    meaning: "What this process is called in live views and logs."
+    meaning: "The name of this process in live views and logs."
   }),
   cluster: choice("CLUSTER", {
     fallback: "false",
@@ -204,7 +203,7 @@ const definitions = {
     shape: "an IP address or host name",
     pattern: /^[\w.:-]+$/,
     fallback: "127.0.0.1",
-    meaning: "With `CLUSTER`: the address at which the other nodes reach this one, and on which it listens for them."
+    meaning: "With `CLUSTER`: the address on which this node listens, and at which the other nodes reach it."
   }),
   clusterPort: port("CLUSTER_PORT", 34_431, "With `CLUSTER`: the port for the other nodes."),
   clusterLockSeconds: whole("CLUSTER_LOCK_SECONDS", {
@@ -213,14 +212,14 @@ const definitions = {
     least: 2,
     most: 60,
     meaning:
-      "With `CLUSTER`: after how long a node that is not heard of has lost its mechanisms to the others. The same for all nodes."
+      "With `CLUSTER`: after how long a silent node loses its mechanisms to the others. Must be the same on all nodes."
   }),
   shutdownTimeoutSeconds: whole("SHUTDOWN_TIMEOUT_SECONDS", {
     unit: "seconds",
     fallback: 15,
     least: 1,
     most: 600,
-    meaning: "How long an orderly shutdown may take before the process ends at once, with code 1."
+    meaning: "How long a graceful shutdown may take before the process ends at once, with code 1."
   }),
   shutdownDelayMillis: whole("SHUTDOWN_DELAY_MILLISECONDS", {
     unit: "milliseconds",
@@ -228,17 +227,17 @@ const definitions = {
     least: 0,
     most: 60_000,
     meaning:
-      "How long an orderly shutdown goes on accepting requests after `/ready` says 503, for load balancers to notice."
+      "How long a graceful shutdown keeps accepting requests after `/ready` returns 503, for load balancers to notice."
   })
 }
 
 type Definitions = typeof definitions
 type Values = { readonly [Name in keyof Definitions]: Definitions[Name]["fallback"] }
 
-/** Every setting, in the order the documentation shows them. */
+/** All settings, in the order of the documentation. */
 export const settings: ReadonlyArray<Setting> = Object.values(definitions)
 
-/** The settings as rows of a Markdown table, with its head. */
+/** Returns the settings as a Markdown table. */
 export const markdownTable = (): string =>
   [
     "| Variable | Unit | Default | Values | Meaning |",
@@ -249,20 +248,20 @@ export const markdownTable = (): string =>
     )
   ].join("\n")
 
-/** The settings this process runs with. */
+/** The settings of this process. */
 export class Settings extends Context.Service<Settings, Values>()("usher/Settings") {
-  /** From the environment; an absent or empty variable means the default. Reports every wrong variable at once. */
+  /** Reads the environment. An absent or empty variable means the default. Reports all wrong values at once. */
   static readonly layer = Layer.effect(
     Settings,
     Effect.suspend(() => readAll)
   )
 
-  /** The defaults with some of them replaced, whatever the environment holds. */
+  /** The defaults with the given overrides. Ignores the environment. */
   static readonly layerTest = (overrides: Partial<Values> = {}) =>
     Layer.succeed(Settings, completed({ ...defaults, shutdownDelayMillis: 0, ...overrides }))
 }
 
-/** The values, with those that follow from others. */
+/** Fills in the values that derive from other settings. */
 const completed = (values: Values): Values => ({ ...values, adminHost: values.adminHost || values.host })
 
 const entries = Object.entries(definitions) as ReadonlyArray<[keyof Definitions, Definition<unknown>]>
@@ -303,7 +302,7 @@ const readAll = Effect.gen(function* () {
   return values
 })
 
-/** What a setting needs beside itself. */
+/** Returns a problem for each setting that requires another one. */
 const incomplete = (values: Values): ReadonlyArray<string> => {
   const needs = (provider: keyof Definitions, others: ReadonlyArray<keyof Definitions>) =>
     Option.isNone(values[provider] as Option.Option<unknown>)

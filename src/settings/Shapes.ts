@@ -1,28 +1,28 @@
 /**
- * What a setting can be: a number, a text, a URL and so on, each with its shape in words, the check of it, and the value it
- * becomes. `Settings.ts` makes every setting from these.
+ * The kinds of setting: number, text, URL and so on. Each has its shape in words, its validation and its value.
+ * `Settings.ts` declares every setting with these.
  */
 import { Option, Redacted, Result } from "effect"
 import { IpNetwork } from "effect/net"
 
-/** One setting as documentation shows it. */
+/** One setting as the documentation shows it. */
 export interface Setting {
   /** The environment variable. */
   readonly variable: string
-  /** What a value counts or names: seconds, TCP port, URL, … */
+  /** The unit or type of the value: seconds, TCP port, URL, … */
   readonly unit: string
-  /** What holds when the variable is absent or empty. */
+  /** What applies when the variable is absent or empty. */
   readonly default: string
-  /** Which values are accepted, in words. */
+  /** The accepted values, in words. */
   readonly shape: string
   readonly meaning: string
-  /** Whether its value may hold a password; such values are never printed. */
+  /** Whether the value may contain a password. Such values are never printed. */
   readonly secret: boolean
 }
 
-/** A setting with how its text becomes a value. */
+/** A setting and the conversion from its text. */
 export interface Definition<A> extends Setting {
-  /** The value, or undefined if the text is not of the shape. */
+  /** Returns the value, or undefined if the text does not match the shape. */
   readonly parse: (text: string) => A | undefined
   /** The value when the variable is absent or empty. */
   readonly fallback: A
@@ -59,7 +59,7 @@ export function port(variable: string, fallback: number, meaning: string): Defin
   return whole(variable, { unit: "TCP port", fallback, least: 0, most: 65_535, meaning })
 }
 
-/** Text of a pattern. */
+/** Text that matches a pattern. */
 export function text(
   variable: string,
   options: {
@@ -110,7 +110,7 @@ export function url(
   }
 }
 
-/** Addresses of HTTP services of which one is as good as another; none holds a password. Without slashes at their ends. */
+/** URLs of interchangeable HTTP services. None may contain a password. Trailing slashes are removed. */
 export function relays(
   variable: string,
   options: { readonly fallback: ReadonlyArray<string>; readonly meaning: string }
@@ -172,7 +172,7 @@ export function networks(
   }
 }
 
-/** What one holder may take of an organization's limit a minute; absent: all of it. */
+/** The part of an organization's limit per minute that one holder may use; absent: all of it. */
 export function share(
   variable: string,
   requests: string,
@@ -191,7 +191,7 @@ export function share(
   }
 }
 
-/** Text that is never shown. */
+/** Text that is never printed. */
 export function secret(
   variable: string,
   options: { readonly meaning: string }

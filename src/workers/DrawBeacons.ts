@@ -1,30 +1,35 @@
 /**
- * Brings the rounds of the public randomness beacon to the draws that wait for them (completions 3, "Draw").
+ * Delivers rounds of the public randomness beacon to the draws that wait for them (completions 3, "Draw").
  *
- * Which draws wait is asked of the draws themselves, every second. So nothing is kept here, and nothing can be lost: after
- * a restart, or when no relay of the beacon could be reached for a day, they are simply asked again.
+ * The draws say which rounds they wait for, and the worker stores nothing itself. So nothing is lost by a restart, or when
+ * no relay is reachable for a day: the draws are queried again.
  */
-import { Clock, Effect, Layer, Schedule } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { Beacon, type BeaconUnavailable } from "../beacon/Beacon.ts"
 import * as Draw from "../domain/draw/Draw.ts"
 import { Engine, type QueryAnswer } from "../engine/Engine.ts"
+import * as EffectLoop from "./EffectLoop.ts"
 
-const lookIntervalMillis = 1_000
+/** Pause between polls while a draw waits. */
+const pollIntervalMillis = 1_000
 
-/** Between one look and the next while no relay is of use, beside the pauses that the tries themselves make. */
+/** Longest pause between polls while no draw waits. A signal of the engine ends it. */
+const idleIntervalMillis = 5_000
+
+/** Pause between polls while no relay responds, in addition to the pauses of the retries. */
 const outageIntervalMillis = 5_000
 
-/** Rounds that are fetched at the same time. */
+/** Rounds fetched at the same time. */
 const roundsAtOnce = 4
 
-/** The fiber that looks after the waiting draws. */
+/** Starts the fiber that polls the waiting draws. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const engine = yield* Engine
     const beacon = yield* Beacon
     let isOutage = false
 
-    /** Fetches a round once for all the draws that wait for it. A draw that cannot be told now is asked again. */
+    /** Fetches a round once for all draws that wait for it. If a draw cannot accept it now, the next poll retries. */
     const provide = Effect.fnUntraced(function* ([round, draws]: [number, ReadonlyArray<QueryAnswer<"draw", number>>]) {
       const provided = yield* beacon.round(round)
       yield* Effect.forEach(
@@ -34,32 +39,35 @@ export const layer = Layer.effectDiscard(
       )
     })
 
-    /** Tells when the beacon is lost and when it is found again, not at every try. */
-    const tell = Effect.fnUntraced(function* ([missing]: ReadonlyArray<BeaconUnavailable>) {
+    /** Logs when the beacon becomes unavailable and when it is available again, not at every try. */
+    const logChange = Effect.fnUntraced(function* ([missing]: ReadonlyArray<BeaconUnavailable>) {
       if (isOutage === (missing !== undefined)) return
       isOutage = missing !== undefined
       yield* missing === undefined
-        ? Effect.logInfo("The randomness beacon is there again; the draws that waited for it go on")
-        : Effect.logWarning("The randomness beacon is out of reach; draws wait for it").pipe(
+        ? Effect.logInfo("The randomness beacon is available again; waiting draws continue")
+        : Effect.logWarning("The randomness beacon is unavailable; draws wait for it").pipe(
             Effect.annotateLogs({ round: missing.round, reasons: missing.reasons.join("; ") })
           )
     })
 
-    const look = Effect.gen(function* () {
+    const poll = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const waiting = yield* engine.query("draw", Draw.awaitsBeacon)
       const signed = waiting.filter(({ answer }) => Draw.timeOfRound(answer) <= now)
-      if (signed.length === 0) return
+      if (signed.length === 0) return waiting.length === 0 ? idleIntervalMillis : pollIntervalMillis
       const rounds = Map.groupBy(signed, ({ answer }) => answer)
       const [, missing] = yield* Effect.partition(rounds, provide, { concurrency: roundsAtOnce })
-      yield* tell(missing)
+      yield* logChange(missing)
       if (isOutage) yield* Effect.sleep(outageIntervalMillis)
+      return pollIntervalMillis
     })
 
-    yield* look.pipe(
-      Effect.catchDefect((defect) => Effect.logError("Waiting draws could not be looked after", defect)),
-      Effect.repeat(Schedule.spaced(lookIntervalMillis)),
-      Effect.forkScoped
-    )
+    yield* EffectLoop.start({
+      kind: "draw",
+      spacingMillis: pollIntervalMillis,
+      poll: Effect.catchDefect(poll, (defect) =>
+        Effect.as(Effect.logError("Waiting draws could not be polled", defect), pollIntervalMillis)
+      )
+    })
   })
 )

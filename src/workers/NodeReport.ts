@@ -1,6 +1,6 @@
 /**
- * What a process says about itself: to the database, how much it has to do, and, as a node of several, about the others too, at
- * `/ready`, for operators.
+ * Reports the load of this process to the database. A cluster node also shows itself and the other nodes at `/ready`,
+ * for operators.
  */
 import { Clock, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,7 +12,7 @@ import * as Nodes from "../store/coordination/Nodes.ts"
 
 const reportIntervalMillis = 2_000
 
-/** The fiber that reports; nothing at `/ready` of a process that has its database to itself. */
+/** Starts the reporting fiber. Outside a cluster nothing is added to `/ready`. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { cluster, nodeName } = yield* Settings

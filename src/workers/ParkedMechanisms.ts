@@ -1,6 +1,6 @@
 /**
- * Shows operators which mechanisms stand still in this process, and gives one another chance when they say so
- * (`usher mechanisms`).
+ * Records which mechanisms are parked in this process, and restarts one when the operator requests it (`usher
+ * mechanisms`).
  */
 import { Effect, Layer, Schedule } from "effect"
 import { Engine } from "../engine/Engine.ts"
@@ -8,9 +8,9 @@ import { Settings } from "../settings/Settings.ts"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
 import { ParkedMechanisms } from "../store/mechanism/ParkedMechanisms.ts"
 
-const lookIntervalMillis = 1_000
+const pollIntervalMillis = 1_000
 
-/** The fiber that writes down what stands still, and hears what is to go on. */
+/** Starts the fiber that records parked mechanisms, and subscribes to requests to restart one. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const engine = yield* Engine
@@ -18,15 +18,15 @@ export const layer = Layer.effectDiscard(
     const parkedMechanisms = yield* ParkedMechanisms
     const { nodeName } = yield* Settings
 
-    /** What was written down last; undefined before the first time, as a former process may have left something. */
-    let written: string | undefined
+    /** What was last recorded. Undefined at first, because an earlier process may have left rows. */
+    let recorded: string | undefined
 
-    const look = Effect.gen(function* () {
+    const poll = Effect.gen(function* () {
       const parked = yield* engine.parked
       const ids = parked.map(({ mechanismId, restarts }) => `${mechanismId}:${restarts}`).join()
-      if (ids === written) return
+      if (ids === recorded) return
       yield* parkedMechanisms.replace(nodeName, parked)
-      written = ids
+      recorded = ids
     })
 
     yield* invalidations.subscribe("unpark", {
@@ -38,6 +38,6 @@ export const layer = Layer.effectDiscard(
         ),
       refresh: Effect.void
     })
-    yield* Effect.ignore(look).pipe(Effect.repeat(Schedule.spaced(lookIntervalMillis)), Effect.forkScoped)
+    yield* Effect.ignore(poll).pipe(Effect.repeat(Schedule.spaced(pollIntervalMillis)), Effect.forkScoped)
   })
 ).pipe(Layer.provide(ParkedMechanisms.layer))

@@ -1,12 +1,12 @@
 /**
- * Tells the members of waitlists that their sequence has opened (completions 3, "Waitlist").
+ * Notifies the members of waitlists that their sequence has opened (completions 3, "Waitlist").
  *
- * Whom to tell is asked of the waitlists themselves, several times a second, where there are any. So nothing is kept here
- * that a restart could lose, and nobody has to say that an opening has come.
+ * The engine signals when a waitlist has members to notify, and the worker then queries the waitlists. It stores nothing
+ * that a restart could lose.
  *
- * A member is marked as notified when its message has been delivered, not before: a process that dies in between tells
- * those few a second time whom it was just telling, where the other order would leave them without. A member's email
- * has the same Message-ID each time, so that mail systems can drop the repetition.
+ * A member is marked as notified after its message was delivered, not before. If a process dies in between, those few
+ * members are notified twice; in the other order they would not be notified at all. A member's email has the same
+ * Message-ID each time, so mail systems can drop the duplicate.
  */
 import { Clock, Effect, Layer } from "effect"
 import { Delivery, senders } from "../delivery/Delivery.ts"
@@ -16,34 +16,29 @@ import * as Waitlist from "../domain/waitlist/Waitlist.ts"
 import { Engine, type QueryAnswer } from "../engine/Engine.ts"
 import { NoticeSchedule } from "../engine/lifecycle/NoticeSchedule.ts"
 import { type Recipient, Waitlists } from "../store/mechanism/Waitlists.ts"
+import * as EffectLoop from "./EffectLoop.ts"
 
-/** Between looks while a waitlist lives in this process. */
-const lookIntervalMillis = 100
+/** Pause between polls while members are to be notified. */
+const pollIntervalMillis = 100
 
-/** Between looks while none does: one that comes and opens at once is still in time. */
-const idleIntervalMillis = 200
+/** Longest pause between polls otherwise. A signal of the engine ends it. */
+const idleIntervalMillis = 1_000
 
-/**
- * For so long after one has answered waitlists are taken to live here, and after all that live here were started: one of
- * which a write is under way does not answer.
- */
-const seenMillis = 5_000
-
-/** Members of one waitlist that are looked up at once. */
+/** Members of one waitlist looked up at the same time. */
 const membersAtOnce = 100
 
-/** How often it is made sure that each waitlist knows when its sequence opens; unreachable members are tried again. */
+/** How often every waitlist's opening is scheduled again. Unreachable members are then retried. */
 const sweepIntervalMillis = 30_000
 
-/** Members that could not be reached lately; at the limit something is out of order, and the next sweep is awaited. */
+/** Members that could not be reached lately. At the limit, something is broken and polls pause until the next sweep. */
 const unreachableMax = 1_000
 
-/** A member that could not be reached for so long is given up. */
+/** After this time an unreachable member is given up. */
 const givenUpAfterMillis = 3_600_000
 
 type Due = QueryAnswer<"waitlist", ReadonlyArray<Waitlist.Awaiting>>
 
-/** The fibers that look after the waitlists, over whatever tells of openings and recipients. */
+/** Starts the fibers for the waitlists. Needs `NoticeSchedule` and `Waitlists`. */
 export const layerNoDeps = Layer.effectDiscard(
   Effect.gen(function* () {
     const engine = yield* Engine
@@ -51,10 +46,10 @@ export const layerNoDeps = Layer.effectDiscard(
     const waitlists = yield* Waitlists
     const delivery = yield* Delivery
 
-    /** Consumers that could not be reached lately. */
+    /** Consumers that could not be reached since the last sweep. */
     const unreachable = new Set<string>()
-    /** Members that have been told, and are not marked yet. */
-    const told = new Set<string>()
+    /** Members whose message was delivered but who are not yet marked. */
+    const delivered = new Set<string>()
 
     const notify = Effect.fnUntraced(function* (
       waitlist: Due["mechanism"],
@@ -63,15 +58,15 @@ export const layerNoDeps = Layer.effectDiscard(
     ) {
       const name = `${waitlist.id}.${consumerId}`
       const message = recipient && messageTo(recipient, waitlist.tenant, name)
-      const outcome = told.has(name) ? "delivered" : message ? yield* delivery.deliver(message) : "undeliverable"
+      const outcome = delivered.has(name) ? "delivered" : message ? yield* delivery.deliver(message) : "undeliverable"
       if (outcome === "failed" && (yield* Clock.currentTimeMillis) - since < givenUpAfterMillis) {
         unreachable.add(consumerId)
         return
       }
-      if (outcome === "delivered") told.add(name)
+      if (outcome === "delivered") delivered.add(name)
       const channel = outcome === "delivered" ? message?.channel : undefined
       yield* engine.send(waitlist, { _tag: "MarkNotified", consumerId, ...(channel !== undefined && { channel }) })
-      told.delete(name)
+      delivered.delete(name)
     })
 
     const notifyAll = Effect.fnUntraced(function* ({ mechanism, answer }: Due) {
@@ -79,48 +74,43 @@ export const layerNoDeps = Layer.effectDiscard(
       const recipients = yield* waitlists.recipients(mechanism.tenant, mechanism.id, consumerIds)
       const byId = new Map(recipients.map((recipient) => [recipient.consumerId, recipient]))
       yield* Effect.forEach(answer, (member) => Effect.ignore(notify(mechanism, member, byId.get(member.consumerId))), {
-        // No more than are sent at the same time: what is under way is what a crash repeats.
+        // Limited to the number of senders: messages in progress are repeated after a crash.
         concurrency: senders,
         discard: true
       })
     })
 
-    let seenAt = -Infinity
-
-    const look = Effect.gen(function* () {
-      if (unreachable.size >= unreachableMax) return
-      const answers = yield* engine.query("waitlist", (state) => ({
-        awaiting: Waitlist.awaitingNotice(state, membersAtOnce, unreachable)
-      }))
-      if (answers.length > 0 || !(yield* engine.isRestored)) seenAt = yield* Clock.currentTimeMillis
-      const due = answers.flatMap(({ mechanism, answer: { awaiting } }) =>
-        awaiting === undefined ? [] : [{ mechanism, answer: awaiting }]
-      )
-      // Who cannot be told, or marked, for now is met again by the next look.
+    const poll = Effect.gen(function* () {
+      if (unreachable.size >= unreachableMax) return idleIntervalMillis
+      const due = yield* engine.query("waitlist", (state) => Waitlist.awaitingNotice(state, membersAtOnce, unreachable))
+      // A failure is ignored: the next poll returns the same members.
       yield* Effect.forEach(due, (waitlist) => Effect.ignore(notifyAll(waitlist)), { discard: true })
+      return due.length === 0 ? idleIntervalMillis : pollIntervalMillis
     })
 
-    const pause = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Effect.sleep(now - seenAt < seenMillis ? lookIntervalMillis : idleIntervalMillis)
-    )
+    const pollNow = yield* EffectLoop.start({
+      kind: "waitlist",
+      spacingMillis: pollIntervalMillis,
+      poll: orLogged(poll, pollIntervalMillis)
+    })
 
     const sweep = Effect.suspend(() => {
       unreachable.clear()
-      return schedule.rescheduleAll
+      return Effect.andThen(pollNow, schedule.rescheduleAll)
     })
-
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(orLogged(look), pause)))
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(orLogged(sweep), Effect.sleep(sweepIntervalMillis))))
+    yield* Effect.forkScoped(
+      Effect.forever(Effect.andThen(orLogged(sweep, undefined), Effect.sleep(sweepIntervalMillis)))
+    )
   })
 )
 
-/** The same over the database. */
+/** The worker with its database services. */
 export const layer = layerNoDeps.pipe(Layer.provide(NoticeSchedule.layer), Layer.provide(Waitlists.layer))
 
-const orLogged = (round: Effect.Effect<void>) =>
-  Effect.catchDefect(round, (defect) => Effect.logError("Waitlists could not be looked after", defect))
+const orLogged = <A>(round: Effect.Effect<A>, otherwise: A): Effect.Effect<A> =>
+  Effect.catchDefect(round, (defect) => Effect.as(Effect.logError("Waitlists could not be polled", defect), otherwise))
 
-/** The message to a member, by email before SMS; undefined if it has neither. */
+/** Returns the message to a member, by email before SMS. Undefined if it has neither address. */
 const messageTo = ({ email, phone, experience }: Recipient, tenant: Tenant, id: string): Outgoing | undefined => {
   if (email !== null) return opening({ tenant, id, experience, channel: "email", to: email })
   return phone === null ? undefined : opening({ tenant, id, experience, channel: "phone", to: phone })

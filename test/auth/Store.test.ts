@@ -1,4 +1,4 @@
-/** What `auth/` keeps in the database: organizations, keys, sessions, consumers. */
+/** What `auth/` stores in the database: organizations, keys, sessions and consumers. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -31,7 +31,7 @@ const services = Layer.mergeAll(ApiKeys.ApiKeys.layer, Consumers.layer, Organiza
 
 const brand = Effect.flatMap(Organizations, (organizations) => organizations.create({ name: "Brand", plan: "growth" }))
 
-/** Every row of every table, as one text. */
+/** Returns every row of every table as one text. */
 const dump = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{
@@ -49,7 +49,7 @@ const dump = Effect.gen(function* () {
 
 describe("Auth", () => {
   layer(services, { excludeTestServices: true })("An organization", (it) => {
-    it.effect("is made with four keys that work, and is found", () =>
+    it.effect("is created with four working keys, and can be found", () =>
       Effect.gen(function* () {
         const organizations = yield* Organizations
         const keys = yield* ApiKeys.ApiKeys
@@ -84,7 +84,7 @@ describe("Auth", () => {
       })
     )
 
-    it.effect("is made wholly or not at all", () =>
+    it.effect("is created as a whole or not at all", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const organizations = yield* Organizations
@@ -98,7 +98,7 @@ describe("Auth", () => {
   })
 
   layer(services, { excludeTestServices: true })("A key", (it) => {
-    it.effect("is kept as a hash, with its ends to display", () =>
+    it.effect("is stored as a hash, with its ends for display", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const made = yield* brand
@@ -112,7 +112,7 @@ describe("Auth", () => {
       })
     )
 
-    it.effect("that is malformed is refused without a look at the database", () =>
+    it.effect("that is malformed is refused without SQL", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const keys = yield* ApiKeys.ApiKeys
@@ -137,7 +137,7 @@ describe("Auth", () => {
       })
     )
 
-    it.effect("is asked for once, however many ask at once", () =>
+    it.effect("costs one query for concurrent lookups", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const keys = yield* ApiKeys.ApiKeys
@@ -154,7 +154,7 @@ describe("Auth", () => {
       })
     )
 
-    it.effect("that is made after it was asked for works soon", () =>
+    it.effect("that is created after a lookup of it works soon", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const keys = yield* ApiKeys.ApiKeys
@@ -174,7 +174,7 @@ describe("Auth", () => {
   })
 
   layer(services, { excludeTestServices: true })("A guest", (it) => {
-    it.effect("has a consumer and a session on disk, and nothing secret there", () =>
+    it.effect("has a consumer and a session in the database, and no secrets there", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const sessions = yield* Sessions
@@ -200,7 +200,7 @@ describe("Auth", () => {
       })
     )
 
-    it.effect("travels to disk with all who arrive at the same time", () =>
+    it.effect("is written in one statement with others that arrive at the same time", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const sessions = yield* Sessions
@@ -232,7 +232,7 @@ describe("Auth", () => {
       })
     )
 
-    it.effect("is told where the database does not take it", () =>
+    it.effect("is refused if the database does not store it", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const sessions = yield* Sessions
@@ -251,7 +251,7 @@ describe("Auth", () => {
   })
 
   layer(services, { excludeTestServices: true })("A consumer", (it) => {
-    it.effect("is found by its own tenant alone, unless archived", () =>
+    it.effect("is found only by its own tenant, and only if not archived", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const consumers = yield* Consumers
@@ -268,7 +268,7 @@ describe("Auth", () => {
       })
     )
 
-    it.effect("is as loyal as its balance makes it, at most wholly", () =>
+    it.effect("has the loyalty score of its balance, at most 1", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const consumers = yield* Consumers
@@ -293,7 +293,7 @@ describe("Auth", () => {
   })
 
   layer(TestDatabase.layer, { excludeTestServices: true })("Signing keys", (it) => {
-    it.effect("are the same for all processes, also for those that start first at once, and later", () =>
+    it.effect("are the same for all processes, also if several start first at the same time", () =>
       Effect.gen(function* () {
         const kid = Effect.map(SigningKeys, ({ current }) => current.kid).pipe(Effect.provide(Layer.fresh(signingKeys)))
         const kids = yield* Effect.all([kid, kid, kid, kid], { concurrency: "unbounded" })
@@ -305,7 +305,7 @@ describe("Auth", () => {
       })
     )
 
-    it.effect("that are retired still verify, but sign no more", () =>
+    it.effect("that are retired still verify, but do not sign", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const load = Effect.provide(SigningKeys, Layer.fresh(signingKeys))

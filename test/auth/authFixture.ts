@@ -7,14 +7,15 @@ import { SqlClient } from "effect/sql"
 import * as Auth from "../../src/auth/Auth.ts"
 import { Organizations } from "../../src/auth/keys/Organizations.ts"
 import { Settings } from "../../src/settings/Settings.ts"
+import { Availability } from "../../src/store/coordination/Availability.ts"
 import * as TestDatabase from "../store/support/TestDatabase.ts"
 
 const base = Layer.mergeAll(Settings.layerTest(), SecureRandom.layerWebCrypto)
 
-/** Everything of `auth/`, and the database under it. */
+/** All services of `auth/`, with their database. */
 export const layer = Auth.layer.pipe(Layer.provideMerge(base), Layer.provideMerge(TestDatabase.layer))
 
-/** What another process on the same database has: connections and memory of its own. */
+/** A second process on the same database, with its own connections and caches. */
 export const anotherProcess = Effect.gen(function* () {
   const { url } = yield* TestDatabase.TestDatabase
   const scope = yield* Effect.scope
@@ -22,7 +23,10 @@ export const anotherProcess = Effect.gen(function* () {
     Effect.provide(Reactivity.layer)
   )
   const database = Layer.succeedContext(
-    Context.make(PgClient.PgClient, client).pipe(Context.add(SqlClient.SqlClient, client))
+    Context.make(PgClient.PgClient, client).pipe(
+      Context.add(SqlClient.SqlClient, client),
+      Context.add(Availability, { isAway: false })
+    )
   )
   return yield* Layer.buildWithMemoMap(
     Auth.layer.pipe(Layer.provide(base), Layer.provide(database)),
@@ -31,7 +35,7 @@ export const anotherProcess = Effect.gen(function* () {
   )
 })
 
-/** An organization's live half. */
+/** The live tenant of an organization. */
 export const aTenant = Effect.gen(function* () {
   const organizations = yield* Organizations
   const { organizationId } = yield* organizations.create({ name: "Brand", plan: "growth" })

@@ -1,14 +1,14 @@
-/** Rounds over real HTTP, from relays in this process that are honest, false, slow or not there. */
+/** Fetches rounds over real HTTP, from relays in this process that are honest, false, slow or absent. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer } from "effect"
 import { Beacon } from "../../src/beacon/Beacon.ts"
 import { verifyBeacon } from "../../src/beacon/Quicknet.ts"
 import { Settings } from "../../src/settings/Settings.ts"
-import { type Answering, honest, published, relay, respondWith } from "./relay.ts"
+import { type Respond, honest, published, relay, respondWith } from "./relay.ts"
 
 const [one, thousand] = published as [(typeof published)[number], (typeof published)[number]]
 
-/** Nobody listens there. */
+/** No server listens on this port. */
 const nowhere = "http://127.0.0.1:1"
 
 const asking = <A, E, R>(
@@ -18,17 +18,17 @@ const asking = <A, E, R>(
   Effect.flatMap(Beacon, use).pipe(Effect.provide(Beacon.layer.pipe(Layer.provide(Settings.layerTest({ drandUrls })))))
 
 describe("A round", () => {
-  it.live("is fetched from a relay as the network has signed it", () =>
+  it.live("is fetched from a relay and verified", () =>
     Effect.gen(function* () {
-      const { url, asked } = yield* relay()
+      const { url, requested } = yield* relay()
       for (const round of published) {
         assert.deepStrictEqual(yield* asking([url], (beacon) => beacon.round(round.round)), round)
       }
-      assert.strictEqual(asked[1], "/52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971/public/1000")
+      assert.strictEqual(requested[1], "/52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971/public/1000")
     })
   )
 
-  it.live("costs whoever is served meanwhile next to nothing: it is checked on another thread", () =>
+  it.live("blocks other work for almost no time, because it is verified on another thread", () =>
     Effect.gen(function* () {
       const { url } = yield* relay()
       yield* asking([url], (beacon) =>
@@ -46,36 +46,36 @@ describe("A round", () => {
     })
   )
 
-  const useless: ReadonlyArray<readonly [what: string, answering: Answering, reason: RegExp]> = [
-    ["a tampered signature", respondWith({ ...one, signature: thousand.signature }), /not signed/],
-    ["randomness of its own", respondWith({ ...one, randomness: thousand.randomness }), /not signed/],
-    ["another round", respondWith(thousand), /gave round 1000/],
-    ["another round under this one's number", respondWith({ ...thousand, round: 1 }), /not signed/],
-    ["half an answer", respondWith({ round: 1, randomness: one.randomness }), /SchemaError/],
+  const useless: ReadonlyArray<readonly [what: string, respond: Respond, reason: RegExp]> = [
+    ["a tampered signature", respondWith({ ...one, signature: thousand.signature }), /invalid signature/],
+    ["other randomness", respondWith({ ...one, randomness: thousand.randomness }), /invalid signature/],
+    ["another round", respondWith(thousand), /returned round 1000/],
+    ["another round under this one's number", respondWith({ ...thousand, round: 1 }), /invalid signature/],
+    ["an incomplete response", respondWith({ round: 1, randomness: one.randomness }), /SchemaError/],
     ["no JSON", (_, response) => response.end("<html>"), /DecodeError/],
-    ["an answer without end", endless, /DecodeError/],
-    ["an answer that says it is too large", respondWith({ ...one, more: "x".repeat(10_000) }), /DecodeError/],
+    ["an endless response", endless, /DecodeError/],
+    ["a response with too large a length", respondWith({ ...one, more: "x".repeat(10_000) }), /DecodeError/],
     ["a redirection", (_, response) => response.writeHead(302, { location: nowhere }).end(), /HTTP 302/],
     ["an error", (_, response) => response.writeHead(500).end(), /HTTP 500/],
-    ["nothing, and hangs up", (_, response) => response.destroy(), /TransportError/]
+    ["a closed connection", (_, response) => response.destroy(), /TransportError/]
   ]
 
-  it.live("is taken from the first relay that is of use", () =>
+  it.live("is taken from the first relay that returns it", () =>
     Effect.gen(function* () {
-      const bad = yield* Effect.forEach(useless, ([, answering]) => relay(answering))
+      const bad = yield* Effect.forEach(useless, ([, respond]) => relay(respond))
       const good = yield* relay()
       const urls = [...bad, good].map(({ url }) => url)
       assert.deepStrictEqual(yield* asking(urls, (beacon) => beacon.round(1)), one)
       assert.deepStrictEqual(
-        useless.map(([what], index) => [what, bad[index]!.asked.length]),
+        useless.map(([what], index) => [what, bad[index]!.requested.length]),
         useless.map(([what]) => [what, 1])
       )
     })
   )
 
-  it.live("is not to be had while no relay is of use, with the reason of each, and is when one is again", () =>
+  it.live("is unavailable while every relay fails, with the reason of each, and available when one works again", () =>
     Effect.gen(function* () {
-      const bad = yield* Effect.forEach(useless, ([, answering]) => relay(answering))
+      const bad = yield* Effect.forEach(useless, ([, respond]) => relay(respond))
       yield* asking([...bad.map(({ url }) => url), nowhere], (beacon) =>
         Effect.gen(function* () {
           const { round, reasons } = yield* Effect.flip(beacon.round(1))
@@ -83,16 +83,16 @@ describe("A round", () => {
           for (const [index, [what, , reason]] of useless.entries()) {
             assert.isTrue(reasons[index]!.startsWith(`${bad[index]!.url}: `), what)
             assert.match(reasons[index]!, reason, what)
-            assert.strictEqual(bad[index]!.asked.length, 4, what)
+            assert.strictEqual(bad[index]!.requested.length, 4, what)
           }
-          bad[3]!.answering = honest
+          bad[3]!.respond = honest
           assert.deepStrictEqual(yield* beacon.round(1), one)
         })
       )
     })
   )
 
-  it.live("is taken from the next relay when the first does not answer in time", () =>
+  it.live("is taken from the next relay when the first does not respond in time", () =>
     Effect.gen(function* () {
       const silent = yield* relay(() => {})
       const good = yield* relay()
@@ -102,29 +102,31 @@ describe("A round", () => {
     })
   )
 
-  it.live("is taken from the next relay when nobody listens at the first, and the next round from there at once", () =>
-    Effect.gen(function* () {
-      const first = yield* relay((_, response) => response.destroy())
-      const good = yield* relay()
-      yield* asking([first.url, nowhere, good.url], (beacon) =>
-        Effect.gen(function* () {
-          assert.deepStrictEqual(yield* beacon.round(1), one)
-          assert.deepStrictEqual(yield* beacon.round(1_000), thousand)
-        })
-      )
-      assert.strictEqual(first.asked.length, 1)
-    })
+  it.live(
+    "is taken from the next relay when the first is down, and the next round is fetched from there directly",
+    () =>
+      Effect.gen(function* () {
+        const first = yield* relay((_, response) => response.destroy())
+        const good = yield* relay()
+        yield* asking([first.url, nowhere, good.url], (beacon) =>
+          Effect.gen(function* () {
+            assert.deepStrictEqual(yield* beacon.round(1), one)
+            assert.deepStrictEqual(yield* beacon.round(1_000), thousand)
+          })
+        )
+        assert.strictEqual(first.requested.length, 1)
+      })
   )
 
-  it.live("that is not signed yet is asked for again, and given when it is", () =>
+  it.live("that is not signed yet is requested again until it is", () =>
     Effect.gen(function* () {
       const late = yield* relay((_, response) => response.writeHead(404).end())
       yield* asking([late.url], (beacon) =>
         Effect.gen(function* () {
           const waiting = yield* Effect.forkChild(beacon.round(1_000))
           yield* Effect.sleep("300 millis")
-          assert.strictEqual(late.asked.length, 1)
-          late.answering = honest
+          assert.strictEqual(late.requested.length, 1)
+          late.respond = honest
           assert.deepStrictEqual(yield* Fiber.join(waiting), thousand)
         })
       )
@@ -132,7 +134,7 @@ describe("A round", () => {
   )
 })
 
-function endless(...[, response]: Parameters<Answering>): void {
+function endless(...[, response]: Parameters<Respond>): void {
   response.writeHead(200, { "content-type": "application/json" })
   const writing = setInterval(() => response.write(" ".repeat(1_000)), 1)
   response.on("close", () => clearInterval(writing))

@@ -1,4 +1,4 @@
-/** The check of a round, against rounds that the network has published. */
+/** Verifies rounds that the network has published. */
 import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
 import { chainHash, publicKey } from "../../src/beacon/Network.ts"
@@ -13,27 +13,27 @@ const flipped = (hex: string, bit: number) =>
 
 describe("A round of the beacon", () => {
   for (const round of published) {
-    it(`${round.round} is genuine as published`, () => assert.isTrue(verifyBeacon(round)))
+    it(`${round.round} is valid as published`, () => assert.isTrue(verifyBeacon(round)))
   }
 
-  it("is not genuine with the signature of another round", () => {
+  it("is invalid with the signature of another round", () => {
     assert.isFalse(verifyBeacon({ ...thousand, round: 1 }))
     assert.isFalse(verifyBeacon({ ...one, round: 2 }))
   })
 
-  it("is not genuine with other randomness than its signature's", () => {
+  it("is invalid with randomness that does not match its signature", () => {
     assert.isFalse(verifyBeacon({ ...one, randomness: thousand.randomness }))
     assert.isFalse(verifyBeacon({ ...one, randomness: one.randomness.toUpperCase() }))
     assert.isFalse(verifyBeacon({ ...one, randomness: "" }))
   })
 
-  it("is not genuine when a single bit of its signature differs", () => {
+  it("is invalid when a single bit of its signature differs", () => {
     for (const bit of [0, 1, 200, 380, 381, 382, 383]) {
       assert.isFalse(verifyBeacon(signedAs(flipped(one.signature, bit))), `bit ${bit}`)
     }
   })
 
-  it("is not genuine with a signature that is no signature", () => {
+  it("is invalid with a malformed signature", () => {
     const infinity = `c0${"00".repeat(47)}`
     for (const signature of ["", "00".repeat(48), "ff".repeat(48), infinity, one.signature.slice(2), "zz".repeat(48)]) {
       assert.isFalse(verifyBeacon(signedAs(signature)), signature)
@@ -41,12 +41,12 @@ describe("A round of the beacon", () => {
     assert.isFalse(verifyBeacon({ ...one, signature: one.signature.toUpperCase() }))
   })
 
-  it("is not genuine with a number that no round has", () => {
+  it("is invalid with a number that no round has", () => {
     for (const round of [0, -1, 1.5, Number.NaN, Infinity, 2 ** 53]) assert.isFalse(verifyBeacon({ ...one, round }))
   })
 })
 
-it("The public key is that of the chain: its digest, with the network's other constants, is the chain's hash", () => {
+it("The public key belongs to the chain: the digest of it and the network's other constants is the chain's hash", () => {
   const period = Buffer.alloc(4)
   period.writeUInt32BE(3)
   const genesisTime = Buffer.alloc(8)

@@ -1,10 +1,10 @@
-/** A relay of the beacon in this process, and real rounds that the network has published. */
+/** A beacon relay in this process, and real rounds that the network has published. */
 import { Effect } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { chainHash, type Round } from "../../src/beacon/Network.ts"
 
-/** The first round, one more, and one of March 2024. */
+/** The first round, a later one, and one of March 2024. */
 export const published: ReadonlyArray<Round> = [
   {
     round: 1,
@@ -23,30 +23,30 @@ export const published: ReadonlyArray<Round> = [
   }
 ]
 
-/** How a relay answers. */
-export type Answering = (request: IncomingMessage, response: ServerResponse) => void
+/** The behaviour of a relay. */
+export type Respond = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Answers the published rounds, and 404 for any other, as relays do. */
-export const honest: Answering = (request, response) => {
+/** Returns the published rounds, and 404 for any other, as relays do. */
+export const honest: Respond = (request, response) => {
   const found = published.find(({ round }) => request.url === `/${chainHash}/public/${round}`)
   if (found === undefined) response.writeHead(404).end()
   else respondWith(found)(request, response)
 }
 
-/** Answers this, whatever was asked. */
+/** Returns this body for every request. */
 export const respondWith =
-  (body: unknown): Answering =>
+  (body: unknown): Respond =>
   (_request, response) =>
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body))
 
-/** A relay at `url`; how it answers can be changed, and `asked` holds the paths it was asked for. */
-export const relay = (answering: Answering = honest, port = 0) =>
+/** Starts a relay at `url`. Its `respond` can be replaced, and `requested` lists the requested paths. */
+export const relay = (respond: Respond = honest, port = 0) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const state = { answering, asked: [] as Array<string | undefined> }
+      const state = { respond, requested: [] as Array<string | undefined> }
       const server = createServer((request, response) => {
-        state.asked.push(request.url)
-        state.answering(request, response)
+        state.requested.push(request.url)
+        state.respond(request, response)
       })
       await new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve))
       return Object.assign(state, { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })

@@ -31,7 +31,7 @@ describe("usher", () => {
     ["nodes"],
     ["verify-draw"]
   ]) {
-    it.live(`${command.join(" ")} --help shows how it is used, with an example`, () =>
+    it.live(`${command.join(" ")} --help shows its usage with an example`, () =>
       Effect.gen(function* () {
         const { code, stdout, stderr } = yield* Usher.run([...command, "--help"])
         assert.strictEqual(code, 0)
@@ -75,7 +75,7 @@ describe("usher", () => {
     )
   }
 
-  it.live("tells a wrong setting in one message, without a stack, and ends with code 1", () =>
+  it.live("reports a wrong setting in one message, without a stack, and ends with code 1", () =>
     Effect.gen(function* () {
       const { code, stdout, stderr } = yield* Usher.run(["migrate"], { LOG_LEVEL: "loud" })
       assert.strictEqual(code, 1)
@@ -85,7 +85,7 @@ describe("usher", () => {
     })
   )
 
-  it.live("tells an unreachable database in one message, without the password", () =>
+  it.live("reports an unreachable database in one message, without the password", () =>
     Effect.gen(function* () {
       const { code, stdout, stderr } = yield* Usher.run(create("--json"), {
         DATABASE_URL: "postgres://u:geheim@127.0.0.1:1/d"
@@ -98,7 +98,7 @@ describe("usher", () => {
     })
   )
 
-  it.live("makes organizations on the embedded database, readable for people and as one line for scripts", () =>
+  it.live("creates organizations on the embedded database, with output for people and as one line for scripts", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* Usher.dataFolder
       const settings = { DATA_DIR: dataDir, LOG_LEVEL: "all" }
@@ -126,7 +126,7 @@ describe("usher", () => {
   )
 
   describe("on a server named by DATABASE_URL", () => {
-    it.live("migrates, and says the second time that there is nothing to do", () =>
+    it.live("migrates, and reports the second time that there is nothing to do", () =>
       Effect.gen(function* () {
         const { url } = yield* TestDatabase.emptyDatabase
         const first = yield* Usher.run(["migrate"], { DATABASE_URL: url })
@@ -137,11 +137,11 @@ describe("usher", () => {
       })
     )
 
-    it.live("refuses a schema of another version in every command but migrate and serve, and leaves it as it is", () =>
+    it.live("refuses a schema of another version in every command but migrate and serve, and does not change it", () =>
       Effect.gen(function* () {
         const { url } = yield* TestDatabase.migratedDatabase
         const sql = yield* connected(url)
-        const refused = Effect.fnUntraced(function* (told: ReadonlyArray<string>) {
+        const refused = Effect.fnUntraced(function* (expected: ReadonlyArray<string>) {
           for (const args of [
             create(),
             ["organizations", "list"],
@@ -154,7 +154,7 @@ describe("usher", () => {
             const { code, stdout, stderr } = yield* Usher.run(args, { DATABASE_URL: url, LOG_LEVEL: "warn" })
             assert.deepStrictEqual([code, stdout], [1, ""], args.join(" "))
             assert.strictEqual(stderr.trim().split("\n").length, 1)
-            for (const text of told) assert.include(stderr, text)
+            for (const text of expected) assert.include(stderr, text)
           }
         })
         const step = Effect.map(
@@ -172,7 +172,7 @@ describe("usher", () => {
       })
     )
 
-    it.live("lists and rotates keys, and says which organization or key there is not, and what to do", () =>
+    it.live("lists and rotates keys, and reports an unknown organization or key with the fix", () =>
       Effect.gen(function* () {
         const { url } = yield* TestDatabase.migratedDatabase
         const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
@@ -221,22 +221,22 @@ describe("usher", () => {
           assert.deepStrictEqual([code, stdout], [1, ""])
           assert.strictEqual(stderr.trim().split("\n").length, 1)
           assert.include(stderr, remedy)
-          assert.include(stderr, args[2], "it names the argument")
+          assert.include(stderr, args[2], "the message names the argument")
         }
       })
     )
 
-    it.live("tells operators that no process serves, and that nothing stands still", () =>
+    it.live("reports that no process serves, and that no mechanism is parked", () =>
       Effect.gen(function* () {
         const { url } = yield* TestDatabase.migratedDatabase
         const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
         const nodes = yield* Usher.run(["nodes"], settings)
         assert.deepStrictEqual([nodes.code, nodes.stderr], [0, ""])
-        assert.match(nodes.stdout, /^No node is heard/)
+        assert.match(nodes.stdout, /^No node is alive/)
         assert.strictEqual((yield* Usher.run(["nodes", "--json"], settings)).stdout, "[]\n")
         const parked = yield* Usher.run(["mechanisms", "parked"], settings)
-        assert.deepStrictEqual([parked.code, parked.stdout], [0, "No mechanism stands still.\n"])
-        for (const id of [anId, "nobody"]) {
+        assert.deepStrictEqual([parked.code, parked.stdout], [0, "No mechanism is parked.\n"])
+        for (const id of [anId, "unknown"]) {
           const unparked = yield* Usher.run(["mechanisms", "unpark", id], settings)
           assert.deepStrictEqual([unparked.code, unparked.stdout], [1, ""])
           assert.include(unparked.stderr, `No parked mechanism has the id ${id}`)
@@ -245,7 +245,7 @@ describe("usher", () => {
       })
     )
 
-    it.live("ends a command that waits when it is interrupted, with the code that says so", () =>
+    it.live("ends a waiting command on SIGINT, with the code of an interruption", () =>
       Effect.gen(function* () {
         const { url } = yield* TestDatabase.migratedDatabase
         const sql = yield* connected(url)

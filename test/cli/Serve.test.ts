@@ -7,12 +7,12 @@ import * as FreshDatabase from "../e2e/support/FreshDatabase.ts"
 import * as TestDatabase from "../store/support/TestDatabase.ts"
 import * as Usher from "./usherProcess.ts"
 
-/** What a terminal makes of Ctrl-C: an interrupt. */
+/** What a terminal sends for Ctrl-C. */
 const controlC = "\u0003"
 
 const anyPorts = { CONSUMER_PORT: "0", ADMIN_PORT: "0" }
 
-/** A serving process once it has said where it serves. */
+/** Starts a server and waits until it prints its addresses. */
 const serving = (settings: Record<string, string>, start = Usher.start) =>
   Effect.gen(function* () {
     const run = yield* start(["serve"], { ...anyPorts, ...settings })
@@ -24,17 +24,17 @@ const serving = (settings: Record<string, string>, start = Usher.start) =>
 
 const get = (url: string, headers: Record<string, string> = {}) => Effect.promise(() => fetch(url, { headers }))
 
-/** A connection that has sent the beginning of a request, and goes on when asked to. */
+/** A connection that has sent the start of a request, and finishes it on demand. */
 const halfRequest = (url: string) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly finish: Effect.Effect<string> }>((resume) => {
       const { hostname, port } = new URL(url)
       const socket = connect(Number(port), hostname)
-      let answer = ""
+      let response = ""
       socket.on("error", () => {})
-      socket.on("data", (chunk) => (answer += chunk))
-      const finish = Effect.callback<string>((answered) => {
-        socket.once("close", () => answered(Effect.succeed(answer)))
+      socket.on("data", (chunk) => (response += chunk))
+      const finish = Effect.callback<string>((finished) => {
+        socket.once("close", () => finished(Effect.succeed(response)))
         socket.write("Host: localhost\r\n\r\n")
       })
       socket.once("connect", () => {
@@ -47,7 +47,7 @@ const halfRequest = (url: string) =>
 
 describe("usher serve", () => {
   it.live(
-    "makes an organization on an empty database, and shows its keys once, in a terminal, with requests that work",
+    "creates an organization on an empty database, and prints its keys once, in a terminal, with working requests",
     () =>
       Effect.gen(function* () {
         const { dataDir } = yield* Usher.dataFolder
@@ -75,7 +75,7 @@ describe("usher serve", () => {
       })
   )
 
-  it.live("makes no organization where no terminal would show its keys, and says in the log how to make one", () =>
+  it.live("creates no organization without a terminal, and logs how to create one", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* Usher.dataFolder
       const settings = { DATA_DIR: dataDir, LOG_FORMAT: "json" }
@@ -94,41 +94,39 @@ describe("usher serve", () => {
     })
   )
 
-  it.live("answers what is under way when it is asked to end, then stops its database and ends with code 0", () =>
+  it.live("finishes requests in flight on SIGTERM, then stops its database and ends with code 0", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* Usher.dataFolder
       const process = yield* serving({ DATA_DIR: dataDir })
       assert.strictEqual((yield* get(`${process.consumerUrl}/ready`)).status, 200)
-      const underWay = yield* halfRequest(process.consumerUrl)
+      const inFlight = yield* halfRequest(process.consumerUrl)
       process.child.kill("SIGTERM")
       yield* Effect.sleep("300 millis")
       assert.isNull(process.child.exitCode)
-      assert.match(yield* underWay.finish, /^HTTP\/1\.1 200 /)
+      assert.match(yield* inFlight.finish, /^HTTP\/1\.1 200 /)
       const { code, stderr } = yield* Usher.end(process)
       assert.strictEqual(code, 0, stderr)
       assert.isFalse(existsSync(pidFile))
     })
   )
 
-  it.live("does not wait for ever for a request that does not come to its end", () =>
+  it.live("does not wait indefinitely for a request that is never completed", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* Usher.dataFolder
-      const process = yield* serving({ DATA_DIR: dataDir, SHUTDOWN_TIMEOUT_SECONDS: "6" })
+      const process = yield* serving({ DATA_DIR: dataDir, SHUTDOWN_TIMEOUT_SECONDS: "120" })
       yield* halfRequest(process.consumerUrl)
-      const asked = performance.now()
       process.child.kill("SIGTERM")
       const { code } = yield* Usher.end(process)
-      assert.strictEqual(code, 0)
-      assert.isBelow(performance.now() - asked, 6_000)
+      assert.strictEqual(code, 0, "a graceful end, before the timeout forces one")
       assert.isFalse(existsSync(pidFile))
     })
   )
 
-  it.live("ends at once, with code 1, when an orderly end takes longer than SHUTDOWN_TIMEOUT_SECONDS", () =>
+  it.live("ends at once, with code 1, when a graceful shutdown takes longer than SHUTDOWN_TIMEOUT_SECONDS", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* Usher.dataFolder
       const { child, ...run } = yield* serving({ DATA_DIR: dataDir, SHUTDOWN_TIMEOUT_SECONDS: "2" })
-      // A database server that stands still cannot be stopped in order.
+      // A suspended database server cannot be stopped gracefully.
       process.kill(Number(readFileSync(pidFile, "utf8").split("\n")[0]), "SIGSTOP")
       child.kill("SIGTERM")
       const { code, stderr } = yield* Usher.end({ child, ...run })
@@ -137,7 +135,7 @@ describe("usher serve", () => {
     })
   )
 
-  it.live("takes two signals at the same moment for one, and ends at once on a later second one", () =>
+  it.live("counts two simultaneous signals as one, and ends at once on a later second signal", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* Usher.dataFolder
       const process = yield* serving({ DATA_DIR: dataDir })
@@ -154,7 +152,7 @@ describe("usher serve", () => {
     })
   )
 
-  it.live("comes back after it was killed, on the database server that it left behind", () =>
+  it.live("restarts after it was killed, on the database server that was left running", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* Usher.dataFolder
       const first = yield* serving({ DATA_DIR: dataDir })
@@ -169,43 +167,45 @@ describe("usher serve", () => {
     })
   )
 
-  it.live("shares its database with a second process, and organizations made beside it are known at once", () =>
-    Effect.gen(function* () {
-      const { dataDir, pidFile } = yield* Usher.dataFolder
-      const first = yield* serving({ DATA_DIR: dataDir })
-      const second = yield* serving({ DATA_DIR: dataDir })
-      const { secretKey } = yield* organization({ DATA_DIR: dataDir })
-      for (const { adminUrl } of [first, second]) {
-        const answer = yield* get(`${adminUrl}/api/experiences`, { authorization: `Bearer ${secretKey}` })
-        assert.strictEqual(answer.status, 200)
-      }
-      const shown = yield* Usher.run(["nodes", "--json"], { DATA_DIR: dataDir })
-      const nodes = JSON.parse(shown.stdout) as ReadonlyArray<Record<string, unknown>>
-      assert.deepStrictEqual(
-        nodes.map(({ address, shards }) => [address, shards]),
-        [
-          [null, null],
-          [null, null]
-        ]
-      )
-      first.child.kill("SIGTERM")
-      assert.strictEqual((yield* Usher.end(first)).code, 0)
-      assert.isTrue(existsSync(pidFile))
-      assert.strictEqual((yield* get(`${second.consumerUrl}/ready`)).status, 200)
-      second.child.kill("SIGTERM")
-      assert.strictEqual((yield* Usher.end(second)).code, 0)
-      assert.isFalse(existsSync(pidFile))
-    })
+  it.live(
+    "shares its database with a second process, and accepts keys of organizations created meanwhile at once",
+    () =>
+      Effect.gen(function* () {
+        const { dataDir, pidFile } = yield* Usher.dataFolder
+        const first = yield* serving({ DATA_DIR: dataDir })
+        const second = yield* serving({ DATA_DIR: dataDir })
+        const { secretKey } = yield* organization({ DATA_DIR: dataDir })
+        for (const { adminUrl } of [first, second]) {
+          const response = yield* get(`${adminUrl}/api/experiences`, { authorization: `Bearer ${secretKey}` })
+          assert.strictEqual(response.status, 200)
+        }
+        const shown = yield* Usher.run(["nodes", "--json"], { DATA_DIR: dataDir })
+        const nodes = JSON.parse(shown.stdout) as ReadonlyArray<Record<string, unknown>>
+        assert.deepStrictEqual(
+          nodes.map(({ address, shards }) => [address, shards]),
+          [
+            [null, null],
+            [null, null]
+          ]
+        )
+        first.child.kill("SIGTERM")
+        assert.strictEqual((yield* Usher.end(first)).code, 0)
+        assert.isTrue(existsSync(pidFile))
+        assert.strictEqual((yield* get(`${second.consumerUrl}/ready`)).status, 200)
+        second.child.kill("SIGTERM")
+        assert.strictEqual((yield* Usher.end(second)).code, 0)
+        assert.isFalse(existsSync(pidFile))
+      })
   )
 
-  it.live("keeps the schema as it is while it lives, whatever other programs want", () =>
+  it.live("prevents other programs from changing the schema while it runs", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.migratedDatabase
       const settings = { DATABASE_URL: url, LOG_LEVEL: "warn", NODE_NAME: "alone" }
       const process = yield* serving(settings)
       const shown = yield* Usher.run(["nodes"], settings)
       assert.match(shown.stdout, /^NODE +ADDRESS +SHARDS .*\nalone +- +- /)
-      // The process's own step is now one ahead of the schema, as a newer version's would be.
+      // The process's migration step is now one ahead of the schema, as a newer version's would be.
       yield* Effect.promise(() =>
         FreshDatabase.query(
           url,
@@ -222,7 +222,7 @@ describe("usher serve", () => {
     })
   )
 
-  it.live("names the setting whose port is taken, and leaves no database server behind", () =>
+  it.live("names the setting whose port is taken, and leaves no database server running", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* Usher.dataFolder
       const taken = yield* takenPort
@@ -238,8 +238,8 @@ describe("usher serve", () => {
 
   it.live("names HOST when it is not an address of this machine", () =>
     Effect.gen(function* () {
-      const { dataDir } = yield* Usher.dataFolder
-      const { code, stderr } = yield* Usher.run(["serve"], { ...anyPorts, HOST: "192.0.2.1", DATA_DIR: dataDir })
+      const { url } = yield* TestDatabase.migratedDatabase
+      const { code, stderr } = yield* Usher.run(["serve"], { ...anyPorts, HOST: "192.0.2.1", DATABASE_URL: url })
       assert.strictEqual(code, 1)
       assert.include(stderr, "usher: HOST: 192.0.2.1 is not an address of this machine")
     })
@@ -247,13 +247,13 @@ describe("usher serve", () => {
 
   it.live("names ADMIN_HOST and ADMIN_PORT when the Admin API cannot listen there", () =>
     Effect.gen(function* () {
-      const { dataDir } = yield* Usher.dataFolder
-      const away = yield* Usher.run(["serve"], { ...anyPorts, ADMIN_HOST: "192.0.2.1", DATA_DIR: dataDir })
+      const { url } = yield* TestDatabase.migratedDatabase
+      const away = yield* Usher.run(["serve"], { ...anyPorts, ADMIN_HOST: "192.0.2.1", DATABASE_URL: url })
       assert.strictEqual(away.code, 1)
       assert.include(away.stderr, "usher: ADMIN_HOST: 192.0.2.1 is not an address of this machine")
       const taken = yield* takenPort
       const addresses = { HOST: "0.0.0.0", ADMIN_HOST: "127.0.0.1", CONSUMER_PORT: "0", ADMIN_PORT: `${taken}` }
-      const { code, stderr } = yield* Usher.run(["serve"], { ...addresses, DATA_DIR: dataDir })
+      const { code, stderr } = yield* Usher.run(["serve"], { ...addresses, DATABASE_URL: url })
       assert.strictEqual(code, 1)
       assert.include(stderr, `usher: ADMIN_PORT: port ${taken} of 127.0.0.1 is taken`)
     })
@@ -270,7 +270,7 @@ const takenPort = Effect.acquireRelease(
   ({ close }) => Effect.sync(close)
 ).pipe(Effect.map(({ port }) => port))
 
-/** Sends what a curl command line of the welcome says. */
+/** Sends the request of a curl command from the welcome text. */
 const asCurl = (command: string) =>
   Effect.promise(async () => {
     const words = [...command.trim().matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(

@@ -20,7 +20,7 @@ const fileOf = (name: string, content: Proof | string): string => {
 const verified = (...args: ReadonlyArray<string>) => Usher.run(["verify-draw", ...args])
 
 describe("usher verify-draw", () => {
-  it.live("says what it has checked, and what a proof cannot show", () =>
+  it.live("prints what it has checked, and what a proof cannot show", () =>
     Effect.gen(function* () {
       const { code, stdout, stderr } = yield* verified(fileOf("equal.json", vector("equal").proof))
       assert.deepStrictEqual([code, stderr], [0, ""])
@@ -41,7 +41,7 @@ describe("usher verify-draw", () => {
     })
   )
 
-  it.live("refuses a proof that does not hold, and says where", () =>
+  it.live("refuses an invalid proof, and prints the failed check", () =>
     Effect.gen(function* () {
       const { proof } = vector("equal")
       const lie = fileOf("lie.json", { ...proof, winners: proof.winners.toReversed() })
@@ -52,7 +52,7 @@ describe("usher verify-draw", () => {
     })
   )
 
-  it.live("compares with what was published before, and looks for an entry", () =>
+  it.live("compares the proof with earlier publications, and finds an entry", () =>
     Effect.gen(function* () {
       const { proof } = vector("equal")
       const file = fileOf("published.json", proof)
@@ -73,7 +73,7 @@ describe("usher verify-draw", () => {
     })
   )
 
-  it.live("fetches a proof, with a key where one is asked for", () =>
+  it.live("fetches a proof, with a key where one is required", () =>
     Effect.gen(function* () {
       const url = yield* Effect.acquireRelease(
         Effect.callback<string, never>((resume) => {
@@ -97,9 +97,9 @@ describe("usher verify-draw", () => {
     })
   )
 
-  it.live("says in one line what is wrong with what it was given", () =>
+  it.live("reports an unusable proof in one line", () =>
     Effect.gen(function* () {
-      for (const [source, said] of [
+      for (const [source, expected] of [
         [join(folder, "none.json"), "cannot be read"],
         [fileOf("text.json", "hello"), "is not JSON"],
         [fileOf("other.json", "{}"), "is not the proof of a draw"],
@@ -107,7 +107,7 @@ describe("usher verify-draw", () => {
       ] as const) {
         const { code, stdout, stderr } = yield* verified(source)
         assert.deepStrictEqual([code, stdout], [1, ""])
-        assert.include(stderr, said)
+        assert.include(stderr, expected)
         assert.strictEqual(stderr.trim().split("\n").length, 1)
       }
     })

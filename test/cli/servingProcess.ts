@@ -1,8 +1,8 @@
-/** `usher serve` as a real process that has begun to serve. */
+/** Runs `usher serve` as a real process. */
 import { Effect } from "effect"
 import * as Usher from "./usherProcess.ts"
 
-/** A serving process, on any free ports. */
+/** Starts a server on free ports and waits until it serves. */
 export const serving = Effect.fnUntraced(function* (settings: Record<string, string>) {
   const run = yield* Usher.start(["serve"], { CONSUMER_PORT: "0", ADMIN_PORT: "0", ...settings })
   yield* Usher.until(() => run.stdout().includes("Admin API") || run.child.exitCode !== null)
@@ -11,7 +11,7 @@ export const serving = Effect.fnUntraced(function* (settings: Record<string, str
   return { ...run, consumerUrl, adminUrl }
 })
 
-/** An organization without limits, made by the command line; its id and its keys. */
+/** Creates an organization without limits on the command line. Returns its id and its keys. */
 export const organization = (settings: Record<string, string>) =>
   Effect.map(
     Usher.run(["organizations", "create", "--name", "Brand", "--plan", "enterprise", "--json"], settings),

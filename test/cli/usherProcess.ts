@@ -1,6 +1,4 @@
-/**
- * The command line as a real process, with a data folder of its own.
- */
+/** Runs the command line as a real process, with its own data folder. */
 import { Effect, Schedule } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -10,21 +8,21 @@ import { fileURLToPath } from "node:url"
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
-/** What a process has printed so far, and how it ended. */
+/** A running process, and its output so far. */
 export interface Run {
   readonly child: ChildProcess
   readonly stdout: () => string
   readonly stderr: () => string
 }
 
-/** How a process ended: its exit code, or the signal that killed it. */
+/** The end of a process: its exit code, or the signal that killed it. */
 export interface End {
   readonly code: number | NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A data folder; in the end the database server that may still be in it is killed, and the folder removed. */
+/** A data folder. When the scope closes, a database server in it is killed, and the folder is removed. */
 export const dataFolder = Effect.acquireRelease(
   Effect.sync(() => {
     const parent = mkdtempSync(join(tmpdir(), "usher-cli-"))
@@ -52,7 +50,7 @@ const collected = (child: ChildProcess): Run => {
 
 const environment = (settings: Record<string, string>) => ({ PATH: process.env.PATH ?? "", ...settings })
 
-/** Starts `usher` with arguments and settings; it is killed when the scope closes. */
+/** Starts `usher` with arguments and settings. The process is killed when the scope closes. */
 export const start = (args: ReadonlyArray<string>, settings: Record<string, string> = {}) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -65,8 +63,8 @@ export const start = (args: ReadonlyArray<string>, settings: Record<string, stri
   )
 
 /**
- * Starts `usher` in a terminal of its own, which the machine's `script` makes. It shows both outputs as one, with the terminal's
- * ends of lines. What is written to its standard input is typed.
+ * Starts `usher` in its own terminal, which the machine's `script` command creates. Both outputs appear as one, with
+ * the line ends of a terminal. Text written to its standard input is typed.
  */
 export const startInTerminal = (args: ReadonlyArray<string>, settings: Record<string, string> = {}) =>
   Effect.acquireRelease(
@@ -82,7 +80,7 @@ export const startInTerminal = (args: ReadonlyArray<string>, settings: Record<st
 /** Waits for the end of a process. */
 export const end = (run: Run) =>
   Effect.callback<End>((resume) => {
-    const answer = () =>
+    const finish = () =>
       resume(
         Effect.succeed({
           code: run.child.exitCode ?? run.child.signalCode,
@@ -90,15 +88,15 @@ export const end = (run: Run) =>
           stderr: run.stderr()
         })
       )
-    if (run.child.stdout?.closed === true) return answer()
-    run.child.once("close", answer)
+    if (run.child.stdout?.closed === true) return finish()
+    run.child.once("close", finish)
   })
 
-/** Runs `usher` to its end. */
+/** Runs `usher` and waits for its end. */
 export const run = (args: ReadonlyArray<string>, settings: Record<string, string> = {}) =>
   Effect.scoped(Effect.flatMap(start(args, settings), end))
 
-/** Waits until a condition holds; at most two minutes. */
+/** Waits until a condition holds, for at most two minutes. */
 export const until = (condition: () => boolean) =>
   Effect.sync(condition).pipe(
     Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("20 millis") }),
@@ -109,6 +107,6 @@ const kill = (pid: number) => {
   try {
     process.kill(pid, "SIGKILL")
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }

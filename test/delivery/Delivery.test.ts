@@ -1,4 +1,4 @@
-/** Delivery: over a real mail server and a real HTTP provider in this process, or into the outbox. */
+/** Delivery over a real mail server and a real HTTP provider in this process, or into the outbox. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, Redacted, Schedule } from "effect"
 import { createServer } from "node:http"
@@ -16,7 +16,7 @@ const message = (channel: "email" | "phone", to: string, code = "123456") =>
 const logged: Array<string> = []
 const log = Logger.layer([Logger.map(Logger.formatJson, (line) => void logged.push(line))])
 
-/** Delivery as the settings say, for one block; it has sent everything when the block ends. */
+/** Runs `use` with a delivery service. It has sent all messages when the effect ends. */
 const delivering = <A, E>(
   settings: Parameters<typeof Settings.layerTest>[0],
   use: (delivery: Delivery["Service"]) => Effect.Effect<A, E>
@@ -43,7 +43,7 @@ interface Posted {
   readonly form: { readonly [name: string]: string }
 }
 
-/** A provider of SMS that answers with the given statuses, one after the other; the last for ever. */
+/** An SMS provider that returns the given statuses one after the other, and repeats the last. */
 const smsProvider = (statuses: ReadonlyArray<number>) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -72,7 +72,7 @@ const sms = (url: string) => ({
 })
 
 describe("Delivery of email", () => {
-  it.live("goes to the address, from the set one, with the code", () =>
+  it.live("sends the code to the address, from the configured sender", () =>
     Effect.gen(function* () {
       const { port, mails } = yield* mailServer()
       yield* delivering(smtp(port), ({ send }) => send(message("email", "ann@example.com")))
@@ -85,7 +85,7 @@ describe("Delivery of email", () => {
     })
   )
 
-  it.live("does not keep the sender waiting, and all of many arrive", () =>
+  it.live("does not delay the caller, and delivers all of many messages", () =>
     Effect.gen(function* () {
       const { port, mails } = yield* mailServer({ delayMillis: 50 })
       yield* delivering(smtp(port), ({ send }) =>
@@ -99,7 +99,7 @@ describe("Delivery of email", () => {
     })
   )
 
-  it.live("is known by its name each time it is sent, where it has one", () =>
+  it.live("uses the same Message-ID for each try of a message with an id", () =>
     Effect.gen(function* () {
       const { port, mails } = yield* mailServer()
       const named = opening({ tenant, id: "list.ada", channel: "email", to: "ada@example.com", experience: "A\n drop" })
@@ -117,7 +117,7 @@ describe("Delivery of email", () => {
     })
   )
 
-  it.live("goes out as plain text and as HTML, where it has both forms", () =>
+  it.live("sends plain text and HTML if a message has both", () =>
     Effect.gen(function* () {
       const { port, mails } = yield* mailServer()
       const both = { ...message("email", "ann@example.com"), html: "<h1>Hello</h1>" }
@@ -126,7 +126,7 @@ describe("Delivery of email", () => {
     })
   )
 
-  it.live("tells who waits for it what became of it", () =>
+  it.live("returns the outcome to a caller that waits", () =>
     Effect.gen(function* () {
       const { port, mails } = yield* mailServer({ refusals: [550, 451] })
       const ann = message("email", "ann@example.com")
@@ -151,7 +151,7 @@ describe("Delivery of email", () => {
     })
   )
 
-  it.live("is tried again when the server is busy", () =>
+  it.live("retries when the server is busy", () =>
     Effect.gen(function* () {
       const { port, mails } = yield* mailServer({ refusals: [451, 421] })
       yield* delivering(smtp(port), ({ send }) =>
@@ -163,7 +163,7 @@ describe("Delivery of email", () => {
     })
   )
 
-  it.live("that the server refuses is logged, without the code and the whole address", () =>
+  it.live("logs a refused message, without the code and the whole address", () =>
     Effect.gen(function* () {
       logged.length = 0
       const { port, mails } = yield* mailServer({ refusals: Array.from({ length: 10 }, () => 550) })
@@ -179,11 +179,11 @@ describe("Delivery of email", () => {
     })
   )
 
-  it.live("to a server that is not there is logged at the end, if not before", () =>
+  it.live("logs messages to an unreachable server, at shutdown at the latest", () =>
     Effect.gen(function* () {
       logged.length = 0
       yield* delivering(smtp(1), ({ send }) => send(message("email", "ann@example.com", "918273")))
-      assert.match(logged.join("\n"), /could not be delivered|were not sent before the end/)
+      assert.match(logged.join("\n"), /could not be delivered|were not sent before shutdown/)
       assert.notMatch(logged.join("\n"), /918273|ann@/)
     })
   )
@@ -211,7 +211,7 @@ describe("Delivery of email", () => {
       })
       yield* delivering(url("127.0.0.1"), ({ send }) => send(message("email", "ann@example.com")))
       assert.deepStrictEqual(seen, ["secret"])
-      // The same server under a name that is not known to be this machine's.
+      // The same server under a host name that is not loopback.
       yield* delivering(url("0.0.0.0"), ({ send }) => send(message("email", "ann@example.com")))
       assert.deepStrictEqual(seen, ["secret"])
     })
@@ -219,7 +219,7 @@ describe("Delivery of email", () => {
 })
 
 describe("Delivery of SMS", () => {
-  it.live("is a form posted to the account's messages", () =>
+  it.live("posts a form to the account's messages", () =>
     Effect.gen(function* () {
       const { posted, url } = yield* smsProvider([201])
       yield* delivering(sms(url), ({ send }) => send(message("phone", "+4915112345678")))
@@ -237,7 +237,7 @@ describe("Delivery of SMS", () => {
     })
   )
 
-  it.live("is tried again when the provider is busy, not when it says no, and follows no redirect", () =>
+  it.live("retries when the provider is busy, not after a refusal, and does not follow redirects", () =>
     Effect.gen(function* () {
       logged.length = 0
       const busy = yield* smsProvider([503, 429, 201])
@@ -263,7 +263,7 @@ describe("Delivery of SMS", () => {
 })
 
 describe("The outbox", () => {
-  it.live("takes what has no provider, and the start says so", () =>
+  it.live("stores messages of channels without a provider, and logs a warning at start", () =>
     Effect.gen(function* () {
       logged.length = 0
       yield* delivering({}, ({ send, outbox }) =>
@@ -283,7 +283,7 @@ describe("The outbox", () => {
     })
   )
 
-  it.live("keeps the latest thousand, newest first", () =>
+  it.live("keeps the latest thousand messages, newest first", () =>
     delivering({}, ({ send, outbox }) =>
       Effect.gen(function* () {
         for (let index = 0; index < 1_005; index++) yield* send(message("email", `consumer-${index}@example.com`))
@@ -294,7 +294,7 @@ describe("The outbox", () => {
     )
   )
 
-  it.live("is not there where both channels have a provider", () =>
+  it.live("is absent if both channels have a provider", () =>
     Effect.gen(function* () {
       logged.length = 0
       yield* delivering({ ...smtp(1), ...sms("http://127.0.0.1:1") }, ({ outbox }) =>
@@ -306,7 +306,7 @@ describe("The outbox", () => {
 })
 
 describe("An address in the log", () => {
-  it("is enough to find one's own mistake, too little to write to", () => {
+  it("is masked: enough to recognize a typing error, too little to contact the consumer", () => {
     assert.strictEqual(masked("ann@example.com"), "a…@example.com")
     assert.strictEqual(masked("+4915112345678"), "+49…78")
   })

@@ -1,17 +1,20 @@
-/** A mail server in this process, and what it was sent. */
+/** A mail server in this process that records what it receives. */
 import { Effect } from "effect"
 import type { AddressInfo } from "node:net"
 import { SMTPServer } from "smtp-server"
 
-/** One message as it came. */
+/** A received message. */
 export interface Mail {
   readonly from: string
   readonly to: ReadonlyArray<string>
-  /** Head and body, with soft line breaks taken out. */
+  /** Headers and body, with soft line breaks removed. */
   readonly text: string
 }
 
-/** Takes everything; `refusals` are the codes it answers the first messages with, `delayMillis` how long each takes. */
+/**
+ * Accepts every message. `refusals` are the response codes for the first messages, and `delayMillis` is the delay of
+ * each response.
+ */
 export const mailServer = (
   options: { readonly refusals?: ReadonlyArray<number>; readonly delayMillis?: number } = {}
 ) =>

@@ -44,6 +44,8 @@ export class Hands extends Context.Service<
     readonly failNext: Effect.Effect<void>
     /** The next append is written, and fails all the same. */
     readonly failNextAfterWriting: Effect.Effect<void>
+    /** The journal is out of reach from now on, until the answer is run. */
+    readonly cut: Effect.Effect<Effect.Effect<void>>
   }
 >()("usher/test/engine/Hands") {}
 
@@ -54,6 +56,11 @@ export const layerJournal: Layer.Layer<Journal | Hands | JournalMemory.Tables> =
     const commits: Array<Commit> = []
     let gate: Deferred.Deferred<void> | undefined
     let failure: "before" | "after" | undefined
+    let isCut = false
+    const unlessCut = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | Unavailable> =>
+      Effect.suspend((): Effect.Effect<A, E | Unavailable> =>
+        isCut ? Effect.fail(new Unavailable({ cause: "the test has cut it off" })) : effect
+      )
 
     const append = Effect.fnUntraced(function* (commit: Commit) {
       commits.push(commit)
@@ -76,9 +83,18 @@ export const layerJournal: Layer.Layer<Journal | Hands | JournalMemory.Tables> =
         })
       }),
       failNext: Effect.sync(() => void (failure = "before")),
-      failNextAfterWriting: Effect.sync(() => void (failure = "after"))
+      failNextAfterWriting: Effect.sync(() => void (failure = "after")),
+      cut: Effect.sync(() => {
+        isCut = true
+        return Effect.sync(() => void (isCut = false))
+      })
     })
-    return Context.make(Journal, { ...journal, append }).pipe(Context.add(Hands, hands))
+    const reached = {
+      append: (commit: Commit) => unlessCut(append(commit)),
+      head: (id: string) => unlessCut(journal.head(id)),
+      due: (at: number) => unlessCut(journal.due(at))
+    }
+    return Context.make(Journal, { ...journal, ...reached }).pipe(Context.add(Hands, hands))
   })
 ).pipe(Layer.provideMerge(JournalMemory.layer), Layer.merge(Layer.succeed(References.MinimumLogLevel, "None")))
 

@@ -1,6 +1,4 @@
-/**
- * How a proof is started from the command line and how it tells its result.
- */
+/** The options and the output of proofs on the command line. */
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import * as FreshDatabase from "../e2e/support/FreshDatabase.ts"
@@ -9,7 +7,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => void FreshDatabase.disposeAll().then(() => process.exit(130)))
 }
 
-/** Whole-number options of the command line, with their defaults. Asked for help, it says what the script does, and ends. */
+/** Parses whole-number options with their defaults. With `--help` it prints the description of the script and exits. */
 export function options<const Names extends { readonly [name: string]: number }>(
   defaults: Names
 ): { readonly [Name in keyof Names]: number } {
@@ -26,19 +24,19 @@ export function options<const Names extends { readonly [name: string]: number }>
   return { ...defaults, ...Object.fromEntries(given) }
 }
 
-/** What a script says of itself at its head, and its options. */
+/** Returns the comment at the head of a script, followed by its options. */
 function helpOf(script: string, defaults: { readonly [name: string]: number }): string {
   const head = /^\/\*\*\n(.*?)\n \*\//s.exec(script)?.[1] ?? ""
   const lines = head.split("\n").map((line) => line.replace(/^ \* ?/, ""))
   const numbers = Object.entries(defaults).map(
     ([name, value]) => `  --${name.padEnd(14)} a whole number; default ${value}`
   )
-  return [...lines, "", "Options:", ...numbers, "  --help           this", "", endings].join("\n")
+  return [...lines, "", "Options:", ...numbers, "  --help           this text", "", endings].join("\n")
 }
 
-const endings = "Ends with code 0 if the promise holds, 1 if it does not."
+const endings = "Exits with code 0 if the promise holds, otherwise with 1."
 
-/** Prints the figures, one a line, and whether the promise holds; the process then ends with 0 or 1. */
+/** Prints the figures, one per line, and whether the promise holds. The process exits with 1 if any does not. */
 export function conclude(
   promise: string,
   figures: { readonly [name: string]: string | number },
@@ -51,15 +49,15 @@ export function conclude(
   if (violations.length > 20) console.log(`  … and ${violations.length - 20} more`)
   const isKept = holds && violations.length === 0
   console.log(isKept ? "  holds" : "  DOES NOT HOLD")
-  process.exitCode = isKept ? 0 : 1
+  if (!isKept) process.exitCode = 1
 }
 
-/** Milliseconds as `median / longest`. */
+/** Returns milliseconds as `median / longest`. */
 export function spread(millis: ReadonlyArray<number>): string {
   return `${median(millis).toFixed(0)} / ${Math.max(...millis).toFixed(0)} ms (median / longest)`
 }
 
-/** The middle one; of two the greater. */
+/** Returns the middle value, or the greater of the two middle values. */
 export function median(values: ReadonlyArray<number>): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 }

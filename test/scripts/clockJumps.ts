@@ -1,5 +1,5 @@
 /**
- * R10: a process's clock is put forward by an hour, back by two minutes, and right again.
+ * R10: the clock of a process moves forward by an hour, back by two minutes, and to the right time again.
  *
  *     npm run prove:clock-jumps -- --rounds 3
  */
@@ -20,13 +20,13 @@ const late = all.flatMap(({ lateMillis }) => lateMillis)
 const mostInASecond = Math.max(...all.map((figures) => figures.mostInASecond))
 
 conclude(
-  "a clock that jumps brings nothing before its time",
+  "a clock jump causes no early transition",
   {
     jumps: sum(({ jumps }) => jumps),
-    "timers that became due, late": `${late.length}: ${spread(late)}`,
-    "timers that were held back": sum(({ heldBack }) => heldBack),
+    "lateness of timers made due": `${late.length}: ${spread(late)}`,
+    "timers delayed by a jump back": sum(({ heldBack }) => heldBack),
     grants: sum(({ grants }) => grants),
-    "most let in within a second": `${mostInASecond}, of ${mostInASecondMax}`
+    "most admissions within a second": `${mostInASecond}, of ${mostInASecondMax}`
   },
   all.flatMap(({ violations }) => violations),
   Math.max(...late) <= lateMillisMax && mostInASecond <= mostInASecondMax

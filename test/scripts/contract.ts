@@ -1,6 +1,6 @@
 /**
- * S2: the contract holds under fuzzing. Every operation of both APIs gets requests made from its declaration: right
- * ones, ones with one constraint broken, damaged ones.
+ * S2: the contract holds under fuzzing. Every operation of both APIs receives requests derived from its declaration:
+ * valid ones, ones with one broken constraint, and damaged ones.
  *
  *     npm run prove:contract -- --requests 200 --seed 1
  */
@@ -29,7 +29,7 @@ conclude(
     "valid requests": `${figures.count("valid")} (${figures.statuses("valid")})`,
     "invalid requests": `${figures.count("invalid")} (${figures.statuses("invalid")})`,
     "mutated requests": `${figures.count("mutated")} (${figures.statuses("mutated")})`,
-    "operations that take nothing": figures.unbreakable.size,
+    "operations without input": figures.unbreakable.size,
     seconds: Math.round((performance.now() - startedAt) / 1_000)
   },
   figures.violations,

@@ -1,5 +1,5 @@
 /**
- * R1, R2, R4: the server is killed at random moments under load.
+ * R1, R2, R4: the server is killed at random times under load.
  *
  *     npm run prove:crash -- --kills 200 --seed 1
  */
@@ -23,13 +23,13 @@ const figures = await CrashProof.crashProof({
 })
 
 conclude(
-  "an answered write is durable, whenever the server is killed",
+  "an acknowledged write survives a kill at any time",
   {
     kills: figures.kills,
     ...recordFigures(figures),
     ...grantFigures(figures),
-    "admissions out of order": figures.inversions,
-    "attempts that were repeated": figures.retries,
+    "admissions out of sequence": figures.inversions,
+    "repeated attempts": figures.retries,
     "from start to ready": spread(figures.restartMillis)
   },
   figures.violations,

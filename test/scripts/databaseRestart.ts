@@ -1,6 +1,6 @@
 /**
- * R12: Postgres is ended in its immediate mode every 10 seconds and started again, under load: a single process, and then
- * two nodes.
+ * R12: Postgres is shut down in immediate mode every 10 seconds and started again, under load: first with a single
+ * process, then with two nodes.
  *
  *     npm run prove:database-restart -- --restarts 10 --seed 1
  */
@@ -12,7 +12,6 @@ const { restarts, seed } = options({ restarts: 10, seed: 1 })
 const slowestMillisMax = 5_000
 const backMillisMax = 5_000
 
-let holds = true
 for (const nodes of [1, 2]) {
   const figures = await databaseRestartProof({
     restarts,
@@ -20,7 +19,7 @@ for (const nodes of [1, 2]) {
     seed,
     onRestart: ({ restarts, awayMillis, backMillis, slowestMillis, violations }) =>
       console.log(
-        `restart ${restarts + 1}: away for ${awayMillis.at(-1)!.toFixed(0)} ms, pace back after ${backMillis.at(-1)!.toFixed(0)} ms, ` +
+        `restart ${restarts + 1}: away for ${awayMillis.at(-1)!.toFixed(0)} ms, throughput back after ${backMillis.at(-1)!.toFixed(0)} ms, ` +
           `slowest request ${slowestMillis.toFixed(0)} ms, ${violations.length} violations`
       )
   })
@@ -28,14 +27,14 @@ for (const nodes of [1, 2]) {
     `a restart of the database loses nothing (${nodes === 1 ? "one process" : `${nodes} nodes`})`,
     {
       restarts: figures.restarts,
-      "the database was away for": spread(figures.awayMillis),
-      "pace back after": spread(figures.backMillis),
+      "database away for": spread(figures.awayMillis),
+      "throughput back after": spread(figures.backMillis),
       "paced requests a second before": `${median(figures.perSecond).toFixed(0)} (median)`,
       requests: figures.requests,
-      "told to come back later": figures.postponed,
+      "refused with 503": figures.postponed,
       "slowest request": `${figures.slowestMillis.toFixed(0)} ms (${figures.slowest})`,
       ...recordFigures(figures),
-      "admissions out of order": figures.inversions
+      "admissions out of sequence": figures.inversions
     },
     figures.violations,
     figures.lost === 0 &&
@@ -43,6 +42,4 @@ for (const nodes of [1, 2]) {
       figures.slowestMillis < slowestMillisMax &&
       Math.max(...figures.backMillis) <= backMillisMax
   )
-  holds &&= process.exitCode === 0
 }
-process.exitCode = holds ? 0 : 1

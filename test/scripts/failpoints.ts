@@ -1,5 +1,5 @@
 /**
- * R8: the server kills itself between deciding, committing and answering.
+ * R8: the server kills itself between decision, commit and response.
  *
  *     npm run prove:failpoints -- --each 50 --seed 1
  */
@@ -17,17 +17,17 @@ const figures = await failpointProof({
 })
 
 conclude(
-  "a crash between deciding, committing and answering is invisible",
+  "a crash between decision, commit and response is invisible",
   {
-    "fired after deciding": figures.fired.decided,
-    "fired after committing": figures.fired.committed,
-    "fired after answering": figures.fired.answered,
+    "kills after the decision": figures.fired.decided,
+    "kills after the commit": figures.fired.committed,
+    "kills after the response": figures.fired.answered,
     "acknowledged writes": figures.acknowledged,
-    "lost, or seen without being on record": figures.lost,
-    "reads held against the record": figures.reads,
-    "events on record": figures.events,
+    "lost, or read but not in the journal": figures.lost,
+    "reads compared with the journal": figures.reads,
+    "events in the journal": figures.events,
     ...grantFigures(figures),
-    "attempts that were repeated": figures.retries,
+    "repeated attempts": figures.retries,
     "from start to ready": spread(figures.restartMillis)
   },
   figures.violations,

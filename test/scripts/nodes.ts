@@ -1,6 +1,6 @@
 /**
- * Several nodes on one database: a random one is killed every 10 seconds and started again, under load of every kind through
- * all of them; then each leaves in order and comes back.
+ * Several nodes on one database: a random node is killed every 10 seconds and started again, under load of every kind
+ * through all nodes. Then each node stops gracefully and starts again.
  *
  *     npm run prove:nodes -- --seconds 180 --nodes 3 --seed 1
  */
@@ -24,23 +24,23 @@ const figures = await nodesProof({
 })
 
 conclude(
-  "nodes may die and go, and nobody loses anything",
+  "nodes may crash and leave without any loss",
   {
     nodes,
     kills: figures.kills,
-    "orderly leavings": figures.leaves,
+    "graceful stops": figures.leaves,
     ...recordFigures(figures),
     ...grantFigures(figures),
-    "admissions out of order": figures.inversions,
+    "admissions out of sequence": figures.inversions,
     "mechanisms of killed nodes": figures.waits.kill.length,
     unserved: spread(figures.waits.kill),
     "mechanisms of leaving nodes": figures.waits.leave.length,
     "handed over in": spread(figures.waits.leave),
-    "timers due about a kill, late": `${figures.late.kill.length}: ${spread(figures.late.kill)}`,
-    "timers due about a leaving, late": `${figures.late.leave.length}: ${spread(figures.late.leave)}`,
-    "live streams followed through": figures.streams,
+    "lateness of timers around a kill": `${figures.late.kill.length}: ${spread(figures.late.kill)}`,
+    "lateness of timers around a stop": `${figures.late.leave.length}: ${spread(figures.late.leave)}`,
+    "live streams that continued": figures.streams,
     "in flight at leaving nodes": figures.inFlight,
-    "attempts that were repeated": figures.retries,
+    "repeated attempts": figures.retries,
     "from start to ready": spread(figures.restartMillis)
   },
   figures.violations,

@@ -1,5 +1,5 @@
 /**
- * R17: a mechanism whose journal cannot be read, beside 50 others: in one process, and among three nodes.
+ * R17: a mechanism with an unreadable journal next to 50 others, in one process and among three nodes.
  *
  *     npm run prove:poison -- --seconds 20
  */
@@ -9,23 +9,20 @@ import { conclude, options } from "./Report.ts"
 const { seconds } = options({ seconds: 20 })
 const shareMin = 0.95
 
-let holds = true
 for (const nodes of [1, 3]) {
   const figures = await poisonProof({ nodes, seconds })
-  const share = figures.paceBeside / figures.paceBefore
+  const share = figures.paceDuring / figures.paceBefore
   conclude(
-    `a mechanism that fails disturbs no other (${nodes === 1 ? "one process" : `${nodes} nodes, its owner killed`})`,
+    `a failing mechanism affects no other (${nodes === 1 ? "one process" : `${nodes} nodes, its owner killed`})`,
     {
       "healthy mechanisms": figures.healthy,
       "requests a second before": figures.paceBefore.toFixed(0),
-      "requests a second beside it": `${figures.paceBeside.toFixed(0)} (${(share * 100).toFixed(1)} %)`,
-      "requests it refused": figures.refused,
-      "shown as parked after": `${figures.parkedMillis.toFixed(0)} ms`,
+      "requests a second during it": `${figures.paceDuring.toFixed(0)} (${(share * 100).toFixed(1)} %)`,
+      "requests that it refused": figures.refused,
+      "reported as parked after": `${figures.parkedMillis.toFixed(0)} ms`,
       "served again after unparking": `${figures.servedMillis.toFixed(0)} ms`
     },
     figures.violations,
     share >= shareMin && figures.refused > 0
   )
-  holds &&= process.exitCode === 0
 }
-process.exitCode = holds ? 0 : 1

@@ -1,10 +1,10 @@
 /**
- * Everything that time alone brings happens within 250 ms of its time, on a quiet machine, with nobody calling; what was
- * due while the server was down, within 250 ms of its being ready again.
+ * Every timed transition happens within 250 ms of its time without a request, on an idle machine. A transition that was
+ * due during a downtime happens within 250 ms after the server is ready.
  *
  *     npm run prove:punctual -- --rounds 1 --each 5 --slots 1 --seed 1
  *
- * A round takes 3 to 4 minutes, because slots last a minute; with --slots 0 it leaves them out and takes half a minute.
+ * A round takes 3 to 4 minutes, because slots last a minute. With --slots 0 it leaves them out and takes half a minute.
  */
 import { type Lateness, punctualProof } from "../e2e/proofs/PunctualProof.ts"
 import { conclude, median, options } from "./Report.ts"
@@ -28,17 +28,17 @@ const late = lateness.flatMap(({ name, live, afterReady }) => [
 const count = (of: (row: Lateness) => ReadonlyArray<number>) => lateness.reduce((sum, row) => sum + of(row).length, 0)
 
 conclude(
-  "what time brings comes within 250 ms",
+  "timed transitions happen within 250 ms",
   {
     transitions: lateness.length,
-    "seen while it ran": count(({ live }) => live),
-    "seen after downtime": count(({ afterReady }) => afterReady),
+    "observed while it ran": count(({ live }) => live),
+    "observed after a downtime": count(({ afterReady }) => afterReady),
     "worst while it ran": worst(({ live }) => live),
     "worst after listening": worst(({ afterListening }) => afterListening),
     "worst after ready": worst(({ afterReady }) => afterReady),
     "from start to listening": `${median(figures.starts.map(({ listening }) => listening)).toFixed(0)} ms (median)`,
     "from start to ready": `${median(figures.starts.map(({ ready }) => ready)).toFixed(0)} ms (median)`,
-    "latest timer of this process": `${figures.ownTimerMillis.toFixed(0)} ms`
+    "largest delay of an own timer": `${figures.ownTimerMillis.toFixed(0)} ms`
   },
   [...figures.violations, ...late],
   lateness.every(({ live, afterReady }) => live.length > 0 && afterReady.length > 0)

@@ -1,5 +1,5 @@
 /**
- * R2 for whatever has a number of units: a hundred consumers race for ten, of each kind, and the server is killed in every
+ * R2 for mechanisms with units: a hundred consumers race for ten, for each kind, and the server is killed in every
  * third race.
  *
  *     npm run prove:races -- --races 50 --seed 1
@@ -13,7 +13,7 @@ const figures = await raceProof({ races, seed })
 
 conclude(
   "ten units go to ten consumers",
-  { races: figures.races, "of them with a kill in the middle": figures.kills, "attempts repeated": figures.repeated },
+  { races: figures.races, "races with a kill": figures.kills, "repeated attempts": figures.repeated },
   figures.violations,
   figures.races === races * 3
 )

@@ -1,6 +1,6 @@
 /**
- * R9: how long a process takes from its start to being ready, with as much to restore as a big day leaves behind: 1,000
- * queues, in one of which 100,000 wait, then a million.
+ * R9: the time from a process's start to ready with much to restore: 1,000 queues, one of them with 100,000 waiting,
+ * then with a million.
  *
  *     npm run prove:recovery -- --mechanisms 1000 --waiting 100000 --most 1000000 --runs 3
  */
@@ -24,8 +24,7 @@ const { url } = server.database
 await server.start()
 using apis = new Apis(server, await server.createOrganization(), 16)
 
-const queueIds = await createQueues()
-const [queueId] = queueIds
+const [queueId] = await apis.createQueues(mechanisms)
 const empty = await restarts()
 await fill(waiting)
 const withWaiting = await restarts()
@@ -35,32 +34,19 @@ const withMost = await restarts()
 await checkFirstAndLast(most)
 
 conclude(
-  "recovery is quick",
+  "recovery meets its targets",
   {
     queues: mechanisms,
-    "start to ready, nobody waiting": spread(empty),
+    "start to ready, none waiting": spread(empty),
     [`start to ready, ${waiting} waiting`]: spread(withWaiting),
     [`start to ready, ${most} waiting`]: spread(withMost),
-    targets: `${secondsMax.waiting} s and ${secondsMax.most} s in the median, the machine being otherwise idle`
+    targets: `${secondsMax.waiting} s and ${secondsMax.most} s in the median, on an idle machine`
   },
   violations,
   median(withWaiting) < secondsMax.waiting * 1000 && median(withMost) < secondsMax.most * 1000
 )
 
-async function createQueues(): Promise<ReadonlyArray<string>> {
-  const sequenceId = await apis.createSequence()
-  const ids: Array<string> = []
-  const work = async (): Promise<void> => {
-    while (ids.length < mechanisms) {
-      const place = ids.push("") - 1
-      ids[place] = await apis.create("/queues", { sequenceId, name: `queue ${place}`, admitRate: 0 })
-    }
-  }
-  await Promise.all(Array.from({ length: 4 }, work))
-  return ids
-}
-
-/** Kills and starts the server a few times; answers the milliseconds from process start to ready. */
+/** Kills and starts the server a few times. Returns the milliseconds from process start to ready. */
 async function restarts(): Promise<ReadonlyArray<number>> {
   const millis: Array<number> = []
   for (let run = 0; run < runs; run++) {
@@ -71,7 +57,7 @@ async function restarts(): Promise<ReadonlyArray<number>> {
   return millis
 }
 
-/** Adds consumers to those who wait in the first queue, as their entries would have been recorded. */
+/** Adds waiting consumers to the first queue, with the same records as real entries. */
 async function fill(count: number): Promise<void> {
   await server.kill()
   await FreshDatabase.query(url, (sql) => sql.withTransaction(entries(sql, count)))
@@ -94,12 +80,12 @@ function entries(sql: SqlClient.SqlClient, count: number) {
   })
 }
 
-/** The restored queue knows who waits and who is last: the next one who comes stands behind all of them. */
+/** Checks the restored queue: its count of waiting consumers, and that a new consumer enters behind all of them. */
 async function checkFirstAndLast(total: number): Promise<void> {
   const { counts } = await apis.live(queueId!)
   if (counts["QUEUED"] !== total) violations.push(`${counts["QUEUED"]} wait after the restart, not ${total}`)
   const guest = await apis.guest()
   const { body } = await apis.enter(queueId!, guest)
-  if (body.position !== total + 1) violations.push(`the next one stands at ${body.position}, not ${total + 1}`)
+  if (body.position !== total + 1) violations.push(`the next consumer has position ${body.position}, not ${total + 1}`)
   await apis.leave(queueId!, guest)
 }

@@ -1,5 +1,5 @@
 /**
- * R13: Redis is flushed, paused and killed while two servers share their limits through it.
+ * R13: Redis is flushed, suspended and killed while two servers share their limits through it.
  *
  *     npm run prove:redis-loss -- --rounds 20 --seed 1
  */
@@ -16,13 +16,13 @@ const { shared, alone, mostOfOne } = figures
 conclude(
   "losing Redis harms no result",
   {
-    "times Redis was lost": figures.losses,
-    "entries let in / refused": `${figures.entries} / ${figures.refused}`,
-    "let in a second, sharing": `${shared.least} to ${shared.most} in ${shared.seconds} s, of ${entriesPerSecond}`,
-    "let in a second, each alone": `${alone.least} to ${alone.most} in ${alone.seconds} s, of ${2 * entriesPerSecond}`,
+    "losses of Redis": figures.losses,
+    "entries accepted / refused": `${figures.entries} / ${figures.refused}`,
+    "accepted a second, sharing": `${shared.least} to ${shared.most} in ${shared.seconds} s, of ${entriesPerSecond}`,
+    "accepted a second, each alone": `${alone.least} to ${alone.most} in ${alone.seconds} s, of ${2 * entriesPerSecond}`,
     "most of one server in a second": mostOfOne,
     "acknowledged writes": figures.acknowledged,
-    "lost of them": figures.lost
+    "lost writes": figures.lost
   },
   figures.violations,
   figures.lost === 0 &&

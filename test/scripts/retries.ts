@@ -1,5 +1,5 @@
 /**
- * R3: connections are cut after the request was written, and the request is sent again.
+ * R3: connections are cut after the request is written, and the request is sent again.
  *
  *     npm run prove:retries -- --cuts 10000 --seed 1
  */
@@ -14,9 +14,9 @@ conclude(
   "retrying is safe",
   {
     "requests cut": figures.cut,
-    "had taken effect when sent again": figures.effective,
-    "effects that happened twice": figures.duplicates,
-    "entries that came after their consumer had left": figures.late
+    "effective before the retry": figures.effective,
+    "repeated effects": figures.duplicates,
+    "entries processed after a leave": figures.late
   },
   figures.violations,
   figures.duplicates === 0 && figures.cut >= cuts && figures.effective > 0

@@ -1,5 +1,5 @@
 /**
- * R18: the server is asked to end (SIGTERM) under load.
+ * R18: the server receives SIGTERM under load.
  *
  *     npm run prove:shutdown -- --rounds 20 --seed 1
  */
@@ -16,13 +16,13 @@ conclude(
     shutdowns: figures.rounds,
     "requests in flight": figures.inFlight,
     failed: figures.failed,
-    "told to come back later": figures.postponed,
+    "refused with 503": figures.postponed,
     "live streams": figures.streams,
-    "ended in order": figures.ended,
+    "ended gracefully": figures.ended,
     "rounds that saw /ready turn 503": figures.seenDraining,
     "acknowledged writes": figures.acknowledged,
     lost: figures.lost,
-    "from SIGTERM to the end": spread(figures.millis)
+    "from SIGTERM to the exit": spread(figures.millis)
   },
   figures.violations,
   figures.failed === 0 &&

@@ -1,6 +1,5 @@
 /**
- * R7: a node is stopped until others have taken its mechanisms over and changed them, and wakes up believing that it still
- * owns them.
+ * R7: a node is suspended until others have taken over and changed its mechanisms, and resumes with stale ownership.
  *
  *     npm run prove:stale-owner -- --rounds 10 --seed 1
  */
@@ -13,21 +12,21 @@ const { rounds, seed } = options({ rounds: 10, seed: 1 })
 const figures = await staleOwnerProof({
   rounds,
   seed,
-  onRound: ({ stops, refused, asked, answered, violations }) =>
+  onRound: ({ stops, refused, received, answered, violations }) =>
     console.log(
-      `stop ${stops + 1}: ${refused} writes refused, ${answered} of ${asked} requests answered, ${violations.length} violations`
+      `stop ${stops + 1}: ${refused} writes refused, ${answered} of ${received} requests completed, ${violations.length} violations`
     )
 })
 
 conclude(
-  "a stale owner cannot write, and shows nothing old",
+  "a stale owner cannot write, and shows no stale state",
   {
     stops: figures.stops,
     "writes of old owners refused": figures.refused,
-    "requests found on waking up": figures.asked,
-    "of them answered": figures.answered,
+    "requests found on resuming": figures.received,
+    "completed requests": figures.answered,
     ...recordFigures(figures),
-    "admissions out of order": figures.inversions
+    "admissions out of sequence": figures.inversions
   },
   figures.violations,
   figures.lost === 0 && figures.inversions === 0 && figures.refused >= rounds && figures.stops === rounds

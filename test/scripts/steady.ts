@@ -1,5 +1,5 @@
 /**
- * R16: the memory of a server that is under the same load for long stays what it is.
+ * R16: the memory of a server under the same load stays constant over a long time.
  *
  *     npm run prove:steady -- --minutes 10 --seed 1
  */
@@ -22,14 +22,14 @@ const figures = await steadyProof({
 const { secondQuarter, lastQuarter, bytesPerMinute, isFlat } = courseOf(figures.samples)
 
 conclude(
-  "memory stays what it is under a steady load",
+  "memory stays constant under a steady load",
   {
     minutes,
-    "requests answered": figures.requests,
-    "streams opened and left": figures.streams,
+    "completed requests": figures.requests,
+    "streams opened and closed": figures.streams,
     "mechanisms created": figures.created,
     "mechanisms archived": figures.archived,
-    "looks at the heap, collected": figures.samples.length,
+    "samples of the collected heap": figures.samples.length,
     "median of the second quarter": megabytes(secondQuarter),
     "median of the last quarter": `${megabytes(lastQuarter)} (at most ${growthShareMax * 100} % more)`,
     "slope after the first quarter": `${(bytesPerMinute / 1024).toFixed(0)} KiB a minute`

@@ -1,6 +1,6 @@
 /**
- * R11: the slots of appointments around every change of every clock in the world, from 2020 to 2035, beside those that
- * somebody would cut who looks at the clock on the wall every minute.
+ * R11: compares the slots of appointments around every clock change of every time zone, from 2020 to 2035. The reference
+ * is an independent model that cuts slots minute by minute from local time.
  *
  *     npm run prove:time-zones -- --from 2020 --to 2035
  */

@@ -33,7 +33,7 @@ describe("Settings", () => {
     })
   )
 
-  it.effect("a variable that is set replaces its default, and blanks around it do not count", () =>
+  it.effect("a variable replaces its default, and surrounding blanks are ignored", () =>
     Effect.gen(function* () {
       const found = yield* read({
         CONSUMER_PORT: "8080",
@@ -58,12 +58,12 @@ describe("Settings", () => {
   it.effect("ADMIN_HOST is HOST unless it is set", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* read({ HOST: "0.0.0.0" })).adminHost, "0.0.0.0")
-      const apart = yield* read({ HOST: "0.0.0.0", ADMIN_HOST: "10.0.0.5" })
-      assert.deepStrictEqual([apart.host, apart.adminHost], ["0.0.0.0", "10.0.0.5"])
+      const both = yield* read({ HOST: "0.0.0.0", ADMIN_HOST: "10.0.0.5" })
+      assert.deepStrictEqual([both.host, both.adminHost], ["0.0.0.0", "10.0.0.5"])
     })
   )
 
-  it.effect("the APIs may have one port on two addresses", () =>
+  it.effect("the APIs may share a port on two addresses", () =>
     Effect.gen(function* () {
       const found = yield* read({ CONSUMER_PORT: "443", ADMIN_PORT: "443", ADMIN_HOST: "10.0.0.5" })
       assert.deepStrictEqual([found.consumerPort, found.adminPort], [443, 443])
@@ -137,7 +137,7 @@ describe("Settings", () => {
     )
   }
 
-  it.effect("proxies are addresses and networks, of both families", () =>
+  it.effect("proxies are addresses and networks of IPv4 and IPv6", () =>
     Effect.gen(function* () {
       const { trustedProxies } = yield* read({ TRUSTED_PROXIES: "10.0.0.0/8, 192.0.2.7,2001:db8::/32,::1" })
       assert.deepStrictEqual(trustedProxies.map(IpNetwork.format), [
@@ -149,7 +149,7 @@ describe("Settings", () => {
     })
   )
 
-  it.effect("relays of the beacon are several addresses, and none may hold a password", () =>
+  it.effect("relays of the beacon are a list of URLs, and none may contain a password", () =>
     Effect.gen(function* () {
       const { drandUrls } = yield* read({ DRAND_URLS: "https://relay.example/,http://127.0.0.1:8080/drand/" })
       assert.deepStrictEqual(drandUrls, ["https://relay.example", "http://127.0.0.1:8080/drand"])
@@ -167,7 +167,7 @@ describe("Settings", () => {
     })
   )
 
-  it.effect("a certificate goes with its key", () =>
+  it.effect("a certificate needs its key", () =>
     Effect.gen(function* () {
       assert.match(yield* refusal({ TLS_CERT_FILE: "a.pem" }), /^TLS_CERT_FILE and TLS_KEY_FILE go together/)
       const { tlsCertFile, tlsKeyFile } = yield* read({ TLS_CERT_FILE: "a.pem", TLS_KEY_FILE: "b.pem" })
@@ -175,7 +175,7 @@ describe("Settings", () => {
     })
   )
 
-  it.effect("a provider is set with all it needs, or not at all", () =>
+  it.effect("a provider is refused unless all its settings are present", () =>
     Effect.gen(function* () {
       assert.include(yield* refusal({ SMTP_URL: "smtp://mail.example" }), "SMTP_URL is set, and needs EMAIL_FROM")
       const message = yield* refusal({ SMS_PROVIDER_URL: "https://sms.example", SMS_FROM: "+12025550100" })
@@ -188,14 +188,14 @@ describe("Settings", () => {
     })
   )
 
-  it.effect("everything that is wrong is told at once", () =>
+  it.effect("all wrong settings are reported together", () =>
     Effect.gen(function* () {
       const message = yield* refusal({ CONSUMER_PORT: "x", LOG_LEVEL: "y" })
       assert.strictEqual(message.split("\n").length, 2)
     })
   )
 
-  it.effect("the two APIs cannot share a port, except that each takes any free one", () =>
+  it.effect("the two APIs cannot share a port, but each may take any free one", () =>
     Effect.gen(function* () {
       assert.include(yield* refusal({ CONSUMER_PORT: "5000", ADMIN_PORT: "5000" }), "both 5000")
       const found = yield* read({ CONSUMER_PORT: "0", ADMIN_PORT: "0" })
@@ -209,7 +209,7 @@ describe("Settings", () => {
     for (const [index, setting] of settings.entries()) assert.include(rows[index], `| \`${setting.variable}\` |`)
   })
 
-  it.effect("a test's settings are the defaults with what it replaces, whatever the environment holds", () =>
+  it.effect("test settings are the defaults with the given overrides, whatever the environment contains", () =>
     Effect.gen(function* () {
       const found = yield* Settings
       assert.deepStrictEqual([found.consumerPort, found.adminPort], [4000, 7])

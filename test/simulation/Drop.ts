@@ -5,6 +5,7 @@
 import { Context, Effect, Exit, Layer, References, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Queue from "../../src/domain/queue/Queue.ts"
+import { Entropy } from "../../src/engine/actor/Entropy.ts"
 import { Engine } from "../../src/engine/Engine.ts"
 import { type Commit, Journal } from "../../src/store/journal/Journal.ts"
 import * as JournalMemory from "../../src/store/journal/JournalMemory.ts"
@@ -13,6 +14,7 @@ import { projectionErrors, read } from "../e2e/invariants/Invariants.ts"
 import type { Recorded } from "../e2e/invariants/Reader.ts"
 import { consumer, createQueue, queue, queueId } from "../engine/engineFixture.ts"
 import * as FlawedJournal from "./FlawedJournal.ts"
+import { entropyOf } from "./entropyOf.ts"
 
 /** What came of a drop. */
 export interface Outcome {
@@ -44,7 +46,7 @@ export const play = Effect.fnUntraced(
     yield* TestClock.setTime(start)
     const configuration = anyConfiguration(dice)
     yield* createQueue(1, configuration)
-    const drop = new Drop(dice, configuration, yield* Journal)
+    const drop = new Drop(dice, configuration, yield* Journal, entropyOf(seed))
     yield* drop.run
     return drop.outcome((yield* JournalMemory.Tables).get(queueId(1))!)
   },
@@ -55,6 +57,7 @@ class Drop {
   readonly run: Effect.Effect<void>
   private readonly dice: Dice
   private readonly journal: Journal["Service"]
+  private readonly entropy: () => string
   private configuration: Queue.Configuration
   private readonly consumers: number
   /** A crowd that comes all at once: rates are only felt by many. */
@@ -67,9 +70,10 @@ class Drop {
   private crashes = 0
   private failures = 0
 
-  constructor(dice: Dice, configuration: Queue.Configuration, journal: Journal["Service"]) {
+  constructor(dice: Dice, configuration: Queue.Configuration, journal: Journal["Service"], entropy: () => string) {
     this.dice = dice
     this.journal = journal
+    this.entropy = entropy
     this.configuration = configuration
     this.isHerd = dice.chance(0.1)
     this.consumers = this.isHerd ? dice.between(150, 400) : dice.between(3, 40)
@@ -131,12 +135,11 @@ class Drop {
     const connection = FlawedJournal.connect(this.journal, this.dice, this.failureShare, (commit, now) =>
       this.noteLateness(commit, now)
     )
+    const surroundings = Context.make(Journal, connection.journal).pipe(Context.add(Entropy, this.entropy))
     return Effect.gen(function* () {
       const scope = yield* Scope.make()
       const services = yield* Layer.buildWithScope(
-        Layer.fresh(Engine.layer({ node: "simulated" })).pipe(
-          Layer.provide(Layer.succeed(Journal, connection.journal))
-        ),
+        Layer.fresh(Engine.layer({ node: "simulated" })).pipe(Layer.provide(Layer.succeedContext(surroundings))),
         scope
       )
       const kill = Effect.suspend(() => {

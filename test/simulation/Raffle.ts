@@ -8,12 +8,14 @@ import { createHash } from "node:crypto"
 import * as Draw from "../../src/domain/draw/Draw.ts"
 import { decodeProof, verify } from "../../src/domain/draw/proof/Verification.ts"
 import { creationOf } from "../../src/engine/lifecycle/Creation.ts"
+import { Entropy } from "../../src/engine/actor/Entropy.ts"
 import { Engine } from "../../src/engine/Engine.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import * as JournalMemory from "../../src/store/journal/JournalMemory.ts"
 import { Dice } from "../e2e/support/Dice.ts"
 import { consumer, tenant } from "../engine/engineFixture.ts"
 import * as FlawedJournal from "./FlawedJournal.ts"
+import { entropyOf } from "./entropyOf.ts"
 
 /** What came of a raffle. */
 export interface Outcome {
@@ -43,12 +45,13 @@ const randomness = createHash("sha256").update(Buffer.from(signature, "hex")).di
 export const play = Effect.fnUntraced(
   function* (seed: number) {
     const dice = new Dice(seed)
+    const entropy = entropyOf(seed)
     yield* TestClock.setTime(start)
     const configuration = anyConfiguration(dice)
     const identity = { ...tenant, id, kind: "draw", experienceId: id, sequenceId: id } as const
     const journal = yield* Journal
-    yield* journal.create([creationOf<"draw">(identity, configuration, "admin", start)])
-    const raffle = new Raffle(dice, journal)
+    yield* journal.create([creationOf<"draw">(identity, configuration, "admin", start, entropy)])
+    const raffle = new Raffle(dice, journal, entropy)
     yield* raffle.run
     return raffle.outcome((yield* JournalMemory.Tables).get(id)!)
   },
@@ -59,6 +62,7 @@ class Raffle {
   readonly run: Effect.Effect<void>
   readonly #dice: Dice
   readonly #journal: Journal["Service"]
+  readonly #entropy: () => string
   readonly #consumers: number
   readonly #failureShare: number
   readonly #told = new Set<string>()
@@ -67,9 +71,10 @@ class Raffle {
   #crashes = 0
   #failures = 0
 
-  constructor(dice: Dice, journal: Journal["Service"]) {
+  constructor(dice: Dice, journal: Journal["Service"], entropy: () => string) {
     this.#dice = dice
     this.#journal = journal
+    this.#entropy = entropy
     this.#consumers = dice.pick([3, 12, 40, 1_200])
     this.#failureShare = dice.pick([0, 0.02, 0.1])
     this.run = Effect.scoped(this.#play())
@@ -141,11 +146,11 @@ class Raffle {
 
   #boot() {
     const connection = FlawedJournal.connect(this.#journal, this.#dice, this.#failureShare, () => {})
+    const surroundings = Context.make(Journal, connection.journal).pipe(Context.add(Entropy, this.#entropy))
     return Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const journal = Layer.succeed(Journal, connection.journal)
       const services = yield* Layer.buildWithScope(
-        Layer.fresh(Engine.layer({ node: "simulated" })).pipe(Layer.provide(journal)),
+        Layer.fresh(Engine.layer({ node: "simulated" })).pipe(Layer.provide(Layer.succeedContext(surroundings))),
         scope
       )
       const kill = Effect.suspend(() => {

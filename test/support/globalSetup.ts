@@ -1,4 +1,4 @@
-/** What a whole test run shares: one Postgres server. */
+/** The resource that a whole test run shares: one Postgres server. */
 import { start } from "../store/support/TestServer.ts"
 
 let stop: (() => Promise<void>) | undefined

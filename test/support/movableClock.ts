@@ -1,13 +1,16 @@
-/** A clock that goes as the real one does, and can be put forward: for what takes longer than a test may. */
+/** A clock that runs like the real one and can be advanced, for waits that are too long for a test. */
 import { Clock, Duration, Effect, Layer } from "effect"
 
-/** Time-outs and heartbeats: they are not cut short when the clock is put forward. */
+/** Sleeps up to this length, such as time-outs and heartbeats, are not shortened when the clock is advanced. */
 const realMillisMax = 10_000
 
-/** How often a sleeper looks at a clock that may have been put forward meanwhile. */
-const lookMillis = 10
+/** How often a longer sleep checks whether the clock was advanced. */
+const checkMillis = 10
 
-/** The clock as a layer, to be provided below everything that tells time; and how to put it forward. */
+/**
+ * Returns the clock as a layer, and a function that advances it. Provide the layer below everything that reads the
+ * time.
+ */
 export const movableClock = () => {
   const real = Clock.Clock.defaultValue()
   let aheadMillis = 0
@@ -17,7 +20,7 @@ export const movableClock = () => {
       const millis = at - clock.currentTimeMillisUnsafe()
       if (millis <= 0) return Effect.yieldNow
       return Effect.andThen(
-        real.sleep(Duration.millis(Math.min(millis, lookMillis))),
+        real.sleep(Duration.millis(Math.min(millis, checkMillis))),
         Effect.suspend(() => sleepUntil(at))
       )
     })

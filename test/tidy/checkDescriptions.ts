@@ -1,4 +1,4 @@
-/** `npm run check:api`: ends with 0 only if the descriptions of both APIs hold to the rules in `.ci/redocly.yaml`. */
+/** `npm run check:api`: exits with 0 only if the descriptions of both APIs follow the rules in `.ci/redocly.yaml`. */
 import { OpenApi } from "effect/http-api"
 import { AdminApi } from "../../src/http/admin/Api.ts"
 import { ConsumerApi } from "../../src/http/consumer/Api.ts"

@@ -2,9 +2,9 @@
  * `npm run lock`: completes package-lock.json after a dependency has changed, so that `npm ci` accepts it everywhere.
  *
  * A native tool names one optional package for each platform. A registry that mirrors only some platforms answers 404
- * for the others; `npm install` then leaves them out of the lock without a word, and `npm ci` refuses that lock. Their
- * entries are written here from what their parents say: the exact version, and the platform that the name spells.
- * A package for another platform is never downloaded. Registry hosts are taken out, so that any mirror serves.
+ * for the others. `npm install` then silently omits them from the lock, and `npm ci` refuses that lock. This script
+ * writes their entries from their parents: the exact version, and the platform in the name. It never downloads a
+ * package for another platform. It removes registry hosts, so that any mirror works.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -27,7 +27,7 @@ const packages = Object.fromEntries([...kept, ...added].toSorted(([a], [b]) => a
 writeFileSync(path, `${JSON.stringify({ ...lock, packages }, null, 2)}\n`)
 process.stdout.write(`package-lock.json is complete: ${added.length} added.\n`)
 
-/** The platform in a name such as `@oxfmt/binding-linux-arm64-musl`; throws on a name that spells none. */
+/** Returns the platform in a name such as `@oxfmt/binding-linux-arm64-musl`. Throws if the name contains none. */
 function platformOf(name: string): LockedPackage {
   const platform = /(android|darwin|freebsd|linux|openharmony|win32)-(arm64|arm|ia32|ppc64|riscv64|s390x|x64)(-.+)?$/
   const [, os, cpu, variant = ""] = platform.exec(name) ?? []
@@ -36,7 +36,7 @@ function platformOf(name: string): LockedPackage {
   return { cpu: [cpu], os: [os], ...(libc === undefined ? {} : { libc }) }
 }
 
-/** What npm has to know of Node's own packages to put `node` on the path of the scripts. */
+/** Returns the `bin` entry of Node's own packages, which npm needs to put `node` on the path of the scripts. */
 function programOf(name: string): { readonly bin?: object } {
   return /^node-(bin-)?(darwin|linux)-/.test(name) ? { bin: { node: "bin/node" } } : {}
 }

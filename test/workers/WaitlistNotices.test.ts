@@ -1,4 +1,4 @@
-/** Members of waitlists that are told of the opening, over an engine whose clock the test turns. */
+/** Notifies members of waitlists of the opening, over an engine with a test clock. */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, References, Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -26,43 +26,43 @@ const numberOf = (id: string) => Number.parseInt(id.slice(-12), 16)
 const waitlist = (n = 1) => ({ kind: "waitlist", id: idOf(n), tenant }) as const
 const email = (n: number) => `c${n}@example.com`
 
-/** What the world around the processes is like. */
+/** The environment of the processes. */
 interface World {
   /** When the sequence opens. */
   opensAt: number | undefined
-  /** What becomes of a message. */
+  /** Sets the outcome of a message. */
   deliver: (message: Outgoing) => Effect.Effect<Outcome>
-  /** Whether the database can be asked. */
+  /** Whether the database is unavailable. */
   isDown: boolean
 }
 
 const aWorld = (): World => ({ opensAt, deliver: () => Effect.succeed("delivered"), isDown: false })
 
-/** Consumers whose number ends in 8 have a phone alone, in 9 neither; those from 900 on are not there any more. */
+/** Consumers whose number ends in 8 have only a phone, in 9 neither address. Those from 900 on do not exist. */
 const recipientOf = (id: string) => {
   const n = numberOf(id)
   const [address, phone] = [n % 10 < 8 ? email(n) : null, n % 10 === 8 ? `+49151${n}` : null]
   return n < 900 ? [{ consumerId: id, email: address, phone, experience: "Sneaker  drop" }] : []
 }
 
-/** The waitlists of the journal. */
+/** Returns the waitlists of the journal. */
 const openings = (world: World) =>
   Effect.map(JournalMemory.Tables, (tables) =>
     [...tables.keys()].map((waitlistId): Opening => ({ ...tenant, sequenceId, waitlistId, opensAt: world.opensAt }))
   )
 
-/** A process: its engine, the messages that were brought to someone, and its end. */
+/** Starts a process. Returns its engine, the delivered messages, and its end. */
 const serve = Effect.fnUntraced(function* (world: World) {
   const messages: Array<Outgoing> = []
   const tables = yield* Effect.context<JournalMemory.Tables>()
-  const ask = <A>(answer: Effect.Effect<A>) =>
-    Effect.suspend(() => (world.isDown ? Effect.fail(new Unavailable({ cause: "the test says so" })) : answer))
+  const query = <A>(result: Effect.Effect<A>) =>
+    Effect.suspend(() => (world.isDown ? Effect.fail(new Unavailable({ cause: "simulated" })) : result))
   const store = Layer.succeed(Waitlists, {
-    openings: () => ask(Effect.provide(openings(world), tables)),
-    recipients: (_, __, consumerIds) => ask(Effect.succeed(consumerIds.flatMap(recipientOf)))
+    openings: () => query(Effect.provide(openings(world), tables)),
+    recipients: (_, __, consumerIds) => query(Effect.succeed(consumerIds.flatMap(recipientOf)))
   })
   const delivery = Layer.succeed(Delivery, {
-    send: () => Effect.die("nobody waits for what becomes of it"),
+    send: () => Effect.die("the worker waits for outcomes"),
     deliver: (message) =>
       Effect.tap(world.deliver(message), (outcome) =>
         Effect.sync(() => outcome === "delivered" && messages.push(message))
@@ -79,7 +79,7 @@ const serve = Effect.fnUntraced(function* (world: World) {
   return { engine, messages, end: Scope.close(scope, Exit.void) }
 })
 
-/** Brings a waitlist into being, as the Admin API does. */
+/** Creates a waitlist, as the Admin API does. */
 const createWaitlist = Effect.fnUntraced(function* (n = 1, settings: Partial<Waitlist.Configuration> = {}) {
   const journal = yield* Journal
   const identity = { ...waitlist(n), ...tenant, experienceId: idOf(100), sequenceId }
@@ -92,7 +92,7 @@ const enter = (engine: Engine["Service"], numbers: ReadonlyArray<number>, n = 1)
     discard: true
   })
 
-/** How the consumers stand, and how they were told, as search and lists have it. */
+/** Returns the status of the consumers and the channel of their notice, as search and lists show them. */
 const rows = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>, n = 1) {
   const stored = (yield* JournalMemory.Tables).get(idOf(n))!
   return numbers.map((number) => {
@@ -107,7 +107,7 @@ const addresses = (messages: ReadonlyArray<Outgoing>) => messages.map(({ to }) =
 const millis = (count: number) => TestClock.adjust(count)
 const seconds = (count: number) => TestClock.adjust(`${count} seconds`)
 
-/** A process with a waitlist of so many members, some time before the opening. */
+/** Starts a process with a waitlist of `count` members, some time before the opening. */
 const withMembers = Effect.fnUntraced(function* (world: World, count: number) {
   yield* TestClock.setTime(start)
   yield* createWaitlist()
@@ -125,7 +125,7 @@ describe("The members of a waitlist", () => {
     body: () => Effect.Effect<void, unknown, Journal | Hands | JournalMemory.Tables | Scope.Scope>
   ) => it.effect(what, () => Effect.provide(body(), quiet))
 
-  test("are told when the sequence opens, with nobody calling, and not before, and once", () =>
+  test("are notified when the sequence opens, without a request, not before, and once", () =>
     Effect.gen(function* () {
       const { engine, messages, end } = yield* withMembers(aWorld(), 2)
       yield* TestClock.setTime(opensAt - 1)
@@ -151,7 +151,19 @@ describe("The members of a waitlist", () => {
       yield* end
     }))
 
-  test("are told in time also where no waitlist lived for long before", () =>
+  test("are told at the very instant, without a look at the clock", () =>
+    Effect.gen(function* () {
+      const world = aWorld()
+      world.opensAt = opensAt + 337
+      const { messages, end } = yield* withMembers(world, 1)
+      yield* TestClock.setTime(opensAt + 336)
+      assert.deepStrictEqual(messages, [])
+      yield* millis(1)
+      assert.deepStrictEqual(addresses(messages), [email(1)])
+      yield* end
+    }))
+
+  test("are notified in time also where no waitlist was active for long", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(start)
       const { engine, messages, end } = yield* serve(aWorld())
@@ -165,7 +177,7 @@ describe("The members of a waitlist", () => {
       yield* end
     }))
 
-  test("are told by email, else by SMS; who has neither, or is no consumer any more, is marked all the same", () =>
+  test("are notified by email, else by SMS; members without either, or without a consumer record, are only marked", () =>
     Effect.gen(function* () {
       const { engine, messages, end } = yield* withMembers(aWorld(), 1)
       yield* enter(engine, [8, 9, 901])
@@ -176,7 +188,7 @@ describe("The members of a waitlist", () => {
       yield* end
     }))
 
-  test("who come when it is open are told at once", () =>
+  test("are notified at once if they enter after the opening", () =>
     Effect.gen(function* () {
       const { engine, messages, end } = yield* withMembers(aWorld(), 1)
       yield* TestClock.setTime(opensAt + 60_000)
@@ -186,7 +198,7 @@ describe("The members of a waitlist", () => {
       yield* end
     }))
 
-  test("are all told, each once, in the order they came, never more at once than are sent at once", () =>
+  test("are all notified once, in the order of their entry, never more at once than there are senders", () =>
     Effect.gen(function* () {
       const world = aWorld()
       let underWay = 0
@@ -209,7 +221,7 @@ describe("The members of a waitlist", () => {
       yield* end
     }))
 
-  test("are told after a restart, if the opening came while nothing ran", () =>
+  test("are notified after a restart, if the sequence opened while no process ran", () =>
     Effect.gen(function* () {
       const world = aWorld()
       const first = yield* withMembers(world, 3)
@@ -226,7 +238,7 @@ describe("The members of a waitlist", () => {
       yield* third.end
     }))
 
-  test("are all told though the process dies in the middle; only who was just being told may be told twice", () =>
+  test("are all notified although the process dies in between; only messages in progress may be sent twice", () =>
     Effect.gen(function* () {
       const world = aWorld()
       world.deliver = () => Effect.as(Effect.sleep(50), "delivered" as const)
@@ -234,7 +246,7 @@ describe("The members of a waitlist", () => {
       yield* TestClock.setTime(opensAt + 260)
       yield* first.end
       const before = addresses(first.messages)
-      assert.isTrue(before.length > 0 && before.length < 48, `${before.length} told`)
+      assert.isTrue(before.length > 0 && before.length < 48, `${before.length} notified`)
       const second = yield* serve(world)
       yield* seconds(10)
       const after = addresses(second.messages)
@@ -249,7 +261,7 @@ describe("The members of a waitlist", () => {
       yield* second.end
     }))
 
-  test("who cannot be reached for now do not keep the others waiting, and are told when they can be", () =>
+  test("do not wait for unreachable ones, which are notified when they can be reached", () =>
     Effect.gen(function* () {
       const world = aWorld()
       world.deliver = ({ channel }) => Effect.succeed(channel === "email" ? "failed" : "delivered")
@@ -265,7 +277,7 @@ describe("The members of a waitlist", () => {
       yield* end
     }))
 
-  test("who cannot be reached for an hour are given up, and who never can be at once", () =>
+  test("are given up after an hour if unreachable, and at once after a final refusal", () =>
     Effect.gen(function* () {
       const world = aWorld()
       let tries = 0
@@ -285,7 +297,7 @@ describe("The members of a waitlist", () => {
       yield* end
     }))
 
-  test("are not told again because it could not be written down at once that they were", () =>
+  test("get no second message when marking them fails at first", () =>
     Effect.gen(function* () {
       const hands = yield* Hands
       const world = aWorld()
@@ -299,7 +311,7 @@ describe("The members of a waitlist", () => {
       yield* end
     }))
 
-  test("are told later where the database cannot be asked", () =>
+  test("are notified later if the database is unavailable", () =>
     Effect.gen(function* () {
       const world = aWorld()
       const { messages, end } = yield* withMembers(world, 2)
@@ -312,7 +324,7 @@ describe("The members of a waitlist", () => {
       yield* end
     }))
 
-  test("wait for the new time when the opening moves, though nobody has said so to the waitlist", () =>
+  test("wait for the new time when the opening moves, without a notification to the waitlist", () =>
     Effect.gen(function* () {
       const world = aWorld()
       const { messages, end } = yield* withMembers(world, 1)
@@ -324,7 +336,7 @@ describe("The members of a waitlist", () => {
       yield* end
     }))
 
-  test("are not told of an opening that does not come, or once their waitlist was ended", () =>
+  test("are not notified if the sequence does not open, or after their waitlist was ended", () =>
     Effect.gen(function* () {
       const world = aWorld()
       world.opensAt = undefined

@@ -1,41 +1,42 @@
 /**
- * The two kinds of address a one-time code goes to, in the one form in which they are kept and compared: an email in lower
- * case, a phone number in E.164 (completions 2).
+ * The two kinds of address a one-time code is sent to, in the normalized form in which they are stored and compared: an
+ * email address in lower case, a phone number in E.164 (completions 2).
  */
 import { isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/max"
 
 export interface Address {
   readonly channel: "email" | "phone"
-  /** Normalized. */
+  /** In normalized form. */
   readonly value: string
 }
 
-/** RFC 5321 allows no longer one. */
+/** The limit of RFC 5321. */
 const emailLengthMax = 254
 
-/** Longer text is no phone number in any notation. */
+/** No notation of a phone number is longer. */
 const phoneLengthMax = 64
 
 /**
- * A local part of dot-separated words, and a host name with at least one dot. Quoted local parts and address literals,
- * which RFC 5321 allows and nobody has, are refused; so is whatever could end a header or begin a second address.
+ * Matches a local part of dot-separated words and a host name with at least one dot. It rejects quoted local parts and
+ * address literals, which RFC 5321 allows but mail providers do not issue. It also rejects every character that could
+ * end a header or begin a second address.
  */
 const emailPattern =
   /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])$/u
 
-/** The email address in lower case; undefined if the text is none. */
+/** Returns the email address in lower case, or undefined if the text is not an email address. */
 export function parseEmail(text: string): Address | undefined {
   const value = text.trim().normalize("NFC").toLowerCase()
   const isEmail = value.length <= emailLengthMax && value.lastIndexOf("@") <= 64 && emailPattern.test(value)
   return isEmail ? { channel: "email", value } : undefined
 }
 
-/** True if the two letters name a country that has phone numbers. */
+/** True if the two letters are a country code with a phone numbering plan. */
 export const isCountry = (text: string): boolean => isSupportedCountry(text.toUpperCase())
 
 /**
- * The phone number in E.164; undefined if no country has it, or if it costs the owner's callers a premium, as only those
- * who want to be sent expensive messages give such numbers. `defaultCountry`: for a number in its national form.
+ * Returns the phone number in E.164, or undefined if no country uses it. Premium-rate numbers are rejected: an attacker
+ * could register one to earn from the messages. `defaultCountry` applies to a number in national form.
  */
 export function parsePhone(text: string, defaultCountry?: string): Address | undefined {
   if (text.length > phoneLengthMax) return undefined

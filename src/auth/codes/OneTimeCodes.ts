@@ -1,8 +1,10 @@
 /**
- * One-time codes by email and phone (completions 2): six digits, ten minutes, one use, five wrong tries, and a newer code
- * replaces the older. An address has one row, and one statement on it decides each of these, however many try at once.
+ * One-time codes by email and phone (completions 2): six digits, valid for ten minutes, one use, five wrong tries. A
+ * newer code replaces the older one. Each address has one row, and one statement on that row decides each of these
+ * rules, however many requests run at the same time.
  *
- * A code could be guessed from a plain hash in no time: it is hashed with a secret that is not in its table.
+ * A code could be recovered from a plain hash by trying all million codes. Codes are therefore hashed with a secret
+ * that is not stored in their table.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
@@ -19,37 +21,37 @@ import { endSessions, Revocations } from "../sessions/Revocations.ts"
 import { type AuthenticatedSession, Sessions, type StartedSession } from "../sessions/Sessions.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 
-/** How long a code is good. */
+/** How long a code is valid. */
 export const codeMinutes = 10
 
-/** Wrong tries after which a code is dead. */
+/** Wrong tries after which a code is invalid. */
 const triesMax = 5
 
-/** Codes to one address within `windowMinutes`. */
+/** Codes that may be sent to one address within `windowMinutes`. */
 const codesMax = 5
 const windowMinutes = 10
 
-/** A guest that shows who it is. */
+/** The guest session that the caller presents. */
 export interface Guest {
   readonly consumerId: string
   readonly sessionId: string
 }
 
-/** A code, and the address it was sent to. */
+/** A code that a caller presents, and the address it was sent to. */
 export interface ShownCode {
   readonly address: Address
   readonly code: string
 }
 
-/** The address has had its codes for now. */
+/** The address has reached its limit of codes for now. */
 export class TooManyCodes extends Schema.TaggedError<TooManyCodes>()("TooManyCodes", {
-  /** How many it may have. */
+  /** The limit. */
   codesMax: Schema.Int,
-  /** When the next may be asked for. */
+  /** When the next code may be requested. */
   retryAt: Schema.Finite
 }) {}
 
-/** Not the code that was sent; `otp_expired` if there is none that is alive. */
+/** The code is not the one that was sent. `otp_expired` if the address has no valid code. */
 export class WrongCode extends Schema.TaggedError<WrongCode>()("WrongCode", {
   reason: Schema.Literals(["otp_invalid", "otp_expired"])
 }) {}
@@ -57,15 +59,21 @@ export class WrongCode extends Schema.TaggedError<WrongCode>()("WrongCode", {
 export class OneTimeCodes extends Context.Service<
   OneTimeCodes,
   {
-    /** A new code for the address, to be sent there and shown nowhere else. */
+    /** Creates a new code for the address. The caller sends it there and shows it nowhere else. */
     request(tenant: Tenant, address: Address): Effect.Effect<Redacted.Redacted, TooManyCodes | Unavailable>
-    /** Uses the code up and runs `action`, in one transaction: if `action` fails, the code stays good. A wrong code counts as a try. */
+    /**
+     * Consumes the code and runs `action` in one transaction. If `action` fails, the code stays valid. A wrong code
+     * counts as a try.
+     */
     prove<A, E, R>(
       tenant: Tenant,
       shown: ShownCode,
       action: Effect.Effect<A, E, R>
     ): Effect.Effect<A, WrongCode | Unavailable | Exclude<E, SqlError>, R>
-    /** Uses the code up and starts a session for the consumer of the address; see `ConsumerAccounts.byAddress` for the guest. */
+    /**
+     * Consumes the code and starts a session for the consumer of the address. See `ConsumerAccounts.byAddress` for the
+     * guest.
+     */
     verify(
       tenant: Tenant,
       shown: ShownCode & { readonly guest?: Guest | undefined }
@@ -93,7 +101,7 @@ export class OneTimeCodes extends Context.Service<
         const code = `${randomInt(1_000_000)}`.padStart(6, "0")
         const now = yield* Clock.currentTimeMillis
         const windowStart = new Date(now - windowMinutes * 60_000)
-        // The array holds the last `codesMax` times, oldest first: it alone says whether there may be one more.
+        // The array holds the times of the last `codesMax` codes, oldest first. It alone limits further codes.
         const stored = yield* sql`
           insert into one_time_codes as c (organization_id, mode, channel, address, hash, tries, expires_at, sent_at)
           values (${tenant.organizationId}, ${tenant.mode}, ${address.channel}, ${address.value},
@@ -110,7 +118,7 @@ export class OneTimeCodes extends Context.Service<
         return yield* new TooManyCodes({ codesMax, retryAt: oldest + windowMinutes * 60_000 })
       }, orUnavailable)
 
-      /** Counts the try, and takes the code if it is the one. A failed try is a success here: it must be committed. */
+      /** Counts the try, and consumes the code if it matches. A wrong try succeeds: it must be committed. */
       const take = (tenant: Tenant, address: Address, code: string, now: Date) => {
         const isRight = sql`c.hash = ${hashOf(tenant, address, code)}::bytea`
         return sql<{ is_right: boolean }>`
@@ -142,7 +150,7 @@ export class OneTimeCodes extends Context.Service<
 
       const signIn = Effect.fnUntraced(function* (tenant: Tenant, address: Address, guest: Guest | undefined) {
         const { consumer, isUpgrade } = yield* accounts.byAddress(tenant, address, guest?.consumerId)
-        // A stranger who knows the guest's tokens must not become the consumer with it.
+        // An attacker with the guest's tokens must not gain access to the new consumer.
         const ended = guest !== undefined && isUpgrade ? yield* endGuestSession(tenant, guest) : []
         return { session: yield* sessions.start(consumer), ended }
       })

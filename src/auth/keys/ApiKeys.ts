@@ -1,7 +1,7 @@
 /**
- * API keys (interface document 5.1; completions 2). A key is its prefix and 32 random characters; the database has its
- * SHA-256 and, to display, its first characters and last four. A key that was seen is remembered, so that a request with
- * a known key costs no SQL; and while this process may have missed that a key has ended, every lookup asks the database.
+ * API keys (interface document 5.1; completions 2). A key is its prefix and 32 random characters. The database stores
+ * its SHA-256 and, for display, its first characters and last four. Keys are cached, so a request with a known key
+ * costs no SQL. While this process may have missed a revocation, every lookup queries the database.
  */
 import { Cache, Context, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,37 +14,37 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 
-/** Which of an organization's two keys. */
+/** The two kinds of key an organization has. */
 export const KeyKind = Schema.Literals(["publishable", "secret"])
 export type KeyKind = typeof KeyKind.Type
 
-/** Who a key speaks for. */
+/** What a key authorizes. */
 export interface KeyHolder {
-  /** The key's own id: names it in records (`createdBy`) without showing any of it. */
+  /** The key's id. It identifies the key in records (`createdBy`) without revealing any of its text. */
   readonly keyId: string
   readonly tenant: Tenant
   readonly kind: KeyKind
-  /** The origins browsers may call from; absent: any. A setting of the organization. */
+  /** The origins from which browsers may call; absent: any. A setting of the organization. */
   readonly allowedOrigins?: ReadonlyArray<string>
-  /** How many requests the organization may make, with all its keys together. */
+  /** The organization's request limits, shared by all its keys. */
   readonly rateLimits: RateLimits
 }
 
-/** A new key: `text` is shown once and kept nowhere. */
+/** A new key. `text` is shown once and never stored. */
 export interface NewKey {
   readonly text: string
   readonly hash: Uint8Array
-  /** The key as it may be shown: first characters, `…`, last four. */
+  /** The form for display: first characters, `…`, last four. */
   readonly display: string
 }
 
-/** Known keys remembered at most; the least recently used is forgotten first. */
-const rememberedMax = 20_000
+/** Cached keys. The least recently used is evicted first. */
+const cachedMax = 20_000
 
-/** How long a key that does not exist stays refused without asking again: a key made a moment ago works soon. */
+/** How long an unknown key is rejected from the cache. Short, so that a new key works soon. */
 const unknownSeconds = 2
 
-/** What is told of keys when more than one has changed; of one, its digest. */
+/** The payload of a notification that several keys have changed. For one key the payload is its digest. */
 export const everyKey = "*"
 
 const keyPattern = /^(?:pk|sk)_(?:live|test)_[A-Za-z0-9_-]{32,128}$/
@@ -52,15 +52,17 @@ const keyPattern = /^(?:pk|sk)_(?:live|test)_[A-Za-z0-9_-]{32,128}$/
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    /** Who the key speaks for; undefined if it is malformed (no SQL then), unknown or revoked. */
+    /** Returns what the key authorizes, or undefined if it is malformed (then without SQL), unknown or revoked. */
     lookup(key: string): Effect.Effect<KeyHolder | undefined, Unavailable>
-    /** The same, if it is remembered: no SQL, unless what is remembered may be out of date. */
+    /** Like `lookup`, but only for a cached key. Costs no SQL unless the cache may be out of date. */
     lookupRemembered(key: string): Effect.Effect<KeyHolder | undefined, Unavailable>
-    /** The holder of the tenant's publishable key, for a caller that shows none; remembered likewise. */
+    /** Like `lookup`, for a status read: while the database is away, a cached key keeps its last known state. */
+    lookupForStatus(key: string): Effect.Effect<KeyHolder | undefined, Unavailable>
+    /** Returns the holder of the tenant's publishable key, for a caller that sends no key. Cached likewise. */
     publishableOf(tenant: Tenant): Effect.Effect<KeyHolder | undefined, Unavailable>
-    /** Forgets one key, named by its SHA-256 in base64url, in this process. */
+    /** Evicts one key, given by its SHA-256 in base64url, from this process's cache. */
     forget(digest: string): Effect.Effect<void>
-    /** Forgets every remembered key: for when keys, or what is told with them, have changed. */
+    /** Evicts all keys from this process's cache, after keys or the settings cached with them have changed. */
     readonly invalidate: Effect.Effect<void>
   }
 >()("usher/auth/keys/ApiKeys") {
@@ -82,31 +84,39 @@ export class ApiKeys extends Context.Service<
       const find = (digest: string) => select(sql`k.hash = ${Buffer.from(digest, "base64url")}`)
       const findPublishable = (tenant: Tenant) => select(sql`${ofTenant(sql, tenant, "k")} and k.kind = 'publishable'`)
 
-      // Keyed by the key's SHA-256, which nobody can steer: how long a lookup takes says nothing about other keys.
-      const remembered = yield* Cache.makeWith(find, memory)
-      const publishables = yield* Cache.makeWith(findPublishable, memory)
+      // Indexed by the key's SHA-256, which a caller cannot choose. So the duration of a lookup reveals nothing about
+      // other keys.
+      const cached = yield* Cache.makeWith(find, cacheOptions)
+      const publishables = yield* Cache.makeWith(findPublishable, cacheOptions)
 
-      // What is forgotten may be on its way: a lookup that has read the keys as they were answers those who wait for it,
-      // who all came before, and leaves nothing behind.
+      // A lookup that reads an evicted key may be in progress. It returns its result to the callers that already wait
+      // for it, and caches nothing.
       const forget = (digest: string) =>
-        Effect.andThen(Cache.invalidate(remembered, digest), Cache.invalidateAll(publishables))
-      const invalidate = Effect.andThen(Cache.invalidateAll(remembered), Cache.invalidateAll(publishables))
+        Effect.andThen(Cache.invalidate(cached, digest), Cache.invalidateAll(publishables))
+      const invalidate = Effect.andThen(Cache.invalidateAll(cached), Cache.invalidateAll(publishables))
       yield* invalidations.subscribe("api_key", {
         handle: (digest) => (digest === everyKey ? invalidate : forget(digest)),
         refresh: invalidate
       })
 
-      const known = (digest: string) => Effect.map(Cache.getSuccess(remembered, digest), Option.getOrUndefined)
+      const known = (digest: string) => Effect.map(Cache.getSuccess(cached, digest), Option.getOrUndefined)
+      const lookup = (key: string) => {
+        if (!keyPattern.test(key)) return Effect.succeed(undefined)
+        const digest = digestOf(key)
+        return invalidations.isCurrent() ? Cache.get(cached, digest) : find(digest)
+      }
       return {
-        lookup: (key) => {
-          if (!keyPattern.test(key)) return Effect.succeed(undefined)
-          const digest = digestOf(key)
-          return invalidations.isCurrent() ? Cache.get(remembered, digest) : find(digest)
-        },
+        lookup,
         lookupRemembered: (key) => {
           const digest = digestOf(key)
           if (invalidations.isCurrent()) return known(digest)
           return Effect.flatMap(known(digest), (holder) => (holder === undefined ? Effect.undefined : find(digest)))
+        },
+        lookupForStatus: (key) => {
+          if (invalidations.isCurrent()) return lookup(key)
+          return Effect.flatMap(known(digestOf(key)), (holder) =>
+            holder === undefined ? lookup(key) : invalidations.orLastHeard(lookup(key), holder)
+          )
         },
         publishableOf: (tenant) =>
           invalidations.isCurrent() ? Cache.get(publishables, tenant) : findPublishable(tenant),
@@ -117,9 +127,9 @@ export class ApiKeys extends Context.Service<
   )
 }
 
-/** How keys are remembered. */
-const memory = {
-  capacity: rememberedMax,
+/** Size and lifetimes of the cache. */
+const cacheOptions = {
+  capacity: cachedMax,
   timeToLive: (exit: Exit.Exit<KeyHolder | undefined, Unavailable>) =>
     Exit.isFailure(exit)
       ? Duration.zero
@@ -130,7 +140,7 @@ const memory = {
 
 const digestOf = (key: string): string => hash("sha256", key, "base64url")
 
-/** A new key with its prefix for kind and mode. */
+/** Creates a new key with the prefix of its kind and mode. */
 export function make(kind: KeyKind, mode: Mode): NewKey {
   const prefix = `${kind === "publishable" ? "pk" : "sk"}_${mode}_`
   const text = prefix + randomBytes(24).toString("base64url")

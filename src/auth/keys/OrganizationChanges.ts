@@ -1,8 +1,8 @@
 /**
- * Changes to an organization: by itself, to what it sets, and by the operator, to its plan (completions 4, "Organization",
- * and 5). What processes remember of an organization is remembered with its keys (`ApiKeys`) and with how long its tokens
- * live (`TokenLifetimes`): a change tells every process as it commits, and is answered when they have heard it, or after
- * two seconds.
+ * Changes to an organization: to its settings by itself, and to its plan by the operator (completions 4,
+ * "Organization", and 5). Processes cache an organization's settings with its keys (`ApiKeys`) and its token lifetimes
+ * (`TokenLifetimes`). The commit of a change notifies every process. The call returns when all processes have
+ * confirmed, or after two seconds.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
@@ -24,13 +24,18 @@ type Changed = Pick<Organization, "name" | "plan" | "settings">
 export class OrganizationChanges extends Context.Service<
   OrganizationChanges,
   {
-    /** Replaces what the organization sets by what `revise` makes of it, unless it refuses; nobody else changes it meanwhile. */
+    /**
+     * Replaces the organization's settings with the result of `revise`, unless `revise` fails. Holds a row lock, so
+     * concurrent changes wait.
+     */
     change<E>(
       id: string,
       by: string,
       revise: (settings: Settings) => Result.Result<Settings, E>
     ): Effect.Effect<Organization, E | OrganizationNotFound | Unavailable>
-    /** Puts it on a plan. Limits of its own stay as they are unless others are given; they hold on `enterprise` alone. */
+    /**
+     * Sets the plan. Without `rateLimits` the agreed limits stay as they are. Agreed limits apply only on `enterprise`.
+     */
     setPlan(
       id: string,
       by: string,
@@ -52,13 +57,13 @@ export class OrganizationChanges extends Context.Service<
           ? Effect.fail(new OrganizationNotFound())
           : Effect.map(Effect.catchTag(decodeRow(rows[0]), "SchemaError", Effect.die), toOrganization)
 
-      /** Writes the change and tells it; answers what the organization's keys are remembered by, too. */
+      /** Writes the change and notifies every process. Also returns the digests of the organization's keys. */
       const write = Effect.fnUntraced(function* <E>(
         id: string,
         by: string,
         next: (organization: Organization) => Result.Result<Changed, E>
       ) {
-        // Changes of one organization, and rotations of its keys, go one after the other.
+        // The lock serializes changes of one organization and rotations of its keys.
         const present = yield* decoded(yield* sql`select * from organizations where id = ${id} for no key update`)
         const { name, plan, settings } = yield* Effect.fromResult(next(present))
         const now = new Date(yield* Clock.currentTimeMillis)
@@ -110,13 +115,13 @@ export class OrganizationChanges extends Context.Service<
 
 const decodeRow = Schema.decodeUnknownEffect(Row)
 
-/** What the organization sets itself. */
+/** The settings that the organization controls. */
 const ownOf = ({ rateLimits: _, longestTokenTtlSeconds: __, ...own }: KeptSettings): Omit<Settings, "name"> => own
 
-/** What it does not. */
+/** The settings that the operator controls. */
 const operatorsOf = ({ rateLimits }: KeptSettings): KeptSettings => (rateLimits === undefined ? {} : { rateLimits })
 
-/** Tokens that were made before a change live on. */
+/** Keeps the longest lifetime ever set, because tokens issued before a change keep theirs. */
 const longestOf = (kept: KeptSettings, own: Omit<Settings, "name">): KeptSettings => {
   const seconds = Math.max(
     kept.longestTokenTtlSeconds ?? 0,

@@ -1,10 +1,10 @@
 /**
- * The current API keys of organizations, to list and to replace (interface document 5.1; completions 2 and 4).
+ * Lists and replaces the current API keys of organizations (interface document 5.1; completions 2 and 4).
  *
- * What holds of a rotation: once it is answered, no request that begins with the old key is let in, by any process. The
- * old key ends and the new one begins in one transaction, which tells every process as it commits; this process forgets
- * the old key before it answers, and the answer waits until every other process has forgotten it too, or has been silent
- * for so long (`Invalidations`) that it asks the database for every key.
+ * Guarantee of a rotation: after it returns, no process accepts the old key for a new request. One transaction revokes
+ * the old key and creates the new one, and its commit notifies every process. This process evicts the old key before it
+ * returns. The call then waits until every other process has evicted the key. A process that is silent for too long
+ * (`Invalidations`) looks up every key in the database, and the call no longer waits for it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
@@ -26,7 +26,7 @@ import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 import { ofOrganization, ofTenant } from "../../store/records/Tenancy.ts"
 
-/** A key as it may be shown at any time. */
+/** A key without its secret text. */
 export interface ShownKey {
   readonly kind: ApiKeys.KeyKind
   readonly mode: Mode
@@ -35,15 +35,15 @@ export interface ShownKey {
   readonly createdAt: Millis
 }
 
-/** A key that has just been made: `key` is its whole text, shown this once. */
+/** A key that was just created. `key` is its whole text, shown only this once. */
 export interface RotatedKey extends ShownKey {
   readonly key: string
 }
 
-/** No such organization. */
+/** The organization does not exist. */
 export class OrganizationNotFound extends Schema.TaggedError<OrganizationNotFound>()("OrganizationNotFound", {}) {}
 
-/** The list of keys. */
+/** Shape of the list of keys. */
 export const shape = {
   name: "api-keys",
   sorts: { createdAt: { expression: "k.created_at", type: "timestamptz" } },
@@ -53,11 +53,11 @@ export const shape = {
 export class OrganizationKeys extends Context.Service<
   OrganizationKeys,
   {
-    /** The tenant's current keys, a page of them. */
+    /** Returns a page of the tenant's current keys. */
     list(tenant: Tenant, query: PageQuery<"createdAt">): Effect.Effect<Page<ShownKey>, PageRefused | Unavailable>
-    /** An organization's current keys in both modes. */
+    /** Returns an organization's current keys in both modes. */
     ofOrganization(organizationId: string): Effect.Effect<ReadonlyArray<ShownKey>, OrganizationNotFound | Unavailable>
-    /** Replaces the tenant's key of a kind. */
+    /** Replaces the tenant's key of the given kind. */
     rotate(tenant: Tenant, kind: ApiKeys.KeyKind): Effect.Effect<RotatedKey, OrganizationNotFound | Unavailable>
   }
 >()("usher/auth/keys/OrganizationKeys") {
@@ -89,7 +89,7 @@ export class OrganizationKeys extends Context.Service<
         return rows.map(toShown)
       }, orUnavailable)
 
-      /** Ends the old key and begins the new one; answers what the old one was remembered by. */
+      /** Revokes the old key and stores the new one. Returns the digests under which the old key is cached. */
       const replace = Effect.fnUntraced(function* (
         tenant: Tenant,
         kind: ApiKeys.KeyKind,
@@ -97,7 +97,7 @@ export class OrganizationKeys extends Context.Service<
         now: Date
       ) {
         const { organizationId, mode } = tenant
-        // Rotations of one organization go one after the other.
+        // The lock serializes rotations of one organization.
         const organizations = yield* sql`
           select id from organizations where id = ${organizationId} for no key update`
         if (organizations.length === 0) return yield* new OrganizationNotFound()

@@ -1,4 +1,4 @@
-/** Organizations (interface document 5.1): the tenants, each with a live and a test pair of API keys. */
+/** Organizations (interface document 5.1): the tenants. Each has a live pair and a test pair of API keys. */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -13,8 +13,9 @@ import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 
 /**
- * What is kept of an organization's settings beside its name, as it was checked when it was set (`domain/organization/Organization.ts`);
- * and what the operator has set. Absent keys mean the documented defaults.
+ * The stored settings of an organization, without its name. They were validated when they were set
+ * (`domain/organization/Organization.ts`). They include what the operator has set. Absent keys mean the documented
+ * defaults.
  */
 export const KeptSettings = Schema.Struct({
   allowedOrigins: Schema.optionalKey(Schema.Array(Schema.String)),
@@ -25,9 +26,9 @@ export const KeptSettings = Schema.Struct({
   loyaltyFullScoreBalance: Schema.optionalKey(Schema.Finite),
   grantMessages: Schema.optionalKey(GrantMessages),
   theme: Schema.optionalKey(Theme),
-  /** The limits agreed with an `enterprise` organization; on other plans they have no effect. */
+  /** The limits agreed with an `enterprise` organization. They have no effect on other plans. */
   rateLimits: Schema.optionalKey(RateLimits),
-  /** The longest its tokens were ever let live: some may be alive still. */
+  /** The longest token lifetime the organization ever set. Tokens with that lifetime may still be valid. */
   longestTokenTtlSeconds: Schema.optionalKey(Schema.Int)
 })
 export type KeptSettings = typeof KeptSettings.Type
@@ -38,12 +39,12 @@ export interface Organization {
   readonly plan: Plan
   readonly settings: KeptSettings
   readonly createdAt: Millis
-  /** Null if it was never changed. */
+  /** Null if the organization was never changed. */
   readonly updatedAt: Millis | null
   readonly updatedBy: string | null
 }
 
-/** A new organization and its four keys, which are shown this once. */
+/** A new organization and its four keys, which are shown only this once. */
 export interface NewOrganization {
   readonly organizationId: string
   readonly publishableKey: string
@@ -55,10 +56,10 @@ export interface NewOrganization {
 export class Organizations extends Context.Service<
   Organizations,
   {
-    /** Creates an organization with its keys, all or nothing. */
+    /** Creates an organization and its keys in one transaction. */
     create(options: { readonly name: string; readonly plan: Plan }): Effect.Effect<NewOrganization, Unavailable>
     readonly count: Effect.Effect<number, Unavailable>
-    /** All of them, oldest first. */
+    /** All organizations, oldest first. */
     readonly all: Effect.Effect<ReadonlyArray<Pick<Organization, "id" | "name" | "plan">>, Unavailable>
     find(id: string): Effect.Effect<Option.Option<Organization>, Unavailable>
   }
@@ -142,7 +143,7 @@ export const Row = Schema.Struct({
   updated_by: Schema.NullOr(Schema.String)
 })
 
-/** The organization of a row. */
+/** Converts a row to the organization it stores. */
 export const toOrganization = ({ created_at, updated_at, updated_by, ...row }: typeof Row.Type): Organization => ({
   ...row,
   createdAt: created_at.getTime(),

@@ -1,5 +1,6 @@
 /**
- * Changing the key that tokens and grants are signed with (completions 2). For operators: it concerns every organization.
+ * Rotates the key that signs tokens and grants (completions 2). Only for operators: the key is shared by all
+ * organizations.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
@@ -10,17 +11,19 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { insertKey, lock } from "./SigningKeys.ts"
 
-/** A signing key that is accepted. */
+/** An accepted signing key. */
 export interface AcceptedKey {
   readonly kid: string
   readonly createdAt: Millis
-  /** When another took its place; absent for the current one. */
+  /** When a newer key replaced it; absent for the current key. */
   readonly replacedAt?: Millis
-  /** When the last token that it signed has expired. Grants that do not expire are not considered. Absent for the current one. */
+  /**
+   * When the last token it signed expires. Grants that do not expire are not considered. Absent for the current key.
+   */
   readonly neededUntil?: Millis
 }
 
-/** There is no such key, or it is the one in use. */
+/** The key does not exist, or it is the current key. */
 export class NotRemovable extends Schema.TaggedError<NotRemovable>()("NotRemovable", {
   reason: Schema.Literals(["unknown", "current"])
 }) {}
@@ -30,9 +33,12 @@ export class SigningKeyRotation extends Context.Service<
   {
     /** All keys, newest first. */
     readonly list: Effect.Effect<ReadonlyArray<AcceptedKey>, Unavailable>
-    /** Makes a new key the current one. When it returns every process signs with it; the former one stays accepted. */
+    /**
+     * Makes a new key the current one. When it returns, every process signs with the new key. The former key stays
+     * accepted.
+     */
     readonly rotate: Effect.Effect<AcceptedKey, Unavailable>
-    /** Takes a former key away. When it returns nothing that it signed is accepted by any process. */
+    /** Removes a former key. When it returns, no process accepts anything the key signed. */
     remove(kid: string): Effect.Effect<void, NotRemovable | Unavailable>
   }
 >()("usher/auth/keys/SigningKeyRotation") {
@@ -96,6 +102,6 @@ interface Row {
   readonly kid: string
   readonly created_at: Date
   readonly retired_at: Date | null
-  /** The longest that any organization has ever let its tokens live. */
+  /** The longest token lifetime that any organization ever set. */
   readonly longest_ttl_seconds: number
 }

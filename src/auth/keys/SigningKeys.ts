@@ -1,10 +1,10 @@
 /**
- * The Ed25519 keys that tokens and grants are signed with. They are kept in the database, so that every process has the
- * same ones; the first process to start makes the first. Their public halves are at `/.well-known/jwks.json`.
+ * The Ed25519 keys that sign tokens and grants. They are stored in the database, so all processes share them. The first
+ * process to start creates the first key. The public keys are published at `/.well-known/jwks.json`.
  *
- * One key signs. After a rotation (`SigningKeyRotation`) the former one stays published and is accepted, because what it
- * signed may live as long as a refresh token, or, as a grant that does not expire, for ever: it goes when an operator
- * removes it. Every process is told of both; and one that meets a key it does not know looks once more.
+ * One key signs. After a rotation (`SigningKeyRotation`) the former key stays published and accepted until an operator
+ * removes it. A refresh token it signed may live for its full lifetime, and a grant without expiry lives forever. Every
+ * process is notified of rotations and removals. A process that meets an unknown key reads the keys again.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
@@ -14,10 +14,10 @@ import type { Millis } from "../../domain/values/Time.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 
-/** The algorithm of every signature; a token that names another is refused. */
+/** The algorithm of every signature. A token with another algorithm is rejected. */
 export const algorithm = "EdDSA"
 
-/** A public key as `/.well-known/jwks.json` shows it. */
+/** A public key as published at `/.well-known/jwks.json`. */
 export const PublicKey = Schema.Struct({
   kty: Schema.Literal("OKP"),
   crv: Schema.Literal("Ed25519"),
@@ -27,24 +27,27 @@ export const PublicKey = Schema.Struct({
   use: Schema.Literal("sig")
 }).annotate({ identifier: "PublicKey" })
 
-/** Between two looks for keys that are not known: whoever sends tokens with made-up keys causes no more than that. */
+/** Least time between two reads caused by unknown keys. Bounds the cost of tokens with made-up keys. */
 const lookAgainSeconds = 1
 
-/** Names the lock under which the current key changes; any number that no other part of Usher uses. */
+/** Advisory lock for changes of the current key. The number is arbitrary; no other part of Usher uses it. */
 const creationLock = 7_380_211_001
 
 export class SigningKeys extends Context.Service<
   SigningKeys,
   {
-    /** What new signatures are made with, at this moment. */
+    /** The key that signs new tokens now. */
     readonly current: { readonly kid: string; readonly privateKey: Jose.CryptoKey }
-    /** The key to verify with; undefined if there is no such key. */
+    /** Returns the key to verify with, or undefined if the key is not accepted. */
     publicKey(kid: string): Jose.CryptoKey | undefined
-    /** The current key and the former ones that are still accepted, newest first. */
+    /** The current key and the accepted former keys, newest first. */
     readonly jwks: ReadonlyArray<typeof PublicKey.Type>
-    /** How often keys have been taken away: whoever remembers that a signature was good must forget it when this changes. */
+    /**
+     * How many keys this process has seen removed. Callers that cache verified signatures must clear their cache when
+     * it changes.
+     */
     readonly removals: number
-    /** Looks for keys that this process has not heard of; true if it may have found some. */
+    /** Reads the keys again. Returns true if new keys may have been found. */
     readonly lookAgain: Effect.Effect<boolean>
   }
 >()("usher/auth/keys/SigningKeys") {
@@ -63,7 +66,8 @@ export class SigningKeys extends Context.Service<
       })
 
       yield* invalidations.subscribe("signing_key", {
-        // Until the keys are read nothing else is heard, and so nothing else is believed for long.
+        // Invalidations wait for this handler. Until the keys are read no later one is handled, and the caches soon
+        // count as stale.
         handle: () => Effect.ignore(Effect.retry(refresh, Schedule.spaced("200 millis"))),
         refresh
       })
@@ -90,7 +94,7 @@ export class SigningKeys extends Context.Service<
     })
   )
 
-  /** A key of its own, kept nowhere: for tests. */
+  /** A single key that is not stored, for tests. */
   static readonly layerMemory = Layer.effect(
     SigningKeys,
     Effect.gen(function* () {
@@ -122,7 +126,7 @@ const Row = Schema.Struct({
   retired_at: Schema.NullOr(Schema.Date)
 })
 
-/** The keys as this process uses them. */
+/** Reads the keys and imports them for use. */
 const readKeys = Effect.gen(function* () {
   const rows = yield* Effect.catchTag(loadOrCreate, "SchemaError", Effect.die)
   const current = rows.find((row) => row.retired_at === null)!
@@ -135,7 +139,10 @@ const readKeys = Effect.gen(function* () {
   }
 }).pipe(orUnavailable)
 
-/** The keys, newest first; never empty. Whoever finds none makes one, alone: the others wait for the lock, then see it. */
+/**
+ * Reads the keys, newest first; never empty. If there is none, one process creates it while the others wait for the
+ * lock.
+ */
 const loadOrCreate = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const load = SqlSchema.findAll({
@@ -156,13 +163,13 @@ const loadOrCreate = Effect.gen(function* () {
   )
 })
 
-/** Whoever holds it is alone in changing which key is current, until its transaction ends. */
+/** Takes the lock for changes of the current key. It is held until the transaction ends. */
 export const lock = Effect.flatMap(
   PgClient.PgClient,
   (sql) => sql`select pg_advisory_xact_lock(${creationLock}::bigint)`
 )
 
-/** Makes a key and stores it as the current one; answers its `kid`. */
+/** Creates a key and stores it as the current one. Returns its `kid`. */
 export const insertKey = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const { publicKey, privateKey } = yield* makeKey

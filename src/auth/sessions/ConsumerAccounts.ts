@@ -1,6 +1,6 @@
 /**
- * Who a consumer turns out to be: found or created by an address it has shown to be its own, or by what the organization's
- * server says of it (completions 2).
+ * Finds or creates the consumer record of a caller: by an address that the caller has verified, or by claims from the
+ * organization's server (completions 2).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
@@ -14,26 +14,29 @@ import { type Address, parseEmail } from "../codes/Addresses.ts"
 import type { AuthenticatedConsumer } from "./Sessions.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 
-/** Longer names are cut off by nobody: they are left out. */
+/** Longer names are ignored, not truncated. */
 const nameLengthMax = 200
 
 export class ConsumerAccounts extends Context.Service<
   ConsumerAccounts,
   {
     /**
-     * The consumer of an address; created if there is none. A guest becomes that consumer, and keeps its id and with it
-     * its places, unless the address is another's already.
+     * Returns the consumer of an address, and creates it if there is none. If the address is free, the given guest
+     * becomes that consumer and keeps its id and its places.
      */
     byAddress(
       tenant: Tenant,
       address: Address,
       guestId: string | undefined
     ): Effect.Effect<{ readonly consumer: AuthenticatedConsumer; readonly isUpgrade: boolean }, SqlError>
-    /** An authenticated consumer; undefined if it is archived, or not the tenant's. */
+    /** Returns an authenticated consumer, or undefined if it is archived or belongs to another tenant. */
     find(tenant: Tenant, consumerId: string): Effect.Effect<AuthenticatedConsumer | undefined, SqlError>
-    /** A new consumer of whom nothing is known. */
+    /** Creates a consumer without any details. */
     create(tenant: Tenant, consumerId: string): Effect.Effect<void, SqlError>
-    /** Fills what is empty: never overwrites, and never takes an email that is another's. What makes no sense is left out. */
+    /**
+     * Fills empty fields from the claims. Never overwrites a field, and never takes an email address of another
+     * consumer. Ignores invalid claims.
+     */
     fill(tenant: Tenant, consumerId: string, claims: Claims): Effect.Effect<void, SqlError>
   }
 >()("usher/auth/sessions/ConsumerAccounts") {
@@ -66,13 +69,13 @@ export class ConsumerAccounts extends Context.Service<
           Effect.catchTag("SchemaError", Effect.die)
         )
 
-      /** The guest as authenticated consumer; undefined if it is no guest any more, or somebody was faster with the address. */
+      /** Authenticates the guest. Undefined if it is no longer a guest, or the address was taken first. */
       const upgrade = (tenant: Tenant, { channel, value }: Address, guestId: string, now: Date) =>
         sql<typeof Row.Type>`
           update consumers set type = 'authenticated', ${sql(channel)} = ${value}, updated_at = ${now}, updated_by = null
           where id = ${guestId} and ${ofTenant(sql, tenant)} and type = 'guest' and not archived
           returning id, email, phone`.pipe(
-          // A failed statement would fail the whole transaction: this one has its own.
+          // A failed statement would abort the whole transaction, so this one runs in a savepoint.
           sql.withTransaction,
           Effect.map((rows) => rows[0]),
           ifTaken(undefined)
@@ -109,7 +112,7 @@ export class ConsumerAccounts extends Context.Service<
             return { consumer: toConsumer(tenant, upgraded), isUpgrade: true }
           }
         }
-        // Whoever was faster has committed by now, or the insert would still be waiting for it.
+        // A concurrent request that took the address has committed, or the insert would still wait.
         const found = (yield* insert(tenant, address)) ?? (yield* holder(tenant, address))
         return { consumer: toConsumer(tenant, found!), isUpgrade: false }
       })
@@ -149,7 +152,7 @@ export class ConsumerAccounts extends Context.Service<
   )
 }
 
-/** What an organization says of a consumer. */
+/** Unvalidated claims of an organization about a consumer. */
 export type Claims = { readonly [name: string]: unknown }
 
 const Channel = Schema.Literals(["email", "phone"])
@@ -174,10 +177,10 @@ const nameOf = (claim: unknown): string | undefined => {
   return name === "" || name.length > nameLengthMax ? undefined : name
 }
 
-/** The given answer where the address is another consumer's. */
+/** Returns `fallback` if the address belongs to another consumer. */
 const ifTaken =
-  <B>(answer: B) =>
+  <B>(fallback: B) =>
   <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A | B, SqlError, R> =>
     Effect.catchTag(effect, "SqlError", (error) =>
-      error.reason._tag === "UniqueViolation" ? Effect.succeed(answer) : Effect.fail(error)
+      error.reason._tag === "UniqueViolation" ? Effect.succeed(fallback) : Effect.fail(error)
     )

@@ -1,6 +1,6 @@
 /**
- * The sessions of one consumer: listed, and ended at once in every process, refresh tokens included. A session is listed
- * while one of its tokens may be good.
+ * Lists and ends the sessions of one consumer. Ending a session revokes its refresh tokens and takes effect in every
+ * process at once. A session is listed while one of its tokens may be valid.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -23,21 +23,21 @@ import { type EndedSession, endSessions, Revocations } from "./Revocations.ts"
 import type { SessionType } from "../tokens/Tokens.ts"
 import { ofTenant, unarchivedOf } from "../../store/records/Tenancy.ts"
 
-/** Sessions that a consumer sees of itself, the present one and those that started last. */
+/** Sessions shown to the consumer: the current one and the latest others. */
 const shownSessionsMax = 100
 
-/** A session as its consumer and its organization see it. */
+/** A session as shown to its consumer and its organization. */
 export interface ListedSession {
   readonly id: string
   readonly type: SessionType
   readonly createdAt: Millis
-  /** Null if it was never refreshed. */
+  /** Null if the session was never refreshed. */
   readonly lastRefreshedAt: Millis | null
-  /** When its last token expires, unless it is refreshed. */
+  /** When the session's last token expires. */
   readonly expiresAt: Millis
 }
 
-/** The list of a consumer's sessions, in the order in which they started. */
+/** Shape of the list of a consumer's sessions, in order of their start. */
 export const shape = {
   name: "consumer sessions",
   sorts: { createdAt: { expression: "s.created_at", type: "timestamptz" } },
@@ -47,25 +47,25 @@ export const shape = {
 export class ConsumerSessions extends Context.Service<
   ConsumerSessions,
   {
-    /** Those that a consumer sees of itself, the one with the id `currentId` first, then those that started last. */
+    /** Returns the sessions shown to the consumer: the one with the id `currentId` first, then the latest. */
     shown(
       tenant: Tenant,
       consumerId: string,
       currentId: string | undefined
     ): Effect.Effect<ReadonlyArray<ListedSession>, Unavailable>
-    /** A page of all of them. */
+    /** Returns a page of all sessions. */
     list(
       tenant: Tenant,
       consumerId: string,
       query: PageQuery<keyof typeof shape.sorts> & { readonly type?: SessionType | undefined }
     ): Effect.Effect<Page<ListedSession>, PageRefused | RecordNotFound | Unavailable>
-    /** Ends one; answers it. Durable, and so in every process, when it returns. */
+    /** Ends one session and returns it. When it returns, the end is durable and every process applies it. */
     end(
       tenant: Tenant,
       consumerId: string,
       sessionId: string
     ): Effect.Effect<ListedSession, RecordNotFound | Unavailable>
-    /** Ends all of them; answers how many. Durable, and so in every process, when it returns. */
+    /** Ends all sessions and returns their number. When it returns, the end is durable and every process applies it. */
     endAll(tenant: Tenant, consumerId: string): Effect.Effect<number, RecordNotFound | Unavailable>
   }
 >()("usher/auth/sessions/ConsumerSessions") {
@@ -76,7 +76,7 @@ export class ConsumerSessions extends Context.Service<
       const plan = yield* makePlan
       const revocations = yield* Revocations
 
-      /** Sessions `s` of the consumer that have not ended. */
+      /** Matches the consumer's sessions `s` that have not ended. */
       const alive = (tenant: Tenant, consumerId: string, now: Date) => sql`
         s.consumer_id = ${consumerId} and ${ofTenant(sql, tenant, "s")}
         and s.revoked_at is null and greatest(s.expires_at, s.access_expires_at) > ${now}`

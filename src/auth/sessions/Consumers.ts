@@ -1,6 +1,6 @@
 /**
- * What the Consumer API needs to know of a consumer that its token does not say: whether it exists, for calls that a
- * server makes on its behalf, how loyal it is, for queues that care, and that it was archived.
+ * What the Consumer API needs to know about a consumer beyond its token: whether it exists (for calls by an
+ * organization's server), its loyalty score (for queues), and whether it is archived.
  */
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -13,35 +13,41 @@ import { endSessions, Revocations } from "./Revocations.ts"
 import { longestAccess } from "../tokens/TokenLifetimes.ts"
 import { ofTenant, unarchivedOf } from "../../store/records/Tenancy.ts"
 
-/** A consumer of a tenant, as far as credentials go. */
+/** What credential checks need to know about a consumer. */
 export interface KnownConsumer {
   readonly isGuest: boolean
 }
 
-/** Consumers remembered at most; the least recently used is forgotten first. */
-const rememberedMax = 100_000
+/** Cached consumers. The least recently used is evicted first. */
+const cachedMax = 100_000
 
-/** How long a consumer stays remembered: a guest may become an authenticated consumer meanwhile. */
-const rememberedSeconds = 60
+/** How long a consumer stays cached. A guest may become an authenticated consumer in that time. */
+const cachedSeconds = 60
 
 export class Consumers extends Context.Service<
   Consumers,
   {
-    /** The consumer, or undefined if the tenant has none of that id. Remembered for a minute. */
+    /** Returns the consumer, or undefined if the tenant has none with that id. Cached for a minute. */
     find(tenant: Tenant, consumerId: string): Effect.Effect<KnownConsumer | undefined, Unavailable>
-    /** 0 to 1: the consumer's loyalty balance over the organization's `loyaltyFullScoreBalance`. Read from the database. */
+    /**
+     * Returns the consumer's loyalty balance over the organization's `loyaltyFullScoreBalance`, 0 to 1. Reads the
+     * database.
+     */
     loyaltyScore(tenant: Tenant, consumerId: string): Effect.Effect<number, Unavailable>
     /**
-     * To be asked after a consumer was archived, before it is answered: its tokens work no more, and servers do not find
-     * it. Returns when every process acts on it, in this one at once.
+     * Must be called after a consumer was archived, before the caller gets its response: its tokens stop working and
+     * servers no longer find it. Takes effect in this process at once. Returns when every process applies it.
      */
     archived(tenant: Tenant, consumerId: string): Effect.Effect<void>
     /**
-     * To be asked before an archived consumer is restored. The sessions of an authenticated one end, so that no token from
-     * before works again; a guest keeps its session, since nothing else shows who it is.
+     * Must be called before an archived consumer is restored. Ends the sessions of an authenticated consumer, so that
+     * no earlier token works again. A guest keeps its session, because nothing else identifies it.
      */
     endSessionsOfArchived(tenant: Tenant, consumerId: string): Effect.Effect<void, Unavailable>
-    /** To be asked after a consumer was restored, before it is answered: returns when every process acts on it. */
+    /**
+     * Must be called after a consumer was restored, before the caller gets its response. Returns when every process
+     * applies it.
+     */
     restored(consumerId: string): Effect.Effect<void>
   }
 >()("usher/auth/sessions/Consumers") {
@@ -57,7 +63,7 @@ export class Consumers extends Context.Service<
           select type from consumers
           where id = ${consumerId} and ${unarchivedOf(sql, tenant)}`
       })
-      const remembered = yield* Cache.makeWith(
+      const cached = yield* Cache.makeWith(
         (key: string) =>
           select(ownedOf(key)).pipe(
             Effect.map((rows): KnownConsumer | undefined => rows[0] && { isGuest: rows[0].type === "guest" }),
@@ -65,10 +71,10 @@ export class Consumers extends Context.Service<
             orUnavailable
           ),
         {
-          capacity: rememberedMax,
-          // An unknown consumer is asked for again: it may be created at any moment.
+          capacity: cachedMax,
+          // An unknown consumer is not cached: it may be created at any moment.
           timeToLive: (exit) =>
-            Exit.isSuccess(exit) && exit.value !== undefined ? Duration.seconds(rememberedSeconds) : Duration.zero
+            Exit.isSuccess(exit) && exit.value !== undefined ? Duration.seconds(cachedSeconds) : Duration.zero
         }
       )
 
@@ -76,8 +82,8 @@ export class Consumers extends Context.Service<
       const revocations = yield* Revocations
       const invalidations = yield* Invalidations
       yield* invalidations.subscribe("consumer", {
-        handle: (key) => Cache.invalidate(remembered, key),
-        refresh: Cache.invalidateAll(remembered)
+        handle: (key) => Cache.invalidate(cached, key),
+        refresh: Cache.invalidateAll(cached)
       })
 
       const selectScore = SqlSchema.findAll({
@@ -92,7 +98,7 @@ export class Consumers extends Context.Service<
       })
 
       return {
-        find: (tenant, consumerId) => Cache.get(remembered, keyOf(tenant, consumerId)),
+        find: (tenant, consumerId) => Cache.get(cached, keyOf(tenant, consumerId)),
         loyaltyScore: (tenant, consumerId) =>
           selectScore({ ...tenant, consumerId }).pipe(
             Effect.map((rows) => rows[0]?.score ?? 0),
@@ -101,7 +107,7 @@ export class Consumers extends Context.Service<
           ),
         archived: Effect.fnUntraced(function* (tenant, consumerId) {
           revocations.add(consumerId, (yield* Clock.currentTimeMillis) + longestAccessSeconds * 1000)
-          yield* Cache.invalidate(remembered, keyOf(tenant, consumerId))
+          yield* Cache.invalidate(cached, keyOf(tenant, consumerId))
           yield* invalidations.settled
         }),
         endSessionsOfArchived: Effect.fn("Consumers.endSessionsOfArchived")(function* (tenant, consumerId) {

@@ -1,21 +1,21 @@
 /**
- * Removes what has expired and says nothing any more: sessions whose last token has ended, one-time codes, exchange codes,
- * the first answers to requests that were sent with an idempotency key.
- * Any number of processes may do it at once; each takes what no other is at.
+ * Deletes expired rows: sessions without a valid token, one-time codes, exchange codes, and stored responses to
+ * requests with an idempotency key. Several processes may run it at the same time; each skips rows that another has
+ * locked.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Between two rounds. */
+/** Pause between two rounds. */
 const intervalMinutes = 10
 
-/** Rows removed by one statement, so that none holds its locks for long. */
+/** Rows deleted by one statement. Bounds how long it holds locks. */
 const rowsMax = 5_000
 
-/** How long an expired code is still told apart from an unknown one. */
+/** How long an expired code is kept, so that it can be distinguished from an unknown one. */
 const keptMinutes = 60
 
-/** One round. Answers how many rows it removed. */
+/** Runs one round. Returns the number of deleted rows. */
 export const removeExpired = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const now = yield* Clock.currentTimeMillis
@@ -45,7 +45,7 @@ export const removeExpired = Effect.gen(function* () {
   return removed
 })
 
-/** A round every ten minutes, the first ten minutes after the start. */
+/** Runs a round every ten minutes, the first one ten minutes after the start. */
 export const layer = Layer.effectDiscard(
   Effect.sleep(Duration.minutes(intervalMinutes)).pipe(
     Effect.andThen(removeExpired),

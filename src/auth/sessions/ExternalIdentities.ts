@@ -1,6 +1,7 @@
 /**
- * Consumers whom the organization's own server vouches for (completions 2; interface document 4.3 and 5.3): it names them
- * by provider, issuer and subject, and gets a code that the consumer's browser exchanges for a session, once.
+ * Consumers authenticated by the organization's own server (completions 2; interface document 4.3 and 5.3). The server
+ * identifies a consumer by provider, issuer and subject, and receives a code. The consumer's browser exchanges the code
+ * for a session, once.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
@@ -14,10 +15,10 @@ import { type Claims, ConsumerAccounts } from "./ConsumerAccounts.ts"
 import { type AuthenticatedSession, Sessions, type StartedSession } from "./Sessions.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 
-/** How long an exchange code is good (interface document 5.4: not configurable). */
+/** How long an exchange code is valid (interface document 5.4: not configurable). */
 const exchangeSeconds = 60
 
-/** A consumer as the organization's server names it. */
+/** How the organization's server identifies a consumer. */
 export interface ExternalIdentity {
   readonly provider: string
   readonly issuer: string
@@ -31,7 +32,7 @@ export interface Authorization {
   readonly resolution: "created" | "existing"
 }
 
-/** Not a code that can be exchanged: unknown or used, or expired. */
+/** The code cannot be exchanged: it is unknown, used or expired. */
 export class WrongExchangeCode extends Schema.TaggedError<WrongExchangeCode>()("WrongExchangeCode", {
   reason: Schema.Literals(["invalid_exchange_code", "exchange_code_expired"])
 }) {}
@@ -39,9 +40,9 @@ export class WrongExchangeCode extends Schema.TaggedError<WrongExchangeCode>()("
 export class ExternalIdentities extends Context.Service<
   ExternalIdentities,
   {
-    /** Finds or creates the consumer and fills what is empty from the claims. */
+    /** Finds or creates the consumer and fills its empty fields from the claims. */
     authorize(tenant: Tenant, identity: ExternalIdentity, claims: Claims): Effect.Effect<Authorization, Unavailable>
-    /** Uses the code up and starts a session. */
+    /** Consumes the code and starts a session. */
     exchange(
       tenant: Tenant,
       exchangeCode: string
@@ -60,13 +61,13 @@ export class ExternalIdentities extends Context.Service<
         ${ofTenant(sql, tenant, "i")}
         and i.provider = ${provider} and i.issuer = ${issuer} and i.subject = ${subject}`
 
-      /** The consumer the identity names, if it is still there; the identity's row is locked until the transaction ends. */
+      /** Finds the consumer of the identity. Locks the identity's row until the transaction ends. */
       const find = (tenant: Tenant, identity: ExternalIdentity) =>
         sql<{ consumer_id: string; archived: boolean }>`
           select i.consumer_id, c.archived from external_identities i join consumers c on c.id = i.consumer_id
           where ${named(tenant, identity)} for update of i`
 
-      /** Names a consumer that is about to be created; false if the identity has one that is there. */
+      /** Links the identity to a new consumer. False if it is already linked to an active one. */
       const name = Effect.fnUntraced(function* (tenant: Tenant, identity: ExternalIdentity, consumerId: string) {
         const rows = yield* sql`
           insert into external_identities as i ${sql.insert({
@@ -92,7 +93,7 @@ export class ExternalIdentities extends Context.Service<
           yield* accounts.create(tenant, consumerId)
           return { consumerId, resolution: "created" } as const
         }
-        // Somebody created it at the same moment, and has committed: the insert has waited for that.
+        // A concurrent request created it and has committed: the insert waited for that.
         const [found] = yield* find(tenant, identity)
         return { consumerId: found!.consumer_id, resolution: "existing" } as const
       })

@@ -1,11 +1,11 @@
-/** Writes guests and their sessions, those who arrive at once many in a statement. */
+/** Writes guests and their sessions. Guests that arrive at the same time share a statement. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Millis } from "../../domain/values/Time.ts"
-import * as WriteTogether from "../../store/postgres/BatchWriter.ts"
+import * as BatchWriter from "../../store/postgres/BatchWriter.ts"
 import type { TokenSubject } from "../tokens/Tokens.ts"
 
-/** A new guest with its session. */
+/** A new guest and its session. */
 export interface GuestRow {
   readonly subject: TokenSubject
   readonly refreshHash: Uint8Array
@@ -14,7 +14,7 @@ export interface GuestRow {
   readonly accessExpiresAt: Millis
 }
 
-/** What writes one guest, many in a statement; returns once it is committed. */
+/** Creates the function that writes one guest. It returns after the commit. */
 export const makeInsert = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
@@ -40,5 +40,5 @@ export const makeInsert = Effect.gen(function* () {
     select session_id, consumer_id, organization_id, mode, 'guest', refresh_hash, created_at, expires_at, access_expires_at
     from arrived`.pipe(Effect.as(rows))
 
-  return yield* WriteTogether.make("guests", write)
+  return yield* BatchWriter.make("guests", write)
 })

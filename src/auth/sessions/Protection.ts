@@ -1,10 +1,11 @@
 /**
- * Whether a consumer may enter a sequence's mechanisms. Which sequences are not for everybody, or have a limit of orders, is
- * in memory, told by the database to every process (`Invalidations`), so that an entry into any other costs a look into a
- * set. For those the database is asked; whom it let in is remembered for ten seconds, unless before that something is taken
- * away from anybody, or the consumer changes; but not where there is a limit, as each order changes what is left.
+ * Decides whether a consumer may enter a sequence's mechanisms. Sequences with an audience, an access code or an order
+ * limit are protected. Their ids are in memory, and the database notifies every process of changes (`Invalidations`).
+ * So an entry into any other sequence costs one set lookup.
  *
- * Where memory may have missed something, the database is asked for every sequence.
+ * For a protected sequence the database is queried. An admission is cached for ten seconds, or until access to any
+ * sequence is reduced or the consumer changes. With an order limit nothing is cached, because each order changes what
+ * is left. While memory may be out of date, the database is queried for every sequence.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
@@ -14,32 +15,33 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { type Admission, protectionTopic, SequenceAccess } from "../../store/experience/SequenceAccess.ts"
 import { SegmentedCache } from "./SegmentedCache.ts"
 
-/** Sequences known at most not to be for everybody; beyond it the database is asked for every sequence. */
+/** Protected sequences in memory. Above this number the database is queried for every sequence. */
 const protectedMax = 200_000
 
-/** Admitted consumers remembered at least. */
+/** Least number of consumers whose admissions are cached. */
 const rememberedAdmissions = 50_000
 
-/** How long an admission is remembered: what an audience's rules look at may change without anybody being told. */
+/** How long an admission is cached. Data that an audience's rules read may change without a notification. */
 const rememberedMillis = 10_000
 
-/** Admissions of one consumer that are remembered. */
+/** Cached admissions of one consumer. */
 const admissionsMax = 100
 
 export class Protection extends Context.Service<
   Protection,
   {
-    /** Whether the sequence the mechanism belongs to is for the consumer. */
+    /** Returns whether the consumer may enter the mechanism's sequence. */
     admission(
       mechanism: Pick<MechanismIdentity, "organizationId" | "mode" | "sequenceId">,
       consumerId: string
     ): Effect.Effect<Admission, Unavailable>
     /**
-     * To be asked after a change to sequences or to an audience's members, before it is answered: returns when every
-     * process acts on it, in this one at once. Those who have changed for whom a sequence is name it.
+     * Must be called after a change to sequences or to an audience's members, before the caller gets its response.
+     * `sequenceIds` are the sequences whose access changed. Takes effect in this process at once. Returns when every
+     * process applies it.
      */
     changed(...sequenceIds: ReadonlyArray<string>): Effect.Effect<void, Unavailable>
-    /** The same after a change to consumers, who may fit an audience's rules no more. */
+    /** Like `changed`, after a change to consumers, which may no longer match an audience's rules. */
     consumersChanged(consumerIds: ReadonlyArray<string>): Effect.Effect<void>
   }
 >()("usher/auth/sessions/Protection") {
@@ -50,23 +52,22 @@ export class Protection extends Context.Service<
       const invalidations = yield* Invalidations
       const protectedIds = new Set<string>()
       let overflowed = false
-      /** By consumer: until when which sequence is known to be for it. */
-      let remembered = new SegmentedCache<Map<string, Millis>>(rememberedAdmissions)
-      /** How often something was forgotten. */
+      /** By consumer: the sequences it is admitted to, each with the expiry of the entry. */
+      let cached = new SegmentedCache<Map<string, Millis>>(rememberedAdmissions)
+      /** Number of evictions, to detect one during a query. */
       let changes = 0
 
-      const forget = () => {
+      const evict = () => {
         changes++
-        remembered = new SegmentedCache(rememberedAdmissions)
+        cached = new SegmentedCache(rememberedAdmissions)
       }
-      const forgetConsumer = (consumerId: string) => {
+      const evictConsumer = (consumerId: string) => {
         changes++
-        remembered.delete(consumerId)
+        cached.delete(consumerId)
       }
-      const remember = (consumerId: string, sequenceId: string, until: Millis) => {
-        const known = remembered.get(consumerId)
-        if (known === undefined || known.size >= admissionsMax)
-          remembered.set(consumerId, new Map([[sequenceId, until]]))
+      const cache = (consumerId: string, sequenceId: string, until: Millis) => {
+        const known = cached.get(consumerId)
+        if (known === undefined || known.size >= admissionsMax) cached.set(consumerId, new Map([[sequenceId, until]]))
         else known.set(sequenceId, until)
       }
       const protect = (sequenceId: string) => {
@@ -79,49 +80,49 @@ export class Protection extends Context.Service<
           Effect.sync((): void => {
             const [what, id] = payload.split(" ") as [string, string?]
             if (what === "open") return void protectedIds.delete(id!)
-            if (what === "consumer") return forgetConsumer(id!)
+            if (what === "consumer") return evictConsumer(id!)
             if (what === "protected") protect(id!)
-            forget()
+            evict()
           }),
-        // What is told meanwhile stays: to ask about a sequence that is for everybody is only slower.
+        // Ids added during the read stay. Treating an open sequence as protected only costs a query.
         refresh: Effect.suspend(() => {
           overflowed = false
           return Effect.map(access.protectedIds(protectedMax + 1), (ids) => {
             for (const id of ids) protect(id)
-            forget()
+            evict()
           })
         })
       })
 
-      /** True if memory says so for certain. */
+      /** True if memory is current and the sequence is not protected. */
       const isOpen = (sequenceId: string) => invalidations.isCurrent() && !overflowed && !protectedIds.has(sequenceId)
 
-      const ask = Effect.fnUntraced(function* (
+      const query = Effect.fnUntraced(function* (
         { sequenceId, ...tenant }: Pick<MechanismIdentity, "organizationId" | "mode" | "sequenceId">,
         consumerId: string
       ) {
         const now = yield* Clock.currentTimeMillis
-        const until = remembered.get(consumerId)?.get(sequenceId)
+        const until = cached.get(consumerId)?.get(sequenceId)
         if (until !== undefined && until > now && invalidations.isCurrent()) return yield* admitted
         const asOf = changes
         const admission = yield* access.admission(tenant, sequenceId, consumerId)
-        // What is forgotten while the database is asked is not remembered anew by the answer.
-        if (admission === "admitted" && changes === asOf) remember(consumerId, sequenceId, now + rememberedMillis)
+        // The result may predate an eviction that happened during the query, and then is not cached.
+        if (admission === "admitted" && changes === asOf) cache(consumerId, sequenceId, now + rememberedMillis)
         return admission
       })
 
       return {
         admission: (mechanism, consumerId) =>
-          Effect.suspend(() => (isOpen(mechanism.sequenceId) ? admitted : ask(mechanism, consumerId))),
+          Effect.suspend(() => (isOpen(mechanism.sequenceId) ? admitted : query(mechanism, consumerId))),
         changed: (...sequenceIds) =>
           Effect.flatMap(access.protectedAmong(sequenceIds), (ids) => {
             for (const id of ids) protect(id)
-            forget()
+            evict()
             return invalidations.settled
           }),
         consumersChanged: (consumerIds) =>
           Effect.suspend(() => {
-            consumerIds.forEach(forgetConsumer)
+            consumerIds.forEach(evictConsumer)
             return invalidations.settled
           })
       }

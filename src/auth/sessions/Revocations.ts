@@ -1,10 +1,10 @@
 /**
- * Which sessions have ended before their access tokens did, and which consumers were archived. A token says of itself that
- * it is good; this is what says no. It is in memory, told by the database to every process (`Invalidations`), so that a request with a known token
- * costs no SQL; and where memory may have missed something, the database is asked.
+ * Sessions that ended before their access tokens expired, and archived consumers. A valid token alone does not reveal
+ * either. The list is in memory, and the database notifies every process of changes (`Invalidations`), so a request
+ * with a known token costs no SQL. While memory may be out of date, the database is queried.
  *
- * An entry is kept until the last access token of its session has expired; of a consumer, for as long as access tokens
- * live, or until it is restored.
+ * An entry is kept until the last access token of its session has expired. The entry of a consumer is kept for the
+ * longest access token lifetime, or until the consumer is restored.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -17,18 +17,18 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { longestAccess } from "../tokens/TokenLifetimes.ts"
 
-/** Ended sessions and archived consumers known at most; beyond it the database is asked for every token, until there are fewer. */
+/** Entries in memory. Above this number the database is queried for every token, until there are fewer. */
 const revokedMax = 200_000
 
 const sweepSeconds = 30
 
-/** A session by its id, and whose it is. */
+/** The id of a session and of its consumer. */
 export interface SessionOfConsumer {
   readonly sessionId: string
   readonly consumerId: string
 }
 
-/** A session that has ended, and when its last access token expires. */
+/** A session that has ended, with the expiry of its last access token. */
 export interface EndedSession {
   readonly id: string
   readonly access_expires_at: Date
@@ -37,17 +37,24 @@ export interface EndedSession {
 export class Revocations extends Context.Service<
   Revocations,
   {
-    /** True if memory is all there is to know; otherwise `check` must be asked. */
+    /** True if memory is complete. Otherwise `check` must be called. */
     readonly isComplete: () => boolean
     /** True if the session is known to have ended, or its consumer to be archived. */
     readonly isRevoked: (session: SessionOfConsumer) => boolean
-    /** Asks the database whether the session has ended, or was never there, or its consumer is archived. */
+    /** Queries the database: true if the session has ended, is unknown, or its consumer is archived. */
     check(sessionId: string): Effect.Effect<boolean, Unavailable>
-    /** Ends a session in this process, or all of a consumer, by its id; the last access token expires at `until`. */
+    /**
+     * Like `check`, for a status read: while the database is away, the last known state holds and the session counts as
+     * valid.
+     */
+    checkForStatus(sessionId: string): Effect.Effect<boolean, Unavailable>
+    /**
+     * Ends a session, or all sessions of a consumer, in this process. `until` is the expiry of the last access token.
+     */
     readonly add: (id: string, until: Millis) => void
-    /** Ends sessions that are stored as ended: in this process at once. Returns when every process acts on it. */
+    /** Applies sessions that are stored as ended: in this process at once. Returns when every process applies them. */
     ended(sessions: ReadonlyArray<EndedSession>): Effect.Effect<void>
-    /** Lets a consumer that was restored be, in this process. */
+    /** Removes a restored consumer from the list in this process. */
     readonly remove: (consumerId: string) => void
   }
 >()("usher/auth/sessions/Revocations") {
@@ -57,7 +64,7 @@ export class Revocations extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const invalidations = yield* Invalidations
       const longestAccessSeconds = yield* longestAccess
-      /** Of sessions and consumers alike: their ids are all different. */
+      /** Ids of sessions and of consumers. */
       const revoked = new Map<string, Millis>()
       let overflowed = false
 
@@ -84,7 +91,7 @@ export class Revocations extends Context.Service<
         const before = new Map(revoked)
         const rows = yield* select(new Date(yield* Clock.currentTimeMillis))
         overflowed = false
-        // What was known before and is so no more: consumers that were restored. What is told meanwhile stays.
+        // Removes entries that are no longer stored: restored consumers. Entries added during the read stay.
         if (rows.length <= revokedMax) {
           const found = new Set(rows.map(({ id }) => id))
           for (const [id, until] of before) if (!found.has(id) && revoked.get(id) === until) revoked.delete(id)
@@ -119,16 +126,20 @@ export class Revocations extends Context.Service<
             and not exists (select from consumers c where c.id = s.consumer_id and c.archived)`
       })
 
+      const check = (sessionId: string) =>
+        selectLive(sessionId).pipe(
+          Effect.map((rows) => rows.length === 0),
+          // A malformed id belongs to no session.
+          Effect.catchTag("SchemaError", () => Effect.succeed(true)),
+          orUnavailable
+        )
+
       return {
         isComplete: () => !overflowed && invalidations.isCurrent(),
         isRevoked: ({ sessionId, consumerId }) => revoked.has(sessionId) || revoked.has(consumerId),
-        check: (sessionId) =>
-          selectLive(sessionId).pipe(
-            Effect.map((rows) => rows.length === 0),
-            // An id that is none names no session.
-            Effect.catchTag("SchemaError", () => Effect.succeed(true)),
-            orUnavailable
-          ),
+        check,
+        checkForStatus: (sessionId) =>
+          overflowed ? check(sessionId) : invalidations.orLastHeard(check(sessionId), false),
         add,
         ended: (sessions) =>
           Effect.suspend(() => {
@@ -140,13 +151,14 @@ export class Revocations extends Context.Service<
     })
   )
 
-  /** Sessions that end nowhere but here: for what runs without a database. */
+  /** Keeps ended sessions in memory only, for use without a database. */
   static readonly layerMemory = Layer.sync(Revocations, () => {
     const revoked = new Set<string>()
     return {
       isComplete: () => true,
       isRevoked: ({ sessionId, consumerId }) => revoked.has(sessionId) || revoked.has(consumerId),
       check: (sessionId) => Effect.sync(() => revoked.has(sessionId)),
+      checkForStatus: (sessionId) => Effect.sync(() => revoked.has(sessionId)),
       add: (id) => void revoked.add(id),
       ended: (sessions) => Effect.sync(() => sessions.forEach(({ id }) => revoked.add(id))),
       remove: (consumerId) => void revoked.delete(consumerId)
@@ -155,8 +167,8 @@ export class Revocations extends Context.Service<
 }
 
 /**
- * Ends the sessions `s` that fit the condition and have not ended, and tells every process; answers their rows.
- * `Revocations.ended` is to be called after the commit.
+ * Ends the sessions `s` that match the condition and have not ended, and notifies every process. Returns their rows.
+ * The caller must call `Revocations.ended` after the commit.
  */
 export const endSessions = <Row extends EndedSession = EndedSession>(
   sql: SqlClient.SqlClient,
@@ -167,8 +179,8 @@ export const endSessions = <Row extends EndedSession = EndedSession>(
     with ended as (
       update sessions s set revoked_at = ${now} where ${condition} and s.revoked_at is null returning s.*
     )
-    select ended.*, ${notification(sql, "session", endOfSession(sql, sql`ended`))} as told from ended`
+    select ended.*, ${notification(sql, "session", endOfSession(sql, sql`ended`))} as notified from ended`
 
-/** What is told of a session that has ended, made from its row. */
+/** The notification payload for an ended session, computed from its row. */
 export const endOfSession = (sql: SqlClient.SqlClient, row: Fragment): Fragment =>
   sql`${row}.id || ' ' || ceil(extract(epoch from ${row}.access_expires_at) * 1000)::bigint`

@@ -1,16 +1,17 @@
 /**
- * Consumer sessions (interface document 2.10 and 5.3; completions 2): they start, are refreshed and end.
+ * Consumer sessions (interface document 2.10 and 5.3; completions 2): start, refresh and end.
  *
- * A session is a family of refresh tokens, of which only the latest is good; the session keeps its hash. A consumer may
- * still show the token that was just replaced: two tabs refresh at once, or an answer is lost. So for `repeatSeconds`
- * that token answers its successor again, in every process. A token that is older, or that one later, was copied. Then the
- * session ends, because nobody can tell the consumer from the thief.
+ * A session is a family of refresh tokens, of which only the latest is valid. The session stores its hash. A consumer
+ * may still send the token that was just replaced, because two tabs refresh at once or a response is lost. For
+ * `repeatSeconds` that token returns the same successor, in every process. A token that is older, or sent later, was
+ * copied. Then the session ends, because the server cannot distinguish the consumer from the thief.
  *
- * A process answers the successor again by signing it again. For that the session keeps when the successor was issued and
- * when it ends. It does not keep the successor's id: with it and the signing keys, a copy of the database would be as good
- * as every refresh token. The id follows from the id of the replaced token, which only its holder has, and from a salt,
- * which only the session has. Each refresh draws a new salt, so that no token leads further than to its own successor.
- * If the signing key is rotated in these seconds, the repeated token has the same id and another signature; both are good.
+ * To return the successor again, a process signs it again. The session therefore stores when the successor was issued
+ * and when it expires. It does not store the successor's id: with the id and the signing keys, a copy of the database
+ * could forge every refresh token. The id is derived from the id of the replaced token, which only its holder has, and
+ * from a salt, which only the session has. Each refresh draws a new salt, so a token leads only to its direct
+ * successor. If the signing key is rotated within `repeatSeconds`, the repeated token has the same id and another
+ * signature; both are valid.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
@@ -27,10 +28,10 @@ import { type Lifetimes, TokenLifetimes } from "../tokens/TokenLifetimes.ts"
 import { type IssuedToken, Tokens, type TokenSubject } from "../tokens/Tokens.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 
-/** How long the token that was just replaced answers its successor again. */
+/** How long the token that was just replaced returns its successor. */
 const repeatSeconds = 10
 
-/** A session as its consumer is told of it. Unless it is refreshed it ends with its refresh token, at `expiresAt`. */
+/** A session as shown to its consumer. Unless it is refreshed, it ends with its refresh token, at `expiresAt`. */
 export interface GuestSession {
   readonly type: "guest"
   readonly consumerId: string
@@ -39,7 +40,7 @@ export interface GuestSession {
   readonly expiresAt: Millis
 }
 
-/** The same of a consumer who has shown who it is, with its addresses as far as they are known. */
+/** A session of an authenticated consumer, with its known addresses. */
 export interface AuthenticatedSession {
   readonly type: "authenticated"
   readonly consumerId: string
@@ -64,7 +65,7 @@ export interface RefreshedSession {
   readonly accessTokenExpiresAt: Millis
 }
 
-/** A consumer who has shown who it is. */
+/** A consumer that has signed in. */
 export interface AuthenticatedConsumer {
   readonly tenant: Tenant
   readonly consumerId: string
@@ -72,22 +73,22 @@ export interface AuthenticatedConsumer {
   readonly phone?: string
 }
 
-/** The refresh token is none of ours, has expired, was replaced before, or its session has ended. */
+/** The refresh token is invalid, expired or already replaced, or its session has ended. */
 export class InvalidRefreshToken extends Schema.TaggedError<InvalidRefreshToken>()("InvalidRefreshToken", {}) {}
 
 export class Sessions extends Context.Service<
   Sessions,
   {
-    /** Creates a guest with a session of its own. Durable when it returns. */
+    /** Creates a guest and its session. Durable when it returns. */
     guest(tenant: Tenant): Effect.Effect<StartedSession<GuestSession>, Unavailable>
-    /** Starts a session; durable when it returns, or with the transaction around it. */
+    /** Starts a session. Durable when it returns, or with the surrounding transaction. */
     start(consumer: AuthenticatedConsumer): Effect.Effect<StartedSession<AuthenticatedSession>, Unavailable>
     /**
-     * Exchanges a refresh token for new tokens. Callers that show one token at once get the same refresh token, and an
-     * access token each.
+     * Exchanges a refresh token for new tokens. Concurrent calls with one token get the same refresh token, and
+     * different access tokens.
      */
     refresh(tenant: Tenant, refreshToken: string): Effect.Effect<RefreshedSession, InvalidRefreshToken | Unavailable>
-    /** Ends a session, at once in every process; durable when it returns. */
+    /** Ends a session in every process at once. Durable when it returns. */
     end(tenant: Tenant, sessionId: string): Effect.Effect<void, Unavailable>
   }
 >()("usher/auth/sessions/Sessions") {
@@ -101,7 +102,7 @@ export class Sessions extends Context.Service<
       const revocations = yield* Revocations
       const insertGuest = yield* GuestWriter.makeInsert
 
-      /** The tokens of a session, and what the session keeps of them. */
+      /** Creates the tokens of a session, and what the session stores about them. */
       const issue = Effect.fnUntraced(function* (subject: TokenSubject) {
         const refreshTokenId = randomUUID()
         const lifetime = yield* lifetimes.of(subject.tenant.organizationId)
@@ -170,7 +171,7 @@ export class Sessions extends Context.Service<
         return { accessToken: access.token, accessTokenExpiresAt: access.expiresAt, ...successor }
       }, orUnavailable)
 
-      /** Puts the successor in the shown token's place, unless it is there already; or ends the session. No row: there is no session. */
+      /** Replaces the presented token, unless that has happened; or ends the session. No row: no session. */
       const turn = ({ tenant, sessionId, tokenId, lifetime, ...turning }: Turning) => {
         const now = new Date(turning.now)
         const salt = randomBytes(16)
@@ -197,11 +198,11 @@ export class Sessions extends Context.Service<
             returning s.*
           )
           select turned.*,
-            case when revoked_at is not null then ${notification(sql, "session", endOfSession(sql, sql`turned`))} end as told
+            case when revoked_at is not null then ${notification(sql, "session", endOfSession(sql, sql`turned`))} end as notified
           from turned`
       }
 
-      /** The token that took the place of the one with this id, signed with what the session keeps of it. */
+      /** Signs the successor of the token with this id, from what the session stores. */
       const successorIn = Effect.fnUntraced(function* (session: TurnedRow, subject: TokenSubject, replacedId: string) {
         const issuedAt = Math.floor(session.refreshed_at!.getTime() / 1000) * 1000
         const ttlSeconds = (session.expires_at.getTime() - issuedAt) / 1000
@@ -221,14 +222,14 @@ export class Sessions extends Context.Service<
 }
 
 interface Turning extends TokenSubject {
-  /** The `jti` of the token that was shown. */
+  /** The `jti` of the presented token. */
   readonly tokenId: string
   readonly now: Millis
   readonly lifetime: Lifetimes
   readonly accessExpiresAt: Millis
 }
 
-/** A session after a refresh token was shown. The last two are null where it ends before it was ever refreshed. */
+/** A session after a refresh token was presented. The last two are null if it ends before its first refresh. */
 interface TurnedRow extends EndedSession {
   readonly revoked_at: Date | null
   readonly expires_at: Date
@@ -238,6 +239,6 @@ interface TurnedRow extends EndedSession {
 
 const hashOf = (tokenId: string) => hash("sha256", tokenId, "buffer")
 
-/** The `jti` of a refresh token's successor. */
+/** Returns the `jti` of a refresh token's successor. */
 const successorOf = (tokenId: string, salt: Uint8Array) =>
   createHmac("sha256", tokenId).update(salt).digest("base64url")

@@ -1,9 +1,9 @@
 /**
- * Admission grants as tokens (completions 3, "Shared"): a JWT that a shop can check offline against the published keys.
- * The journal is what says that a grant exists; its token can be made from the record at any time, always the same text,
- * because Ed25519 signatures are deterministic; after a rotation of the signing key it is signed anew the next time it is
- * shown, so that also a grant that never expires moves to the current key. Where the system picks the product, the token
- * names the one that is picked when it is signed.
+ * Admission grants as tokens (completions 3, "Shared"): a JWT that a shop can check offline with the published keys.
+ * The journal is the record of a grant. The token is derived from that record at any time, always with the same text,
+ * because Ed25519 signatures are deterministic. After a rotation of the signing key, a grant is signed with the new key
+ * when it is next shown. So a grant that never expires also moves to the current key. If the system assigns the
+ * product, the token contains the product assigned when it is signed.
  */
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import * as Jose from "jose"
@@ -15,26 +15,26 @@ import { issuer, sign, verify } from "./Tokens.ts"
 
 const audience = "usher:admission"
 
-/** Grant tokens remembered at least, of those that were shown within the time. */
+/** Least number of cached tokens, of those shown within the time. */
 const rememberedTokens = 20_000
 const rememberedMillis = 60_000
 
-/** A grant as the journal has it. */
+/** A grant as the journal records it. */
 export interface Grant {
   readonly consumerId: string
-  /** The sequence of the grant's event in its mechanism: with the mechanism's id, its name for ever. */
+  /** The number of the grant's event in its mechanism. With the mechanism's id it identifies the grant permanently. */
   readonly grantSequence: number
   readonly grantedAt: Millis
-  /** Absent if it does not expire. */
+  /** Absent if the grant does not expire. */
   readonly expiresAt?: Millis
 }
 
-/** What a grant is for; without a product the system has picked none. */
+/** What a grant is for. Without a product, the system has assigned none. */
 export interface Granted extends MechanismIdentity {
   readonly productId?: string
 }
 
-/** What a grant token says. */
+/** The claims of a grant token. */
 export interface GrantClaims {
   readonly jti: string
   readonly consumerId: string
@@ -42,15 +42,15 @@ export interface GrantClaims {
   readonly distributionId: string
 }
 
-/** Why a text is no grant. */
+/** Why a text is not a valid grant. */
 export type GrantProblem = "INVALID_TOKEN" | "GRANT_EXPIRED"
 
 export class Grants extends Context.Service<
   Grants,
   {
-    /** The grant's token; `granted` is only asked if the token is not remembered. */
+    /** Returns the grant's token. Runs `granted` only if the token is not cached. */
     token<E, R>(mechanismId: string, grant: Grant, granted: Effect.Effect<Granted, E, R>): Effect.Effect<string, E, R>
-    /** What the token says, if it is a grant of ours that has not expired. */
+    /** Returns the claims of a valid grant token that has not expired. */
     verify(token: string): Effect.Effect<Result.Result<GrantClaims, GrantProblem>>
   }
 >()("usher/auth/tokens/Grants") {
@@ -60,18 +60,18 @@ export class Grants extends Context.Service<
       const keys = yield* SigningKeys
       let signedWith = keys.current.kid
       const clock = yield* Clock.Clock
-      const lapse = { afterMillis: rememberedMillis, now: () => clock.currentTimeMillisUnsafe() }
-      let remembered = new SegmentedCache<string>(rememberedTokens, lapse)
+      const ttl = { afterMillis: rememberedMillis, now: () => clock.currentTimeMillisUnsafe() }
+      let cached = new SegmentedCache<string>(rememberedTokens, ttl)
 
-      /** The tokens that are signed with the current key. */
+      /** The cache of tokens signed with the current key. */
       const signed = () => {
-        if (signedWith === keys.current.kid) return remembered
+        if (signedWith === keys.current.kid) return cached
         signedWith = keys.current.kid
-        return (remembered = new SegmentedCache(rememberedTokens, lapse))
+        return (cached = new SegmentedCache(rememberedTokens, ttl))
       }
 
       const make = Effect.fnUntraced(function* (name: string, grant: Grant, granted: Granted) {
-        const memory = signed()
+        const cache = signed()
         const token = yield* sign(keys, {
           type: "admission",
           iss: issuer,
@@ -86,10 +86,10 @@ export class Grants extends Context.Service<
           sequenceId: granted.sequenceId,
           ...(granted.productId !== undefined && { productId: granted.productId }),
           iat: Math.floor(grant.grantedAt / 1000),
-          // Rounded up: offline, a grant is good for its last second as a whole; online, to the millisecond.
+          // Rounded up: offline, a grant is valid through its last second; online, it expires to the millisecond.
           ...(grant.expiresAt !== undefined && { exp: Math.ceil(grant.expiresAt / 1000) })
         })
-        memory.set(name, token)
+        cache.set(name, token)
         return token
       })
 
@@ -128,5 +128,5 @@ const decodeClaims = Schema.decodeUnknownResult(
 const problemOf = (error: Jose.errors.JOSEError): GrantProblem =>
   error instanceof Jose.errors.JWTExpired ? "GRANT_EXPIRED" : "INVALID_TOKEN"
 
-/** The name of a grant: `jti` of its token. */
+/** Returns the `jti` of a grant's token. */
 export const grantName = (mechanismId: string, grantSequence: number): string => `${mechanismId}.${grantSequence}`

@@ -1,9 +1,9 @@
 /**
- * Receipts for entries in a draw (completions 3, "Draw"): a JWT that says, with the same keys as grants, which entry was
- * accepted, when, and under which seed commitment. Whoever holds one can show that the entry must be in the list. It names
- * the entry by its pseudonym and not the consumer, so that it can be shown to anyone; it does not expire.
+ * Receipts for entries in a draw (completions 3, "Draw"): a JWT that states which entry was accepted, when, and under
+ * which seed commitment. It is signed with the same keys as grants. Its holder can prove that the entry must be in the
+ * list. It contains the entry's pseudonym and not the consumer, so it can be shown publicly. It does not expire.
  *
- * Like a grant's, its text can be made again at any time, and those made lately are remembered.
+ * Like a grant token, a receipt is derived again at any time. Recent receipts are cached.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
@@ -14,18 +14,18 @@ import { issuer, sign } from "./Tokens.ts"
 
 const audience = "usher:entry-receipt"
 
-/** Receipts remembered at least, of those that were shown within the time. */
+/** Least number of cached receipts, of those shown within the time. */
 const rememberedReceipts = 20_000
 const rememberedMillis = 60_000
 
-/** An entry as the journal has it. */
+/** An entry as the journal records it. */
 export interface Entry {
-  /** Its pseudonym, which no other entry of any draw has. */
+  /** The entry's pseudonym, unique across all draws. */
   readonly entryId: string
   readonly enteredAt: Millis
 }
 
-/** The draw it is an entry of. */
+/** The draw the entry belongs to. */
 export interface Draw {
   readonly identity: MechanismIdentity
   readonly seedCommitment: string
@@ -34,7 +34,7 @@ export interface Draw {
 export class Receipts extends Context.Service<
   Receipts,
   {
-    /** The entry's receipt; `draw` is only asked if the receipt is not remembered. */
+    /** Returns the entry's receipt. Runs `draw` only if the receipt is not cached. */
     receipt<E, R>(entry: Entry, draw: Effect.Effect<Draw, E, R>): Effect.Effect<string, E, R>
   }
 >()("usher/auth/tokens/Receipts") {
@@ -43,7 +43,7 @@ export class Receipts extends Context.Service<
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const clock = yield* Clock.Clock
-      const remembered = new SegmentedCache<string>(rememberedReceipts, {
+      const cached = new SegmentedCache<string>(rememberedReceipts, {
         afterMillis: rememberedMillis,
         now: () => clock.currentTimeMillisUnsafe()
       })
@@ -65,16 +65,16 @@ export class Receipts extends Context.Service<
           enteredAt: toText(enteredAt),
           iat: Math.floor(enteredAt / 1000)
         })
-        remembered.set(name, receipt)
+        cached.set(name, receipt)
         return receipt
       })
 
       return {
         receipt: (entry, draw) =>
           Effect.suspend(() => {
-            // What a former key signed is signed anew.
+            // The name includes the key, so a receipt signed with a former key is signed again.
             const name = `${keys.current.kid}.${entry.entryId}`
-            const known = remembered.get(name)
+            const known = cached.get(name)
             return known === undefined
               ? Effect.flatMap(draw, (known) => make(name, entry, known))
               : Effect.succeed(known)

@@ -1,7 +1,7 @@
 /**
- * How long the tokens of an organization's consumers live (interface document 5.4): as long as the organization says, else
- * as long as the installation does. Remembered, and told by the database when it changes (`Invalidations`), so that a new
- * session costs no look at its organization.
+ * Token lifetimes of an organization's consumers (interface document 5.4): the organization's own, or else the
+ * installation's. They are cached, and the database notifies every process of changes (`Invalidations`), so starting a
+ * session does not read the organization.
  */
 import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,10 +11,10 @@ import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 
-/** Organizations remembered at most; the least recently used is forgotten first. */
-const rememberedMax = 20_000
+/** Cached organizations. The least recently used is evicted first. */
+const cachedMax = 20_000
 
-/** Seconds after which no access token that was made before is alive any more, whoever has set what meanwhile. */
+/** The longest possible lifetime of an access token in seconds, whatever settings change in the meantime. */
 export const longestAccess = Effect.map(Settings, ({ accessTokenLifetimeSeconds }) =>
   Math.max(accessTokenLifetimeSeconds, accessTokenTtl.most)
 )
@@ -28,9 +28,9 @@ export interface Lifetimes {
 export class TokenLifetimes extends Context.Service<
   TokenLifetimes,
   {
-    /** Of tokens that are made now. */
+    /** Returns the lifetimes of tokens issued now. */
     of(organizationId: string): Effect.Effect<Lifetimes, Unavailable>
-    /** Forgets what this process remembers of the organization. */
+    /** Evicts the organization from this process's cache. */
     forget(organizationId: string): Effect.Effect<void>
   }
 >()("usher/auth/tokens/TokenLifetimes") {
@@ -52,19 +52,18 @@ export class TokenLifetimes extends Context.Service<
         }
       }, orUnavailable)
 
-      const remembered = yield* Cache.makeWith(read, {
-        capacity: rememberedMax,
+      const cached = yield* Cache.makeWith(read, {
+        capacity: cachedMax,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)
       })
       yield* invalidations.subscribe("settings", {
-        handle: (organizationId) => Cache.invalidate(remembered, organizationId),
-        refresh: Cache.invalidateAll(remembered)
+        handle: (organizationId) => Cache.invalidate(cached, organizationId),
+        refresh: Cache.invalidateAll(cached)
       })
 
       return {
-        of: (organizationId) =>
-          invalidations.isCurrent() ? Cache.get(remembered, organizationId) : read(organizationId),
-        forget: (organizationId) => Cache.invalidate(remembered, organizationId)
+        of: (organizationId) => (invalidations.isCurrent() ? Cache.get(cached, organizationId) : read(organizationId)),
+        forget: (organizationId) => Cache.invalidate(cached, organizationId)
       }
     })
   )

@@ -1,9 +1,9 @@
 /**
- * A consumer's tokens (interface document 2.10; completions 2): JWTs signed with Ed25519. Access and refresh tokens differ
- * in `type` and in audience, so that neither can stand in for the other, nor for an admission grant.
+ * A consumer's tokens (interface document 2.10; completions 2): JWTs signed with Ed25519. Access tokens, refresh tokens
+ * and admission grants differ in `type` and audience, so none can be used in place of another.
  *
- * A token that was verified, or made here, is remembered until it expires: a consumer's second request costs no
- * signature check. It is remembered by the SHA-256 of its whole text, signature included.
+ * A token that was verified or issued here is cached until it expires, so a consumer's second request costs no
+ * signature check. The cache key is the SHA-256 of the whole token, signature included.
  */
 import { Clock, Context, Effect, Exit, Layer, Option, Schema } from "effect"
 import * as Jose from "jose"
@@ -16,18 +16,18 @@ import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { Revocations } from "../sessions/Revocations.ts"
 import { algorithm, SigningKeys } from "../keys/SigningKeys.ts"
 
-/** `iss` of everything Usher signs. */
+/** The `iss` of everything Usher signs. */
 export const issuer = "usher"
 
 const audiences = { access: "usher:consumer-api", refresh: "usher:refresh" } as const
 
-/** Access tokens remembered at least. */
+/** Least number of cached access tokens. */
 const rememberedTokens = 125_000
 
-/** Characters of a token that is looked at; ours have some 600. */
+/** Longer tokens are rejected unread. Tokens of Usher have about 600 characters. */
 const lengthMax = 4_096
 
-/** Whether the consumer has shown who it is. */
+/** Whether the consumer has signed in. */
 export const SessionType = Schema.Literals(["guest", "authenticated"])
 export type SessionType = typeof SessionType.Type
 
@@ -39,19 +39,19 @@ export interface TokenSubject {
   readonly sessionType: SessionType
 }
 
-/** A consumer as its access token names it. */
+/** The claims of an access token. */
 export interface VerifiedAccess extends TokenSubject {
   /** When the token ends. */
   readonly expiresAt: Millis
 }
 
-/** A refresh token as it names itself. */
+/** The claims of a refresh token. */
 export interface VerifiedRefresh extends TokenSubject {
   /** Its `jti`. */
   readonly tokenId: string
 }
 
-/** A token as it is handed out. */
+/** A token for a caller. */
 export interface IssuedToken {
   readonly token: string
   readonly expiresAt: Millis
@@ -60,11 +60,11 @@ export interface IssuedToken {
 export class Tokens extends Context.Service<
   Tokens,
   {
-    /** A new access token; unless it is said how long it lives, that is the installation's setting. */
+    /** Issues an access token. By default it has the installation's lifetime. */
     issueAccess(subject: TokenSubject, lifetimeSeconds?: number): Effect.Effect<IssuedToken>
     /**
-     * A refresh token with the given `jti`, whose hash is what the session keeps of it; its lifetime likewise. It begins
-     * now, or at `issuedAt`: the same token can be signed again, and is the same text while the same key signs.
+     * Issues a refresh token with the given `jti`, whose hash the session stores. It starts now, or at `issuedAt`.
+     * Signing it again gives the same text while the same key signs.
      */
     issueRefresh(
       subject: TokenSubject,
@@ -73,13 +73,15 @@ export class Tokens extends Context.Service<
       issuedAt?: Millis
     ): Effect.Effect<IssuedToken>
     /**
-     * Whom the token names; undefined if it is not an access token of ours, has expired, its session has ended, or its
-     * consumer is archived. Asks the database only while memory may have missed such an end.
+     * Returns the claims; undefined if the token is invalid, its session has ended, or its consumer is archived.
+     * Queries the database only while memory may have missed such an end.
      */
     verifyAccess(token: string): Effect.Effect<VerifiedAccess | undefined, Unavailable>
-    /** Whether a token that was verified has expired since, or its session is known here to have ended. Costs next to nothing. */
+    /** Like `verifyAccess`. While the database is away, a verified token keeps its last known state. */
+    verifyForStatus(token: string): Effect.Effect<VerifiedAccess | undefined, Unavailable>
+    /** Whether a verified token has expired since, or its session has ended. Reads memory only. */
     hasEnded(access: VerifiedAccess, now: Millis): boolean
-    /** Whom the token names; undefined if it is not a refresh token of ours, or has expired. Whether it has been used, the session knows. */
+    /** Returns the claims; undefined if the token is invalid. Only the session knows whether it was used. */
     verifyRefresh(token: string): Effect.Effect<VerifiedRefresh | undefined>
   }
 >()("usher/auth/tokens/Tokens") {
@@ -92,8 +94,8 @@ export class Tokens extends Context.Service<
       let removals = keys.removals
       let verified = new SegmentedCache<Exit.Success<VerifiedAccess>>(rememberedTokens)
 
-      /** The tokens that were verified, with keys that are still accepted. */
-      const remembered = () => {
+      /** The cache of tokens verified with accepted keys. */
+      const cache = () => {
         if (removals === keys.removals) return verified
         removals = keys.removals
         return (verified = new SegmentedCache(rememberedTokens))
@@ -124,46 +126,51 @@ export class Tokens extends Context.Service<
       })
 
       const check = Effect.fnUntraced(function* (token: string, digest: string, now: Millis) {
-        const memory = remembered()
+        const entries = cache()
         const read = yield* verify(keys, token, { audience: audiences.access, now }).pipe(Effect.option)
         const claims = Option.flatMap(read, decodeAccess)
         if (Option.isNone(claims)) return undefined
         const { organizationId, mode, consumerId, sessionId, sessionType, exp } = claims.value
         const access = { tenant: { organizationId, mode }, consumerId, sessionId, sessionType, expiresAt: exp * 1000 }
         const known = succeed(access)
-        memory.set(digest, known)
-        return yield* live(known)
+        const isLive = yield* live(known, revocations.check)
+        entries.set(digest, known)
+        return isLive
       })
 
-      /** Nothing for a session that has ended. */
-      const live = (known: Exit.Success<VerifiedAccess>): Effect.Effect<VerifiedAccess | undefined, Unavailable> => {
+      /** Returns undefined for a session that has ended. */
+      const live = (
+        known: Exit.Success<VerifiedAccess>,
+        query: Revocations["Service"]["check"]
+      ): Effect.Effect<VerifiedAccess | undefined, Unavailable> => {
         if (revocations.isRevoked(known.value)) return undefinedExit
         if (revocations.isComplete()) return known
-        return Effect.map(revocations.check(known.value.sessionId), (isRevoked) =>
-          isRevoked ? undefined : known.value
-        )
+        return Effect.map(query(known.value.sessionId), (isRevoked) => (isRevoked ? undefined : known.value))
       }
+
+      const verifying = (query: Revocations["Service"]["check"]) => (token: string) =>
+        Effect.withFiber<VerifiedAccess | undefined, Unavailable>((fiber) => {
+          if (token.length > lengthMax) return undefinedExit
+          const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+          const digest = digestOf(token)
+          const known = cache().get(digest)
+          if (known === undefined) return check(token, digest, now)
+          if (known.value.expiresAt > now) return live(known, query)
+          cache().delete(digest)
+          return undefinedExit
+        })
 
       return {
         issueAccess: Effect.fnUntraced(function* (subject, lifetimeSeconds = settings.accessTokenLifetimeSeconds) {
-          const memory = remembered()
+          const entries = cache()
           const issued = yield* issue("access", subject, crypto.randomUUID(), lifetimeSeconds)
-          memory.set(digestOf(issued.token), succeed({ ...subject, expiresAt: issued.expiresAt }))
+          entries.set(digestOf(issued.token), succeed({ ...subject, expiresAt: issued.expiresAt }))
           return issued
         }),
         issueRefresh: (subject, tokenId, lifetimeSeconds = settings.refreshTokenLifetimeSeconds, issuedAt) =>
           issue("refresh", subject, tokenId, lifetimeSeconds, issuedAt),
-        verifyAccess: (token) =>
-          Effect.withFiber((fiber) => {
-            if (token.length > lengthMax) return undefinedExit
-            const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-            const digest = digestOf(token)
-            const known = remembered().get(digest)
-            if (known === undefined) return check(token, digest, now)
-            if (known.value.expiresAt > now) return live(known)
-            remembered().delete(digest)
-            return undefinedExit
-          }),
+        verifyAccess: verifying(revocations.check),
+        verifyForStatus: verifying(revocations.checkForStatus),
         hasEnded: (access, now) => access.expiresAt <= now || revocations.isRevoked(access),
         verifyRefresh: Effect.fnUntraced(function* (token) {
           if (token.length > lengthMax) return undefined
@@ -210,13 +217,13 @@ export const sign = (keys: SigningKeys["Service"], claims: Jose.JWTPayload): Eff
 
 const compactPattern = /^[\w-]+\.[\w-]+\.([\w-]+)$/
 
-/** Decoders of Base64 are lenient; a token has one spelling, without white space and stray bits at the end. */
+/** Decoders of Base64 are lenient. A token has one spelling, without white space and stray bits at the end. */
 const isCanonical = (token: string): boolean => {
   const signature = compactPattern.exec(token)?.[1]
   return signature !== undefined && Buffer.from(signature, "base64url").toString("base64url") === signature
 }
 
-/** The claims of a JWT of ours: known key, our algorithm and issuer, the given audience, not expired at `now`. */
+/** Returns the claims of a JWT with an accepted key, our issuer and the audience, not expired at `now`. */
 export const verify = (
   keys: SigningKeys["Service"],
   token: string,
@@ -234,7 +241,7 @@ export const verify = (
       ),
     catch: (error) => (error instanceof Jose.errors.JOSEError ? error : new Jose.errors.JWTInvalid("unreadable token"))
   }).pipe(Effect.map(({ payload }) => payload))
-  // Another process may sign with a key already that this one hears of in a moment.
+  // Another process may already sign with a key that this process is not yet notified of.
   return Effect.catch(attempt, (error) =>
     error instanceof Jose.errors.JWKSNoMatchingKey
       ? Effect.flatMap(keys.lookAgain, (mayBeKnown) => (mayBeKnown ? attempt : Effect.fail(error)))

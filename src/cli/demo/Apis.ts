@@ -1,6 +1,6 @@
 /**
- * The two APIs as the demo's people use them: a consumer's browser, a shop's server and an admin's. Whoever cannot
- * reach the server, or is told to come back later, tries again for as long as a person would.
+ * Clients for the two APIs, as the demo uses them: a consumer's browser, a shop's server and an admin. A call that gets
+ * no response, or a 503, is retried for up to 30 seconds.
  */
 import { Effect, flow, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
@@ -9,7 +9,7 @@ import type { DemoServer, Keys } from "./DemoServer.ts"
 
 const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
-/** A consumer's own place, as far as the demo reads it. */
+/** The fields of a consumer's own place that the demo reads. */
 export const Place = Schema.Struct({
   status: Schema.Literals(["NOT_QUEUED", "QUEUED", "GRANTED", "COMPLETED", "DENIED", "LEFT"]),
   enteredAt: maybe(Schema.String),
@@ -35,7 +35,7 @@ export type Recorded = typeof Recorded.Type
 export const ListedPlace = Schema.Struct({ consumerId: Schema.String, status: Schema.String })
 export type ListedPlace = typeof ListedPlace.Type
 
-/** The queue as its admin watches it. */
+/** The queue as the admin monitors it. */
 export const Live = Schema.Struct({
   lifecycle: Schema.String,
   teardownStatus: maybe(Schema.String),
@@ -52,26 +52,26 @@ const page = <S extends Schema.Top>(item: S) =>
     pageInfo: Schema.Struct({ endCursor: Schema.NullOr(Schema.String) })
   })
 
-/** A guest's session: who it is and how it says so. */
+/** A guest's session: its consumer and its access token. */
 export interface Session {
   readonly consumerId: string
   readonly accessToken: string
 }
 
-/** An answer that is not the one hoped for. */
+/** A response with an error status. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", {
   status: Schema.Int,
-  /** The answer's own `code`; empty if it has none. */
+  /** The response's `code`; empty if it has none. */
   code: Schema.String,
   message: Schema.String
 }) {}
 
 export type Apis = Effect.Success<ReturnType<typeof make>>
 
-/** The clients of an organization; `onRetry` is told of each attempt that failed. */
+/** Creates the clients of an organization. `onRetry` runs after each failed attempt. */
 export const make = Effect.fnUntraced(function* (server: DemoServer, keys: Keys, onRetry: () => void) {
   const http = yield* HttpClient.HttpClient
-  const patience = Schedule.min([Schedule.exponential("50 millis", 1.5), Schedule.spaced("500 millis")]).pipe(
+  const retries = Schedule.min([Schedule.exponential("50 millis", 1.5), Schedule.spaced("500 millis")]).pipe(
     Schedule.jittered,
     Schedule.upTo({ duration: "30 seconds" })
   )
@@ -79,8 +79,8 @@ export const make = Effect.fnUntraced(function* (server: DemoServer, keys: Keys,
   const call = <S extends Schema.Top>(schema: S, request: HttpClientRequest.HttpClientRequest) =>
     http.execute(request).pipe(
       Effect.flatMap((response) => read(schema, request, response)),
-      Effect.tapError((error) => Effect.sync(() => passes(error) && onRetry())),
-      Effect.retry({ schedule: patience, while: passes }),
+      Effect.tapError((error) => Effect.sync(() => isTemporary(error) && onRetry())),
+      Effect.retry({ schedule: retries, while: isTemporary }),
       Effect.catchTag("HttpClientError", (error) => Effect.fail(new DemoFailed({ message: error.message })))
     )
 
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function* (server: DemoServer, keys: Keys,
       ? HttpClientRequest.post(path)
       : HttpClientRequest.post(path).pipe(HttpClientRequest.bodyJsonUnsafe(body))
 
-  /** All items of a list, page by page. */
+  /** Reads all items of a list, page by page. */
   const all = Effect.fnUntraced(function* <S extends Schema.Top>(item: S, path: string) {
     const items: Array<S["Type"]> = []
     let after: string | null = null
@@ -157,8 +157,8 @@ export const make = Effect.fnUntraced(function* (server: DemoServer, keys: Keys,
   }
 })
 
-/** Whether it is worth another attempt: nobody answered, or the answer was to come back later. */
-const passes = (error: unknown): boolean =>
+/** Whether another attempt may succeed: there was no response, or a 503. */
+const isTemporary = (error: unknown): boolean =>
   Predicate.isTagged(error, "HttpClientError") || (error instanceof Refused && error.status === 503)
 
 interface PageInfo {
@@ -179,10 +179,10 @@ const read = Effect.fnUntraced(function* <S extends Schema.Top>(
     return yield* new Refused({
       status: response.status,
       code,
-      message: `${what} answered ${response.status}: ${text}`
+      message: `${what} returned ${response.status}: ${text}`
     })
   }
   return yield* Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(text).pipe(
-    Effect.mapError((issue) => new DemoFailed({ message: `${what} answered what was not expected: ${issue.message}` }))
+    Effect.mapError((issue) => new DemoFailed({ message: `${what} returned an unexpected response: ${issue.message}` }))
   )
 })

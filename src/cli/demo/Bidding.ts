@@ -1,4 +1,4 @@
-/** The demo's two auctions: one in which the highest bids win, and one in which the price falls until someone takes it. */
+/** The demo's two auctions: one that the highest bids win, and one with a falling price. */
 import { Clock, Effect, Random, Schema } from "effect"
 import { toText } from "../../domain/values/Time.ts"
 import type { Apis, Session } from "./Apis.ts"
@@ -15,7 +15,7 @@ type State = typeof State.Type
 const english = { bidders: 20, quantity: 3, seconds: 8, autoExtendSeconds: 2, bidsEach: 4 }
 const dutch = { bidders: 40, quantity: 10, startPrice: 100, floorPrice: 40, dropAmount: 5 }
 
-/** The highest bids win; a late one moves the end. */
+/** Plays the auction that the highest bids win. A late bid extends it. */
 export const playEnglish = Effect.fnUntraced(function* (apis: Apis, sequenceId: string) {
   const bidders = yield* guests(apis, english.bidders)
   const now = yield* Clock.currentTimeMillis
@@ -35,7 +35,7 @@ export const playEnglish = Effect.fnUntraced(function* (apis: Apis, sequenceId: 
   return [englishCheck(states)]
 })
 
-/** Bids a random amount now and then; a bid that is too low by now is simply not had. */
+/** Bids a random amount at intervals. Ignores a refusal because the bid is too low by then. */
 const bidSeveralTimes = Effect.fnUntraced(function* (apis: Apis, path: string, session: Session) {
   for (let bid = 0; bid < english.bidsEach; bid++) {
     yield* Effect.sleep(yield* Random.nextIntBetween(100, 1_000))
@@ -64,7 +64,7 @@ const englishCheck = (states: ReadonlyArray<State>): Check => {
   }
 }
 
-/** The price falls every second; who finds it low enough takes a unit at once. */
+/** Plays the auction whose price falls every second. A buyer takes a unit as soon as the price is low enough. */
 export const playDutch = Effect.fnUntraced(function* (apis: Apis, sequenceId: string) {
   const buyers = yield* guests(apis, dutch.bidders)
   const now = yield* Clock.currentTimeMillis
@@ -85,14 +85,14 @@ export const playDutch = Effect.fnUntraced(function* (apis: Apis, sequenceId: st
   })
   const prices = paid.flatMap(({ price, most }) => (price === undefined ? [] : [{ price: Number(price), most }]))
   const check: Check = {
-    promise: "the falling price sold every unit, to nobody for more than they wanted",
+    promise: "the falling price sold every unit, none above its buyer's maximum",
     holds: prices.length === dutch.quantity && prices.every(({ price, most }) => price <= most),
     detail: `${prices.length} of ${dutch.quantity} units sold, from ${Math.max(...prices.map(({ price }) => price))} down to ${Math.min(...prices.map(({ price }) => price))}`
   }
   return [check]
 })
 
-/** Tries again and again with what it is willing to pay; what it paid in the end, if anything. */
+/** Bids its maximum until it buys or the auction is over. Returns the price paid, if any. */
 const buyWhenCheap = Effect.fnUntraced(function* (apis: Apis, path: string, session: Session) {
   const most = yield* Random.nextIntBetween(dutch.floorPrice + 20, dutch.startPrice)
   const attempt = apis.consumer.post(State, `${path}/bid`, session, { amount: `${most}` }).pipe(

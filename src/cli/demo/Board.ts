@@ -1,18 +1,18 @@
 /**
- * The demo's display: on a terminal a block that is redrawn in place, elsewhere a plain line every two seconds, with the
- * story's lines above it as they happen.
+ * The demo's display. On a terminal the figures are a block that is redrawn in place. Elsewhere they are a plain line
+ * every two seconds. Messages appear above the figures.
  */
 import { Clock, Effect, Stdio, Terminal } from "effect"
 import type { Crowd } from "./Crowd.ts"
 
 export interface Board {
-  /** Tells a part of the story, above the figures. */
-  readonly tell: (line: string) => Effect.Effect<void>
-  /** Shows the figures while the other effect runs. */
+  /** Prints a message above the figures. */
+  readonly print: (line: string) => Effect.Effect<void>
+  /** Shows the figures while the effect runs. */
   readonly during: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-/** What a sample of the figures is compared with, to tell a rate. */
+/** Earlier figures, to compute rates from. */
 interface Sample {
   readonly at: number
   readonly entered: number
@@ -22,11 +22,11 @@ interface Sample {
 
 const redrawMillis = 200
 const plainLineMillis = 2_000
-/** Longer than the time between two lines, so that there is always a sample to compare with. */
+/** Longer than the time between two lines, so that there is always an earlier sample. */
 const rateWindowMillis = 2_500
 const barWidth = 40
 
-/** A board over the crowd's notes; `isUp` says whether the server is there. */
+/** Creates a board for the crowd's figures. `isUp` returns whether the server runs. */
 export const make = Effect.fnUntraced(function* (
   crowd: Crowd,
   options: { readonly consumers: number; readonly maxAdmissions: number; readonly isUp: () => boolean }
@@ -70,11 +70,11 @@ export const make = Effect.fnUntraced(function* (
     : Effect.forever(Effect.andThen(Effect.sleep(plainLineMillis), line))
 
   const board: Board = {
-    tell: (text) =>
+    print: (text) =>
       Effect.suspend(() => {
-        const told = write(`${clear()}${text}\n`)
+        const printed = write(`${clear()}${text}\n`)
         linesDrawn = 0
-        return told
+        return printed
       }),
     during: (effect) =>
       Effect.scoped(Effect.andThen(Effect.forkScoped(show), effect)).pipe(

@@ -1,13 +1,11 @@
-/**
- * What the demo proves at its end: the consumers' own notes held against what the Admin API has on record.
- */
+/** The demo's checks: compares the consumers' notes with what the Admin API has on record. */
 import type { ListedPlace, Recorded } from "./Apis.ts"
 import type { Crowd, Notes } from "./Crowd.ts"
 
 export interface Check {
   readonly promise: string
   readonly holds: boolean
-  /** The figures behind it. */
+  /** The figures that support the result. */
   readonly detail: string
 }
 
@@ -19,16 +17,16 @@ export interface Evidence {
 }
 
 export const run = (evidence: Evidence): ReadonlyArray<Check> => [
-  nobodyLost(evidence),
+  nothingLost(evidence),
   recordsAgree(evidence),
-  nobodyAdmittedTwice(evidence),
+  admittedOnce(evidence),
   grantsWithinStock(evidence),
   orderKept(evidence),
-  nobodyOvertaken(evidence)
+  neverOvertaken(evidence)
 ]
 
-/** Each acknowledged entry is on record, at the instant the consumer was told. */
-const nobodyLost = ({ crowd, history }: Evidence): Check => {
+/** Each acknowledged entry is on record, with the instant the consumer received. */
+const nothingLost = ({ crowd, history }: Evidence): Check => {
   const enteredAt = new Map<string, string>()
   for (const { type, consumerId, at } of history) {
     if (type === "Entered" && typeof consumerId === "string" && !enteredAt.has(consumerId))
@@ -37,25 +35,25 @@ const nobodyLost = ({ crowd, history }: Evidence): Check => {
   const acknowledged = crowd.notes.filter((notes) => notes.enteredAt !== undefined)
   const lost = acknowledged.filter((notes) => enteredAt.get(notes.consumerId) !== notes.enteredAt)
   return {
-    promise: "nobody was lost",
+    promise: "no entry was lost",
     holds: lost.length === 0 && acknowledged.length === crowd.notes.length,
     detail: `${acknowledged.length} acknowledged entries, ${lost.length} missing from the record`
   }
 }
 
-/** The last thing a consumer was told is what the record says. */
+/** The last response to each consumer matches the record. */
 const recordsAgree = ({ crowd, places }: Evidence): Check => {
   const statuses = new Map(places.map(({ consumerId, status }) => [consumerId, status]))
   const disagreeing = crowd.notes.filter((notes) => statuses.get(notes.consumerId) !== notes.status)
   return {
-    promise: "every place is as its consumer was told",
+    promise: "every place matches its consumer's last response",
     holds: disagreeing.length === 0,
     detail: `${crowd.notes.length} places, ${disagreeing.length} that differ`
   }
 }
 
-/** Nobody in the demo enters twice, so nobody may be granted twice. */
-const nobodyAdmittedTwice = ({ crowd, history }: Evidence): Check => {
+/** No consumer of the demo enters twice, so none may be granted twice. */
+const admittedOnce = ({ crowd, history }: Evidence): Check => {
   const grants = new Map<string, number>()
   for (const { type, consumerId } of history) {
     if (type === "Granted") grants.set(consumerId!, (grants.get(consumerId!) ?? 0) + 1)
@@ -63,13 +61,16 @@ const nobodyAdmittedTwice = ({ crowd, history }: Evidence): Check => {
   const twice = [...grants.values()].filter((count) => count > 1).length
   const seenTwice = crowd.notes.filter((notes) => notes.grants.length > 1).length
   return {
-    promise: "nobody was admitted twice",
+    promise: "no consumer was admitted twice",
     holds: twice === 0 && seenTwice === 0 && grants.size > 0,
     detail: `${grants.size} consumers admitted, ${Math.max(twice, seenTwice)} of them more than once`
   }
 }
 
-/** At no moment were more grants live or used than there were pairs; a grant that expired, was denied or was left gives its pair back. */
+/**
+ * At no time were more grants active or used than there were pairs. A grant that expired, was denied or was left
+ * returns its pair.
+ */
 const grantsWithinStock = ({ history, maxAdmissions }: Evidence): Check => {
   const granted = new Set<string>()
   let taken = 0
@@ -88,7 +89,7 @@ const grantsWithinStock = ({ history, maxAdmissions }: Evidence): Check => {
   }
 }
 
-/** Whoever came after the opening is admitted in the order of the record, and after everyone from the lobby. */
+/** Consumers that entered after the opening are admitted in the order of the record, after everyone from the lobby. */
 const orderKept = ({ history }: Evidence): Check => {
   const waiting = new Set<string>()
   const lobby = new Set<string>()
@@ -101,8 +102,8 @@ const orderKept = ({ history }: Evidence): Check => {
     else if (type === "Granted") {
       admissions += 1
       const first = lobby.size > 0 ? undefined : waiting.values().next().value
-      const inOrder = first === undefined ? lobby.has(consumerId!) : first === consumerId
-      if (!inOrder) inversions += 1
+      const isInOrder = first === undefined ? lobby.has(consumerId!) : first === consumerId
+      if (!isInOrder) inversions += 1
     }
     if (type !== "Entered" && typeof consumerId === "string") {
       lobby.delete(consumerId)
@@ -116,14 +117,14 @@ const orderKept = ({ history }: Evidence): Check => {
   }
 }
 
-/** A position never grows, crash or not. */
-const nobodyOvertaken = ({ crowd }: Evidence): Check => {
-  const answers = crowd.notes.reduce((total, notes) => total + notes.positions.length, 0)
+/** A position never grows, even across the crash. */
+const neverOvertaken = ({ crowd }: Evidence): Check => {
+  const seen = crowd.notes.reduce((total, notes) => total + notes.positions.length, 0)
   const overtaken = crowd.notes.filter(isOvertaken).length
   return {
-    promise: "nobody was overtaken",
-    holds: overtaken === 0 && answers > 0,
-    detail: `${answers} positions seen, ${overtaken} consumers whose position grew`
+    promise: "no consumer was overtaken",
+    holds: overtaken === 0 && seen > 0,
+    detail: `${seen} positions seen, ${overtaken} consumers whose position grew`
   }
 }
 

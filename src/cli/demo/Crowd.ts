@@ -1,29 +1,29 @@
 /**
- * The demo's consumers. Each lives by itself, as a person with a browser does: comes, waits, buys, gives up or forgets,
- * and writes down everything the server acknowledged. What they wrote is what the checks trust.
+ * The demo's consumers. Each acts independently, like a person with a browser: it enters, waits, buys, leaves or lets
+ * its admission expire. It notes everything that the server acknowledged, and the checks rely on these notes.
  */
 import { Clock, Effect, Random } from "effect"
 import type { Apis, Place, Session } from "./Apis.ts"
 
-/** What a consumer does with its place: buys when admitted, gives up waiting, or lets the admission expire. */
+/** What a consumer does: buys when admitted, leaves while waiting, or lets the admission expire. */
 export type Temper = "buys" | "leaves" | "forgets"
 
-/** A consumer's notes; each is an answer of the server. */
+/** A consumer's notes, all from responses of the server. */
 export interface Notes {
   readonly consumerId: string
   readonly temper: Temper
-  /** As the first answer to entering said. */
+  /** From the first response to entering. */
   enteredAt: string | undefined
-  /** Positions seen, in the order they were seen. */
+  /** Positions, in the order they were received. */
   readonly positions: Array<number>
-  /** Different grants received: token and instant. */
+  /** Distinct grants received: token and instant. */
   readonly grants: Array<{ readonly token: string; readonly grantedAt: string }>
-  /** The last status that was answered. */
+  /** The status of the last response. */
   status: Place["status"]
   reason: string | undefined
 }
 
-/** The crowd's notes, and what they add up to at this moment. */
+/** The crowd's notes and their current totals. */
 export interface Crowd {
   readonly notes: Array<Notes>
   readonly tally: {
@@ -34,9 +34,9 @@ export interface Crowd {
     completed: number
     left: number
     turnedAway: number
-    /** Answers to polls. */
+    /** Responses to polls. */
     polls: number
-    /** Attempts that failed and were made again. */
+    /** Failed attempts that were retried. */
     retries: number
   }
 }
@@ -59,7 +59,7 @@ export const make = (): Crowd => ({
 const leaversShare = 0.08
 const forgettersShare = 0.12
 
-/** Sends consumers to the queue, evenly spread over `overSeconds`; ends when each has come to its end. */
+/** Sends consumers to the queue, evenly spread over `overSeconds`. Returns when all have finished. */
 export const visit = Effect.fnUntraced(function* (
   crowd: Crowd,
   apis: Apis,
@@ -74,7 +74,7 @@ export const visit = Effect.fnUntraced(function* (
   )
 })
 
-/** One consumer, from the first click to the end. */
+/** Simulates one consumer from its session to its end. */
 const live = Effect.fnUntraced(function* (crowd: Crowd, apis: Apis, queueId: string) {
   const session = yield* apis.consumer.session
   const dice = yield* Random.next
@@ -102,7 +102,7 @@ const live = Effect.fnUntraced(function* (crowd: Crowd, apis: Apis, queueId: str
   }
 })
 
-/** Looks around in the shop, then pays. A grant that ran out meanwhile is noticed at the next poll. */
+/** Browses for a moment, then pays. If the grant expired in between, the next poll shows it. */
 const buy = Effect.fnUntraced(function* (crowd: Crowd, apis: Apis, queueId: string, notes: Notes) {
   yield* Effect.sleep(yield* Random.nextIntBetween(200, 1_500))
   const { token } = notes.grants.at(-1)!
@@ -119,11 +119,11 @@ const leave = (crowd: Crowd, apis: Apis, queueId: string, notes: Notes, session:
     Effect.catchTag("Refused", ignoreConflict)
   )
 
-/** The place has moved on in the meantime. */
+/** Ignores a conflict: the place has changed in the meantime. */
 const ignoreConflict = <E extends { readonly status: number }>(refused: E) =>
   refused.status === 409 ? Effect.void : Effect.fail(refused)
 
-/** Writes an answer down. */
+/** Notes a response. */
 const note = ({ tally }: Crowd, notes: Notes, place: Place): void => {
   if (notes.enteredAt === undefined && typeof place.enteredAt === "string") {
     notes.enteredAt = place.enteredAt
@@ -142,7 +142,7 @@ const note = ({ tally }: Crowd, notes: Notes, place: Place): void => {
   else if (place.status === "DENIED") tally.turnedAway += 1
 }
 
-/** A grant is another one if it was made at another instant; its token may be signed anew with each answer. */
+/** Grants are distinct by their instant. The token of one grant may be signed again for each response. */
 const noteGrant = (tally: Crowd["tally"], notes: Notes, { admissionGrant, grantedAt }: Place): void => {
   const isKnown = notes.grants.some((grant) => grant.grantedAt === grantedAt)
   if (isKnown || typeof admissionGrant !== "string" || typeof grantedAt !== "string") return
@@ -150,6 +150,6 @@ const noteGrant = (tally: Crowd["tally"], notes: Notes, { admissionGrant, grante
   tally.admitted += 1
 }
 
-/** Who is far back looks less often. */
+/** Returns the pause until the next poll. Consumers far back poll less often. */
 const pauseMillis = ({ estimatedWaitTimeInSeconds }: Place): number =>
   Math.min(2_000, Math.max(400, (estimatedWaitTimeInSeconds ?? 4) * 125))

@@ -1,10 +1,8 @@
-/**
- * Why the demo could not go on, told to the person who started it.
- */
+/** The error that ends the demo, with a message for the operator. */
 import { Runtime, Schema } from "effect"
 
-/** What went wrong, with what the server last said where that helps. */
+/** The problem, with the server's last output where that helps. */
 export class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { message: Schema.String }) {
-  // It is told in words by the command; a log entry with a stack would only bury them.
+  // The command prints the message. A log entry with a stack would only hide it.
   override readonly [Runtime.errorReported] = false
 }

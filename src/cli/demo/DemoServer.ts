@@ -1,6 +1,6 @@
 /**
- * The server the demo plays against: a process of its own, on the embedded database in a folder of its own, so that it
- * can be killed as hard as a machine can be. Its ports stay the same over restarts, as they would behind an address.
+ * The server of the demo: a separate process with its own embedded database and folder, so that it can be killed
+ * abruptly. Its ports stay the same across restarts.
  */
 import { Clock, Config, Console, Effect, Exit, FileSystem, Option, Schedule, Schema, Scope, Stream } from "effect"
 import { HttpClient } from "effect/http"
@@ -12,7 +12,7 @@ import { folderAt } from "../../store/postgres/embedded/ServerFolder.ts"
 import { stop as stopEmbedded } from "../../store/postgres/embedded/ServerProcess.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
-/** An organization's credentials, as `organizations create --json` prints them. */
+/** An organization's credentials, as printed by `organizations create --json`. */
 export const Keys = Schema.Struct({
   organizationId: Schema.String,
   publishableKey: Schema.String,
@@ -23,13 +23,13 @@ export type Keys = typeof Keys.Type
 export interface DemoServer {
   readonly consumerUrl: string
   readonly adminUrl: string
-  /** Starts the process and waits until it is ready; answers after how many milliseconds it was. */
+  /** Starts the process and waits until it is ready. Returns the milliseconds it took. */
   readonly start: Effect.Effect<number, DemoFailed>
-  /** SIGKILL: the process gets no chance to do anything. */
+  /** Sends SIGKILL: the process cannot react. */
   readonly kill: Effect.Effect<void, DemoFailed>
-  /** SIGTERM: the process ends in order; answers its exit code. */
+  /** Sends SIGTERM: the process stops gracefully. Returns its exit code. */
   readonly stop: Effect.Effect<number, DemoFailed>
-  /** An organization, made on the command line beside the running server. */
+  /** Creates an organization with the command line, while the server runs. */
   readonly createOrganization: Effect.Effect<Keys, DemoFailed>
   /** The last lines the process printed. */
   readonly logTail: Effect.Effect<string>
@@ -46,7 +46,7 @@ const readySecondsMax = 30
 const stopSecondsMax = 20
 const logLinesMax = 40
 
-/** A server that is not running yet. When the scope closes nothing of it is left, whatever happened before. */
+/** Prepares a server that does not run yet. When the scope closes, its processes and files are removed. */
 export const make = Effect.gen(function* () {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const fileSystem = yield* FileSystem.FileSystem
@@ -109,7 +109,7 @@ export const make = Effect.gen(function* () {
     yield* Effect.raceFirst(ready, ended)
   })
 
-  /** Sends the signal and waits for the end; answers the exit code, 128 and up after a signal. */
+  /** Sends the signal and waits for the exit. Returns the exit code, or 128 after a signal. */
   const end = (signal: "SIGKILL" | "SIGTERM") =>
     Effect.suspend(() => {
       if (running === undefined) return Effect.succeed(0)
@@ -128,15 +128,15 @@ export const make = Effect.gen(function* () {
 
   yield* Effect.addFinalizer(() =>
     end("SIGTERM").pipe(
-      // A server that was killed has left its database running.
+      // A killed server leaves its database running.
       Effect.andThen(stopEmbedded(folderAt(join(directory, "postgres")))),
       Effect.provideService(FileSystem.FileSystem, fileSystem),
       Effect.ignore({ log: true })
     )
   )
 
-  /** Where the embedded database cannot run, one that was named will do. */
-  const launchAnyhow = launch.pipe(
+  /** Falls back to DATABASE_URL if the embedded database cannot run. */
+  const launchWithFallback = launch.pipe(
     Effect.catch((error) => {
       if (!embedded || Option.isNone(databaseUrl)) return Effect.fail(error)
       embedded = false
@@ -152,7 +152,7 @@ export const make = Effect.gen(function* () {
     adminUrl,
     start: Effect.gen(function* () {
       const begun = yield* Clock.currentTimeMillis
-      yield* Effect.mapError(launchAnyhow, failed("The server does not start"))
+      yield* Effect.mapError(launchWithFallback, failed("The server does not start"))
       return (yield* Clock.currentTimeMillis) - begun
     }),
     kill: end("SIGKILL").pipe(Effect.mapError(failed("The server could not be killed")), Effect.asVoid),
@@ -168,7 +168,9 @@ export const make = Effect.gen(function* () {
   return server
 })
 
-/** A fresh folder, removed with everything in it when the scope closes. The database's own account must get inside. */
+/**
+ * Creates a temporary folder, which is removed when the scope closes. The database's own account needs access to it.
+ */
 const dataDirectory = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
   const directory = yield* fileSystem.makeTempDirectoryScoped({ prefix: "usher-demo-" })
@@ -176,7 +178,7 @@ const dataDirectory = Effect.gen(function* () {
   return directory
 }).pipe(Effect.mapError((cause) => new DemoFailed({ message: `No folder for the demo: ${cause.message}` })))
 
-/** A TCP port that is free on loopback at this moment. */
+/** Finds a TCP port that is free on loopback. */
 const freePort = Effect.callback<number, DemoFailed>((resume) => {
   const listener = createServer()
   listener.once("error", (error) =>

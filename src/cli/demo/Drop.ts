@@ -1,6 +1,4 @@
-/**
- * The story that the demo tells: the crowd, the crash, what happens beside the queue, and what is checked at the end.
- */
+/** Plays the demo: the crowd, the crash, the other mechanisms next to the queue, and the checks at the end. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Clock, Console, Effect, Schedule } from "effect"
 import { toText } from "../../domain/values/Time.ts"
@@ -15,31 +13,33 @@ import * as Grants from "./Grants.ts"
 import * as Raffle from "./Raffle.ts"
 import * as Release from "./Release.ts"
 
-/** Pairs of sneakers: admissions in all. */
+/** Pairs of sneakers per consumer, which limit the admissions. */
 const pairsPerConsumer = 0.3
 const admissionsPerMinute = 3_000
 const admissionExpirationSeconds = 5
 const lobbySeconds = 5
 const arrivalSeconds = 10
-/** The server is killed when so many of the pairs' admissions have been seen. */
+/** The share of the admissions after which the server is killed. */
 const killAtShare = 0.45
-/** Connections of the whole crowd; each carries the requests of many. */
+/** Connections of the whole crowd. Each carries the requests of many consumers. */
 const connections = 64
 
-/** Plays it with a server of its own, which has ended when this returns. */
+/** Plays the demo with its own server, which has stopped when this returns. */
 export const play = (consumers: number) =>
   Effect.gen(function* () {
     const server = yield* DemoServer.make
     yield* story(server, consumers).pipe(
       Effect.timeoutOrElse({
         duration: "3 minutes",
-        orElse: () => Effect.fail(new DemoFailed({ message: "The demo did not come to its end within 3 minutes." }))
+        orElse: () => Effect.fail(new DemoFailed({ message: "The demo did not finish within 3 minutes." }))
       }),
-      Effect.tapError(() => Effect.flatMap(server.logTail, (tail) => Console.error(`The server said last:\n  ${tail}`)))
+      Effect.tapError(() =>
+        Effect.flatMap(server.logTail, (tail) => Console.error(`The server's last output:\n  ${tail}`))
+      )
     )
   }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndiciOptions({ connections })))
 
-/** The whole story, against a server that is not running yet. */
+/** Plays all parts, against a server that does not run yet. */
 const story = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consumers: number) {
   const begun = yield* Clock.currentTimeMillis
   const maxAdmissions = Math.ceil(consumers * pairsPerConsumer)
@@ -47,12 +47,12 @@ const story = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consum
   const crowd = Crowd.make()
   const board = yield* Board.make(crowd, { consumers, maxAdmissions, isUp: () => isUp })
 
-  yield* board.tell("Usher demo: a sneaker drop, and a crash in the middle of it.\n")
-  yield* board.tell(`  The server is up after ${yield* server.start} ms, with a database of its own.`)
+  yield* board.print("Usher demo: a sneaker drop, and a crash in the middle of it.\n")
+  yield* board.print(`  The server is up after ${yield* server.start} ms, with its own database.`)
   const keys = yield* server.createOrganization
   const apis = yield* Apis.make(server, keys, () => (crowd.tally.retries += 1))
   const { sequenceId, queueId } = yield* createDrop(apis, maxAdmissions)
-  yield* board.tell(
+  yield* board.print(
     `  The drop: ${maxAdmissions} pairs, ${consumers} consumers, ${admissionsPerMinute} admissions a minute, ` +
       `${admissionExpirationSeconds} s to buy.\n  The lobby is open; the doors open in ${lobbySeconds} s.`
   )
@@ -61,30 +61,30 @@ const story = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consum
     yield* until(() => crowd.tally.admitted >= maxAdmissions * killAtShare)
     isUp = false
     yield* server.kill
-    yield* board.tell("  The server was killed (SIGKILL). Consumers try again; it is started anew.")
+    yield* board.print("  The server was killed (SIGKILL). Consumers retry while it restarts.")
     const millis = yield* server.start
     isUp = true
-    yield* board.tell(`  The server is back after ${millis} ms.`)
+    yield* board.print(`  The server is back after ${millis} ms.`)
   })
-  const besides: Array<Checks.Check> = []
-  const beside = <E, R>(name: string, event: Effect.Effect<ReadonlyArray<Checks.Check>, E, R>) =>
+  const sideChecks: Array<Checks.Check> = []
+  const sideEvent = <E, R>(name: string, event: Effect.Effect<ReadonlyArray<Checks.Check>, E, R>) =>
     Effect.gen(function* () {
       const checks = yield* event
-      besides.push(...checks)
-      yield* board.tell(`  Beside the queue, ${name}: ${checks[0]!.detail}.`)
+      sideChecks.push(...checks)
+      yield* board.print(`  Next to the queue, ${name}: ${checks[0]!.detail}.`)
     })
   const sideEvents = Effect.all(
     [
-      beside("a draw", Raffle.play(apis, sequenceId)),
-      beside("an auction", Bidding.playEnglish(apis, sequenceId)),
-      beside("a falling price", Bidding.playDutch(apis, sequenceId)),
-      beside("a timed release", Release.play(apis, sequenceId))
+      sideEvent("a draw", Raffle.play(apis, sequenceId)),
+      sideEvent("an auction", Bidding.playEnglish(apis, sequenceId)),
+      sideEvent("a falling price", Bidding.playDutch(apis, sequenceId)),
+      sideEvent("a timed release", Release.play(apis, sequenceId))
     ],
     { concurrency: "unbounded", discard: true }
   )
   const endOfSale = Effect.gen(function* () {
     yield* untilSoldOut(apis, queueId)
-    yield* board.tell("  Sold out. The queue is ended: whoever still waits is told so.")
+    yield* board.print("  Sold out. The queue is ended; waiting consumers see that.")
     yield* apis.admin.end(queueId)
   })
   yield* board.during(
@@ -107,10 +107,10 @@ const story = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consum
   const checks = [
     ...Checks.run(evidence),
     yield* Grants.check(crowd.notes, yield* apis.shop.keySet, queueId),
-    ...besides,
-    endsInOrder(yield* server.stop)
+    ...sideChecks,
+    stopsGracefully(yield* server.stop)
   ]
-  yield* Console.log(`What the consumers were told, held against ${evidence.history.length} recorded events:\n`)
+  yield* Console.log(`The consumers' responses, compared with ${evidence.history.length} recorded events:\n`)
   for (const { promise, holds, detail } of checks) {
     yield* Console.log(`  ${holds ? "✓" : "✗ BROKEN:"} ${promise}: ${detail}`)
   }
@@ -120,7 +120,7 @@ const story = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consum
   yield* Console.log(`\nAll ${checks.length} promises held. It took ${seconds} s.`)
 })
 
-/** Experience, sequence and queue, as a brand's server would create them; answers the ids of the latter two. */
+/** Creates the experience, the sequence and the queue, as a brand's server would. Returns the ids of the latter two. */
 const createDrop = Effect.fnUntraced(function* (apis: Apis.Apis, maxAdmissions: number) {
   const now = yield* Clock.currentTimeMillis
   const experience = yield* apis.admin.create("/experiences", { name: "Sneaker drop" })
@@ -139,20 +139,23 @@ const createDrop = Effect.fnUntraced(function* (apis: Apis.Apis, maxAdmissions: 
   return { sequenceId: sequence.id, queueId: queue.id }
 })
 
-/** Waits for the crowd's notes to say so. */
+/** Waits until the condition on the crowd's figures holds. */
 const until = (isSo: () => boolean) =>
   Effect.sync(isSo).pipe(Effect.repeat({ until: (so) => so, schedule: Schedule.spaced("50 millis") }))
 
-/** While admissions are left and someone waits, somebody holds a grant at any moment; so nobody means sold out. */
+/**
+ * Waits until no grant has been active for four polls. While admissions are left and consumers wait, grants are always
+ * active.
+ */
 const untilSoldOut = Effect.fnUntraced(function* (apis: Apis.Apis, queueId: string) {
-  for (let quietLooks = 0; quietLooks < 4;) {
+  for (let quietPolls = 0; quietPolls < 4;) {
     yield* Effect.sleep("200 millis")
     const { live } = yield* apis.admin.live(queueId)
-    quietLooks = (live.counts["GRANTED"] ?? 0) === 0 ? quietLooks + 1 : 0
+    quietPolls = (live.counts["GRANTED"] ?? 0) === 0 ? quietPolls + 1 : 0
   }
 })
 
-/** Waits until the queue's work is over: nobody waits, no grant is outstanding. */
+/** Waits until the queue is finished: no consumer waits, and no grant is active. */
 const untilTornDown = (apis: Apis.Apis, queueId: string) =>
   apis.admin.live(queueId).pipe(
     Effect.repeat({
@@ -161,8 +164,8 @@ const untilTornDown = (apis: Apis.Apis, queueId: string) =>
     })
   )
 
-const endsInOrder = (exitCode: number): Checks.Check => ({
-  promise: "the server ends in order",
+const stopsGracefully = (exitCode: number): Checks.Check => ({
+  promise: "the server stops gracefully",
   holds: exitCode === 0,
   detail: `exit code ${exitCode} after SIGTERM`
 })

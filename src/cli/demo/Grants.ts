@@ -1,13 +1,11 @@
-/**
- * Checks grants the way any shop can: with plain `jose` and the published keys, offline.
- */
+/** Verifies grants the way any shop can: offline, with plain `jose` and the published keys. */
 import { Effect } from "effect"
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose"
 import type { Check } from "./Checks.ts"
 import type { Notes } from "./Crowd.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
-/** Verifies each grant that was noted, as of the moment it was made: signature, and whom and what it is for. */
+/** Verifies each noted grant as of its instant: the signature, the consumer and the queue. */
 export const check = Effect.fnUntraced(function* (
   notes: ReadonlyArray<Notes>,
   keySet: { readonly keys: ReadonlyArray<object> },

@@ -1,6 +1,6 @@
 /**
- * The demo's draw: guests enter, some leave, the drawing happens at its time, and then everyone works it out again from
- * the published proof.
+ * The demo's draw: guests enter, some leave, the winners are drawn at the set time, and the result is verified from the
+ * published proof.
  */
 import { Clock, Effect, Schedule, Schema } from "effect"
 import { Proof } from "../../domain/draw/Draw.ts"
@@ -17,7 +17,7 @@ const entrySeconds = 8
 
 const State = Schema.Struct({ status: Schema.String, entryId: Schema.optionalKey(Schema.String) })
 
-/** Plays a whole draw; answers what was checked. */
+/** Plays a whole draw and returns its checks. */
 export const play = Effect.fnUntraced(function* (apis: Apis, sequenceId: string) {
   const crowd = yield* guests(apis, entrants)
   const now = yield* Clock.currentTimeMillis
@@ -36,7 +36,7 @@ export const play = Effect.fnUntraced(function* (apis: Apis, sequenceId: string)
   return checksOf(proof, states)
 })
 
-/** The proof, as soon as there is one. */
+/** Waits for the proof and returns it. */
 const untilDrawn = (apis: Apis, path: string) =>
   apis.public.get(Proof, `${path}/proof`).pipe(
     Effect.retry({

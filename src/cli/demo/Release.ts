@@ -1,4 +1,4 @@
-/** The demo's timed release: many more consumers than units, all in the same moment. */
+/** The demo's timed release: many more consumers than units, all at the same time. */
 import { Effect, Schema } from "effect"
 import type { Apis, Session } from "./Apis.ts"
 import type { Check } from "./Checks.ts"
@@ -9,7 +9,7 @@ const capacity = 10
 
 const State = Schema.Struct({ status: Schema.String })
 
-/** Lets everyone race for the units; answers what was checked. */
+/** Lets all consumers race for the units and returns the check. */
 export const play = Effect.fnUntraced(function* (apis: Apis, sequenceId: string) {
   const crowd = yield* guests(apis, racers)
   const { id } = yield* apis.admin.create("/timed-releases", { sequenceId, name: "Flash sale", capacity })

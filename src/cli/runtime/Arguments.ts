@@ -1,24 +1,24 @@
-/** What several commands take, and what they say where it names nothing, or the database cannot be asked. */
+/** Flags that several commands share, and errors for an unknown organization or an unavailable database. */
 import { Effect } from "effect"
 import { Flag } from "effect/cli"
 import { isUuid } from "../../domain/values/Ids.ts"
 import { StartRefused } from "../../settings/Settings.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 
-/** The organization's id. */
+/** Flag: the organization's id. */
 export const organization = Flag.String("organization").pipe(
   Flag.withDescription("The organization's id, as `usher organizations list` shows it"),
   Flag.filter(isUuid, () => "the id of an organization, such as 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"),
   Flag.map((id) => id.toLowerCase())
 )
 
-/** Whether the answer is for a script. */
+/** Flag: print JSON for a script. */
 export const json = Flag.Boolean("json").pipe(
   Flag.withDescription("Print one line of JSON and nothing else on standard output"),
   Flag.withDefault(false)
 )
 
-/** Says what was wrong with the arguments, or with the database. */
+/** Turns an unknown organization or a database failure into a message for the operator. */
 export function refused(organizationId: string) {
   return <A, E, R>(effect: Effect.Effect<A, E | { readonly _tag: "OrganizationNotFound" } | Unavailable, R>) =>
     Effect.catchTags(effect as Effect.Effect<A, { readonly _tag: "OrganizationNotFound" } | Unavailable, R>, {
@@ -29,12 +29,12 @@ export function refused(organizationId: string) {
           })
         ),
       Unavailable: ({ cause }) =>
-        Effect.fail(new StartRefused({ message: `The database could not be asked: ${String(cause)}. Try again.` }))
+        Effect.fail(new StartRefused({ message: `The database could not be queried: ${String(cause)}. Try again.` }))
     })
 }
 
-/** Says what was wrong with the database. */
+/** Turns a database failure into a message for the operator. */
 export const orDatabaseProblem = <A, E, R>(effect: Effect.Effect<A, E | Unavailable, R>) =>
   Effect.catchTag(effect as Effect.Effect<A, Unavailable, R>, "Unavailable", ({ cause }) =>
-    Effect.fail(new StartRefused({ message: `The database could not be asked: ${String(cause)}. Try again.` }))
+    Effect.fail(new StartRefused({ message: `The database could not be queried: ${String(cause)}. Try again.` }))
   ) as Effect.Effect<A, Exclude<E, Unavailable> | StartRefused, R>

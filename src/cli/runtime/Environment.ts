@@ -1,6 +1,4 @@
-/**
- * What the commands run on.
- */
+/** The layers the commands run on. */
 import { Effect, Layer } from "effect"
 import { Settings } from "../../settings/Settings.ts"
 import * as Database from "../../store/postgres/Database.ts"
@@ -8,13 +6,13 @@ import * as Migrations from "../../store/postgres/Migrations.ts"
 import * as Logging from "./Logging.ts"
 import { forceExit } from "./Signals.ts"
 
-/** The settings, logging as they say, and a bound on how long an orderly end may take. */
+/** Settings, logging, and a time limit for a graceful shutdown. */
 export const base = Layer.effectDiscard(
   Effect.flatMap(Settings, (settings) => Effect.forkDetach(forceExit(settings.shutdownTimeoutSeconds)))
 ).pipe(Layer.provideMerge(Logging.layer), Layer.provideMerge(Settings.layer))
 
-/** The same with a database whose schema must be this version's. */
+/** The base with a database. Refuses a schema of another version. */
 export const withDatabase = Migrations.layerRequired.pipe(Layer.provideMerge(Database.layer), Layer.provideMerge(base))
 
-/** The same with a database whose schema is brought up to date. */
+/** The base with a database that is migrated to this version's schema. */
 export const withMigratedDatabase = Migrations.layer.pipe(Layer.provideMerge(Database.layer), Layer.provideMerge(base))

@@ -1,14 +1,15 @@
 /**
- * Logs go to standard error, in the format and from the level that the settings name; standard output belongs to what a
- * command was asked for.
+ * Logs to standard error, in the format and from the level of the settings. Standard output is reserved for a command's
+ * result.
  *
- * Text of callers and of other servers may be in an entry: in the message of an error, in an annotation. `printable` escapes
- * its control characters, here and nowhere else, so that no text can begin an entry of its own or steer a terminal.
+ * A log entry may contain text from callers and other servers, in an error message or an annotation. `printable`
+ * escapes its control characters, and is the only place that does. So no text can start its own entry or control a
+ * terminal.
  */
 import { Cause, Effect, Formatter, Layer, Logger, References } from "effect"
 import { Settings } from "../../settings/Settings.ts"
 
-/** Sets up logging for everything it is provided to. */
+/** Configures logging for everything the layer is provided to. */
 export const layer = Layer.unwrap(
   Effect.map(Settings, (settings) =>
     Layer.mergeAll(
@@ -18,17 +19,17 @@ export const layer = Layer.unwrap(
   )
 )
 
-/** Control characters, and those that break lines or turn the direction of writing. */
+/** Control characters, and characters that break lines or change the writing direction. */
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
-/** The text with its unprintable characters escaped as JSON escapes them: in JSON it stays the same text. */
+/** Escapes unprintable characters as JSON does, so that in JSON the text keeps its value. */
 const printable = (text: string): string =>
   text.replaceAll(unprintable, (character) => {
     const escaped = JSON.stringify(character).slice(1, -1)
     return escaped === character ? `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}` : escaped
   })
 
-/** Each entry on lines of its own, all but the first indented. */
+/** Formats an entry as one or more lines. All but the first are indented. */
 const pretty = Logger.make<unknown, string>(({ cause, date, fiber, logLevel, message }) => {
   const [first = "", ...others] = Array.isArray(message) ? message : [message]
   const annotations = Object.entries(fiber.getRef(References.CurrentLogAnnotations))
@@ -49,7 +50,7 @@ const formats = {
 
 const shown = (value: unknown): string => printable(typeof value === "string" ? value : Formatter.format(value))
 
-/** What the error is, where it comes from, and what caused it. */
+/** Formats an error with its stack and its cause. */
 function linesOf(error: Error): ReadonlyArray<string> {
   const head = `${error.name}: ${error.message}`
   const stack = error.stack ?? ""

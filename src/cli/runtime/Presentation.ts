@@ -1,6 +1,4 @@
-/**
- * How the command line answers: help on standard output; what is wrong, with the way to help, on standard error.
- */
+/** Prints help to standard output, and errors with a hint to standard error. */
 import { Console, Effect, Layer } from "effect"
 import { CliConfig, CliOutput, GlobalFlag } from "effect/cli"
 
@@ -16,11 +14,11 @@ const presenter: CliOutput.Presenter = {
       : CliOutput.defaultPresenter.present(event)
 }
 
-/** Presents what the command line has to say. */
+/** The presentation of the command line. */
 export const layer = Layer.mergeAll(
   CliOutput.layerPresenter(presenter),
   CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
 )
 
-/** Tells why a command could not be carried out. */
+/** Prints why a command failed. */
 export const explain = (message: string): Effect.Effect<void> => Console.error(`usher: ${message}`)

@@ -1,9 +1,10 @@
 /**
- * How the process is asked to end. SIGTERM or SIGINT (Ctrl-C) asks for an orderly end, a second one for an end at once.
+ * Handles signals. The first SIGTERM or SIGINT (Ctrl-C) requests a graceful shutdown, a second one ends the process at
+ * once.
  */
 import { Console, Effect } from "effect"
 
-/** Returns when the process is asked to end. */
+/** Returns when the process is asked to stop. */
 export const stopRequested: Effect.Effect<void> = Effect.callback((resume) => {
   const listener = () => resume(Effect.void)
   process.on("SIGTERM", listener)
@@ -14,26 +15,26 @@ export const stopRequested: Effect.Effect<void> = Effect.callback((resume) => {
   })
 })
 
-/** An effect that is interrupted, with all its finalizers, when the process is asked to end. */
+/** Interrupts the effect, with all its finalizers, when the process is asked to stop. */
 export const interruptible = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(effect, Effect.andThen(stopRequested, Effect.interrupt))
 
 /**
- * Ends the process without further ado when an orderly end takes longer than the time given, or when it is asked for a
- * second time. Within the first second a repetition does not count: after Ctrl-C in a terminal, npm passes the signal
- * on to its child, which has had it from the terminal already.
+ * Ends the process at once when a graceful shutdown exceeds the timeout, or when it is requested again. A repetition
+ * within the first second is ignored: after Ctrl-C in a terminal, npm forwards the signal to its child, which has
+ * already received it from the terminal.
  */
 export const forceExit = (timeoutSeconds: number) =>
   Effect.gen(function* () {
-    // Node ends a process on a signal that nobody listens to.
+    // Without a listener, Node ends the process on these signals.
     process.on("SIGTERM", () => {})
     process.on("SIGINT", () => {})
     yield* stopRequested
     yield* Effect.sleep("1 second")
-    const askedAgain = stopRequested.pipe(Effect.as("Asked a second time: ending at once."))
+    const secondRequest = stopRequested.pipe(Effect.as("Second signal: ending at once."))
     const tookTooLong = Effect.sleep(`${timeoutSeconds - 1} seconds`).pipe(
       Effect.as(`Not ended after ${timeoutSeconds} seconds (SHUTDOWN_TIMEOUT_SECONDS): ending at once.`)
     )
-    yield* Console.error(yield* Effect.raceFirst(askedAgain, tookTooLong))
+    yield* Console.error(yield* Effect.raceFirst(secondRequest, tookTooLong))
     process.exit(1)
   })

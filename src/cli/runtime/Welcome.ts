@@ -1,6 +1,6 @@
 /**
- * What `usher serve` says to the person who started it: always where the APIs are, and on the very first start the keys of an
- * organization to begin with. Keys go to a terminal alone: what is not one is mostly kept as a log.
+ * What `usher serve` prints at the start: the addresses of the APIs, and on the first start the keys of a new
+ * organization. Keys are printed only to a terminal, because other output is often stored as a log.
  */
 import { Console, Effect, Option, Stdio } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,10 +8,10 @@ import { type NewOrganization, Organizations } from "../../auth/keys/Organizatio
 import { Listeners } from "../../http/server/Server.ts"
 import { readable } from "../Organizations.ts"
 
-/** Names the lock under which processes that start at once make one organization between them. */
+/** Advisory lock that lets only one of several starting processes create the first organization. */
 const firstOrganizationLock = 0x75_73_68_65_74n
 
-/** An organization called "default" if the database has none; of several processes that start at once one makes it. */
+/** Creates an organization named "default" if the database has none. */
 const firstOrganization = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const organizations = yield* Organizations
@@ -24,7 +24,7 @@ const firstOrganization = Effect.gen(function* () {
   )
 })
 
-/** Says in the log how to make the first organization, if there is none. */
+/** Logs how to create the first organization, if there is none. */
 const hint = Effect.gen(function* () {
   const organizations = yield* Organizations
   if ((yield* organizations.count) > 0) return
@@ -33,10 +33,7 @@ const hint = Effect.gen(function* () {
   )
 })
 
-/**
- * Says that the process serves, where, and what to try first. Not interrupted in between: keys that were made and not
- * shown would be lost.
- */
+/** Prints the addresses and the first steps. Not interruptible: keys that are created but not shown would be lost. */
 export const welcome = Effect.gen(function* () {
   const { adminUrl, consumerUrl } = yield* Listeners
   const { stdoutIsTerminal } = yield* Stdio.Stdio
@@ -56,7 +53,7 @@ export const welcome = Effect.gen(function* () {
 }).pipe(Effect.uninterruptible)
 
 const firstSteps = (organization: NewOrganization, consumerUrl: string, adminUrl: string) => [
-  "The database was empty, so there is now an organization to begin with:",
+  "The database was empty, so this organization was created:",
   "",
   readable(organization),
   "",

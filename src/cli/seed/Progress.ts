@@ -1,13 +1,11 @@
-/**
- * How far a long work has come, on standard error: a bar that is redrawn on a terminal, else a line now and then.
- */
+/** Progress of a long operation, on standard error: a bar that is redrawn on a terminal, or else occasional lines. */
 import { Clock, Effect } from "effect"
 
 const barWidth = 30
 const lineMillis = 10_000
 const redrawMillis = 100
 
-/** The progress of `total` steps begun at `begunAt`. */
+/** Tracks the progress of `total` steps that started at `begunAt`. */
 export const makeProgress = (total: number, begunAt: number) => {
   const isTerminal = process.stderr.isTTY
   let done = 0
@@ -24,7 +22,7 @@ export const makeProgress = (total: number, begunAt: number) => {
   }
 
   return {
-    /** So many steps more are done. */
+    /** Adds completed steps. */
     advance: (what: string, steps: number) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         done += steps

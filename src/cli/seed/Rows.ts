@@ -1,7 +1,7 @@
 /**
- * The rows of sample data: a catalogue, experiences with pages, consumers and what they have ordered. They look like an
- * organization of two years' standing. Addresses are of example.com, and nobody has a phone number: nothing that is done
- * with them reaches a person.
+ * Rows of sample data: a catalogue, experiences with pages, consumers and their orders. They look like two years of an
+ * organization's business. Addresses are on example.com, and there are no phone numbers, so no message reaches a
+ * person.
  */
 import { randomUUID } from "node:crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -11,10 +11,10 @@ import { firstNames, lastNames, occasions, styles, things } from "./Words.ts"
 
 const by = "seed"
 const dayMillis = 86_400_000
-/** How far back the data reaches. */
+/** How many days the data reaches back. */
 const days = 730
 
-/** How many of each there are for so many consumers. */
+/** Returns the number of records of each kind for a number of consumers. */
 export const countsFor = (consumers: number) => ({
   products: Math.min(5_000, Math.max(12, Math.round(consumers / 200))),
   experiences: Math.min(2_000, Math.max(4, Math.round(consumers / 1_000))),
@@ -22,25 +22,25 @@ export const countsFor = (consumers: number) => ({
   consumers
 })
 
-/** How many there are to be of each. */
+/** The number of records of each kind. */
 export type Counts = ReturnType<typeof countsFor>
 
-/** Whose rows they are, and in what money it sells. */
+/** The tenant of the rows, and its currency. */
 export interface Seller extends Tenant {
   readonly currencyCode: string
 }
 
 /**
- * Makes rows of one tenant, each kind in the order of its age: the first is two years old, the last of today. `run` keeps the
- * addresses of several runs apart.
+ * Creates the rows of one tenant, each kind ordered by age, from two years ago to today. `run` keeps the addresses of
+ * several runs distinct.
  */
 export const makeRows = (seller: Seller, random: Random32, run: string, now: number, counts: Counts) => {
   const { currencyCode } = seller
   const one = <A>(of: ReadonlyArray<A>): A => of[below(random, of.length)]!
   const some = (most: number): number => below(random, most + 1)
-  /** Any moment from then to now. */
+  /** Returns a random moment since `at`. */
   const momentSince = (at: number): number => at + Math.floor((below(random, dayMillis) / dayMillis) * (now - at))
-  /** When the one of this number of so many was made. */
+  /** Returns the creation time of record `number` out of `of`. */
   const momentOf = (number: number, of: number): number => now - Math.ceil(days * dayMillis * (1 - number / of))
   const stamps = (at: number) => {
     const moment = new Date(at).toISOString()
@@ -103,7 +103,7 @@ export const makeRows = (seller: Seller, random: Random32, run: string, now: num
     }
   }
 
-  /** A consumer with what it has ordered: most have ordered nothing. */
+  /** Creates a consumer with its orders. Most consumers have none. */
   const consumer = (number: number): { readonly consumer: SampleRow; readonly orders: ReadonlyArray<SampleRow> } => {
     const [first, last] = [one(firstNames), one(lastNames)]
     const at = momentOf(number, counts.consumers)
@@ -155,7 +155,7 @@ export const makeRows = (seller: Seller, random: Random32, run: string, now: num
   return { product, experience, page, consumer }
 }
 
-/** A UUID of version 7, as everything is named by: the moment, and random bits. */
+/** Returns a UUID of version 7, with the given time and random bits. */
 const idOf = (at: number): string => {
   const millis = at.toString(16).padStart(12, "0")
   return `${millis.slice(0, 8)}-${millis.slice(8)}-7${randomUUID().slice(15)}`

@@ -1,4 +1,4 @@
-/** The words that sample data is made of. */
+/** The words of the sample data. */
 
 export const firstNames = [
   "Ada",

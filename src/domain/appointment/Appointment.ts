@@ -1,18 +1,18 @@
 /**
- * The appointment: a consumer books one of many slots (interface document 2.8; completions 3, "Appointment"). This is its
- * door; the rules are in `appointment/`: which slots there are says Timetable, what happened changes the state in Evolve,
- * commands are judged in Decide, time is read in Due.
+ * The appointment: a consumer books one of many slots (interface document 2.8; completions 3, "Appointment"). This file
+ * declares it. Timetable contains which slots there are, Evolve what events change, Decide what commands lead to, Timed
+ * what time brings.
  */
 import { Configuration } from "./Configuration.ts"
 import { decide } from "./Decide.ts"
-import { due, wakeAt } from "./Due.ts"
 import { Event } from "./Event.ts"
-import { evolve } from "./Evolve.ts"
+import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
 import { initial, type State } from "./State.ts"
+import { timed } from "./Timed.ts"
 import { facts, place, view } from "./View.ts"
+import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
-import { lifecycle, statusFields } from "../mechanism/Lifecycle.ts"
 
 export { Configuration, configurationProblems } from "./Configuration.ts"
 export { Event } from "./Event.ts"
@@ -22,20 +22,15 @@ export { type Command, type Facts, type Refusal, statuses, type View } from "./P
 export type { State } from "./State.ts"
 export { offeredSlots } from "./View.ts"
 
-export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = {
+export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf({
   configuration: Configuration,
   event: Event,
   initial,
-  due,
+  timed,
   decide,
-  evolve,
-  wakeAt,
+  apply,
   view,
   facts,
   place,
-  configurationOf: (state) => state.configured,
-  statusFields,
-  lifecycle: (state, now) => lifecycle(state, state.configuration, now),
-  counts: (state) => ({ ...state.counts }),
   rated: { entries: ["Booked"], grants: [] }
-}
+})

@@ -1,11 +1,12 @@
 /**
  * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
- * whether or not their events were applied yet.
+ * whether or not their events are recorded yet.
  */
 import { Equal, HashMap } from "effect"
 import { authored } from "../mechanism/Author.ts"
 import type { Moment } from "../mechanism/Decider.ts"
-import { movedTo, withWindow } from "../experience/ExperienceWindow.ts"
+import { withWindow } from "../experience/ExperienceWindow.ts"
+import * as Configuring from "../mechanism/Configuring.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import {
   AlreadyBooked,
@@ -39,7 +40,12 @@ export const decide = (state: State, command: Command, { now, entropy }: Moment)
     case "Configure":
       return configure(state, command, at)
     case "SetExperienceWindow":
-      return setWindow(state, command, at)
+      return Configuring.setWindow(
+        state,
+        command,
+        { isClosed: isClosed(state, at), hasOpened: hasOpened(state, at) },
+        at
+      )
     case "End":
       return Lifecycle.end(isClosed(state, at), command.by, at)
     case "Archive":
@@ -68,13 +74,7 @@ const configure = (state: State, { configuration: wanted, by }: CommandOf<"Confi
   const configuration = withWindow(wanted, configured.experienceWindow)
   const setting = fixedSetting(state, configuration, at)
   if (setting !== undefined) return new ConfigurationFixed({ setting })
-  return Equal.equals(configuration, configured) ? unchanged : [{ _tag: "Configured", at, configuration, by }]
-}
-
-/** A mechanism that has closed stays closed, whatever becomes of its experience. */
-const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
-  const configuration = isClosed(state, at) ? undefined : movedTo(state.configured, window, hasOpened(state, at))
-  return configuration === undefined ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+  return Configuring.configured(state, configuration, by, at)
 }
 
 /** An absent `openAt` means open from the beginning. */

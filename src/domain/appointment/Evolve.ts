@@ -1,6 +1,6 @@
 /**
- * How each event changes an appointment. An event is a fact: nothing is checked here, and a consumer that is not known is
- * passed over.
+ * How each event changes an appointment. An event is a fact: nothing is checked here, and an event of a consumer that is not known
+ * changes no place.
  */
 import { HashMap } from "effect"
 import { bounded } from "../experience/ExperienceWindow.ts"
@@ -13,9 +13,7 @@ import { type Slot, timetableOf } from "./Timetable.ts"
 
 type EventOf<Tag extends Event["_tag"]> = Extract<Event, { readonly _tag: Tag }>
 
-export const evolve = (state: State, event: Event): void => {
-  state.sequence++
-  state.lastAt = Math.max(state.lastAt, event.at)
+export const apply = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
       state.configured = event.configuration
@@ -67,7 +65,7 @@ const change = (state: State, consumerId: string, at: Millis, how: (booking: Boo
   insert(state, booking)
 }
 
-/** Puts a booking where its status and its slot belong. */
+/** Counts a booking and lists it according to its status and its slot. */
 const insert = (state: State, booking: Booking): void => {
   const { status } = booking
   state.counts[status]++

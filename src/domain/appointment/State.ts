@@ -1,8 +1,9 @@
 /**
- * Everything an appointment knows, and the questions about it that its rules share.
+ * The state of an appointment, and the questions about it that its rules share.
  */
 import { HashMap, Option } from "effect"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
@@ -10,7 +11,7 @@ import type { BookingName } from "./Names.ts"
 import type { Status, TakenSlots } from "./Protocol.ts"
 import { type Slot, type Timetable, timetableOf } from "./Timetable.ts"
 
-/** Most consumers one appointment ever knows; whoever comes beyond is refused as by a full one. */
+/** Most consumers in one appointment. Further ones are refused as in a full one. */
 export const placesMax = 1_000_000
 
 /** A consumer's latest booking. */
@@ -36,52 +37,38 @@ export class Booking implements Member<Booking>, Slot, BookingName {
     this.since = createdAt
   }
 
-  /** Standing bookings are sorted by the end of their slots. */
+  /** The sort key of standing bookings: the end of their slots. */
   get order(): Millis {
     return this.endTime
   }
 }
 
-export interface State extends Lifecycle.LifecycleState {
-  /** How many events were applied. */
-  sequence: number
-  /** The last event's instant. */
-  lastAt: Millis
-  /** On record: as an admin set it, and the experience's window. */
-  configured: Configuration
-  /** What holds: the same with the opening and the closing that the window leaves. */
-  configuration: Configuration
+export interface State extends MechanismState<Configuration, Status> {
   /** The slots that the configuration makes. */
   timetable: Timetable
   readonly bookings: Map<string, Booking>
-  readonly counts: { [S in Status]: number }
-  /** The BOOKED and CHECKED_IN, whom the end of their slots will settle; the next to end first. */
+  /** The BOOKED and CHECKED_IN bookings, which the end of their slots settles; the next to end first. */
   readonly standing: IndexedList<Booking>
-  /** What all bookings but the CANCELLED take. */
+  /** The places of slots that all bookings except the CANCELLED take. */
   taken: TakenSlots
 }
 
 export const initial = (): State => ({
-  sequence: 0,
-  lastAt: 0,
-  configured: unconfigured,
-  configuration: unconfigured,
+  ...newState(unconfigured, { BOOKED: 0, CHECKED_IN: 0, COMPLETED: 0, CANCELLED: 0, NO_SHOW: 0 }),
   timetable: timetableOf(unconfigured),
   bookings: new Map(),
-  counts: { BOOKED: 0, CHECKED_IN: 0, COMPLETED: 0, CANCELLED: 0, NO_SHOW: 0 },
   standing: new IndexedList(),
-  taken: HashMap.empty(),
-  ...Lifecycle.newLifecycle()
+  taken: HashMap.empty()
 })
 
 export const isClosed = (state: State, now: Millis): boolean =>
   Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
-/** How many places of a slot are taken. */
+/** Returns how many places of a slot are taken. */
 export const placesTaken = (taken: TakenSlots, startTime: Millis): number =>
   Option.match(HashMap.get(taken, startTime), { onNone: () => 0, onSome: ({ places }) => places })
 
-/** The booking's status at `now`, the end of its slot already applied. */
+/** Returns the booking's status at `now`; the end of its slot is applied. */
 export const statusAsOf = ({ status, endTime }: Booking, now: Millis): Status => {
   if (endTime > now) return status
   return status === "BOOKED" ? "NO_SHOW" : status === "CHECKED_IN" ? "COMPLETED" : status

@@ -1,11 +1,12 @@
 /**
  * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
- * whether or not their events were applied yet.
+ * whether or not their events are recorded yet.
  */
-import { Equal } from "effect"
 import { ofText } from "../values/Amount.ts"
 import type { Moment } from "../mechanism/Decider.ts"
-import { closingNoEarlier, movedTo, withWindow } from "../experience/ExperienceWindow.ts"
+import { closingNoEarlier, withWindow } from "../experience/ExperienceWindow.ts"
+import * as Configuring from "../mechanism/Configuring.ts"
+import { grantRules } from "../mechanism/Grants.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import { Closed, ConfigurationFixed, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
@@ -13,12 +14,14 @@ import { bid, full, shut } from "./Bidding.ts"
 import { type Configuration, isPrice, terms } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
-import { isClosed, type State, statusAsOf } from "./State.ts"
+import { isClosed, type State, type Status, statusAsOf } from "./State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
 const unchanged: ReadonlyArray<Event> = []
+
+const grants = grantRules<Status>({ granted: "WON" })
 
 export const decide = (state: State, command: Command, { now, entropy }: Moment): Outcome => {
   const at = Math.max(state.lastAt, now)
@@ -38,7 +41,7 @@ export const decide = (state: State, command: Command, { now, entropy }: Moment)
     case "Deny":
       return deny(state, command, at)
     case "Complete":
-      return complete(state, command, at)
+      return grants.complete(statusOf(state, command.consumerId, at), command, at)
     case "Remove":
       return remove(state, command, at)
   }
@@ -54,16 +57,13 @@ const configure = (
   if (isClosed(state, at)) return new Closed()
   const { closeAt, settleAt, experienceWindow } = state.configured
   const configuration = withWindow(wanted, experienceWindow)
-  if (!hasOpened(state, at)) return configured(state, configuration, by, at)
+  if (!hasOpened(state, at)) return Configuring.configured(state, configuration, by, at)
   const changed = terms.find((setting) => !isKept(state, configuration, setting))
   if (changed !== undefined) return new ConfigurationFixed({ setting: changed })
-  return configured(state, { ...configuration, closeAt, settleAt }, by, at)
+  return Configuring.configured(state, { ...configuration, closeAt, settleAt }, by, at)
 }
 
-const configured = (state: State, configuration: Configuration, by: string, at: Millis): Outcome =>
-  Equal.equals(configuration, state.configured) ? unchanged : [{ _tag: "Configured", at, configuration, by }]
-
-/** An admin may not know yet of the last bids that moved a time: what it was since it was set counts as the same. */
+/** A time that late bids have moved counts as kept from when it was set: an admin may not know the last bids yet. */
 const isKept = ({ configured, lastSet }: State, wanted: Configuration, setting: keyof Configuration): boolean =>
   setting === "closeAt" || setting === "settleAt"
     ? lastSet[setting] <= wanted[setting] && wanted[setting] <= configured[setting]
@@ -76,12 +76,10 @@ const isSame = <S extends keyof Configuration>(setting: S, a: Configuration[S], 
 /** An absent `openAt` means open from the beginning. */
 const hasOpened = (state: State, at: Millis): boolean => (state.configuration.openAt ?? 0) <= at
 
-/** What has closed stays closed, and a closing that bids have moved is not taken back: bidders rely on it. */
+/** A window does not take back a closing that bids have moved: bidders rely on it. */
 const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
-  if (isClosed(state, at)) return unchanged
-  const told = closingNoEarlier(window, state.extendedTo)
-  const configuration = movedTo(state.configured, told, hasOpened(state, at))
-  return configuration === undefined ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+  const phase = { isClosed: isClosed(state, at), hasOpened: hasOpened(state, at) }
+  return Configuring.setWindow(state, { window: closingNoEarlier(window, state.extendedTo), by }, phase, at)
 }
 
 const enter = (state: State, { consumerId }: CommandOf<"Enter">, at: Millis): Outcome => {
@@ -100,13 +98,7 @@ const deny = (state: State, { consumerId, reason, by }: CommandOf<"Deny">, at: M
     : [denied]
 }
 
-const complete = (state: State, { consumerId, by }: CommandOf<"Complete">, at: Millis): Outcome => {
-  const status = statusOf(state, consumerId, at)
-  if (status === "COMPLETED") return unchanged
-  return status === "WON" ? [{ _tag: "Completed", at, consumerId, by }] : new WrongStatus({ status })
-}
-
-/** Nobody leaves an auction: a consumer that is removed is denied, and the next best bid leads in place of its own. */
+/** No consumer leaves an auction. One that is archived is denied, and the next best bid leads in place of its bid. */
 const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Millis): Outcome => {
   const outcome = deny(state, { _tag: "Deny", consumerId, reason: "ADMIN_ACTION", by }, at)
   return "_tag" in outcome ? unchanged : outcome

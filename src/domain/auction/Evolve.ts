@@ -1,6 +1,6 @@
 /**
- * How each event changes an auction. An event is a fact: nothing is checked here, and a consumer that is not known is
- * passed over.
+ * How each event changes an auction. An event is a fact: nothing is checked here, and an event of a consumer that is not known
+ * changes no place.
  */
 import { ofText, type Price } from "../values/Amount.ts"
 import { sha256 } from "../values/Digest.ts"
@@ -12,9 +12,7 @@ import type { Event } from "./Event.ts"
 import { type Bid, bidsShownMax, type DenialReason } from "./Protocol.ts"
 import { orderOf, Place, type State, type Status } from "./State.ts"
 
-export const evolve = (state: State, event: Event): void => {
-  state.sequence++
-  state.lastAt = Math.max(state.lastAt, event.at)
+export const apply = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
       return configure(state, event)
@@ -137,7 +135,7 @@ const deny = (state: State, place: Place, at: Millis, reason: DenialReason): voi
   place.reason = reason
 }
 
-/** Takes the place out of the line it stands in and gives it a new status. */
+/** Removes the place from its list and gives it a new status. */
 const move = (state: State, place: Place, status: Status, at: Millis): void => {
   if (place.status === "WINNING") state.leading.remove(place)
   else if (place.status === "WON") state.expiring.remove(place)
@@ -149,5 +147,5 @@ const move = (state: State, place: Place, status: Status, at: Millis): void => {
   place.sequence = state.sequence
 }
 
-/** The same for a consumer in all its bids here, another in every auction, and not to be guessed from outside. */
+/** Returns the bidder's handle: the same for all its bids here, different in every auction, and not guessable. */
 const handleOf = ({ handleSalt }: State, consumerId: string): string => sha256(handleSalt + consumerId).slice(0, 16)

@@ -1,20 +1,21 @@
 /**
- * Everything an auction knows, and the questions about it that its rules share.
+ * The state of an auction, and the questions about it that its rules share.
  */
 import type { Amount } from "../values/Amount.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { Bid, DenialReason } from "./Protocol.ts"
 
-/** Most consumers one auction ever knows; whoever comes beyond is refused, rather than the process lost. */
+/** Most consumers in one auction. Further ones are refused; otherwise the process would run out of memory. */
 export const biddersMax = 1_000_000
 
-/** What a place can be in. */
+/** The statuses of a place. */
 export type Status = "BIDDING" | "WINNING" | "OUTBID" | "WON" | "LOST" | "COMPLETED" | "DENIED"
 
-/** One consumer's standing; a field means what the status makes of it. */
+/** One consumer's place. The status decides what a field means. */
 export class Place implements Member<Place> {
   readonly consumerId: string
   readonly bidderHandle: string
@@ -24,14 +25,14 @@ export class Place implements Member<Place> {
   since: Millis
   /** The sequence of the event that brought the present status. */
   sequence: number
-  /** The last one; undefined before the first. */
+  /** The last bid; undefined before the first. */
   bid: Bid | undefined = undefined
   bidCount = 0
   /** Read only while DENIED. */
   reason: DenialReason | undefined = undefined
   /** Read only while WON; Infinity: never. */
   expiresAt: Millis = Infinity
-  /** By what the place is sorted in the line it stands in. */
+  /** The sort key of the list that the place is in. */
   order: bigint
   chunk: Chunk<Place> | undefined = undefined
 
@@ -45,26 +46,17 @@ export class Place implements Member<Place> {
   }
 }
 
-export interface State extends Lifecycle.LifecycleState {
-  /** How many events were applied. */
-  sequence: number
-  /** The last event's instant. */
-  lastAt: Millis
-  /** When the auction came into being. */
+export interface State extends MechanismState<Configuration, Status> {
+  /** When the auction was created. */
   createdAt: Millis
   handleSalt: string
-  /** As it was set last. */
+  /** The configuration as it was set last; `configured` is the same with the times as bids have moved them. */
   lastSet: Configuration
-  /** On record: the same with the times as bids have moved them. */
-  configured: Configuration
-  /** What holds: the same with the opening and the closing that the experience's window leaves. */
-  configuration: Configuration
   /** The closing to which bids have moved it; -Infinity: none has. */
   extendedTo: Millis
   /** When a change of the experience's window opened the auction, which had not been open before; -Infinity: none did. */
   releasedAt: Millis
   readonly places: Map<string, Place>
-  readonly counts: { [S in Status]: number }
   /** The WINNING places, the best bid first: at most `quantity`. */
   readonly leading: IndexedList<Place>
   /** The OUTBID places, the best bid first, and behind them the BIDDING ones. */
@@ -78,29 +70,24 @@ export interface State extends Lifecycle.LifecycleState {
 }
 
 export const initial = (): State => ({
-  sequence: 0,
-  lastAt: 0,
+  ...newState(unconfigured, { BIDDING: 0, WINNING: 0, OUTBID: 0, WON: 0, LOST: 0, COMPLETED: 0, DENIED: 0 }),
   createdAt: 0,
   handleSalt: "",
   lastSet: unconfigured,
-  configured: unconfigured,
-  configuration: unconfigured,
   extendedTo: -Infinity,
   releasedAt: -Infinity,
   places: new Map(),
-  counts: { BIDDING: 0, WINNING: 0, OUTBID: 0, WON: 0, LOST: 0, COMPLETED: 0, DENIED: 0 },
   leading: new IndexedList(),
   behind: new IndexedList(),
   expiring: new IndexedList(),
   winningBids: [],
-  latestBids: [],
-  ...Lifecycle.newLifecycle()
+  latestBids: []
 })
 
-/** The order of a bid among bids: the higher amount first, then the earlier one. All stand before whoever has not bid. */
+/** Returns the sort key of a bid: the higher amount first, then the earlier one. Places without a bid come last. */
 export const orderOf = (amount: Amount, sequence: number): bigint => BigInt(sequence) - ((amount + 1n) << 53n)
 
-/** The closing as it stands at `now`, whether or not its event was applied yet; Infinity if the auction is not closed. */
+/** Returns the closing as of `now`, whether or not its event is recorded yet; Infinity if the auction is not closed. */
 export const closedAsOf = (state: State, now: Millis): Millis =>
   Lifecycle.closedAsOf(state, state.configuration.closeAt, now)
 
@@ -110,10 +97,10 @@ export const isClosed = (state: State, now: Millis): boolean => closedAsOf(state
 export const isSoldOut = ({ configuration, winningBids }: State): boolean =>
   configuration.auctionType === "dutch" && winningBids.length >= configuration.quantity
 
-/** Whether an admin ended the auction before its time: nobody wins any more. */
+/** Whether an admin ended the auction before its time. Then no bidder wins any more. */
 export const isCalledOff = (state: State): boolean => state.endedBy !== undefined
 
-/** When those who neither won nor were denied learn what became of them; Infinity while the auction is not closed. */
+/** Returns when the places that still wait get their outcome; Infinity while the auction is not closed. */
 export const settlesAt = (state: State): Millis =>
   isCalledOff(state) || isSoldOut(state) ? state.closedAt : Math.max(state.closedAt, state.configuration.settleAt)
 
@@ -121,9 +108,9 @@ export const settlesAt = (state: State): Millis =>
 export const isPending = ({ status }: Place): boolean =>
   status === "BIDDING" || status === "WINNING" || status === "OUTBID"
 
-/** Whether the place holds a grant whose time is over, without its event having been applied. */
+/** Whether the place holds a grant that has expired, but whose expiry is not recorded yet. */
 export const hasExpired = (place: Place, now: Millis): boolean => place.status === "WON" && place.expiresAt <= now
 
-/** The place's status at `now`, deadlines that nobody has noticed yet already applied. */
+/** Returns the place's status at `now`; deadlines whose events are not recorded yet are applied. */
 export const statusAsOf = (state: State, place: Place, now: Millis): Status =>
   (isPending(place) && isCalledOff(state)) || hasExpired(place, now) ? "DENIED" : place.status

@@ -1,6 +1,4 @@
-/**
- * The media asset: a picture, a film or another file that products show (interface document 2.7).
- */
+/** The media asset: a picture, a film or another file that products show (interface document 2.7). */
 import { Schema } from "effect"
 import { stampFields } from "../experience/Experience.ts"
 import { Id } from "../values/Ids.ts"
@@ -8,7 +6,7 @@ import { Name, text } from "../values/Text.ts"
 
 const Url = text({ maxLength: 2_000 })
 
-/** What an admin sets. The file itself is kept elsewhere. */
+/** The fields an admin sets. The file itself is stored elsewhere. */
 export const Settings = Schema.Struct({
   name: Name,
   altText: Schema.optionalKey(text({ maxLength: 1_000 })),
@@ -21,7 +19,7 @@ export const Settings = Schema.Struct({
 })
 export type Settings = typeof Settings.Type
 
-/** The media asset as it goes out; what is not set is null. */
+/** The media asset in responses. Unset fields are null. */
 export const MediaAsset = Schema.Struct({
   id: Id,
   organizationId: Id,

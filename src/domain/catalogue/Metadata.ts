@@ -1,12 +1,10 @@
-/**
- * Free JSON beside the fields of a catalogue record: short, because lists carry many of them.
- */
+/** Free JSON of catalogue records. It is short, because lists contain many records. */
 import { Schema } from "effect"
 import { JsonObject } from "../values/Text.ts"
 
-/** Characters of JSON that a product's or a variant's metadata has at most. */
+/** Limit for the JSON metadata of a product or a variant, in characters. */
 export const metadataLengthMax = 4_000
-/** Characters of JSON that a sync source keeps of where it came from at most. */
+/** Limit for the JSON data of a sync source, in characters. */
 export const sourceDataLengthMax = 10_000
 
 const shortJson = (lengthMax: number) =>
@@ -18,8 +16,8 @@ const shortJson = (lengthMax: number) =>
     })
   ).annotate({ description: `At most ${lengthMax} characters of JSON.` })
 
-/** What an organization notes on a product or a variant. */
+/** Free data of an organization about a product or a variant. */
 export const Metadata = shortJson(metadataLengthMax)
 
-/** What an organization notes on a sync source. */
+/** Free data of an organization about a sync source. */
 export const SourceData = shortJson(sourceDataLengthMax)

@@ -1,12 +1,10 @@
-/**
- * Where a product or a variant comes from, if it is kept in another system first (interface document 2.7).
- */
+/** The origin of a product or a variant that is maintained in another system (interface document 2.7). */
 import { Schema } from "effect"
 import { Id } from "../values/Ids.ts"
 import { text } from "../values/Text.ts"
 import { Timestamp } from "../values/Time.ts"
 
-/** What an admin sets of it. */
+/** The fields an admin sets. */
 export const originSettings = {
   primaryExternalId: Schema.optionalKey(text({ maxLength: 500 })),
   primarySourceVendor: Schema.optionalKey(text({ maxLength: 200 })),
@@ -14,7 +12,7 @@ export const originSettings = {
   primaryLastSyncedAt: Schema.optionalKey(Timestamp)
 }
 
-/** The same as it goes out. */
+/** The fields in responses. */
 export const originFields = {
   primaryExternalId: Schema.NullOr(Schema.String),
   primarySourceVendor: Schema.NullOr(Schema.String),

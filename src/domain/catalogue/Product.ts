@@ -11,10 +11,10 @@ import { originFields, originSettings } from "./Origin.ts"
 import { SyncSource } from "./SyncSource.ts"
 import { Variant } from "./Variant.ts"
 
-/** Media assets that one product shows at most. */
+/** Limit of media assets per product. */
 export const mediaAssetsMax = 50
 
-/** What an admin sets. */
+/** The fields an admin sets. */
 export const Settings = Schema.Struct({
   name: Name,
   url: Schema.optionalKey(text({ maxLength: 2_000 })),
@@ -26,7 +26,7 @@ export const Settings = Schema.Struct({
 })
 export type Settings = typeof Settings.Type
 
-/** A media asset that a product shows: where among the others, and what for. */
+/** A media asset that a product shows, with its position and purpose. */
 export const MediaUse = Schema.Struct({
   mediaAssetId: Id,
   position: Schema.optionalKey(
@@ -43,7 +43,7 @@ export type MediaUse = typeof MediaUse.Type
 /** The media assets of one product. */
 export const MediaUses = Schema.Array(MediaUse).check(Schema.isMaxLength(mediaAssetsMax))
 
-/** A media asset of a product as it goes out. */
+/** A media asset of a product in responses. */
 export const ProductMediaAsset = Schema.Struct({
   id: Id,
   mediaAssetId: Id,
@@ -55,7 +55,7 @@ export const ProductMediaAsset = Schema.Struct({
 }).annotate({ identifier: "ProductMediaAsset" })
 export type ProductMediaAsset = typeof ProductMediaAsset.Type
 
-/** The product as it goes out; what is not set is null. Variants stand by age, media by position. */
+/** The product in responses. Unset fields are null. Variants are ordered by age, media assets by position. */
 export const Product = Schema.Struct({
   id: Id,
   organizationId: Id,

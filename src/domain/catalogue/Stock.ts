@@ -1,49 +1,49 @@
 /**
- * How orders count down the stock of variants. A variant of policy `deny` is sold as long as units are left, one of
- * `continue` also beyond that, and one of `untracked` is never counted. A quantity that is not set counts as 0.
+ * How orders change the stock of variants. A variant with policy `deny` is sold while units are left, with `continue`
+ * also beyond that, and with `untracked` it is never counted. An unset quantity counts as 0.
  *
- * An order remembers the units it took, and gives back no others: those of a variant that was untracked when it was
- * ordered were never taken. What it took it gives back whatever the variant's policy has become.
+ * An order records the units it took, and returns only those. Units of a variant that was untracked at the time of the
+ * order were never taken. The order returns the units it took whatever the variant's policy is now.
  */
 import { Result, Schema } from "effect"
 import { type InventoryPolicy, quantityBounds } from "./Variant.ts"
 import type { Item, OrderStatus } from "../consumer/Order.ts"
 
-/** An order asks for more units of a variant than are left. Nothing was counted. 409 */
+/** An order requests more units of a variant than are left. Nothing was counted. 409 */
 export class OutOfStock extends Schema.TaggedError<OutOfStock>()("OutOfStock", {
   productVariantId: Schema.String,
-  /** Units that the order asks for beyond those it has. */
+  /** Units requested in addition to those the order already has. */
   requested: Schema.Int,
   available: Schema.Int
 }) {}
 
-/** Units by variant. */
+/** Number of units by variant id. */
 export type Units = ReadonlyMap<string, number>
 
-/** How much of a variant there is. */
+/** The stock of a variant. */
 export interface Stock {
   readonly policy: typeof InventoryPolicy.Type
   readonly quantity: number
 }
 
-/** What an order needs of a variant's stock: more units, or fewer than it took. */
+/** The change that an order needs in a variant's stock: more units, or fewer than it took. */
 export interface Need {
   readonly variantId: string
-  /** Units it has taken and keeps. */
+  /** Units the order has taken and keeps. */
   readonly kept: number
-  /** Units it wants beyond those of before, if they are counted. */
+  /** Additional units, if the variant is counted. */
   readonly more: number
-  /** Units it gives back. */
+  /** Units the order returns. */
   readonly back: number
 }
 
-/** What an order leaves behind: the units it has taken, and the quantities it has changed. */
+/** The result of an order's change: the units it has taken, and the new quantities of variants. */
 export interface Counted {
   readonly taken: Units
   readonly quantities: Units
 }
 
-/** The units an order sells of each variant; none once it is cancelled. */
+/** Returns the units an order sells of each variant; none if it is cancelled. */
 export const unitsOf = (order: { readonly status: OrderStatus; readonly items: ReadonlyArray<Item> }): Units => {
   const units = new Map<string, number>()
   if (order.status === "CANCELLED") return units
@@ -53,7 +53,7 @@ export const unitsOf = (order: { readonly status: OrderStatus; readonly items: R
   return units
 }
 
-/** What an order that took units needs when it sells others than before; the variants that it leaves alone are not among it. */
+/** Returns the changes for an order that took units and now sells other ones. Unchanged variants are omitted. */
 export const needsOf = (taken: Units, before: Units, now: Units): ReadonlyArray<Need> =>
   [...new Set([...taken.keys(), ...now.keys()])].flatMap((variantId) => {
     const has = taken.get(variantId) ?? 0
@@ -63,7 +63,7 @@ export const needsOf = (taken: Units, before: Units, now: Units): ReadonlyArray<
     return need.more > 0 || need.back > 0 ? [need] : []
   })
 
-/** Counts what is needed; a variant that has no stock here is not counted. */
+/** Applies the changes. A variant without an entry in `stocks` is not counted. */
 export const counted = (
   taken: Units,
   needs: ReadonlyArray<Need>,
@@ -76,8 +76,8 @@ export const counted = (
     if (stock !== undefined && takes > 0) {
       const available = stock.quantity - (stock.policy === "deny" ? 0 : quantityBounds.minimum)
       if (takes > available) {
-        const said = { productVariantId: variantId, requested: takes, available: Math.max(0, available) }
-        return Result.fail(new OutOfStock(said))
+        const shortage = { productVariantId: variantId, requested: takes, available: Math.max(0, available) }
+        return Result.fail(new OutOfStock(shortage))
       }
     }
     if (kept + takes > 0) left.set(variantId, kept + takes)

@@ -1,6 +1,4 @@
-/**
- * The sync source: where records of the catalogue are synchronized from (interface document 2.7).
- */
+/** The sync source: the system that catalogue records are synchronized from (interface document 2.7). */
 import { Schema } from "effect"
 import { stampFields } from "../experience/Experience.ts"
 import { Id } from "../values/Ids.ts"
@@ -8,11 +6,11 @@ import { JsonObject, text } from "../values/Text.ts"
 import { Timestamp } from "../values/Time.ts"
 import { SourceData } from "./Metadata.ts"
 
-/** How the last synchronization went, or that it is still to come. */
+/** The result of the last synchronization, or that none has run yet. */
 export const SyncStatus = Schema.Literals(["PENDING", "SUCCESS", "FAILED"])
 export type SyncStatus = typeof SyncStatus.Type
 
-/** What an admin sets: the system, such as a shop's software, and the name of the source there. */
+/** The fields an admin sets: the system, such as a shop's software, and the name of the source there. */
 export const Settings = Schema.Struct({
   syncSource: text({ minLength: 1, maxLength: 200 }),
   syncSourceId: text({ minLength: 1, maxLength: 500 }),
@@ -22,7 +20,7 @@ export const Settings = Schema.Struct({
 })
 export type Settings = typeof Settings.Type
 
-/** The sync source as it goes out; what is not set is null. */
+/** The sync source in responses. Unset fields are null. */
 export const SyncSource = Schema.Struct({
   id: Id,
   organizationId: Id,

@@ -1,6 +1,6 @@
 /**
- * The variant: a form in which a product can be had, told from the others by its values of options such as size and
- * colour (interface document 2.7).
+ * The variant: one form of a product, which differs from the others in its values of options such as size and colour
+ * (interface document 2.7).
  */
 import { Schema } from "effect"
 import { Price } from "../values/Amount.ts"
@@ -10,18 +10,18 @@ import { JsonObject, text } from "../values/Text.ts"
 import { Metadata } from "./Metadata.ts"
 import { originFields, originSettings } from "./Origin.ts"
 
-/** Variants that one product has at most, and that can be created together with it. */
+/** Limit of variants per product, also of those created together with it. */
 export const variantsMax = 100
-/** Options that one variant has values of at most. */
+/** Limit of options per variant. */
 export const optionsMax = 20
 
-/** The least and the most a quantity can be. */
+/** Bounds of a quantity. */
 export const quantityBounds = { minimum: -1_000_000_000, maximum: 1_000_000_000 } as const
 
-/** Whether stock is counted, and whether more may be sold than is there. */
+/** Whether stock is counted, and whether more may be sold than is left. */
 export const InventoryPolicy = Schema.Literals(["untracked", "deny", "continue"])
 
-/** What an admin sets. The quantity falls below zero where more is sold than is there. */
+/** The fields an admin sets. The quantity becomes negative if more is sold than was left. */
 export const Settings = Schema.Struct({
   sku: Schema.optionalKey(text({ maxLength: 200 })),
   price: Schema.optionalKey(Price),
@@ -32,14 +32,14 @@ export const Settings = Schema.Struct({
 })
 export type Settings = typeof Settings.Type
 
-/** The value that a variant has of an option. */
+/** A variant's value of one option. */
 export const OptionChoice = Schema.Struct({ optionId: Id, valueId: Id })
 export type OptionChoice = typeof OptionChoice.Type
 
-/** The options of one variant, each given once. */
+/** The options of one variant, each at most once. */
 export const OptionChoices = Schema.Array(OptionChoice).check(Schema.isMaxLength(optionsMax))
 
-/** The variant without its options, as it goes out in the products of an experience; what is not set is null. */
+/** The variant without its options, in the products of an experience. Unset fields are null. */
 export const PlainVariant = Schema.Struct({
   id: Id,
   organizationId: Id,
@@ -54,7 +54,7 @@ export const PlainVariant = Schema.Struct({
 }).annotate({ identifier: "PlainVariant" })
 export type PlainVariant = typeof PlainVariant.Type
 
-/** The variant as it goes out. */
+/** The variant in responses. */
 export const Variant = Schema.Struct({
   ...PlainVariant.fields,
   options: Schema.Array(Schema.Struct({ optionId: Id, optionName: Schema.String, value: Schema.String, valueId: Id }))

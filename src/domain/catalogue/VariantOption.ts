@@ -1,5 +1,5 @@
 /**
- * The variant option: in what the variants of a product differ, such as size or colour, with the values there are
+ * The variant option: a property in which the variants of a product differ, such as size or colour, with its values
  * (interface document 2.5; completions 4, "Catalogue" and "Reorder of values").
  */
 import { Schema } from "effect"
@@ -7,16 +7,16 @@ import { stampFields } from "../experience/Experience.ts"
 import { Id } from "../values/Ids.ts"
 import { Name, text } from "../values/Text.ts"
 
-/** Values one option has at most, those that are archived not counted. */
+/** Limit of values per option. Archived values do not count. */
 export const valuesMax = 1_000
 
-/** What an admin sets of an option. */
+/** The fields of an option that an admin sets. */
 export const Settings = Schema.Struct({ name: Name })
 export type Settings = typeof Settings.Type
 
 const colorPattern = /^#([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/
 
-/** A colour as CSS writes it in hexadecimal digits, with or without its opacity; kept as it was written. */
+/** A colour in CSS hexadecimal notation, with or without opacity. Stored as it was written. */
 export const ColorHex = Schema.String.check(
   Schema.makeFilter((text: string) => colorPattern.test(text), {
     expected: "# and 3, 4, 6 or 8 hexadecimal digits",
@@ -27,7 +27,7 @@ export const ColorHex = Schema.String.check(
 
 const ValueText = text({ minLength: 1, maxLength: 200 })
 
-/** What an admin sets of a value. Its place among the others is set by reordering them. */
+/** The fields of a value that an admin sets. Reordering sets its place among the others. */
 export const ValueSettings = Schema.Struct({
   value: ValueText,
   displayValue: Schema.optionalKey(ValueText),
@@ -36,7 +36,7 @@ export const ValueSettings = Schema.Struct({
 })
 export type ValueSettings = typeof ValueSettings.Type
 
-/** One value of an option as it goes out; what is not set is null. */
+/** A value of an option in responses. Unset fields are null. */
 export const VariantOptionValue = Schema.Struct({
   id: Id,
   optionId: Id,
@@ -50,7 +50,7 @@ export const VariantOptionValue = Schema.Struct({
 }).annotate({ identifier: "VariantOptionValue" })
 export type VariantOptionValue = typeof VariantOptionValue.Type
 
-/** The option as it goes out in a list. */
+/** The option in lists. */
 export const VariantOption = Schema.Struct({
   id: Id,
   organizationId: Id,
@@ -59,21 +59,21 @@ export const VariantOption = Schema.Struct({
 }).annotate({ identifier: "VariantOption" })
 export type VariantOption = typeof VariantOption.Type
 
-/** The option with its values, those that are not archived, in order. */
+/** The option with its values that are not archived, in order. */
 export const VariantOptionWithValues = Schema.Struct({
   ...VariantOption.fields,
   values: Schema.Array(VariantOptionValue)
 }).annotate({ identifier: "VariantOptionWithValues" })
 export type VariantOptionWithValues = typeof VariantOptionWithValues.Type
 
-/** An identifier that keeps an order of values from being one; `index` is where it stands, if it does. */
+/** An identifier that makes an order of values invalid. `index` is its position, if it has one. */
 export interface OrderProblem {
   readonly problem: "duplicate" | "unknown" | "omitted"
   readonly id: string
   readonly index?: number
 }
 
-/** What keeps `valueOrder` from naming each of the values `ids` once: one problem for each identifier it is about. */
+/** Returns one problem for each identifier because of which `valueOrder` does not contain each of `ids` once. */
 export const orderProblems = (
   ids: ReadonlyArray<string>,
   valueOrder: ReadonlyArray<string>

@@ -1,22 +1,22 @@
 /**
- * What decides who belongs to an audience of type DYNAMIC: rules over what is known of consumers, of which all or any must
- * hold. Which comparisons a field can take, and with what, follows from its type.
+ * Rules that select the members of a DYNAMIC audience from the fields of consumers. All rules or any rule must hold.
+ * The type of a field determines its operators and their values.
  */
 import { Schema } from "effect"
 import { Amount } from "../values/Amount.ts"
 import { text } from "../values/Text.ts"
 import { Timestamp } from "../values/Time.ts"
 
-/** Rules of one audience. */
+/** Limit of rules per audience. */
 export const rulesMax = 20
 
-/** Values that one rule names. */
+/** Limit of values per rule. */
 export const ruleValuesMax = 100
 
-/** What stands before the name of an attribute. */
+/** Prefix of the name of an attribute. */
 const attributePrefix = "attributes."
 
-/** What a field holds. */
+/** The type of a field's values. */
 export type FieldType = "picklist" | "text" | "integer" | "amount" | "date_time" | "attribute"
 
 const fieldTypes: { readonly [field: string]: FieldType } = {
@@ -51,7 +51,7 @@ const wholeNumber = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_1
 const partOps: ReadonlySet<Op> = new Set(["contains", "startsWith", "endsWith"])
 const rankOps: ReadonlySet<Op> = new Set(["gt", "gte", "lt", "lte"])
 
-/** What a value must be, and the name of that check. */
+/** The schema of a value, with the type and the expectation to report. */
 interface Fitting {
   readonly schema: Schema.Constraint
   readonly type: string
@@ -61,7 +61,7 @@ interface Fitting {
 const texts: Fitting = { schema: shortText, type: "string", expected: "text of 1 to 200 characters" }
 const numbers: Fitting = { schema: Schema.Finite, type: "number", expected: "a number" }
 
-/** What a value must be to be compared with a field. */
+/** The schema of the values that each type of field can be compared with. */
 const valuesOf: { readonly [T in FieldType]: Fitting } = {
   picklist: {
     schema: Schema.Literals(["guest", "authenticated"]),
@@ -87,7 +87,7 @@ const valuesOf: { readonly [T in FieldType]: Fitting } = {
   }
 }
 
-/** One rule. `value` is a list for `in`, and whether there is something for `exists`. */
+/** One rule. `value` is a list for `in`, and a boolean for `exists`. */
 export const Rule = Schema.Struct({
   field: text({ minLength: 1, maxLength: 200 }).annotate({
     description: `${Object.keys(fieldTypes).join(", ")}, or \`${attributePrefix}<key>\` for an attribute. \`totalOrderValue\` is what was ordered in the organization's currency.`
@@ -112,24 +112,24 @@ export const AudienceRules = Schema.Struct({
 }).annotate({ identifier: "AudienceRules" })
 export type AudienceRules = typeof AudienceRules.Type
 
-/** A rule that makes no sense: where, and what would. */
+/** An invalid part of a rule: its path, and what was expected. */
 export interface RuleProblem {
   readonly path: ReadonlyArray<string | number>
   readonly type: string
   readonly expected: string
 }
 
-/** The field's type; undefined if there is no such field. */
+/** Returns the field's type, or undefined if there is no such field. */
 export const typeOf = (field: string): FieldType | undefined =>
   attributeOf(field) === undefined ? (Object.hasOwn(fieldTypes, field) ? fieldTypes[field] : undefined) : "attribute"
 
-/** The key of the attribute that the field names. */
+/** Returns the key of the attribute that the field refers to. */
 export const attributeOf = (field: string): string | undefined =>
   field.startsWith(attributePrefix) && field.length > attributePrefix.length
     ? field.slice(attributePrefix.length)
     : undefined
 
-/** Everything that makes no sense, each of which has the right shape. */
+/** Returns all problems of rules that match the schema. */
 export const problemsOf = ({ rules }: AudienceRules): ReadonlyArray<RuleProblem> =>
   rules.flatMap((rule, index) =>
     problemsOfRule(rule).map((problem) => ({ ...problem, path: ["rules", index, ...problem.path] }))
@@ -151,7 +151,7 @@ function problemsOfRule({ field, op, value }: Rule): ReadonlyArray<RuleProblem> 
   return value.flatMap((item, index) => (isFit(item) ? [] : [{ path: ["value", index], ...found }]))
 }
 
-/** What may be compared so: of an attribute, text has parts and numbers have an order. */
+/** Returns the valid values for an operator. For attributes, text operators need text and comparisons need numbers. */
 function fitting(type: FieldType, op: Op): Fitting {
   if (type !== "attribute") return valuesOf[type]
   return rankOps.has(op) ? numbers : partOps.has(op) ? texts : valuesOf.attribute

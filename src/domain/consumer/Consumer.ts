@@ -1,6 +1,4 @@
-/**
- * The consumer as an organization keeps it (completions 4, "Consumers"). Guests are consumers too.
- */
+/** The consumer as an organization stores it (completions 4, "Consumers"). Guests are consumers too. */
 import { Schema } from "effect"
 import { Amount } from "../values/Amount.ts"
 import { stampFields } from "../experience/Experience.ts"
@@ -8,19 +6,19 @@ import { Id } from "../values/Ids.ts"
 import { JsonObject, text } from "../values/Text.ts"
 import { Timestamp } from "../values/Time.ts"
 
-/** Consumers that can be created and changed at once. */
+/** Limit of consumers created and changed in one request. */
 export const consumersAtOnceMax = 500
 
-/** Characters of JSON in a consumer's attributes, and in its metadata. */
+/** Limit for the JSON of a consumer's attributes, and of its metadata, in characters. */
 export const jsonLengthMax = 10_000
 
-/** A guest has not shown who it is. */
+/** A guest has not signed in. */
 export const ConsumerType = Schema.Literals(["guest", "authenticated"])
 export type ConsumerType = typeof ConsumerType.Type
 
 const isJsonObject = Schema.is(JsonObject)
 
-/** What is nested too deep is refused already, and must not be written out to see how long it is. */
+/** Checks the depth first: JSON that is nested too deep is already refused and must not be serialized. */
 const ShortJson = JsonObject.check(
   Schema.makeFilter(
     (value: { readonly [key: string]: unknown }) =>
@@ -33,10 +31,10 @@ const ShortJson = JsonObject.check(
   )
 )
 
-/** The name of a person, in full or as it likes to be called. */
+/** A person's full name or preferred name. */
 export const PersonName = text({ minLength: 1, maxLength: 200 })
 
-/** What an admin sets. The email is in lower case and the phone number in E.164. */
+/** The fields an admin sets. The email is in lower case and the phone number in E.164. */
 export const Settings = Schema.Struct({
   email: Schema.optionalKey(text({ minLength: 1, maxLength: 320 })),
   phone: Schema.optionalKey(text({ minLength: 1, maxLength: 64 })),
@@ -49,10 +47,10 @@ export const Settings = Schema.Struct({
 })
 export type Settings = typeof Settings.Type
 
-/** What a consumer has where nothing is said. */
+/** Defaults of absent fields. */
 export const defaults = { loyaltyBalance: 0n } satisfies Partial<Settings>
 
-/** The consumer as it goes out; what is not known is null. Its orders are counted, never set. */
+/** The consumer in responses. Unknown fields are null. Its order totals are computed, never set. */
 export const Consumer = Schema.Struct({
   id: Id,
   organizationId: Id,

@@ -1,6 +1,4 @@
-/**
- * The order: what a consumer bought, as the organization's shop tells it (completions 1 and 4, "Orders").
- */
+/** The order: what a consumer bought, as reported by the organization's shop (completions 1 and 4, "Orders"). */
 import { Schema } from "effect"
 import { type Amount, amountMax, digitsOf, ofText, Price, toText } from "../values/Amount.ts"
 import { stampFields } from "../experience/Experience.ts"
@@ -9,17 +7,17 @@ import { CurrencyCode } from "../values/Locale.ts"
 import { JsonObject, text } from "../values/Text.ts"
 import { type Millis, Timestamp } from "../values/Time.ts"
 
-/** Items of one order at most. */
+/** Limit of items per order. */
 export const itemsMax = 200
 
-/** Pieces of one item at most. */
+/** Limit of pieces per item. */
 const quantityMax = 1_000_000
 
-/** Where an order stands. It goes from left to right; every status but FULFILLED can also end as CANCELLED. */
+/** The status of an order. It advances from left to right. Every status but FULFILLED can change to CANCELLED. */
 export const OrderStatus = Schema.Literals(["CREATED", "PAID", "FULFILLED", "CANCELLED"])
 export type OrderStatus = typeof OrderStatus.Type
 
-/** A line of an order. Products are not looked up: an order keeps what was sold, whatever becomes of the catalogue. */
+/** A line of an order. Products are not looked up: an order keeps what was sold, whatever happens to the catalogue. */
 export const Item = Schema.Struct({
   productId: Schema.optionalKey(Schema.NullOr(Id)),
   productVariantId: Schema.optionalKey(Schema.NullOr(Id)),
@@ -28,14 +26,14 @@ export const Item = Schema.Struct({
 })
 export type Item = typeof Item.Type
 
-/** A name that a shop gives to an order. */
+/** An identifier from the shop. */
 const ShopText = text({ minLength: 1, maxLength: 200 })
 
-/** What an admin sets. */
+/** The fields an admin sets. */
 export const Settings = Schema.Struct({
-  /** The shop's own identifier; no two orders of a tenant have the same. */
+  /** The shop's own identifier, unique among the tenant's orders. */
   externalId: Schema.optionalKey(ShopText),
-  /** What the shop and its customers call the order. */
+  /** The order number that the shop shows to its customers. */
   number: Schema.optionalKey(ShopText),
   status: OrderStatus,
   currencyCode: CurrencyCode,
@@ -48,15 +46,15 @@ export const Settings = Schema.Struct({
 })
 export type Settings = typeof Settings.Type
 
-/** The kinds of mechanism that end with an order; a waitlist has nothing to complete. */
+/** The kinds of mechanism that can lead to an order. A waitlist gives nothing to complete. */
 export const orderableKinds = ["queue", "draw", "auction", "appointment", "timed_release"] as const
 export type OrderableKind = (typeof orderableKinds)[number]
 
-/** True if an order can complete what a mechanism of this kind has given. */
+/** True if an order can complete an admission of this kind of mechanism. */
 export const isOrderable = (kind: string): kind is OrderableKind =>
   (orderableKinds as ReadonlyArray<string>).includes(kind)
 
-/** What an order is for, and where it comes from; fixed with its creation. */
+/** The consumer of an order, and the mechanism it comes from. Fixed at creation. */
 export const originFields = {
   consumerId: Id,
   experienceId: Schema.NullOr(Id),
@@ -65,7 +63,7 @@ export const originFields = {
   distributionType: Schema.NullOr(Schema.Literals(orderableKinds))
 }
 
-/** The order as it goes out; what is not set is null. */
+/** The order in responses. Unset fields are null. */
 export const Order = Schema.Struct({
   id: Id,
   organizationId: Id,
@@ -85,7 +83,7 @@ export const Order = Schema.Struct({
   ),
   metadata: Schema.NullOr(JsonObject),
   placedAt: Timestamp,
-  /** When it became each; null where it has not, or went past it. */
+  /** When the order reached each status; null if it has not, or skipped it. */
   paidAt: Schema.NullOr(Timestamp),
   fulfilledAt: Schema.NullOr(Timestamp),
   cancelledAt: Schema.NullOr(Timestamp),
@@ -93,40 +91,40 @@ export const Order = Schema.Struct({
 }).annotate({ identifier: "Order" })
 export type Order = typeof Order.Type
 
-/** What decides what an order costs. */
+/** The fields that determine the total of an order. */
 export interface Priced {
   readonly total?: Price | undefined
   readonly items: ReadonlyArray<Item>
 }
 
-/** What the items cost together. */
+/** Returns the sum of the items. */
 const sumOf = (items: ReadonlyArray<Item>): Amount =>
   items.reduce((sum, { quantity, unitPrice }) => sum + BigInt(quantity) * ofText(unitPrice), 0n)
 
 /**
- * What the order costs: what was said, or else the sum of its items, with as many digits after the point as the longest
- * of their prices has. Both may differ, as there are discounts and fees.
+ * Returns the given total, or else the sum of the items with as many digits after the point as their most precise
+ * price. The two may differ because of discounts and fees.
  */
 export const totalOf = ({ total, items }: Priced): Price =>
   total ?? toText(sumOf(items), Math.max(0, ...items.map(({ unitPrice }) => digitsOf(unitPrice))))
 
-/** True if there is no amount for what the order costs. */
+/** True if the sum of the items exceeds the largest amount. */
 export const isBeyondAmounts = ({ total, items }: Priced): boolean => total === undefined && sumOf(items) > amountMax
 
 const rank: { readonly [S in OrderStatus]: number } = { CREATED: 0, PAID: 1, FULFILLED: 2, CANCELLED: 3 }
 
-/** True if an order of one status may get the other: the same, or one further on. FULFILLED and CANCELLED are final. */
+/** True if the status may change: to itself, or to a later one. FULFILLED and CANCELLED are final. */
 export const mayBecome = (from: OrderStatus, to: OrderStatus): boolean =>
   from === to || (from !== "FULFILLED" && rank[from] < rank[to])
 
-/** When an order became each status it can become. */
+/** When an order reached each status that it can change to. */
 export interface Moments {
   readonly paidAt: Millis | null
   readonly fulfilledAt: Millis | null
   readonly cancelledAt: Millis | null
 }
 
-/** The moments once the order has this status: a status that it had already, or that it went past, is not entered again. */
+/** Returns the times after the change to a status. A status reached before keeps its time. */
 export const momentsAt = (moments: Moments, status: OrderStatus, at: Millis): Moments => ({
   paidAt: status === "PAID" ? (moments.paidAt ?? at) : moments.paidAt,
   fulfilledAt: status === "FULFILLED" ? (moments.fulfilledAt ?? at) : moments.fulfilledAt,

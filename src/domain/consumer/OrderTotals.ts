@@ -1,18 +1,16 @@
-/**
- * What a consumer's orders add up to, for each currency by itself: amounts of two currencies are never added up.
- */
+/** A consumer's order totals, one per currency. Amounts of different currencies are never added. */
 import { digitsOf, ofText, toText } from "../values/Amount.ts"
 
-/** A sum for each currency in which something was ordered. */
+/** A sum for each currency with orders. */
 export type OrderTotals = { readonly [currencyCode: string]: string }
 
-/** What one order is worth. */
+/** The currency and total of one order. */
 export interface Worth {
   readonly currencyCode: string
   readonly total: string
 }
 
-/** The totals with the order as it is in place of the order as it was; null: it does not count. */
+/** Returns the totals after an order changed from `was` to `is`. Null means that the order does not count. */
 export const recounted = (totals: OrderTotals, was: Worth | null, is: Worth | null): OrderTotals =>
   added(added(totals, was, -1n), is, 1n)
 
@@ -21,6 +19,6 @@ const added = (totals: OrderTotals, worth: Worth | null, sign: 1n | -1n): OrderT
   const { currencyCode, total } = worth
   const { [currencyCode]: before = "0", ...others } = totals
   const sum = ofText(before) + sign * ofText(total)
-  // A currency without a value is left out.
+  // A currency with a sum of zero is omitted.
   return sum === 0n ? others : { ...others, [currencyCode]: toText(sum, Math.max(digitsOf(before), digitsOf(total))) }
 }

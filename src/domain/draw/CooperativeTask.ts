@@ -1,5 +1,5 @@
 /**
- * Work that takes long, done a slice at a time.
+ * A long computation that runs one slice at a time.
  */
 
 /** Steps in one slice. A step takes about a microsecond, so that a slice takes a few milliseconds. */
@@ -7,7 +7,7 @@ export const stepsPerSlice = 2_000
 
 /** A computation that pauses after each step. */
 export class CooperativeTask<A> {
-  /** Undefined when the work is done: what it was done with is not needed any more. */
+  /** Undefined when the work is done, so that its memory is freed. */
   #steps: Generator<undefined, A> | undefined
   #result: A | undefined
 
@@ -15,7 +15,12 @@ export class CooperativeTask<A> {
     this.#steps = steps
   }
 
-  /** Works on for one slice, unless the work is done; the result as soon as there is one. */
+  /** The result; undefined while there is more work. */
+  get result(): A | undefined {
+    return this.#result
+  }
+
+  /** Works for one slice, unless the work is done. Returns the result, or undefined while there is more work. */
   work(): A | undefined {
     for (let step = 0; step < stepsPerSlice && this.#steps !== undefined; step++) {
       const { done, value } = this.#steps.next()

@@ -1,12 +1,13 @@
 /**
  * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
- * whether or not their events were applied yet.
+ * whether or not their events are recorded yet.
  */
-import { Equal } from "effect"
 import { authored } from "../mechanism/Author.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { sha256OfHex } from "../values/Digest.ts"
-import { movedTo, withWindow } from "../experience/ExperienceWindow.ts"
+import { withWindow } from "../experience/ExperienceWindow.ts"
+import * as Configuring from "../mechanism/Configuring.ts"
+import { grantRules } from "../mechanism/Grants.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import {
   AlreadyGranted,
@@ -22,17 +23,19 @@ import type { Millis } from "../values/Time.ts"
 import { placesMax } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
-import { awaitsBeacon, isClosed, type State, statusAsOf } from "./State.ts"
+import { awaitsBeacon, isClosed, type State, type Status, statusAsOf } from "./State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
 const unchanged: ReadonlyArray<Event> = []
 
-/** When to ask again after a full draw: someone may withdraw, but nobody can know. */
+const grants = grantRules<Status>({ waiting: "ENTERED", granted: "WON" })
+
+/** When to try again at a full draw. No one can know when a consumer withdraws. */
 const retryAfterSeconds = 60
 
-/** What decides who wins, and so must be the same for all who enter. */
+/** The settings that decide who wins. They are fixed from the first entry on, so that they are the same for all. */
 const fixedByEntry = ["loyaltyBiasEnabled", "loyaltyWeight", "beacon"] as const
 
 export const decide = (state: State, command: Command, moment: Moment): Outcome => {
@@ -41,7 +44,12 @@ export const decide = (state: State, command: Command, moment: Moment): Outcome 
     case "Configure":
       return configure(state, command, at, moment.entropy)
     case "SetExperienceWindow":
-      return setWindow(state, command, at)
+      return Configuring.setWindow(
+        state,
+        command,
+        { isClosed: isClosed(state, at), hasOpened: hasOpened(state, at) },
+        at
+      )
     case "End":
       return Lifecycle.end(isOver(state), command.by, at)
     case "Archive":
@@ -53,11 +61,11 @@ export const decide = (state: State, command: Command, moment: Moment): Outcome 
     case "Leave":
       return leave(state, command, at)
     case "Deny":
-      return deny(state, command, at)
+      return grants.deny(statusOf(state, command.consumerId, at), command, at)
     case "Complete":
-      return complete(state, command, at)
+      return grants.complete(statusOf(state, command.consumerId, at), command, at)
     case "Remove":
-      return remove(state, command, at)
+      return grants.remove(statusOf(state, command.consumerId, at), command, at)
   }
 }
 
@@ -80,20 +88,14 @@ const configure = (
     if (state.places.size > 0 && configuration[setting] !== configured[setting])
       return new ConfigurationFixed({ setting })
   }
-  return Equal.equals(configuration, configured) ? unchanged : [{ _tag: "Configured", at, configuration, by }]
-}
-
-/** A mechanism that has closed stays closed, whatever becomes of its experience. */
-const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
-  const configuration = isClosed(state, at) ? undefined : movedTo(state.configured, window, hasOpened(state, at))
-  return configuration === undefined ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+  return Configuring.configured(state, configuration, by, at)
 }
 
 /** An absent `openAt` means open from the beginning. */
 const hasOpened = (state: State, at: Millis): boolean =>
   state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
 
-/** Nothing is left that ending could end. */
+/** Whether nothing is left to end. */
 const isOver = ({ overAt, endedBy, tornDown }: State): boolean =>
   overAt !== Infinity || endedBy !== undefined || tornDown
 
@@ -125,7 +127,6 @@ const leave = (state: State, { consumerId, by }: CommandOf<"Leave">, at: Millis)
   switch (status) {
     case "ENTERED":
       return [{ _tag: "Left", at, consumerId, ...authored(by) }]
-    case "LEFT":
     case "NOT_ENTERED":
       return new NotEntered()
     case "WON":
@@ -136,35 +137,9 @@ const leave = (state: State, { consumerId, by }: CommandOf<"Leave">, at: Millis)
   }
 }
 
-const deny = (state: State, { consumerId, reason, by }: CommandOf<"Deny">, at: Millis): Outcome => {
-  const status = statusOf(state, consumerId, at)
-  if (status === "DENIED") return unchanged
-  if (status !== "ENTERED" && status !== "WON") return wrong(status)
-  return [{ _tag: "Denied", at, consumerId, reason, by }]
-}
-
-const complete = (state: State, { consumerId, by }: CommandOf<"Complete">, at: Millis): Outcome => {
-  const status = statusOf(state, consumerId, at)
-  if (status === "COMPLETED") return unchanged
-  return status === "WON" ? [{ _tag: "Completed", at, consumerId, by }] : wrong(status)
-}
-
-const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Millis): Outcome => {
-  switch (statusOf(state, consumerId, at)) {
-    case "ENTERED":
-      return [{ _tag: "Left", at, consumerId, by }]
-    case "WON":
-      return [{ _tag: "Denied", at, consumerId, reason: "ADMIN_ACTION", by }]
-    default:
-      return unchanged
-  }
-}
-
-const statusOf = (state: State, consumerId: string, at: Millis) => {
+/** A consumer who left counts as one who never entered. */
+const statusOf = (state: State, consumerId: string, at: Millis): Exclude<Status, "LEFT"> | "NOT_ENTERED" => {
   const place = state.places.get(consumerId)
-  return place === undefined ? "NOT_ENTERED" : statusAsOf(state, place, at)
+  const status = place === undefined ? "LEFT" : statusAsOf(state, place, at)
+  return status === "LEFT" ? "NOT_ENTERED" : status
 }
-
-/** Whoever left is told what its status says. */
-const wrong = (status: ReturnType<typeof statusOf>): WrongStatus =>
-  new WrongStatus({ status: status === "LEFT" ? "NOT_ENTERED" : status })

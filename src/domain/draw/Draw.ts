@@ -1,26 +1,27 @@
 /**
- * The draw: a raffle that anyone can check (interface document 2.8; completions 3, "Draw"). This is its door; the rules
- * are in `draw/`: what happened changes the state in Evolve, commands are judged in Decide, time is read in Due. How the
- * winners follow from the seed stands at the head of Algorithm; Entries and Selection work it out in slices, Proof shows
- * it, and Verification checks it from the proof alone.
+ * The draw: a raffle that every reader of its proof can check (interface document 2.8; completions 3, "Draw"). This file
+ * declares it. Evolve contains what events change, Decide what commands lead to, Timed what time brings. The head of
+ * Algorithm explains how the winners follow from the seed. Entries and Selection compute them in slices, Proof presents
+ * them, and Verification checks them from the proof alone.
  *
- * A draw's way: Entered and Left until `closeAt`; Closed; EntriesFixed, when the digest of the list is worked out; from
- * `drawAt` on, with the beacon's round if it waits for one, a Won for each winner, and Drawn. Whoever is not drawn is
- * DENIED from that moment on, and the denials are recorded one by one. With `continueSelectingUntilCompleted` the next in
- * the drawn order wins in place of whoever's win expired or was denied; then the draw is over, and the rest are DENIED,
- * when as many have completed as were to win, or an admin ends it. A drawing that has begun is finished, also if an admin
- * ends the draw meanwhile.
+ * The events of a draw: Entered and Left until `closeAt`; Closed; EntriesFixed, when the digest of the list is computed;
+ * from `drawAt` on, with the beacon's round if it waits for one, a Won for each winner, and Drawn. The consumers who are
+ * not drawn are DENIED from that moment on, and their denials are recorded one by one.
+ *
+ * With `continueSelectingUntilCompleted`, the next consumer in the drawn order wins in place of each win that expired or
+ * was denied. Then the draw is over, and the rest are DENIED, when as many have completed as were to win, or an admin
+ * ends it. A drawing that has begun is finished, also if an admin ends the draw meanwhile.
  */
+import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 import { Configuration } from "./Configuration.ts"
 import { decide } from "./Decide.ts"
-import { due, wakeAt } from "./Due.ts"
 import { Event } from "./Event.ts"
-import { evolve } from "./Evolve.ts"
+import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
-import { initial, type State } from "./State.ts"
+import { awaitsBeacon, initial, type State } from "./State.ts"
+import { timed } from "./Timed.ts"
 import { type Facts, facts, place, published, view } from "./View.ts"
-import { lifecycle, statusFields } from "../mechanism/Lifecycle.ts"
 
 export { timeOfRound } from "./proof/Beacon.ts"
 export { Configuration, configurationProblems } from "./Configuration.ts"
@@ -30,21 +31,19 @@ export { type Command, DenialReason, type Refusal, type View } from "./Protocol.
 export { awaitsBeacon, type State } from "./State.ts"
 export type { Facts } from "./View.ts"
 
-export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = {
+export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf({
   configuration: Configuration,
   event: Event,
   initial,
-  due,
+  timed,
   decide,
-  evolve,
-  wakeAt,
+  apply,
   view,
   facts,
   place,
-  configurationOf: (state) => state.configured,
+  needsEffect: (state) => awaitsBeacon(state) !== undefined,
   publishedFacts: published,
-  statusFields,
-  lifecycle: (state, now) => lifecycle(state, state.configuration, now),
-  counts: (state) => ({ ...state.counts }),
-  rated: { entries: ["Entered"], grants: ["Won"] }
-}
+  rated: { entries: ["Entered"], grants: ["Won"] },
+  // The last completion ends the draw for every consumer who is still ENTERED.
+  farReaching: ["Completed"]
+})

@@ -1,17 +1,16 @@
 /**
- * How each event changes a draw. An event is a fact: nothing is checked here, and a consumer that is not known is
- * passed over.
+ * How each event changes a draw. An event is a fact: nothing is checked here, and an event of a consumer that is not known
+ * changes no place.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
+import { startExpiry } from "../mechanism/Grants.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { DenialReason } from "./Protocol.ts"
 import { isDrawing, Place, type State, type Status, weightOf } from "./State.ts"
 
-export const evolve = (state: State, event: Event): void => {
-  state.sequence++
-  state.lastAt = Math.max(state.lastAt, event.at)
+export const apply = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
       state.configured = event.configuration
@@ -73,15 +72,10 @@ const leave = (state: State, consumerId: string, at: Millis): void => {
 const win = (state: State, consumerId: string, at: Millis): void => {
   const place = state.places.get(consumerId)
   if (place === undefined) return
-  const { admissionExpirationSeconds } = state.configuration
   move(state, place, "WON", at)
   if (state.winsMade < state.configuration.winnerCount) state.winners.push(place.entry)
   state.winsMade++
-  if (admissionExpirationSeconds === undefined) place.order = Infinity
-  else {
-    place.order = at + admissionExpirationSeconds * 1000
-    state.expiring.insert(place)
-  }
+  startExpiry(state, place, at)
 }
 
 const finishDrawing = (state: State, at: Millis): void => {
@@ -105,12 +99,12 @@ const deny = (state: State, consumerId: string, at: Millis, reason: DenialReason
   const place = state.places.get(consumerId)
   if (place === undefined) return
   withdraw(state, place)
-  // Whoever stood when the draw ended was denied by that, whenever it was recorded.
+  // The end of the draw denied the places that were ENTERED, whenever the denial is recorded.
   move(state, place, "DENIED", place.status === "ENTERED" ? Math.min(at, state.overAt) : at)
   place.reason = reason
 }
 
-/** Before the closing an entry that goes is not in the list; from then until the drawing it is in the list and cannot win. */
+/** An entry that goes before the closing is not listed. One that goes later, before the drawing, is listed and cannot win. */
 const withdraw = (state: State, place: Place): void => {
   if (place.status !== "ENTERED" || state.overAt !== Infinity) return
   if (state.closedAt === Infinity) place.entry = 0

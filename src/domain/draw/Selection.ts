@@ -1,6 +1,9 @@
 /**
- * Who is next in the drawn order. The order follows from what is recorded, and is worked out in slices when it is needed:
- * for the drawing, and after a restart for those who take the place of a winner.
+ * The consumers who come next: in the drawn order, and among those who are denied after the end. The list of entries and
+ * the drawn order follow from what is recorded. They are computed in slices when they are needed: for the drawing, and
+ * after a restart for the consumers who take the place of a winner.
+ *
+ * The functions that work take one slice of a few milliseconds; the others only read what has been computed.
  */
 import { scoring } from "./proof/Algorithm.ts"
 import { listEntries } from "./Entries.ts"
@@ -8,26 +11,36 @@ import type { Entries, Place, State } from "./State.ts"
 import { sorted } from "./proof/Sort.ts"
 import { stepsPerSlice, CooperativeTask } from "./CooperativeTask.ts"
 
-/** The list of entries at the closing; undefined while there is more to work out. */
-export const listed = (state: State): Entries | undefined =>
+/** Works on the list of entries at the closing; returns it when it is complete. */
+export const workOnEntries = (state: State): Entries | undefined =>
   (state.memo.listing ??= new CooperativeTask(listEntries(state))).work()
 
-/** Who wins next, if anyone is left; undefined while there is more to work out. */
-export const nextInOrder = (state: State): Place | undefined => {
-  const entries = listed(state)
-  if (entries === undefined) return undefined
+/** Returns the list of entries at the closing; undefined while it is not complete. */
+export const entriesOf = ({ memo }: State): Entries | undefined => memo.listing?.result
+
+/** Works on the drawn order, and moves to the next consumer in it who is still ENTERED. */
+export const workOnNextInOrder = (state: State): void => {
+  const entries = workOnEntries(state)
+  if (entries === undefined) return
   const { memo } = state
   const order = (memo.ranking ??= new CooperativeTask(rank(state, entries))).work()
-  if (order === undefined) return undefined
+  if (order === undefined) return
   for (let step = 0; step < stepsPerSlice && memo.ranked < order.length; step++) {
-    const place = entries.place(order[memo.ranked]!)
-    if (place.status === "ENTERED") return place
+    if (entries.place(order[memo.ranked]!).status === "ENTERED") return
     memo.ranked++
   }
-  return undefined
 }
 
-/** Sorts the entries by their scores; pauses after each. */
+/** Returns the consumer who wins next; undefined if there is none, or while more work is needed. */
+export const nextInOrder = ({ memo }: State): Place | undefined => {
+  const entries = memo.listing?.result
+  const order = memo.ranking?.result
+  if (entries === undefined || order === undefined || memo.ranked >= order.length) return undefined
+  const place = entries.place(order[memo.ranked]!)
+  return place.status === "ENTERED" ? place : undefined
+}
+
+/** Sorts the positions of the list by the scores of their entries. Pauses after each entry. */
 function* rank(state: State, entries: Entries): Generator<undefined, Uint32Array> {
   const { seed, entriesDigest, beacon } = state
   const chance = { seed, entriesDigest: entriesDigest!, beacon: beacon?.randomness ?? "" }
@@ -40,13 +53,15 @@ function* rank(state: State, entries: Entries): Generator<undefined, Uint32Array
   return yield* sorted(entries.size, (a, b) => scores[a]! - scores[b]! || a - b)
 }
 
-/** Someone who is still ENTERED; undefined while the search goes on. To be asked once the draw is over. */
-export const nextStanding = ({ places, memo }: State): Place | undefined => {
-  for (let step = 0; step < stepsPerSlice; step++) {
-    if (memo.reached?.status === "ENTERED") return memo.reached
+/** Searches for a consumer who is still ENTERED; for use after the end of the draw. */
+export const workOnNextStanding = ({ places, memo }: State): void => {
+  for (let step = 0; step < stepsPerSlice && memo.reached?.status !== "ENTERED"; step++) {
     memo.scan ??= places.values()
     memo.reached = memo.scan.next().value
     if (memo.reached === undefined) memo.scan = undefined
   }
-  return undefined
 }
+
+/** Returns a consumer who is still ENTERED; undefined while the search goes on. */
+export const nextStanding = ({ memo }: State): Place | undefined =>
+  memo.reached?.status === "ENTERED" ? memo.reached : undefined

@@ -1,8 +1,9 @@
 /**
- * Everything a draw knows, and the questions about it that its rules share.
+ * The state of a draw, and the questions about it that its rules share.
  */
 import { sha256 } from "../values/Digest.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { idLength, weightMin } from "./proof/Algorithm.ts"
@@ -10,12 +11,12 @@ import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { DenialReason } from "./Protocol.ts"
 import type { CooperativeTask } from "./CooperativeTask.ts"
 
-/** What a place can be in. Whoever LEFT counts as one who never entered, but for the record. */
+/** The statuses of a place. For consumers, LEFT is the same as never having entered. */
 export type Status = "ENTERED" | "WON" | "COMPLETED" | "DENIED" | "LEFT"
 
 /**
- * One consumer's standing. There may be a million of them, so a field means what the status makes of it, and nothing
- * is kept that the status does not show.
+ * One consumer's place. There may be a million of them, so the status decides what a field means, and a place keeps
+ * nothing that no status shows.
  */
 export class Place implements Member<Place> {
   readonly consumerId: string
@@ -45,21 +46,21 @@ export class Place implements Member<Place> {
   }
 }
 
-/** What was worked out of the state and can be again at any time; never recorded. */
+/** What was computed from the state and can be computed again at any time; never recorded. */
 export interface Memo {
-  /** The list of entries; begun when entry has closed. */
+  /** The list of entries; started when entry has closed. */
   listing: CooperativeTask<Entries> | undefined
-  /** The drawn order: positions in the list; begun when the drawing is due. */
+  /** The drawn order, as positions in the list; started when the drawing is due. */
   ranking: CooperativeTask<Uint32Array> | undefined
-  /** How many of the drawn order have been looked at: who stands before has won, or cannot. */
+  /** Places at the head of the drawn order that have won, or cannot win. */
   ranked: number
-  /** Goes through the places after the end, to find those whose denial is to be recorded. */
+  /** Iterates over the places after the end, to find those whose denial is to be recorded. */
   scan: IterableIterator<Place> | undefined
-  /** Whom the sweep has reached. */
+  /** The place that the iteration has reached. */
   reached: Place | undefined
 }
 
-/** The list of entries as it stands when entry has closed. */
+/** The list of entries at the closing. */
 export interface Entries {
   readonly size: number
   /** SHA-256 of the list; see Algorithm. */
@@ -71,33 +72,24 @@ export interface Entries {
   readonly id: (position: number) => string
 }
 
-export interface State extends Lifecycle.LifecycleState {
-  /** How many events were applied. */
-  sequence: number
-  /** The last event's instant. */
-  lastAt: Millis
-  /** On record: as an admin set it, and the experience's window. */
-  configured: Configuration
-  /** What holds: the same with the opening and the closing that the window leaves. */
-  configuration: Configuration
+export interface State extends MechanismState<Configuration, Status> {
   /** 32 and 16 bytes in hex. */
   seed: string
   salt: string
   readonly places: Map<string, Place>
-  readonly counts: { [S in Status]: number }
   /** Undefined until the list is fixed. */
   entriesDigest: string | undefined
   /** The round that the drawing waits for, if it waits for one; known once the list is fixed. */
   beaconRound: number | undefined
   beacon: { readonly randomness: string; readonly signature: string } | undefined
   winsMade: number
-  /** The entries that were drawn, in the drawn order; without those who took the place of one of them. */
+  /** The entries that were drawn, in the drawn order; without those that took the place of one of them. */
   readonly winners: Array<number>
   /** The entries of the list that left, or were denied, before they were drawn or the drawing was over. */
   readonly withdrawn: Array<number>
   /** When the drawing was recorded; Infinity: it is not. */
   drawnAt: Millis
-  /** From when on nobody more can win; Infinity: someone still can. */
+  /** From when on no more consumers can win; Infinity: some still can. */
   overAt: Millis
   /** The WON places that expire, the next to expire first. */
   readonly expiring: IndexedList<Place>
@@ -105,14 +97,10 @@ export interface State extends Lifecycle.LifecycleState {
 }
 
 export const initial = (): State => ({
-  sequence: 0,
-  lastAt: 0,
-  configured: unconfigured,
-  configuration: unconfigured,
+  ...newState(unconfigured, { ENTERED: 0, WON: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 }),
   seed: "",
   salt: "",
   places: new Map(),
-  counts: { ENTERED: 0, WON: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 },
   entriesDigest: undefined,
   beaconRound: undefined,
   beacon: undefined,
@@ -122,39 +110,38 @@ export const initial = (): State => ({
   drawnAt: Infinity,
   overAt: Infinity,
   expiring: new IndexedList(),
-  memo: { listing: undefined, ranking: undefined, ranked: 0, scan: undefined, reached: undefined },
-  ...Lifecycle.newLifecycle()
+  memo: { listing: undefined, ranking: undefined, ranked: 0, scan: undefined, reached: undefined }
 })
 
-/** An entry's name in the list: it tells nobody which consumer's it is who does not know the salt. */
+/** Returns an entry's id in the list. Without the salt, the id does not reveal the consumer. */
 export const entryIdOf = ({ salt }: State, entry: number): string => sha256(`${salt}:${entry}`).slice(0, idLength)
 
-/** What a loyalty score of 0 to 1 makes of an entry, in millionths. */
+/** Returns the weight of an entry with a loyalty score of 0 to 1, in millionths. */
 export const weightOf = ({ configuration }: State, loyaltyScore: number): number =>
   configuration.loyaltyBiasEnabled
     ? weightMin + Math.round(loyaltyScore * configuration.loyaltyWeight * 1_000_000)
     : weightMin
 
-/** Whether entry has closed at `now`, whether or not its event was applied yet. */
+/** Whether entry has closed at `now`, whether or not its event is recorded yet. */
 export const isClosed = (state: State, now: Millis): boolean =>
   Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
-/** The first wins are being recorded: what has begun is finished, whatever else happens. */
+/** Whether the first wins are being recorded. A drawing that has begun is finished, whatever else happens. */
 export const isDrawing = ({ winsMade, drawnAt }: State): boolean => winsMade > 0 && drawnAt === Infinity
 
 /**
- * The round of the beacon without which the draw is not drawn, and which it does not have yet; undefined if it waits for
- * none. It is known from the closing on, and published after `drawAt`.
+ * Returns the round of the beacon that the draw waits for; undefined if it waits for none. The round is known from the
+ * closing on, and published after `drawAt`.
  */
 export const awaitsBeacon = ({ beacon, beaconRound, overAt }: State): number | undefined =>
   beacon === undefined && overAt === Infinity ? beaconRound : undefined
 
-/** Why whoever is ENTERED when the draw is over gets nothing. */
+/** Returns the reason for denying the consumers who are ENTERED when the draw is over. */
 export const endReason = ({ drawnAt }: State): DenialReason => (drawnAt === Infinity ? "DRAW_CLOSED" : "NOT_SELECTED")
 
-/** The place's status at `now`, deadlines that nobody has noticed yet already applied. */
+/** Returns the place's status at `now`; deadlines whose events are not recorded yet are applied. */
 export const statusAsOf = (state: State, place: Place, now: Millis): Status =>
   (place.status === "ENTERED" && state.overAt <= now) || hasExpired(place, now) ? "DENIED" : place.status
 
-/** Whether the place holds a win whose time is over, without its event having been applied. */
+/** Whether the place holds a win that has expired, but whose expiry is not recorded yet. */
 export const hasExpired = (place: Place, now: Millis): boolean => place.status === "WON" && place.order <= now

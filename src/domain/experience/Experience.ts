@@ -17,7 +17,7 @@ const Uri = text({ maxLength: 2_000 }).check(
   })
 )
 
-/** How an experience looks (interface document 2.3). */
+/** The look of an experience (interface document 2.3). */
 export const Theme = Schema.Struct({
   background: Schema.optionalKey(ThemeText),
   danger: Schema.optionalKey(ThemeText),
@@ -35,7 +35,10 @@ export const Theme = Schema.Struct({
   variant: Schema.optionalKey(Schema.Literals(["default", "retro", "rounded", "clean"]))
 }).annotate({ identifier: "Theme" })
 
-/** What an admin sets. An absent `openAt` or `closeAt` is shown as that of the experience's mechanisms; one that is set bounds them. */
+/**
+ * The fields an admin sets. Absent `openAt` or `closeAt` are shown from the experience's mechanisms; set ones bound the
+ * mechanisms.
+ */
 export const Settings = Schema.Struct({
   name: Name,
   openAt: Schema.optionalKey(Timestamp),
@@ -47,7 +50,7 @@ export const Settings = Schema.Struct({
 })
 export type Settings = typeof Settings.Type
 
-/** Who made a record and when, who changed it last, and whether it still counts. */
+/** The creator and last editor of a record, with their times, and whether it is archived. */
 export const stampFields = {
   createdAt: Timestamp,
   createdBy: Schema.String,
@@ -56,7 +59,7 @@ export const stampFields = {
   archived: Schema.Boolean
 }
 
-/** The experience as it goes out; what is not set is null. */
+/** The experience in responses. Unset fields are null. */
 export const Experience = Schema.Struct({
   id: Id,
   organizationId: Id,
@@ -72,7 +75,7 @@ export const Experience = Schema.Struct({
 }).annotate({ identifier: "Experience" })
 export type Experience = typeof Experience.Type
 
-/** True if the window is empty: it would close before or as it opens. */
+/** True if the window is empty: it would close before or when it opens. */
 export const isWindowEmpty = (window: {
   readonly openAt?: Millis | null | undefined
   readonly closeAt?: Millis | null | undefined

@@ -1,6 +1,5 @@
 /**
- * The experience page: a creative document of an experience, with the address it is found under (interface document 2.1;
- * completions 4).
+ * The experience page: a creative document of an experience, found by its slug (interface document 2.1; completions 4).
  */
 import { Schema } from "effect"
 import { ReceivedDocument, SentDocument, SentRichContent } from "./creative/Document.ts"
@@ -9,14 +8,14 @@ import { Id } from "../values/Ids.ts"
 import { JsonObject, text } from "../values/Text.ts"
 import { SentTimestamp, Timestamp } from "../values/Time.ts"
 
-/** Whether consumers see it. */
+/** Whether consumers can see the page. */
 export const PageStatus = Schema.Literals(["DRAFT", "PUBLISHED"])
 export type PageStatus = typeof PageStatus.Type
 
-/** How a page is found within its experience. */
+/** Identifies a page within its experience, for its address. */
 export const Slug = text({ minLength: 1, maxLength: 200 })
 
-/** What an admin sets. */
+/** The fields an admin sets. */
 export const Settings = Schema.Struct({
   slug: Slug,
   title: text({ minLength: 1, maxLength: 500 }),
@@ -40,7 +39,7 @@ export const PublicExperiencePage = Schema.Struct({
 }).annotate({ identifier: "PublicExperiencePage" })
 export type PublicExperiencePage = typeof PublicExperiencePage.Type
 
-/** The page as it goes out; what is not set is null. */
+/** The page in responses. Unset fields are null. */
 export const ExperiencePage = Schema.Struct({
   id: Id,
   organizationId: Id,

@@ -1,14 +1,14 @@
 /**
- * What an experience offers: products, each whole or in one of its variants (interface document 2.7; completions 4). The
- * catalogue's records are shown here as they are stored; what is not set is null.
+ * The products that an experience offers, each in all variants or in one (interface document 2.7; completions 4).
+ * Catalogue records are shown here as stored. Unset fields are null.
  */
 import { Schema } from "effect"
 import { Id } from "../values/Ids.ts"
 
-/** Products one experience offers at most. */
+/** Limit of products per experience. */
 export const productsMax = 200
 
-/** What an admin says of a product that an experience offers; without a variant it is offered in all of them. */
+/** A product that an admin offers in an experience. Without a variant, all its variants are offered. */
 export const OfferedProduct = Schema.Struct({
   productId: Id,
   productVariantId: Schema.optionalKey(Schema.NullOr(Id)),
@@ -21,14 +21,14 @@ export const OfferedProduct = Schema.Struct({
   )
 })
 
-/** A product that is offered; null: in all of its variants. */
+/** An offered product. A null variant means all its variants. */
 export interface Offer {
   readonly productId: string
   readonly productVariantId: string | null
   readonly position: number
 }
 
-/** The offers that a list says; a product without a position has that of its place in the list. */
+/** Converts a list to offers. A product without a position gets its index in the list. */
 export const offersOf = (products: ReadonlyArray<typeof OfferedProduct.Type>): ReadonlyArray<Offer> =>
   products.map(({ productId, productVariantId, position }, index) => ({
     productId,
@@ -36,7 +36,7 @@ export const offersOf = (products: ReadonlyArray<typeof OfferedProduct.Type>): R
     position: position ?? index
   }))
 
-/** True if the variant of the product is among what is offered. */
+/** True if the variant is offered. */
 export const isOffered = (
   offers: ReadonlyArray<Pick<Offer, "productId" | "productVariantId">>,
   variant: { readonly id: string; readonly productId: string }
@@ -50,7 +50,7 @@ const Text = Schema.NullOr(Schema.String)
 const At = Schema.NullOr(Schema.String.annotate({ format: "date-time" }))
 const Free = Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
 
-/** What every record of the catalogue has. */
+/** The fields of every catalogue record. */
 const recordFields = {
   id: Id,
   organizationId: Id,
@@ -61,7 +61,7 @@ const recordFields = {
   updatedBy: Text
 }
 
-/** Where a product is synchronized from. */
+/** The system that a product is synchronized from. */
 const OfferedSyncSource = Schema.Struct({
   ...recordFields,
   syncSource: Schema.String,
@@ -130,7 +130,7 @@ const Product = Schema.Struct({
   variants: Schema.Array(OfferedVariantWithOptions)
 }).annotate({ identifier: "OfferedProduct" })
 
-/** A product that an experience offers, by its names alone. */
+/** A product that an experience offers, by its ids only. */
 export const ExperienceProductRef = Schema.Struct({
   id: Id,
   organizationId: Id,
@@ -141,7 +141,7 @@ export const ExperienceProductRef = Schema.Struct({
 }).annotate({ identifier: "ExperienceProductRef" })
 export type ExperienceProductRef = typeof ExperienceProductRef.Type
 
-/** A product that an experience offers, with the product itself and, if it is offered in one alone, the variant. */
+/** A product that an experience offers, with the product itself and, if only one variant is offered, that variant. */
 export const ExperienceProduct = Schema.Struct({
   ...ExperienceProductRef.fields,
   product: Product,

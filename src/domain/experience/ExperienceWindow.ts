@@ -1,14 +1,14 @@
 /**
- * An experience's own `openAt` and `closeAt`, which bound its mechanisms: the later opening and the earlier closing hold
- * (completions 3, "Shared").
+ * An experience's own `openAt` and `closeAt`, which bound its mechanisms: the later opening and the earlier closing
+ * apply (completions 3, "Shared").
  *
- * A mechanism records the window with its settings, so that its rules need nothing from outside and replaying its journal
- * gives the same instants. The settings stay what the admin set; {@link bounded} says what holds.
+ * A mechanism records the window with its settings. So its rules need nothing from outside, and replaying its journal
+ * gives the same times. The settings stay as the admin set them; {@link bounded} returns the effective ones.
  */
 import { Schema } from "effect"
 import { type Millis, Timestamp } from "../values/Time.ts"
 
-/** `revision` counts the changes of the experience's window, so that a change that arrives late does not undo a later one. */
+/** The window. `revision` counts its changes, so that a change that arrives late does not undo a later one. */
 export const ExperienceWindow = Schema.Struct({
   revision: Schema.Int,
   openAt: Schema.optionalKey(Timestamp),
@@ -16,14 +16,14 @@ export const ExperienceWindow = Schema.Struct({
 })
 export type ExperienceWindow = typeof ExperienceWindow.Type
 
-/** What of a mechanism's settings the window concerns. */
+/** The settings of a mechanism that the window affects. */
 export interface Windowed {
   readonly openAt?: Millis
   readonly closeAt?: Millis
   readonly experienceWindow?: ExperienceWindow
 }
 
-/** The window that an experience with these settings gives its mechanisms; undefined while it has never had one. */
+/** Returns the window that an experience gives its mechanisms; undefined if it never had one. */
 export const windowOf = (
   { openAt, closeAt }: Omit<ExperienceWindow, "revision">,
   revision: number
@@ -32,20 +32,20 @@ export const windowOf = (
     ? undefined
     : { revision, ...(openAt !== undefined && { openAt }), ...(closeAt !== undefined && { closeAt }) }
 
-/** The window without its opening, for what comes before the opening. */
+/** Returns the window without its opening, for the phase before the opening. */
 export const withoutOpening = ({ openAt: _, ...rest }: ExperienceWindow): ExperienceWindow => rest
 
-/** The window, open at least until then if it closes at all. */
+/** Returns the window, with a closing at or after `closeAt`. A window that never closes stays as it is. */
 export const closingNoEarlier = (window: ExperienceWindow, closeAt: Millis): ExperienceWindow =>
   window.closeAt === undefined ? window : { ...window, closeAt: Math.max(window.closeAt, closeAt) }
 
-/** The settings below this window, whatever window they name themselves. */
+/** Returns the settings with this window in place of their own. */
 export const withWindow = <C extends Windowed>(settings: C, window: ExperienceWindow | undefined): C => {
   const { experienceWindow: _, ...own } = settings
   return (window === undefined ? own : { ...own, experienceWindow: window }) as C
 }
 
-/** The settings with the opening and the closing that hold. */
+/** Returns the settings with the effective opening and closing. */
 export const bounded = <C extends Windowed>(settings: C): C => {
   const { openAt, closeAt, experienceWindow } = settings
   if (experienceWindow === undefined) return settings
@@ -59,12 +59,16 @@ export const bounded = <C extends Windowed>(settings: C): C => {
 }
 
 /**
- * The settings below the window that a mechanism is told; undefined if it knows this window, or a later one. An opening
- * that has passed stays.
+ * Returns the settings with a changed window, or undefined if the mechanism already has this revision or a later one.
+ * An opening that has passed stays.
  */
-export const movedTo = <C extends Windowed>(settings: C, told: ExperienceWindow, hasOpened: boolean): C | undefined => {
+export const movedTo = <C extends Windowed>(
+  settings: C,
+  changed: ExperienceWindow,
+  hasOpened: boolean
+): C | undefined => {
   const known = settings.experienceWindow
-  if (told.revision <= (known?.revision ?? 0)) return undefined
-  const openAt = hasOpened ? known?.openAt : told.openAt
-  return withWindow(settings, { ...withoutOpening(told), ...(openAt !== undefined && { openAt }) })
+  if (changed.revision <= (known?.revision ?? 0)) return undefined
+  const openAt = hasOpened ? known?.openAt : changed.openAt
+  return withWindow(settings, { ...withoutOpening(changed), ...(openAt !== undefined && { openAt }) })
 }

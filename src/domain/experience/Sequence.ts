@@ -7,29 +7,31 @@ import { Id } from "../values/Ids.ts"
 import { SequenceProduct, SequenceProducts } from "./SequenceProduct.ts"
 import { Name, text } from "../values/Text.ts"
 
-/** Who picks the product: the consumer, or the weights of the sequence's products. */
+/** Who selects the product: the consumer, or the system by the weights of the sequence's products. */
 export const ProductSelectionMode = Schema.Literals(["USER_SELECTED", "SYSTEM_ASSIGNED"])
 
-/** Opens a sequence to whoever knows it. It is never shown again: only a hash of it is kept. */
+/** A code that opens a sequence to consumers. Only its hash is stored, so it is never shown again. */
 export const AccessCode = text({ minLength: 1, maxLength: 200 })
 
-/** The highest limit of orders there is. */
+/** Upper bound of an order limit. */
 const orderLimitMax = 1_000_000
 
-/** What an admin sets. Higher priority comes first; with an audience the sequence is for its members alone. */
+/**
+ * The fields an admin sets. A sequence with higher priority comes first. With an audience, only its members may enter.
+ */
 export const Settings = Schema.Struct({
   name: Name,
   priority: Schema.Int.check(Schema.isBetween({ minimum: -1_000_000, maximum: 1_000_000 })),
   productSelectionMode: Schema.optionalKey(ProductSelectionMode),
-  /** What the system picks from where it picks; absent: nothing. */
+  /** The products that the system selects from; absent: none. */
   sequenceProducts: Schema.optionalKey(SequenceProducts),
   audienceId: Schema.optionalKey(Id),
-  /** A consumer with so many orders in the sequence enters its mechanisms no more; absent: no limit. */
+  /** Number of orders in the sequence after which a consumer can no longer enter; absent: no limit. */
   orderLimitPerConsumer: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: orderLimitMax })))
 })
 export type Settings = typeof Settings.Type
 
-/** The sequence as it goes out; what is not set is null. */
+/** The sequence in responses. Unset fields are null. */
 export const Sequence = Schema.Struct({
   id: Id,
   organizationId: Id,

@@ -32,6 +32,9 @@ export class IndexedList<M extends Member<M>> {
   #chunks: Array<Chunk<M>> = []
   /** Fenwick tree over the sizes of the chunks, from index 1. */
   readonly #sizes: Array<number> = [0]
+  /** What has changed since the mark: the position at which a member came in; negative, at which one went out. */
+  #changes: Array<number> | undefined
+  #isRewound = false
 
   get size(): number {
     return this.#size
@@ -62,9 +65,16 @@ export class IndexedList<M extends Member<M>> {
     const members = chunk.members
     member.chunk = chunk
     this.#size++
-    if (members.length === 0 || members[members.length - 1]!.order <= member.order) members.push(member)
-    else if (member.order < members[0]!.order) members.unshift(member)
-    else members.splice(firstAfter(members, member.order), 0, member)
+    let index = members.length
+    if (index === 0 || members[index - 1]!.order <= member.order) members.push(member)
+    else if (member.order < members[0]!.order) {
+      index = 0
+      members.unshift(member)
+    } else {
+      index = firstAfter(members, member.order)
+      members.splice(index, 0, member)
+    }
+    this.#changes?.push(this.#ahead(chunk) + index + 1)
     if (members.length > chunkSizeMax) this.#split(chunk)
     else this.#resize(chunk, 1)
   }
@@ -76,8 +86,10 @@ export class IndexedList<M extends Member<M>> {
     const members = chunk.members
     member.chunk = undefined
     this.#size--
-    if (members[0] === member) members.shift()
-    else members.splice(members.indexOf(member), 1)
+    const index = members.indexOf(member)
+    if (index === 0) members.shift()
+    else members.splice(index, 1)
+    this.#changes?.push(-(this.#ahead(chunk) + index + 1))
     if (members.length > 0) return this.#resize(chunk, -1)
     this.#chunks.splice(chunk.index, 1)
     this.#number(chunk.index)
@@ -87,19 +99,43 @@ export class IndexedList<M extends Member<M>> {
   position(member: M): number {
     const chunk = member.chunk
     if (chunk === undefined) return 0
-    let ahead = chunk.members.indexOf(member)
-    for (let index = chunk.index; index > 0; index -= index & -index) ahead += this.#sizes[index]!
-    return ahead + 1
+    const position = this.#ahead(chunk) + chunk.members.indexOf(member) + 1
+    return this.#isRewound ? this.#positionAtMark(position) : position
+  }
+
+  /** From here on the changes are noted, until the next mark, so that {@link rewind} can look past them. */
+  mark(): void {
+    this.#changes = []
+  }
+
+  /** From here on members that did not come since the mark have the positions that they had then. The line must not change any more. */
+  rewind(): void {
+    this.#isRewound = this.#changes !== undefined
   }
 
   /** Empties the line and answers who stood in it, in order. */
   takeAll(): Array<M> {
     const members = this.#chunks.flatMap((chunk) => chunk.members)
     for (const member of members) member.chunk = undefined
+    this.#changes = undefined
     this.#chunks = []
     this.#size = 0
     this.#number(0)
     return members
+  }
+
+  /** The members of all chunks before this one. */
+  #ahead(chunk: Chunk<M>): number {
+    let ahead = 0
+    for (let index = chunk.index; index > 0; index -= index & -index) ahead += this.#sizes[index]!
+    return ahead
+  }
+
+  #positionAtMark(position: number): number {
+    return this.#changes!.reduceRight((now, change) => {
+      if (change < 0) return now >= -change ? now + 1 : now
+      return now > change ? now - 1 : now
+    }, position)
   }
 
   /** The chunk in which a newcomer of this order belongs: the last whose first member is not behind it. */

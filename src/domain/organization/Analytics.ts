@@ -1,7 +1,7 @@
 /**
- * What an organization can ask about what happened in it (completions 4, "Analytics"): measures over recorded events and
- * orders, in buckets of time. Buckets lie on the UTC clock: they begin at whole multiples of their length since 1970, so
- * that a day is a UTC day whatever clocks do elsewhere.
+ * Analytics queries of an organization (completions 4, "Analytics"): measures over recorded events and orders, in
+ * buckets of time. Buckets start at whole multiples of their length since 1970 on the UTC clock. So a day is a UTC day
+ * in every time zone.
  */
 import { Result, Schema, SchemaAST } from "effect"
 import { deciders } from "../mechanism/Mechanism.ts"
@@ -9,20 +9,20 @@ import type { Kind } from "../mechanism/Decider.ts"
 import { text } from "../values/Text.ts"
 import { DateTimeText, type Millis } from "../values/Time.ts"
 
-/** Measures of one query at most. */
+/** Limit of measures per query. */
 export const measuresMax = 10
 
-/** Buckets of one answer at most. */
+/** Limit of buckets per response. */
 export const bucketsMax = 1_500
 
-/** Days of one range at most. */
+/** Limit of days per range. */
 export const rangeDaysMax = 366
 
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-/** The lengths a bucket can have, in milliseconds. */
+/** The available lengths of a bucket, in milliseconds. */
 export const intervalMillis = {
   "1m": minute,
   "5m": 5 * minute,
@@ -38,43 +38,43 @@ export const intervalMillis = {
 export const Interval = Schema.Literals(Object.keys(intervalMillis) as Array<keyof typeof intervalMillis>)
 export type Interval = typeof Interval.Type
 
-/** What is made of the events of a bucket. */
+/** The aggregation over the events of a bucket. */
 export const Operation = Schema.Literals(["count", "sum", "avg"])
 
-/** Where an event is recorded: in the journal of mechanisms of a kind, or with an order. */
+/** Where an event is recorded: in the journal of a kind of mechanism, or with an order. */
 export interface Source {
   readonly kind: Kind | "order"
-  /** The event's own name there. */
+  /** The event's name in the journal. */
   readonly type: string
-  /** What it carries that can be added up; secrets such as seeds are never among it. */
+  /** The numeric fields that can be aggregated. Secrets such as seeds are never included. */
   readonly fields: ReadonlyArray<string>
 }
 
-/** Events that are called otherwise than their kind and themselves, or that say nothing to anybody outside: undefined. */
+/** Events whose public name differs from the default, or that are internal: undefined. */
 const exceptions: { readonly [name: string]: string | undefined } = {
   auction_bid_placed: "bid_placed",
   queue_opened: "queue_lobby_opened",
-  // Housekeeping: a secret is drawn, a beacon's round is noted, members are about to be told.
+  // Internal: a secret is drawn, a beacon's round is recorded, members are about to be notified.
   draw_seed_drawn: undefined,
   draw_beacon_provided: undefined,
   waitlist_notice_scheduled: undefined,
   waitlist_notice_due: undefined
 }
 
-/** What can be added up; in an entry that does not say its loyalty score it is 0. */
+/** The fields that can be aggregated. A missing loyalty score counts as 0. */
 const fields: { readonly [event: string]: ReadonlyArray<string> } = {
   bid_placed: ["amount"],
   queue_entered: ["loyaltyScore"],
   draw_entered: ["loyaltyScore"]
 }
 
-/** Fields that are amounts of money: those of several currencies are not added up. */
+/** Fields that are amounts of money. Amounts of different currencies are not added. */
 const moneyFields: ReadonlySet<string> = new Set(["amount", "total"])
 
 /** True if the field is an amount of money. */
 export const isMoney = (field: string | null): boolean => field !== null && moneyFields.has(field)
 
-/** The events that can be measured, by their public names: `<kind>_<past participle>`. */
+/** The measurable events by their public names: `<kind>_<past participle>`. */
 export const sources: ReadonlyMap<string, Source> = new Map([
   ...(Object.keys(deciders) as Array<Kind>).flatMap((kind) =>
     typesOf(kind).flatMap((type): ReadonlyArray<readonly [string, Source]> => {
@@ -89,7 +89,7 @@ export const sources: ReadonlyMap<string, Source> = new Map([
   ])
 ])
 
-/** The types of a kind's events, from their schema. */
+/** Returns the types of a kind's events, from their schema. */
 function typesOf(kind: Kind): ReadonlyArray<string> {
   const { ast } = deciders[kind].event as Schema.Schema<unknown>
   if (!SchemaAST.isUnion(ast)) return []
@@ -100,7 +100,7 @@ function typesOf(kind: Kind): ReadonlyArray<string> {
   })
 }
 
-/** The name of a measure, as a key of its series: letters, digits, and signs that keep words apart. */
+/** The name of a measure, used as the key of its series. */
 const MeasureName = text({ minLength: 1, maxLength: 100 }).check(
   Schema.makeFilter((name: string) => /^([\p{L}\p{N}][\p{L}\p{N}_ .:-]*)?$/u.test(name), {
     expected: "letters, digits, blanks and _ . : - after a letter or digit",
@@ -117,7 +117,7 @@ const EventName = Schema.String.check(
   })
 )
 
-/** One line of the answer: which events, what is made of them, and how the result is labelled. */
+/** One series of the response: its events, their aggregation, and its label. */
 export const Measure = Schema.Struct({
   name: MeasureName,
   event: EventName,
@@ -127,23 +127,23 @@ export const Measure = Schema.Struct({
 }).annotate({ identifier: "Measure" })
 export type Measure = typeof Measure.Type
 
-/** What of the organization is asked about; absent: all of it. */
+/** Restricts a query to part of the organization; absent: all of it. */
 export interface Where {
   readonly distributionId?: string | null | undefined
   readonly experienceId?: string | null | undefined
   readonly sequenceId?: string | null | undefined
   readonly distributionType?: Kind | null | undefined
-  /** Orders, and auctions, in this currency; nothing else has one. */
+  /** Only orders and auctions have a currency. Other events never match. */
   readonly currencyCode?: string | null | undefined
 }
 
-/** From an instant up to another one, that one excluded. */
+/** A range of time. `to` is excluded. */
 export interface Range {
   readonly from: Millis
   readonly to: Millis
 }
 
-/** Something about a query that its parts alone do not tell. */
+/** A problem of a query that concerns several of its parts. */
 export interface Problem {
   readonly path: ReadonlyArray<string | number>
   readonly kind: "schema" | "validation"
@@ -154,7 +154,7 @@ export interface Problem {
 const relative = /^(\d{1,6})([mhd])$/
 const isDateTime = Schema.is(DateTimeText)
 
-/** The range that such text says: `<n>m`, `<n>h` or `<n>d` back from now, or `start/end`. */
+/** Parses a range: `<n>m`, `<n>h` or `<n>d` back from now, or `start/end`. */
 export const rangeOf = (timeRange: string, now: Millis): Result.Result<Range, Problem> => {
   const problem = (type: string, expected: string) =>
     Result.fail<Problem>({ path: ["timeRange"], kind: "validation", type, expected })
@@ -175,14 +175,17 @@ const readRange = (timeRange: string, now: Millis): Range | undefined => {
   return { from: Date.parse(start), to: Date.parse(end) }
 }
 
-/** When the buckets begin that the range touches, in order. The first and the last hold what of them lies within the range. */
+/**
+ * Returns the starts of all buckets that overlap the range, in order. The first and last bucket count only events
+ * within the range.
+ */
 export const bucketsOf = ({ from, to }: Range, interval: Interval): ReadonlyArray<Millis> => {
   const length = intervalMillis[interval]
   const first = Math.floor(from / length) * length
   return Array.from({ length: Math.ceil((to - first) / length) }, (_, index) => first + index * length)
 }
 
-/** True if there would be more buckets than an answer may have. */
+/** Returns a problem if the range has more buckets than a response may contain. */
 export const tooManyBuckets = ({ from, to }: Range, interval: Interval): Problem | undefined => {
   const length = intervalMillis[interval]
   const count = Math.ceil(to / length) - Math.floor(from / length)
@@ -195,7 +198,7 @@ export const tooManyBuckets = ({ from, to }: Range, interval: Interval): Problem
   }
 }
 
-/** The problem of money that was found in these currencies, if it was to be added up; none if there is one at most. */
+/** Returns a problem if money in several currencies was to be added. */
 export const currencyProblem = (currencyCodes: ReadonlySet<string>): Problem | undefined =>
   currencyCodes.size < 2
     ? undefined
@@ -206,7 +209,7 @@ export const currencyProblem = (currencyCodes: ReadonlySet<string>): Problem | u
         expected: `one of ${[...currencyCodes].toSorted().join(", ")}, since amounts of several currencies are not added up`
       }
 
-/** What is wrong between the measures and within each, although each part is right by itself. */
+/** Returns the problems between measures and between the fields of a measure. */
 export const measureProblems = (measures: ReadonlyArray<Measure>): ReadonlyArray<Problem> =>
   measures.flatMap(({ name, event, op, field }, index): ReadonlyArray<Problem> => {
     const problems: Array<Problem> = []

@@ -1,25 +1,25 @@
 /**
- * The organization: whose experiences they are, and what it has set for all of them (completions 4, "Organization"). It is
- * one for its live and its test pair of keys.
+ * The organization, and its settings for all its experiences (completions 4, "Organization"). Its live and its test
+ * keys share one organization.
  */
 import { Schema } from "effect"
 import { Theme } from "../experience/Experience.ts"
 import { CurrencyCode, TimeZone } from "../values/Locale.ts"
 import { Name, text } from "../values/Text.ts"
 
-/** Origins an organization can name. */
+/** Limit of allowed origins. */
 export const originsMax = 100
 
-/** How long tokens may live, where an organization says so itself; in seconds. */
+/** Bounds of the token lifetimes that an organization can set, in seconds. */
 export const accessTokenTtl = { least: 60, most: 86_400 } as const
 export const refreshTokenTtl = { least: 3_600, most: 31_536_000 } as const
 
-/** The balance that counts as full loyalty where the organization has set none (completions 3, "Queue"). */
+/** The balance that counts as full loyalty if the organization has not set one (completions 3, "Queue"). */
 export const defaultLoyaltyFullScoreBalance = 1_000
 
 const loyaltyBalanceMax = 1_000_000_000_000
 
-/** Hosts of the machine itself, which are reached without a network that could be listened to. */
+/** Hosts of the local machine, which need no encryption because no network is involved. */
 const loopback = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 /** An origin as browsers send it: `https://host[:port]`, or `http` on loopback. */
@@ -36,21 +36,21 @@ const ttl = ({ least, most }: { readonly least: number; readonly most: number })
   Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most }))
 
 /**
- * The channel of messages about grants: to consumers that a queue admits, or that win a draw or an auction. With
- * `email_or_sms` a message goes by SMS where no email address is known.
+ * The channel of messages about grants, for consumers that a queue admits or that win a draw or an auction. With
+ * `email_or_sms`, consumers without an email address get an SMS.
  */
 export const GrantMessages = Schema.Literals(["off", "email", "sms", "email_or_sms"])
 
-/** What the organization sets; absent keys mean the defaults. */
+/** The settings of an organization. Absent keys mean the defaults. */
 export const Settings = Schema.Struct({
   name: Name,
-  /** From where browsers may call the Consumer API; absent or empty: from anywhere. */
+  /** Origins from which browsers may call the Consumer API; absent or empty: any. */
   allowedOrigins: Schema.optionalKey(Schema.Array(AllowedOrigin).check(Schema.isMaxLength(originsMax))),
-  /** Of experiences that name none; absent: UTC. */
+  /** Default of its experiences; absent: UTC. */
   timeZone: Schema.optionalKey(TimeZone),
-  /** Of experiences that name none; absent: USD. */
+  /** Default of its experiences; absent: USD. */
   currencyCode: Schema.optionalKey(CurrencyCode),
-  /** How long tokens made from now on are valid; absent: what the installation has set. */
+  /** Lifetime of tokens issued from now on; absent: the installation's setting. */
   accessTokenTtlSeconds: Schema.optionalKey(ttl(accessTokenTtl)),
   refreshTokenTtlSeconds: Schema.optionalKey(ttl(refreshTokenTtl)),
   /** The loyalty balance that counts as full loyalty; absent: 1000. */
@@ -59,22 +59,22 @@ export const Settings = Schema.Struct({
   ),
   /** Absent: off. */
   grantMessages: Schema.optionalKey(GrantMessages),
-  /** How its experiences look, as far as they do not say so themselves (interface document 2.3). */
+  /** Default look of its experiences (interface document 2.3). */
   theme: Schema.optionalKey(Theme)
 })
 export type Settings = typeof Settings.Type
 
-/** True if the organization's messages about grants are on. */
+/** True if the organization has turned on messages about grants. */
 export const sendsGrantMessages = ({ grantMessages = "off" }: Pick<Settings, "grantMessages">): boolean =>
   grantMessages !== "off"
 
 type Look = typeof Theme.Type
 
-/** What of an experience's look comes from its organization: whatever it does not say itself. */
+/** Returns an experience's look: its own fields over those of the organization. */
 export const themeOf = (own: Look | null, organization: Look | null): Look | null =>
   own === null || organization === null ? (own ?? organization) : { ...organization, ...own }
 
-/** A browser's spelling of an origin is the only one that is ever compared; there are no patterns. */
+/** Origins are compared only in the spelling that browsers use. Patterns are not supported. */
 function isAllowedOrigin(origin: string): boolean {
   if (!URL.canParse(origin) || origin.includes("*")) return false
   const url = new URL(origin)

@@ -1,6 +1,6 @@
 /**
- * Plans and the rate limits they come with (interface document 8.1; completions 5). A limit is so many requests in a
- * fixed window, for an organization over all its keys, live and test alike.
+ * Plans and their rate limits (interface document 8.1; completions 5). A limit is a number of requests in a fixed
+ * window, for an organization with all its live and test keys together.
  */
 import { Schema } from "effect"
 
@@ -11,7 +11,7 @@ export type Plan = typeof Plan.Type
 /** A number of requests, 1 or more. */
 const Requests = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 
-/** How many requests an organization may make; absent: any number. */
+/** The request limits of an organization; absent: unlimited. */
 export const RateLimits = Schema.Struct({
   adminApiPerMinute: Schema.optionalKey(Requests),
   consumerApiPerMinute: Schema.optionalKey(Requests),
@@ -27,7 +27,7 @@ export const RateLimits = Schema.Struct({
 }).annotate({ identifier: "RateLimits" })
 export type RateLimits = typeof RateLimits.Type
 
-/** The limits of single categories, the same on every plan that has figures. */
+/** The limits per category, identical on every plan with fixed limits. */
 const categories = {
   otpRequestsPerMinute: 10,
   externalAuthorizationsPerMinute: 100,
@@ -55,9 +55,12 @@ const growth = {
 
 const unlimited: RateLimits = {}
 
-/** What holds where no organization is known: the figures of the default plan. */
+/** The limits of the default plan, used when no organization is known. */
 export const defaultRateLimits: Required<RateLimits> = growth
 
-/** The limits of an organization. Its own numbers hold on `enterprise` alone, and there replace the categories' too. */
+/**
+ * Returns the limits of an organization. Its own limits apply only on `enterprise`, where they also replace the limits
+ * per category.
+ */
 export const rateLimitsOf = (plan: Plan, own: RateLimits = unlimited): RateLimits =>
   plan === "enterprise" ? own : plan === "starter" ? starter : growth

@@ -1,11 +1,11 @@
 /**
  * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
- * whether or not their events were applied yet.
+ * whether or not their events are recorded yet.
  */
-import { Equal } from "effect"
-import { authored } from "../mechanism/Author.ts"
 import type { Moment } from "../mechanism/Decider.ts"
-import { movedTo, withWindow } from "../experience/ExperienceWindow.ts"
+import { withWindow } from "../experience/ExperienceWindow.ts"
+import * as Configuring from "../mechanism/Configuring.ts"
+import { grantRules } from "../mechanism/Grants.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import {
   AdmissionsUsedUp,
@@ -27,6 +27,7 @@ import {
   type Place,
   placesMax,
   type State,
+  type Status,
   statusAsOf
 } from "./State.ts"
 
@@ -35,13 +36,20 @@ type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: 
 
 const unchanged: ReadonlyArray<Event> = []
 
+const grants = grantRules<Status>({ waiting: "QUEUED", granted: "GRANTED" })
+
 export const decide = (state: State, command: Command, { now }: Moment): Outcome => {
   const at = Math.max(state.lastAt, now)
   switch (command._tag) {
     case "Configure":
       return configure(state, command, at)
     case "SetExperienceWindow":
-      return setWindow(state, command, at)
+      return Configuring.setWindow(
+        state,
+        command,
+        { isClosed: isClosed(state, at), hasOpened: hasOpened(state, at) },
+        at
+      )
     case "End":
       return Lifecycle.end(isClosed(state, at), command.by, at)
     case "Archive":
@@ -51,15 +59,15 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
     case "Enter":
       return enter(state, command, at)
     case "Leave":
-      return leave(state, command, at)
+      return grants.leave(statusOf(state, command.consumerId, at), command, at)
     case "Admit":
       return admit(state, command, at)
     case "Deny":
-      return deny(state, command, at)
+      return grants.deny(statusOf(state, command.consumerId, at), command, at)
     case "Complete":
-      return complete(state, command, at)
+      return grants.complete(statusOf(state, command.consumerId, at), command, at)
     case "Remove":
-      return remove(state, command, at)
+      return grants.remove(statusOf(state, command.consumerId, at), command, at)
   }
 }
 
@@ -72,13 +80,7 @@ const configure = (state: State, { configuration: wanted, by }: CommandOf<"Confi
     if (configuration.openAt !== configured.openAt) return new ConfigurationFixed({ setting: "openAt" })
     if (configuration.lobbyOpenAt !== configured.lobbyOpenAt) return new ConfigurationFixed({ setting: "lobbyOpenAt" })
   }
-  return Equal.equals(configuration, configured) ? unchanged : [{ _tag: "Configured", at, configuration, by }]
-}
-
-/** A mechanism that has closed stays closed, whatever becomes of its experience. */
-const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
-  const configuration = isClosed(state, at) ? undefined : movedTo(state.configured, window, hasOpened(state, at))
-  return configuration === undefined ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+  return Configuring.configured(state, configuration, by, at)
 }
 
 const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome => {
@@ -97,13 +99,6 @@ const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome =
   return [{ _tag: "Expired", at: Math.max(state.lastAt, place.order), consumerId: place.consumerId }, entered]
 }
 
-const leave = (state: State, { consumerId, by }: CommandOf<"Leave">, at: Millis): Outcome => {
-  const status = statusOf(state, consumerId, at)
-  if (status === "LEFT") return unchanged
-  if (status !== "QUEUED" && status !== "GRANTED") return new WrongStatus({ status })
-  return [{ _tag: "Left", at, consumerId, ...authored(by) }]
-}
-
 const admit = (state: State, { consumerId, by }: CommandOf<"Admit">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "GRANTED") return unchanged
@@ -113,7 +108,7 @@ const admit = (state: State, { consumerId, by }: CommandOf<"Admit">, at: Millis)
   return [{ _tag: "Granted", at, consumerId, by }]
 }
 
-/** In the lobby nobody has an order yet. */
+/** In the lobby the places have no order yet. */
 const admitNext = (state: State, { count, by }: CommandOf<"AdmitNext">, at: Millis): Outcome => {
   if (isClosed(state, at)) return new Closed()
   if (isInLobby(state) || !hasOpened(state, at)) return new NotOpen({ opensAt: state.configuration.openAt ?? at })
@@ -122,43 +117,19 @@ const admitNext = (state: State, { count, by }: CommandOf<"AdmitNext">, at: Mill
   return state.waiting.head(most).map(({ consumerId }) => ({ _tag: "Granted", at, consumerId, by }))
 }
 
-const deny = (state: State, { consumerId, reason, by }: CommandOf<"Deny">, at: Millis): Outcome => {
-  const status = statusOf(state, consumerId, at)
-  if (status === "DENIED") return unchanged
-  if (status !== "QUEUED" && status !== "GRANTED") return new WrongStatus({ status })
-  return [{ _tag: "Denied", at, consumerId, reason, by }]
-}
-
-const complete = (state: State, { consumerId, by }: CommandOf<"Complete">, at: Millis): Outcome => {
-  const status = statusOf(state, consumerId, at)
-  if (status === "COMPLETED") return unchanged
-  return status === "GRANTED" ? [{ _tag: "Completed", at, consumerId, by }] : new WrongStatus({ status })
-}
-
-const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Millis): Outcome => {
-  switch (statusOf(state, consumerId, at)) {
-    case "QUEUED":
-      return [{ _tag: "Left", at, consumerId, by }]
-    case "GRANTED":
-      return [{ _tag: "Denied", at, consumerId, reason: "ADMIN_ACTION", by }]
-    default:
-      return unchanged
-  }
-}
-
 const statusOf = (state: State, consumerId: string, at: Millis) => {
   const place = state.places.get(consumerId)
   return place === undefined ? "NOT_QUEUED" : statusAsOf(state, place, at)
 }
 
-/** Whoever left, or let a grant expire, may take a new place at the end while the queue is open. */
+/** A consumer who left, or let a grant expire, may take a new place at the end while the queue is open. */
 const mayEnterAgain = (state: State, place: Place, at: Millis): boolean =>
   !isClosed(state, at) &&
   (place.status === "LEFT" ||
     hasExpired(place, at) ||
     (place.status === "DENIED" && place.reason === "ADMISSION_EXPIRED"))
 
-/** An absent `openAt` means open from the beginning. Who waits in the lobby waits for the opening. */
+/** An absent `openAt` means open from the beginning. The opening of the lobby counts as the opening. */
 const hasOpened = (state: State, at: Millis): boolean => state.lobbyOpened || (state.configuration.openAt ?? 0) <= at
 
 const enteredEvent = ({ consumerId, loyaltyScore }: CommandOf<"Enter">, at: Millis): Event =>
@@ -166,7 +137,7 @@ const enteredEvent = ({ consumerId, loyaltyScore }: CommandOf<"Enter">, at: Mill
     ? { _tag: "Entered", at, consumerId, loyaltyScore: Math.min(1, loyaltyScore) }
     : { _tag: "Entered", at, consumerId }
 
-/** When the next admission is to be expected, from `at` on; a minute if nobody can know. */
+/** Seconds from `at` to the next admission; a minute if it cannot be known. */
 const secondsUntilPlaceFrees = (state: State, at: Millis): number => {
   const { admitRate, openAt } = state.configuration
   const spacing = admitRate === 0 || admissionsLeft(state) <= 0 ? 60 : Math.ceil(60 / admitRate)

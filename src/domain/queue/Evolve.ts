@@ -1,8 +1,9 @@
 /**
- * How each event changes a queue. An event is a fact: nothing is checked here, and a consumer that is not known is
- * passed over.
+ * How each event changes a queue. An event is a fact: nothing is checked here, and an event of a consumer that is not known
+ * changes no place.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
+import { startExpiry } from "../mechanism/Grants.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import { seededRandom, shuffle } from "../values/SeededRandom.ts"
 import type { Millis } from "../values/Time.ts"
@@ -12,14 +13,12 @@ import { changeSpacing, countAdmission, noteAdmissible } from "./Pacing.ts"
 import type { DenialReason } from "./Protocol.ts"
 import { isInLobby, Place, type State, type Status } from "./State.ts"
 
-export const evolve = (state: State, event: Event): void => {
-  state.sequence++
-  state.lastAt = Math.max(state.lastAt, event.at)
-  apply(state, event)
+export const apply = (state: State, event: Event): void => {
+  change(state, event)
   noteAdmissible(state, state.lastAt)
 }
 
-const apply = (state: State, event: Event): void => {
+const change = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
       return configure(state, event.configuration)
@@ -82,14 +81,9 @@ const enter = (state: State, consumerId: string, at: Millis, loyaltyScore: numbe
 const grant = (state: State, consumerId: string, at: Millis): void => {
   const place = state.places.get(consumerId)
   if (place === undefined) return
-  const { admissionExpirationSeconds } = state.configuration
   move(state, place, "GRANTED", at)
   state.grantsMade++
-  if (admissionExpirationSeconds === undefined) place.order = Infinity
-  else {
-    place.order = at + admissionExpirationSeconds * 1000
-    state.expiring.insert(place)
-  }
+  startExpiry(state, place, at)
 }
 
 const deny = (state: State, consumerId: string, at: Millis, reason: DenialReason): void => {
@@ -105,7 +99,7 @@ const leave = (state: State, place: Place | undefined, at: Millis): void => {
   move(state, place, "LEFT", at)
 }
 
-/** Takes the place out of the line it stands in and gives it a new status. */
+/** Removes the place from its list and gives it a new status. */
 const move = (state: State, place: Place | undefined, status: Status, at: Millis): void => {
   if (place === undefined) return
   if (place.status === "QUEUED") state.waiting.remove(place)

@@ -1,7 +1,7 @@
 /**
- * Admission by rate. Admissions are evenly spaced, `60,000 / admitRate` milliseconds apart, counted from an anchor. One
- * that had nobody to admit at its time is not made up for: the next one who comes is admitted at once, and is the new anchor.
- * So any span of t seconds holds at most `ceil(admitRate × t / 60) + 1` of them (above 60,000 a minute several share a
+ * Admission by rate. Admissions are evenly spaced, `60,000 / admitRate` milliseconds apart, counted from an anchor. If no
+ * consumer waits at the time of an admission, it is lost: the next consumer is admitted at once and becomes the new anchor.
+ * So any span of t seconds holds at most `ceil(admitRate × t / 60) + 1` admissions (above 60,000 a minute several share a
  * millisecond, and a span reaches to the end of its last one).
  */
 import type { Millis } from "../values/Time.ts"
@@ -9,19 +9,17 @@ import { admissionsLeft, isInLobby, type State } from "./State.ts"
 
 /**
  * How late an admission may be noticed and still count as made at its time, in milliseconds. Covers timers and
- * batches; after a longer standstill the missed admissions are dropped, or they would all come in one burst.
+ * batches. After a longer pause the missed admissions are dropped, because they would all come in one burst.
  */
 export const admissionCatchUpMillis = 250
 
-/** When the next admission by rate is due if nothing else happens; Infinity if none is. */
+/** Returns when the next admission by rate is due if nothing else happens; Infinity if none is. */
 export const admissionDueAt = (state: State): Millis =>
   state.admissibleSince === Infinity ? Infinity : Math.max(expectedAt(state), state.admissibleSince)
 
-/** The same, for someone who notices it at `now`. */
-export const admissionDueAsOf = (state: State, now: Millis): Millis => {
-  const dueAt = admissionDueAt(state)
-  return dueAt + admissionCatchUpMillis < now ? now : dueAt
-}
+/** Returns when an admission due at `dueAt` counts as made, if the actor notices it at `now`. */
+export const admissionNoticedAt = (dueAt: Millis, now: Millis): Millis =>
+  dueAt + admissionCatchUpMillis < now ? now : dueAt
 
 /** Counts an admission by rate. */
 export const countAdmission = (state: State, at: Millis): void => {
@@ -42,7 +40,7 @@ export const changeSpacing = (state: State): void => {
   state.admissibleSince = Infinity
 }
 
-/** Notes since when there is someone whom the rate may admit; to be called after each event. */
+/** Notes since when the rate may admit a consumer. Called after each event. */
 export const noteAdmissible = (state: State, at: Millis): void => {
   const admissible =
     state.waiting.size > 0 &&
@@ -54,6 +52,6 @@ export const noteAdmissible = (state: State, at: Millis): void => {
   else if (state.admissibleSince === Infinity) state.admissibleSince = at
 }
 
-/** The earliest instant that keeps the spacing. */
+/** Returns the earliest instant that keeps the spacing. */
 const expectedAt = ({ anchorAt, admittedSinceAnchor, configuration }: State): Millis =>
   anchorAt + Math.ceil((admittedSinceAnchor * 60_000) / configuration.admitRate)

@@ -1,24 +1,25 @@
 /**
- * Everything a queue knows, and the questions about it that its rules share.
+ * The state of a queue, and the questions about it that its rules share.
  */
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type MechanismState, newState } from "../mechanism/State.ts"
 import { IndexedList, type Chunk, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { DenialReason } from "./Protocol.ts"
 
 /**
- * Most consumers one queue ever knows: about 2 GB of heap. Whoever comes beyond is refused as in a full queue, rather than
- * the process lost with everyone in it.
+ * Most consumers in one queue: about 2 GB of heap. Further consumers are refused as in a full queue; otherwise the process
+ * would run out of memory.
  */
 export const placesMax = 10_000_000
 
-/** What a place can be in. */
+/** The statuses of a place. */
 export type Status = "QUEUED" | "GRANTED" | "COMPLETED" | "DENIED" | "LEFT"
 
 /**
- * One consumer's standing. There may be a million of them, so a field means what the status makes of it, and nothing
- * is kept that the status does not show.
+ * One consumer's place. There may be a million of them, so the status decides what a field means, and a place keeps
+ * nothing that no status shows.
  */
 export class Place implements Member<Place> {
   readonly consumerId: string
@@ -30,7 +31,7 @@ export class Place implements Member<Place> {
   since: Millis
   /** The sequence of the event that brought the present status. */
   sequence: number
-  /** By what the place is sorted: QUEUED, in the waiting line; GRANTED, when the grant expires (Infinity: never). */
+  /** The sort key: QUEUED, in `waiting`; GRANTED, when the grant expires (Infinity: never). */
   order: number
   chunk: Chunk<Place> | undefined = undefined
 
@@ -43,17 +44,8 @@ export class Place implements Member<Place> {
   }
 }
 
-export interface State extends Lifecycle.LifecycleState {
-  /** How many events were applied. */
-  sequence: number
-  /** The last event's instant. */
-  lastAt: Millis
-  /** On record: as an admin set it, and the experience's window. */
-  configured: Configuration
-  /** What holds: the same with the opening and the closing that the window leaves. */
-  configuration: Configuration
+export interface State extends MechanismState<Configuration, Status> {
   readonly places: Map<string, Place>
-  readonly counts: { [S in Status]: number }
   /** The QUEUED places in the order of their admission; until the lobby is opened, in the order they came. */
   readonly waiting: IndexedList<Place>
   /** The GRANTED places that expire, the next to expire first. */
@@ -63,23 +55,19 @@ export interface State extends Lifecycle.LifecycleState {
   grantsMade: number
   /** Grants that expired or were denied. */
   grantsReturned: number
-  /** Grants that their consumers left. */
+  /** Grants that their consumers gave up. */
   grantsLeft: number
   /** The admissions by rate are counted from here, so that their rounding to milliseconds does not add up. */
   anchorAt: Millis
   admittedSinceAnchor: number
   lastAdmittedAt: Millis
-  /** Since when there is someone whom the rate may admit; Infinity: there is nobody. */
+  /** Since when the rate may admit a consumer; Infinity: it may admit none. */
   admissibleSince: Millis
 }
 
 export const initial = (): State => ({
-  sequence: 0,
-  lastAt: 0,
-  configured: unconfigured,
-  configuration: unconfigured,
+  ...newState(unconfigured, { QUEUED: 0, GRANTED: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 }),
   places: new Map(),
-  counts: { QUEUED: 0, GRANTED: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 },
   waiting: new IndexedList(),
   expiring: new IndexedList(),
   lobbyOpened: false,
@@ -89,29 +77,28 @@ export const initial = (): State => ({
   anchorAt: -Infinity,
   admittedSinceAnchor: 0,
   lastAdmittedAt: -Infinity,
-  admissibleSince: Infinity,
-  ...Lifecycle.newLifecycle()
+  admissibleSince: Infinity
 })
 
-/** Whether the QUEUED wait for their random order; then none has a position, and the rate admits none. */
+/** Whether the QUEUED places wait for their random order. Then none has a position, and the rate admits none. */
 export const isInLobby = ({ configuration, lobbyOpened }: State): boolean =>
   !lobbyOpened && configuration.lobbyOpenAt !== undefined && configuration.openAt !== undefined
 
-/** The closing as it stands at `now`, whether or not its event was applied yet; Infinity if the queue is not closed. */
+/** Returns the closing as of `now`, whether or not its event is recorded yet; Infinity if the queue is not closed. */
 export const closedAsOf = (state: State, now: Millis): Millis =>
   Lifecycle.closedAsOf(state, state.configuration.closeAt, now)
 
 export const isClosed = (state: State, now: Millis): boolean => closedAsOf(state, now) !== Infinity
 
-/** Grants that may still be made: what a consumer left is given back, what expired or was denied only where it is set so. */
+/** Grants that may still be made. A grant that was given up counts again; one that expired or was denied, where configured. */
 export const admissionsLeft = ({ configuration, grantsMade, grantsReturned, grantsLeft }: State): number => {
   const { maxAdmissions = Infinity, recycleExpiredAdmissions } = configuration
   return maxAdmissions - grantsMade + grantsLeft + (recycleExpiredAdmissions ? grantsReturned : 0)
 }
 
-/** The place's status at `now`, deadlines that nobody has noticed yet already applied. */
+/** Returns the place's status at `now`; deadlines whose events are not recorded yet are applied. */
 export const statusAsOf = (state: State, place: Place, now: Millis): Status =>
   (place.status === "QUEUED" && isClosed(state, now)) || hasExpired(place, now) ? "DENIED" : place.status
 
-/** Whether the place holds a grant whose time is over, without its event having been applied. */
+/** Whether the place holds a grant that has expired, but whose expiry is not recorded yet. */
 export const hasExpired = (place: Place, now: Millis): boolean => place.status === "GRANTED" && place.order <= now

@@ -1,30 +1,24 @@
 /**
  * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
- * whether or not their events were applied yet.
+ * whether or not their events are recorded yet.
  */
-import { Equal } from "effect"
-import { authored } from "../mechanism/Author.ts"
 import type { Moment } from "../mechanism/Decider.ts"
-import { movedTo, withWindow } from "../experience/ExperienceWindow.ts"
+import { withWindow } from "../experience/ExperienceWindow.ts"
+import * as Configuring from "../mechanism/Configuring.ts"
+import { grantRules } from "../mechanism/Grants.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
-import {
-  Closed,
-  ConfigurationFixed,
-  GuestsRefused,
-  NotOpen,
-  SoldOut,
-  UnknownVariant,
-  WrongStatus
-} from "../mechanism/Refusals.ts"
+import { Closed, ConfigurationFixed, GuestsRefused, NotOpen, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
-import { hasExpired, isClosed, type Place, placesMax, type State, statusAsOf, unitsLeft } from "./State.ts"
+import { hasExpired, isClosed, type Place, placesMax, type State, type Status, statusAsOf, unitsLeft } from "./State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
 const unchanged: ReadonlyArray<Event> = []
+
+const grants = grantRules<Status>({ granted: "ENTERED" })
 
 export const decide = (state: State, command: Command, { now }: Moment): Outcome => {
   const at = Math.max(state.lastAt, now)
@@ -32,7 +26,12 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
     case "Configure":
       return configure(state, command, at)
     case "SetExperienceWindow":
-      return setWindow(state, command, at)
+      return Configuring.setWindow(
+        state,
+        command,
+        { isClosed: isClosed(state, at), hasOpened: hasOpened(state, at) },
+        at
+      )
     case "End":
       return Lifecycle.end(isClosed(state, at), command.by, at)
     case "Archive":
@@ -40,13 +39,13 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
     case "Enter":
       return enter(state, command, at)
     case "Leave":
-      return leave(state, command, at)
+      return grants.leave(statusOf(state, command.consumerId, at), command, at)
     case "Deny":
-      return deny(state, command, at)
+      return grants.deny(statusOf(state, command.consumerId, at), command, at)
     case "Complete":
-      return complete(state, command, at)
+      return grants.complete(statusOf(state, command.consumerId, at), command, at)
     case "Remove":
-      return remove(state, command, at)
+      return grants.remove(statusOf(state, command.consumerId, at), command, at)
   }
 }
 
@@ -58,13 +57,7 @@ const configure = (state: State, { configuration: wanted, by }: CommandOf<"Confi
   if (hasOpened(state, at) && configuration.openAt !== configured.openAt) {
     return new ConfigurationFixed({ setting: "openAt" })
   }
-  return Equal.equals(configuration, configured) ? unchanged : [{ _tag: "Configured", at, configuration, by }]
-}
-
-/** A mechanism that has closed stays closed, whatever becomes of its experience. */
-const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
-  const configuration = isClosed(state, at) ? undefined : movedTo(state.configured, window, hasOpened(state, at))
-  return configuration === undefined ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+  return Configuring.configured(state, configuration, by, at)
 }
 
 /** An absent `openAt` means open from the beginning. */
@@ -98,29 +91,6 @@ const select = (state: State, place: Place, command: CommandOf<"Enter">, at: Mil
   return [{ _tag: "Selected", at, consumerId: place.consumerId, variantId }]
 }
 
-const leave = (state: State, { consumerId, by }: CommandOf<"Leave">, at: Millis): Outcome => {
-  const status = statusOf(state, consumerId, at)
-  if (status === "LEFT") return unchanged
-  return status === "ENTERED" ? [{ _tag: "Left", at, consumerId, ...authored(by) }] : new WrongStatus({ status })
-}
-
-const deny = (state: State, { consumerId, reason, by }: CommandOf<"Deny">, at: Millis): Outcome => {
-  const status = statusOf(state, consumerId, at)
-  if (status === "DENIED") return unchanged
-  return status === "ENTERED" ? [{ _tag: "Denied", at, consumerId, reason, by }] : new WrongStatus({ status })
-}
-
-const complete = (state: State, { consumerId, by }: CommandOf<"Complete">, at: Millis): Outcome => {
-  const status = statusOf(state, consumerId, at)
-  if (status === "COMPLETED") return unchanged
-  return status === "ENTERED" ? [{ _tag: "Completed", at, consumerId, by }] : new WrongStatus({ status })
-}
-
-const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Millis): Outcome =>
-  statusOf(state, consumerId, at) === "ENTERED"
-    ? [{ _tag: "Denied", at, consumerId, reason: "ADMIN_ACTION", by }]
-    : unchanged
-
 const statusOf = (state: State, consumerId: string, at: Millis) => {
   const place = state.places.get(consumerId)
   return place === undefined ? "NOT_ENTERED" : statusAsOf(place, at)
@@ -131,8 +101,8 @@ const isOffered = ({ offered }: State, { variantId, isUnassigned, isNotOffered }
   (isUnassigned !== true && (offered === undefined ? isNotOffered !== true : offered.has(variantId)))
 
 /**
- * A grant whose time is over though nobody has noticed, and which must have ended before this entry: the consumer's own,
- * or the one whose unit the entry takes.
+ * A grant whose time is over, but whose expiry is not recorded yet, and which must end before this entry: the consumer's
+ * own, or the one whose unit the entry takes.
  */
 const unnoticedExpiry = (state: State, own: Place | undefined, at: Millis): Place | undefined => {
   if (own !== undefined && hasExpired(own, at)) return own

@@ -1,8 +1,9 @@
 /**
- * How each event changes a timed release. An event is a fact: nothing is checked here, and a consumer that is not known
- * is passed over.
+ * How each event changes a timed release. An event is a fact: nothing is checked here, and an event of a consumer that is not known
+ * changes no place.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
+import { startExpiry } from "../mechanism/Grants.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -10,9 +11,7 @@ import type { Event } from "./Event.ts"
 import type { DenialReason } from "./Protocol.ts"
 import { Place, type State, type Status } from "./State.ts"
 
-export const evolve = (state: State, event: Event): void => {
-  state.sequence++
-  state.lastAt = Math.max(state.lastAt, event.at)
+export const apply = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
       return configure(state, event.configuration)
@@ -40,7 +39,6 @@ const configure = (state: State, configuration: Configuration): void => {
 }
 
 const enter = (state: State, consumerId: string, variantId: string | undefined, at: Millis): void => {
-  const { admissionExpirationSeconds } = state.configuration
   let place = state.places.get(consumerId)
   if (place === undefined) {
     place = new Place(consumerId, at)
@@ -52,8 +50,7 @@ const enter = (state: State, consumerId: string, variantId: string | undefined, 
   }
   place.variantId = variantId
   place.grantSequence = state.sequence
-  place.order = admissionExpirationSeconds === undefined ? Infinity : at + admissionExpirationSeconds * 1000
-  if (place.order !== Infinity) state.expiring.insert(place)
+  startExpiry(state, place, at)
 }
 
 const select = (place: Place | undefined, variantId: string, at: Millis): void => {
@@ -76,7 +73,7 @@ const deny = (state: State, consumerId: string, reason: DenialReason, at: Millis
   place.reason = reason
 }
 
-/** Takes the place out of the line it may stand in and gives it a new status. */
+/** Removes the place from the list of expiring grants and gives it a new status. */
 const move = (state: State, place: Place | undefined, status: Status, at: Millis): void => {
   if (place === undefined) return
   state.expiring.remove(place)

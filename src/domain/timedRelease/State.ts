@@ -1,25 +1,26 @@
 /**
- * Everything a timed release knows, and the questions about it that its rules share.
+ * The state of a timed release, and the questions about it that its rules share.
  */
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { DenialReason } from "./Protocol.ts"
 
-/** Most consumers one timed release ever knows; whoever comes beyond is refused as if everything were sold. */
+/** Most consumers in one timed release. Further ones are refused as if everything were sold. */
 export const placesMax = 10_000_000
 
-/** What a place can be in. */
+/** The statuses of a place. */
 export type Status = "ENTERED" | "COMPLETED" | "DENIED" | "EXPIRED" | "LEFT"
 
-/** One consumer's standing. There may be millions of them, so nothing is kept that no status shows. */
+/** One consumer's place. There may be millions of them, so a place keeps nothing that no status shows. */
 export class Place implements Member<Place> {
   readonly consumerId: string
   status: Status = "ENTERED"
   /** Read only while DENIED. */
   reason: DenialReason | undefined = undefined
-  /** What is selected. */
+  /** The selected variant. */
   variantId: string | undefined = undefined
   enteredAt: Millis
   /** When it last changed. */
@@ -37,44 +38,30 @@ export class Place implements Member<Place> {
   }
 }
 
-export interface State extends Lifecycle.LifecycleState {
-  /** How many events were applied. */
-  sequence: number
-  /** The last event's instant. */
-  lastAt: Millis
-  /** On record: as an admin set it, and the experience's window. */
-  configured: Configuration
-  /** What holds: the same with the opening and the closing that the window leaves. */
-  configuration: Configuration
+export interface State extends MechanismState<Configuration, Status> {
   /** The variants of the configuration; undefined: those that the experience offers. */
   offered: ReadonlySet<string> | undefined
   readonly places: Map<string, Place>
-  readonly counts: { [S in Status]: number }
   /** The ENTERED places that expire, the next to expire first. */
   readonly expiring: IndexedList<Place>
 }
 
 export const initial = (): State => ({
-  sequence: 0,
-  lastAt: 0,
-  configured: unconfigured,
-  configuration: unconfigured,
+  ...newState(unconfigured, { ENTERED: 0, COMPLETED: 0, DENIED: 0, EXPIRED: 0, LEFT: 0 }),
   offered: undefined,
   places: new Map(),
-  counts: { ENTERED: 0, COMPLETED: 0, DENIED: 0, EXPIRED: 0, LEFT: 0 },
-  expiring: new IndexedList(),
-  ...Lifecycle.newLifecycle()
+  expiring: new IndexedList()
 })
 
 export const isClosed = (state: State, now: Millis): boolean =>
   Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
-/** Units that nobody holds or has taken; grants whose expiry was not applied yet still hold theirs. */
+/** Units that are neither held nor taken. A grant whose expiry is not recorded yet still holds its unit. */
 export const unitsLeft = ({ configuration, counts }: State): number =>
   (configuration.capacity ?? Infinity) - counts.ENTERED - counts.COMPLETED
 
-/** The place's status at `now`, an expiry that nobody has noticed yet already applied. */
+/** Returns the place's status at `now`; an expiry that is not recorded yet is applied. */
 export const statusAsOf = (place: Place, now: Millis): Status => (hasExpired(place, now) ? "EXPIRED" : place.status)
 
-/** Whether the place holds a grant whose time is over, without its event having been applied. */
+/** Whether the place holds a grant that has expired, but whose expiry is not recorded yet. */
 export const hasExpired = (place: Place, now: Millis): boolean => place.status === "ENTERED" && place.order <= now

@@ -1,17 +1,17 @@
 /**
- * The timed release: everyone who enters inside its window, while its units last, is granted at once (interface document
- * 2.9; completions 3, "Timed release"). This is its door; the rules are in `timedRelease/`: what happened changes the
- * state in Evolve, commands are judged in Decide, time is read in Due.
+ * The timed release: every consumer who enters inside its window, while its units last, is granted at once (interface
+ * document 2.9; completions 3, "Timed release"). This file declares it. Evolve contains what events change, Decide what
+ * commands lead to, Timed what time brings.
  */
+import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
-import { lifecycle, statusFields } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 import { decide } from "./Decide.ts"
-import { due, wakeAt } from "./Due.ts"
 import { Event } from "./Event.ts"
-import { evolve } from "./Evolve.ts"
+import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
 import { initial, type State } from "./State.ts"
+import { timed } from "./Timed.ts"
 import { place, view } from "./View.ts"
 
 export { Configuration, configurationProblems } from "./Configuration.ts"
@@ -19,19 +19,14 @@ export { Event } from "./Event.ts"
 export type { Command, Refusal, View } from "./Protocol.ts"
 export type { State } from "./State.ts"
 
-export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = {
+export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = deciderOf({
   configuration: Configuration,
   event: Event,
   initial,
-  due,
+  timed,
   decide,
-  evolve,
-  wakeAt,
+  apply,
   view,
   place,
-  configurationOf: (state) => state.configured,
-  statusFields,
-  lifecycle: (state, now) => lifecycle(state, state.configuration, now),
-  counts: (state) => ({ ...state.counts }),
   rated: { entries: ["Entered"], grants: ["Entered"] }
-}
+})

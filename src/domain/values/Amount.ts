@@ -1,6 +1,6 @@
 /**
- * Amounts of money, exact: decimal text outside, a whole number of hundred-millionths inside, so that rules are plain
- * integer arithmetic (completions 1). A price is shown again as it was written, so it stays text inside too.
+ * Exact amounts of money: decimal text outside, a whole number of hundred-millionths inside, so that rules are integer
+ * arithmetic (completions 1). A price is shown as it was written, so it stays text inside too.
  */
 import { Schema, SchemaTransformation } from "effect"
 
@@ -10,7 +10,7 @@ export type Amount = bigint
 /** An amount of 1. */
 const one = 100_000_000n
 
-/** The largest amount there is text for. */
+/** The largest amount that can be written as text. */
 export const amountMax: Amount = 10n ** 20n - 1n
 
 const pattern = /^\d{1,12}(\.\d{1,8})?$/
@@ -24,30 +24,30 @@ const amountText = Schema.String.check(
   })
 ).annotate({ examples: ["49.90"] })
 
-/** An amount that is kept as the text in which it was written; {@link ofText} says how much it is. */
+/** A price, stored as it was written. {@link ofText} returns its amount. */
 export const Price = amountText
 export type Price = string
 
-/** The amount that such text says. */
+/** Parses the text. */
 export const ofText = (text: string): Amount => {
   const point = text.indexOf(".")
   if (point < 0) return BigInt(text) * one
   return BigInt(text.slice(0, point) + text.slice(point + 1).padEnd(8, "0"))
 }
 
-/** The amount with at least so many digits after the point, at most 8. By default no zeros that say nothing. */
+/** Formats the amount with at least `digits` digits after the point, at most 8. By default without trailing zeros. */
 export const toText = (amount: Amount, digits = 0): string => {
   const fraction = `${amount % one}`.padStart(8, "0").replace(/0+$/, "").padEnd(digits, "0")
   return fraction === "" ? `${amount / one}` : `${amount / one}.${fraction}`
 }
 
-/** How many digits a price has after the point. */
+/** Returns the number of digits after the point. */
 export const digitsOf = (price: Price): number => {
   const point = price.indexOf(".")
   return point < 0 ? 0 : price.length - point - 1
 }
 
-/** An amount as it travels and is stored: text outside, {@link Amount} inside. */
+/** An amount in requests, responses and events: text outside, {@link Amount} inside. */
 export const Amount = amountText.pipe(
   Schema.decodeTo(
     Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: amountMax })),
@@ -55,7 +55,7 @@ export const Amount = amountText.pipe(
   )
 )
 
-/** A price that is not 0. What is no price at all is told so by the check before. */
+/** A price above 0. Invalid text passes here, because the check before reports it. */
 export const PositivePrice = Price.check(
   Schema.makeFilter((price: Price) => !pattern.test(price) || ofText(price) > 0n, {
     expected: "an amount above 0",
@@ -64,11 +64,11 @@ export const PositivePrice = Price.check(
   })
 )
 
-/** What two prices are together, with as many digits after the point as the longer of them has. */
+/** Returns the sum of two prices, with the digits after the point of the more precise one. */
 export const plus = (a: Price, b: Price): Price => toText(ofText(a) + ofText(b), Math.max(digitsOf(a), digitsOf(b)))
 
 /** True if the first price is less than the second, however they are written. */
 export const isBelow = (a: Price, b: Price): boolean => ofText(a) < ofText(b)
 
-/** The amount with one in the last of so many digits after the point: 1 is 0.1, 2 is 0.01. */
+/** Returns the smallest amount with that many digits after the point: 1 gives 0.1, 2 gives 0.01. */
 export const smallestOf = (fractionDigits: number): Amount => 10n ** BigInt(8 - fractionDigits)

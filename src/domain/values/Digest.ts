@@ -1,25 +1,25 @@
 /**
- * SHA-256 and HMAC-SHA256 of ASCII text. Hashing is arithmetic: it reads no clock and has no other effect, so this is the
- * one file of the domain that takes it from Node.
+ * SHA-256 and HMAC-SHA256 of ASCII text. Hashing has no effects and reads no clock, so this is the only file of the
+ * domain that uses Node for it.
  *
- * `hash` in one call costs 0.3 µs, a `createHmac` of its own 13 µs: where a million entries each have a key, that is the
- * difference between a second and a quarter of a minute. So the HMAC is put together here from two hashes (RFC 2104).
+ * One call of `hash` costs 0.3 µs, one `createHmac` 13 µs. For a million entries with a key each, that is one second
+ * instead of a quarter of a minute. So the HMAC is composed of two hashes here (RFC 2104).
  */
 import { createHash, hash } from "node:crypto"
 
-/** The block of SHA-256, in bytes. */
+/** Block size of SHA-256, in bytes. */
 const blockBytes = 64
 
 /** SHA-256 of the text, as 64 hexadecimal digits. */
 export const sha256 = (text: string): string => hash("sha256", text, "hex")
 
-/** SHA-256 of the bytes that the hexadecimal digits stand for. */
+/** SHA-256 of the bytes that the hexadecimal digits encode. */
 export const sha256OfHex = (hex: string): string => hash("sha256", Buffer.from(hex, "hex"), "hex")
 
-/** Characters that are hashed together: each call costs as much as hashing some hundred of them. */
+/** Characters hashed together. Each call costs as much as hashing about a hundred characters. */
 const gathered = 4_096
 
-/** SHA-256 of a text that comes in small pieces. */
+/** Returns a SHA-256 digest that is updated in small pieces. */
 export const runningSha256 = () => {
   const running = createHash("sha256")
   let waiting = ""
@@ -35,7 +35,7 @@ export const runningSha256 = () => {
 }
 
 /**
- * HMAC-SHA256 of many texts of one beginning, under one key: answers the function from a text's ending, which has
+ * HMAC-SHA256 of many texts with a common beginning and key. Returns a function from the rest of a text, which has
  * `endingLength` characters, to 64 hexadecimal digits. The key is hexadecimal, of at most 64 bytes.
  */
 export const hmacSha256 = (key: string, beginning: string, endingLength: number): ((ending: string) => string) => {

@@ -1,6 +1,6 @@
 /**
- * Identifiers. Records are named by UUIDs (interface document, head), made by Usher as UUIDv7 so that they sort by
- * age; any UUID is accepted coming in, and is lower case inside.
+ * Identifiers. Records have UUIDs (interface document, head). Usher creates UUIDv7, which sort by age. Requests may
+ * contain any UUID; it is converted to lower case.
  */
 import { Schema, SchemaTransformation } from "effect"
 
@@ -25,15 +25,18 @@ export const Id = Schema.String.check(
     )
   )
 
-/** Whether a record belongs to the organization's real business or to its trials; a `test` key never sees `live`. */
+/**
+ * Whether a record belongs to the organization's real business or to its tests. A `test` key never reads `live`
+ * records.
+ */
 export const Mode = Schema.Literals(["live", "test"])
 export type Mode = typeof Mode.Type
 
-/** The tenant a request speaks for. Every record belongs to exactly one. */
+/** The tenant of a request. Every record belongs to exactly one. */
 export interface Tenant {
   readonly organizationId: string
   readonly mode: Mode
 }
 
-/** True if both are the same organization in the same mode. */
+/** True if organization and mode are equal. */
 export const sameTenant = (a: Tenant, b: Tenant): boolean => a.organizationId === b.organizationId && a.mode === b.mode

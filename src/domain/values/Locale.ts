@@ -1,9 +1,7 @@
-/**
- * Where and in what money: time zones and currencies.
- */
+/** Time zones and currencies. */
 import { DateTime, Option, Schema } from "effect"
 
-/** A time zone of the IANA database, by name; fixed offsets such as `+01:00` are not zones. */
+/** The name of a time zone in the IANA database. Fixed offsets such as `+01:00` are not accepted. */
 export const TimeZone = Schema.String.check(
   Schema.makeFilter((name: string) => /^[A-Za-z]/.test(name) && Option.isSome(DateTime.zoneMakeNamed(name)), {
     expected: "a time zone of the IANA database",
@@ -12,7 +10,7 @@ export const TimeZone = Schema.String.check(
   })
 ).annotate({ examples: ["Europe/Berlin"] })
 
-/** A currency, in the shape of ISO 4217. */
+/** A currency code in the format of ISO 4217. */
 export const CurrencyCode = Schema.String.check(
   Schema.makeFilter((code: string) => /^[A-Z]{3}$/.test(code), {
     expected: "a currency code of three capital letters (ISO 4217)",
@@ -21,19 +19,19 @@ export const CurrencyCode = Schema.String.check(
   })
 ).annotate({ examples: ["EUR"] })
 
-/** How many digits after the point amounts of a currency have; 2 where nothing is known of it. */
+/** Returns the number of digits after the point for amounts of a currency; 2 for an unknown one. */
 export const fractionDigitsOf = (currencyCode: string): number =>
   new Intl.NumberFormat("en", { style: "currency", currency: currencyCode }).resolvedOptions().maximumFractionDigits ??
   2
 
-/** Where a mechanism happens, and in what money: what it takes from its experience. */
+/** The time zone and currency that a mechanism takes from its experience. */
 export interface RegionalDefaults {
   readonly timeZone: string
   readonly currencyCode: string
 }
 
-/** Where neither the record nor its organization names a zone. */
+/** The time zone if neither the record nor its organization has one. */
 export const defaultTimeZone = "UTC"
 
-/** Where neither the record nor its organization names a currency. */
+/** The currency if neither the record nor its organization has one. */
 export const defaultCurrencyCode = "USD"

@@ -1,18 +1,18 @@
 /**
- * Chance that can be repeated: the generator xoshiro128** (Blackman and Vigna, 2018) started from a recorded seed, so that
- * replaying a mechanism's events gives the same order again. It is fair, not secret: what must be unpredictable is the seed.
+ * Repeatable randomness: the generator xoshiro128** (Blackman and Vigna, 2018), started from a recorded seed. So
+ * replaying a mechanism's events gives the same order. It is uniform but not secret: only the seed is unpredictable.
  */
 
-/** Answers the next number, 0 to 2^32 − 1, each equally likely. */
+/** Returns the next number, 0 to 2^32 − 1, all equally likely. */
 export type Random32 = () => number
 
-/** A generator started from 16 bytes in hex. */
+/** Creates a generator from 16 bytes in hex. */
 export const seededRandom = (seed: string): Random32 => {
   let a = word(seed, 0)
   let b = word(seed, 1)
   let c = word(seed, 2)
   let d = word(seed, 3)
-  // The generator never leaves the state of all zeros.
+  // A state of all zeros would produce only zeros.
   if ((a | b | c | d) === 0) a = 1
   return () => {
     const result = Math.imul(rotate(Math.imul(b, 5), 7), 9) >>> 0
@@ -27,7 +27,10 @@ export const seededRandom = (seed: string): Random32 => {
   }
 }
 
-/** A number from 0 to `bound − 1`, each exactly equally likely: what would favour the small ones is thrown again. */
+/**
+ * Returns a number from 0 to `bound − 1`, all exactly equally likely. Numbers that would favour small results are drawn
+ * again.
+ */
 export const below = (random: Random32, bound: number): number => {
   const fair = 4_294_967_296 - (4_294_967_296 % bound)
   let number = random()

@@ -1,15 +1,13 @@
-/**
- * Free text and free JSON as they come from outside: whatever passes here can be stored and is given back unchanged.
- */
+/** Free text and free JSON from requests. A value that passes these checks can be stored, and is returned unchanged. */
 import { Predicate, Schema } from "effect"
 
-/** How deep free JSON may be nested: far more than any honest document, far less than what exhausts a stack. */
+/** Limit for the nesting of free JSON: far more than any real document, far less than what exhausts a stack. */
 export const jsonDepthMax = 32
 
-/** True if the database can keep the text: no NUL, no half of a surrogate pair. */
+/** True if the database can store the text: no NUL, no lone surrogate. */
 export const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed()
 
-/** Text the database can keep, of at most `maxLength` UTF-16 units. */
+/** Text the database can store, of at most `maxLength` UTF-16 units. */
 export const text = (options: { readonly minLength?: number; readonly maxLength: number }) => {
   const storable = Schema.String.check(
     Schema.makeFilter(isStorable, {
@@ -26,8 +24,8 @@ export const text = (options: { readonly minLength?: number; readonly maxLength:
 export const Name = text({ minLength: 1, maxLength: 200 })
 
 /**
- * A value as it was read from JSON, whatever it is. It is not walked through: what comes in may be nested so deep that a walk
- * holds up everybody, and is first to be looked at by a check that stops where it is too deep.
+ * Any value read from JSON, not walked. Walking a deeply nested value would block the process, so a check with a depth
+ * limit must run first.
  */
 export const AnyJson = Schema.declare((value: unknown): value is unknown => value !== undefined, {
   expected: "JSON",
@@ -35,7 +33,7 @@ export const AnyJson = Schema.declare((value: unknown): value is unknown => valu
   toCodecJson: () => undefined
 })
 
-/** Free JSON that the database can keep, nested at most so deep. */
+/** Checks that the database can store the JSON, and that it is nested at most `depthMax` deep. */
 export const storableJson = (depthMax: number) =>
   Schema.makeFilter((value: { readonly [key: string]: unknown }) => isStorableJson(value, depthMax), {
     expected: `JSON nested at most ${depthMax} deep, its text without NUL and lone surrogates, its numbers finite`,
@@ -43,13 +41,13 @@ export const storableJson = (depthMax: number) =>
     toJsonSchema: () => ({})
   })
 
-/** A JSON object of the caller's own making, kept as sent (interface document: "object"). */
+/** A JSON object with free content, stored as sent (interface document: "object"). */
 export const JsonObject = Schema.Record(Schema.String, AnyJson).check(
-  // Whatever looks at the value after this may rely on its depth.
+  // Later checks can rely on the depth.
   storableJson(jsonDepthMax).abort()
 )
 
-/** Looks level by level, so that no nesting can exhaust the stack. */
+/** Checks level by level, so that no nesting can exhaust the stack. */
 function isStorableJson(root: unknown, depthMax: number): boolean {
   let level: Array<unknown> = [root]
   for (let depth = 0; level.length > 0; depth++) {
@@ -57,7 +55,7 @@ function isStorableJson(root: unknown, depthMax: number): boolean {
     const next: Array<unknown> = []
     for (const value of level) {
       if (typeof value === "string" && !isStorable(value)) return false
-      // `1e999` is read as a number that JSON cannot write.
+      // `1e999` parses as Infinity, which JSON cannot represent.
       if (typeof value === "number" && !Number.isFinite(value)) return false
       if (Array.isArray(value)) {
         for (const item of value) next.push(item)

@@ -1,7 +1,7 @@
 /**
  * Instants. Inside the domain an instant is a number of milliseconds since the Unix epoch, so that rules are plain
- * arithmetic; outside it is ISO 8601 text: any offset coming in, UTC with milliseconds and `Z` going out
- * (interface document, head; completions 1).
+ * arithmetic. Outside it is ISO 8601 text: with any offset in requests, and in UTC with milliseconds and `Z` in
+ * responses (interface document, head; completions 1).
  */
 import { Schema, SchemaTransformation } from "effect"
 
@@ -10,7 +10,7 @@ export type Millis = number
 
 const dateTimePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
 
-/** ISO 8601 date-time text with an offset, as it travels; no instant before 1970 or after 9999. */
+/** ISO 8601 date-time text with an offset. Years before 1970 and after 9999 are not accepted. */
 export const DateTimeText = Schema.String.check(
   Schema.makeFilter((text: string) => dateTimePattern.test(text) && isInRange(Date.parse(text)) && isDay(text), {
     expected: "an ISO 8601 date-time with an offset",
@@ -24,17 +24,17 @@ const textAndMillis = SchemaTransformation.transform({ decode: (text: string) =>
 /** An instant: ISO 8601 text outside, {@link Millis} inside. */
 export const Timestamp = DateTimeText.pipe(Schema.decodeTo(Schema.Finite, textAndMillis))
 
-/** The same for answers that must cost little: text that we wrote ourselves is not checked. */
+/** An instant in responses that must be cheap: text written by Usher is not validated. */
 export const SentTimestamp = Schema.String.annotate({ format: "date-time" }).pipe(
   Schema.decodeTo(Schema.Number, textAndMillis)
 )
 
-/** The instant as UTC text with milliseconds and `Z`. */
+/** Formats the instant as UTC text with milliseconds and `Z`. */
 export function toText(at: Millis): string {
   return new Date(at).toISOString()
 }
 
-/** `Date.parse` takes 30 February for 2 March; a day that does not exist is refused instead. */
+/** `Date.parse` reads 30 February as 2 March. A day that does not exist is rejected instead. */
 function isDay(text: string): boolean {
   const day = text.slice(0, 10)
   return toText(Date.parse(day)).startsWith(day)

@@ -1,12 +1,13 @@
 /**
- * What the clock on a wall shows: local time in a zone of the IANA database, over a span of time. Its changes within the
- * span are looked up once; afterwards every question is arithmetic.
+ * Local time in a zone of the IANA database, over a span of time. The clock changes within the span are found once;
+ * afterwards every query is arithmetic.
  *
- * A reading is written like an instant of UTC that looks the same: the clock that shows 09:00 on 1 May reads what UTC
- * reads at 09:00 on 1 May. A reading can come twice (the clock is put back) or never (it is put forward). Every question
- * from a reading to an instant has therefore one answer for both: the first instant at which the clock shows that reading
- * or a later one. So 02:30 of a day that skips from 02:00 to 03:00 is the skip, and of two 02:30 it is the first; a
- * later reading never comes earlier, and between the readings 00:00 and 24:00 lies the whole day, however long it is.
+ * A reading is written like the instant in UTC that looks the same: the clock that shows 09:00 on 1 May reads what UTC
+ * reads at 09:00 on 1 May. A reading can occur twice (the clock is put back) or never (it is put forward). The
+ * conversion to an instant is the same for both: the first instant at which the clock shows that reading or a later
+ * one. So on a day that skips from 02:00 to 03:00, 02:30 is the instant of the skip, and of two 02:30 it is the first.
+ * A later reading never gives an earlier instant, and the readings 00:00 and 24:00 enclose the whole day, whatever its
+ * length.
  */
 import { DateTime, Option, Schema, SchemaTransformation } from "effect"
 import { type Millis, toText } from "./Time.ts"
@@ -14,10 +15,10 @@ import { type Millis, toText } from "./Time.ts"
 /** What a wall clock shows, as the milliseconds of the UTC instant that looks the same. */
 export type Reading = number
 
-/** A day of the calendar, whose length a wall clock may not keep. */
+/** The length of a calendar day. On days with a clock change the real length differs. */
 export const dayMillis = 86_400_000
 
-/** A stretch in which the clock is not changed; it lasts until the next one. */
+/** A period without a clock change. It lasts until the next one. */
 interface Stretch {
   readonly since: Millis
   /** How far the clock is ahead of UTC. */
@@ -25,21 +26,21 @@ interface Stretch {
 }
 
 export interface WallClock {
-  /** In order; the first reaches back for ever, the last on for ever. */
+  /** In order. The first has no start and the last no end. */
   readonly stretches: ReadonlyArray<Stretch>
 }
 
-/** Between two looks: less than the 7 days that lie between the two nearest changes of any clock since 1990. */
-const lookMillis = 5 * dayMillis
+/** Step of the search: less than the 7 days between the two closest changes of any clock since 1990. */
+const stepMillis = 5 * dayMillis
 
-/** The clock of a zone, right from one instant to another. A zone that is not known is taken for UTC. */
+/** Returns the clock of a zone, correct from `from` to `to`. An unknown zone is treated as UTC. */
 export const wallClock = (timeZone: string, from: Millis, to: Millis): WallClock => {
   const zone = Option.getOrElse(DateTime.zoneMakeNamed(timeZone), () => DateTime.zoneMakeOffset(0))
   const aheadAt = (at: Millis) => DateTime.zonedOffset(DateTime.makeZonedUnsafe(at, { timeZone: zone }))
   const stretches: Array<Stretch> = []
 
-  /** Finds the changes after `before`, up to and with `after`. */
-  const look = (before: Millis, aheadBefore: number, after: Millis, aheadAfter: number): void => {
+  /** Finds the changes after `before`, up to and including `after`. */
+  const search = (before: Millis, aheadBefore: number, after: Millis, aheadAfter: number): void => {
     if (aheadBefore === aheadAfter) return
     if (after - before === 1) {
       stretches.push({ since: after, aheadMillis: aheadAfter })
@@ -47,31 +48,31 @@ export const wallClock = (timeZone: string, from: Millis, to: Millis): WallClock
     }
     const middle = Math.floor((before + after) / 2)
     const aheadMiddle = aheadAt(middle)
-    look(before, aheadBefore, middle, aheadMiddle)
-    look(middle, aheadMiddle, after, aheadAfter)
+    search(before, aheadBefore, middle, aheadMiddle)
+    search(middle, aheadMiddle, after, aheadAfter)
   }
 
   let at = from
   let ahead = aheadAt(at)
   stretches.push({ since: -Infinity, aheadMillis: ahead })
   while (at < to) {
-    const next = Math.min(at + lookMillis, to)
+    const next = Math.min(at + stepMillis, to)
     const aheadNext = aheadAt(next)
-    look(at, ahead, next, aheadNext)
+    search(at, ahead, next, aheadNext)
     at = next
     ahead = aheadNext
   }
   return { stretches }
 }
 
-/** What the clock shows at an instant. */
+/** Returns what the clock shows at an instant. */
 export const readingAt = ({ stretches }: WallClock, at: Millis): Reading => {
   let index = stretches.length - 1
   while (stretches[index]!.since > at) index--
   return at + stretches[index]!.aheadMillis
 }
 
-/** The first instant at which the clock shows this or a later reading. */
+/** Returns the first instant at which the clock shows this or a later reading. */
 export const firstAt = ({ stretches }: WallClock, reading: Reading): Millis => {
   let index = 0
   while (index + 1 < stretches.length && reading - stretches[index]!.aheadMillis >= stretches[index + 1]!.since) index++
@@ -79,10 +80,10 @@ export const firstAt = ({ stretches }: WallClock, reading: Reading): Millis => {
   return Math.max(since, reading - aheadMillis)
 }
 
-/** The reading at the beginning of its day. */
+/** Returns the reading at the start of its day. */
 export const dayOf = (reading: Reading): Reading => Math.floor(reading / dayMillis) * dayMillis
 
-/** A day of the calendar: `YYYY-MM-DD` outside, the {@link Reading} at its beginning inside. */
+/** A calendar day: `YYYY-MM-DD` outside, the {@link Reading} at its start inside. */
 export const CalendarDay = Schema.String.check(
   Schema.makeFilter((text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text), {
     expected: "a day of the calendar: YYYY-MM-DD",
@@ -101,7 +102,7 @@ export const CalendarDay = Schema.String.check(
     )
   )
 
-/** `Date.parse` takes 30 February for 2 March; a day that does not exist is none. */
+/** `Date.parse` reads 30 February as 2 March. A day that does not exist is rejected instead. */
 function isDay(text: string): boolean {
   const reading = Date.parse(text)
   return reading >= 0 && toText(reading).startsWith(text)

@@ -1,11 +1,11 @@
 /**
  * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
- * whether or not their events were applied yet.
+ * whether or not their events are recorded yet.
  */
-import { Equal } from "effect"
 import { authored } from "../mechanism/Author.ts"
 import type { Moment } from "../mechanism/Decider.ts"
-import { movedTo, withoutOpening, withWindow } from "../experience/ExperienceWindow.ts"
+import { withoutOpening, withWindow } from "../experience/ExperienceWindow.ts"
+import * as Configuring from "../mechanism/Configuring.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import { Closed, ConfigurationFixed, Full, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
@@ -19,7 +19,7 @@ type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: 
 
 const unchanged: ReadonlyArray<Event> = []
 
-/** When to ask again at a full waitlist: a member may leave, but nobody can know. */
+/** When to try again at a full waitlist. No one can know when a member leaves. */
 const retryAfterSeconds = 60
 
 export const decide = (state: State, command: Command, { now }: Moment): Outcome => {
@@ -54,19 +54,17 @@ const configure = (state: State, { configuration: wanted, by }: CommandOf<"Confi
   if (hasOpened(state, at) && configuration.openAt !== configured.openAt) {
     return new ConfigurationFixed({ setting: "openAt" })
   }
-  return Equal.equals(configuration, configured) ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+  return Configuring.configured(state, configuration, by, at)
 }
 
-/** It collects interest before the experience opens, so that the experience's window bounds its closing alone. */
+/** A waitlist collects interest before the experience opens, so the experience's window bounds its closing alone. */
 const boundedInClosing = (wanted: Configuration): Configuration =>
   withWindow(wanted, wanted.experienceWindow && withoutOpening(wanted.experienceWindow))
 
-/** A mechanism that has closed stays closed, whatever becomes of its experience. */
+/** The experience's window bounds its closing alone. */
 const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
-  const configuration = isClosed(state, at)
-    ? undefined
-    : movedTo(state.configured, withoutOpening(window), hasOpened(state, at))
-  return configuration === undefined ? unchanged : [{ _tag: "Configured", at, configuration, by }]
+  const phase = { isClosed: isClosed(state, at), hasOpened: hasOpened(state, at) }
+  return Configuring.setWindow(state, { window: withoutOpening(window), by }, phase, at)
 }
 
 /** An absent `openAt` means open from the beginning. */
@@ -111,6 +109,6 @@ const markNotified = (state: State, { consumerId, channel }: CommandOf<"MarkNoti
   return [{ _tag: "Notified", at, consumerId, ...(channel !== undefined && { channel }) }]
 }
 
-/** Whether there is nothing left to end: closed at its time it can still be ended, so that nobody is notified. */
+/** Whether nothing is left to end. A waitlist that closed at its time can still be ended, so that no member is notified. */
 const isSettled = (state: State, at: Millis): boolean =>
   isEnded(state) || (isClosed(state, at) && state.waiting.size === 0)

@@ -1,6 +1,6 @@
 /**
- * How each event changes a waitlist. An event is a fact: nothing is checked here, and a consumer that is not known is
- * passed over.
+ * How each event changes a waitlist. An event is a fact: nothing is checked here, and an event of a consumer that is not known
+ * changes no place.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
@@ -9,9 +9,7 @@ import type { Event } from "./Event.ts"
 import type { Channel } from "./Protocol.ts"
 import { Place, type State, type Status, Wait } from "./State.ts"
 
-export const evolve = (state: State, event: Event): void => {
-  state.sequence++
-  state.lastAt = Math.max(state.lastAt, event.at)
+export const apply = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
       state.configured = event.configuration
@@ -37,7 +35,7 @@ export const evolve = (state: State, event: Event): void => {
   }
 }
 
-/** Whoever was notified before is not notified again, however often it comes back. */
+/** A member that was notified before is not notified again, however often it comes back. */
 const enter = (state: State, consumerId: string, at: Millis): void => {
   let place = state.places.get(consumerId)
   if (place === undefined) {
@@ -65,7 +63,7 @@ const notify = (state: State, place: Place | undefined, channel: Channel | undef
   if (place.status === "ENTERED") move(state, place, "NOTIFIED", at)
 }
 
-/** Takes the place out of the lines it stands in and gives it a new status. */
+/** Removes the place from its lists and gives it a new status. */
 const takeOut = (state: State, place: Place | undefined, status: Status, at: Millis): void => {
   if (place === undefined) return
   state.members.remove(place)

@@ -1,34 +1,35 @@
 /**
- * Everything a waitlist knows, and the questions about it that its rules share.
+ * The state of a waitlist, and the questions about it that its rules share.
  *
- * A member stands in two lines: among all members, which gives its position, and among those that are still to be
+ * A member is in two lists: in the list of all members, which gives its position, and in the list of those to be
  * notified, with a {@link Wait} of its own.
  */
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { Channel } from "./Protocol.ts"
 
-/** Most consumers one waitlist ever knows; whoever comes beyond is refused as in a full one. */
+/** Most consumers in one waitlist. Further ones are refused as in a full one. */
 export const placesMax = 10_000_000
 
-/** What a place can be in. ENTERED and NOTIFIED are members. */
+/** The statuses of a place. ENTERED and NOTIFIED places are members. */
 export type Status = "ENTERED" | "NOTIFIED" | "LEFT" | "DENIED"
 
-/** One consumer's standing. */
+/** One consumer's place. */
 export class Place implements Member<Place> {
   readonly consumerId: string
   status: Status = "ENTERED"
-  /** When it last entered; by this the members are sorted. */
+  /** When it last entered; the sort key of the members. */
   order: Millis
   /** When the present status began. */
   since: Millis
-  /** When it was told that the sequence is open; Infinity: never. */
+  /** When it was notified that the sequence is open; Infinity: never. */
   notifiedAt = Infinity
-  /** How it was told; undefined if no message could be brought to it. */
+  /** How it was notified; undefined if no message could reach it. */
   channel: Channel | undefined = undefined
-  /** Its place among those that are to be notified; undefined if it is none of them. */
+  /** Its entry in the list of members to be notified; undefined if it is not in it. */
   wait: Wait | undefined = undefined
   chunk: Chunk<Place> | undefined = undefined
 
@@ -39,7 +40,7 @@ export class Place implements Member<Place> {
   }
 }
 
-/** A member's place among those that are still to be notified. */
+/** A member's entry in the list of those to be notified. */
 export class Wait implements Member<Wait> {
   readonly place: Place
   readonly order: Millis
@@ -51,65 +52,54 @@ export class Wait implements Member<Wait> {
   }
 }
 
-export interface State extends Lifecycle.LifecycleState {
-  /** How many events were applied. */
-  sequence: number
-  /** The last event's instant. */
-  lastAt: Millis
-  /** On record: as an admin set it, and the experience's window. */
-  configured: Configuration
-  /** What holds: the same with the opening and the closing that the window leaves. */
-  configuration: Configuration
+export interface State extends MechanismState<Configuration, Status> {
   readonly places: Map<string, Place>
-  readonly counts: { [S in Status]: number }
   /** All members, in the order they entered. */
   readonly members: IndexedList<Place>
   /** The members that are still to be notified, in the same order. */
   readonly waiting: IndexedList<Wait>
-  /** When the sequence opens; Infinity: it is not known to. */
+  /** When the sequence opens; Infinity: not known. */
   noticeAt: Millis
   /** Whether that time has come. */
   isNoticeDue: boolean
 }
 
 export const initial = (): State => ({
-  sequence: 0,
-  lastAt: 0,
-  configured: unconfigured,
-  configuration: unconfigured,
+  ...newState(unconfigured, { ENTERED: 0, NOTIFIED: 0, LEFT: 0, DENIED: 0 }),
   places: new Map(),
-  counts: { ENTERED: 0, NOTIFIED: 0, LEFT: 0, DENIED: 0 },
   members: new IndexedList(),
   waiting: new IndexedList(),
   noticeAt: Infinity,
-  isNoticeDue: false,
-  ...Lifecycle.newLifecycle()
+  isNoticeDue: false
 })
 
 export const isClosed = (state: State, now: Millis): boolean =>
   Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
-/** Whether an admin has ended it; then nobody is notified any more. Closed at its time, it still waits for the opening. */
+/** Whether an admin has ended it; then no member is notified. A waitlist that closed at its time still waits for the opening. */
 export const isEnded = ({ endedAt }: State): boolean => endedAt !== Infinity
 
-/** The place's status, a denial that was not applied yet included. */
+/** Returns the place's status; a denial that is not recorded yet is applied. */
 export const statusOf = (state: State, place: Place): Status =>
   place.status === "ENTERED" && isEnded(state) ? "DENIED" : place.status
 
-/** A member that is to be notified. */
+/** A member to be notified. */
 export interface Awaiting {
   readonly consumerId: string
   /** Since when it could have been notified. */
   readonly since: Millis
 }
 
-/** Of the members that are to be notified now the first `count` that are not among `except`; undefined if there are none. */
+/** Whether members are to be notified now. */
+export const areNoticesDue = (state: State): boolean => state.isNoticeDue && !isEnded(state) && state.waiting.size > 0
+
+/** Returns the first `count` members to be notified now that are not in `except`; undefined if there are none. */
 export const awaitingNotice = (
   state: State,
   count: number,
   except: ReadonlySet<string>
 ): ReadonlyArray<Awaiting> | undefined => {
-  if (!state.isNoticeDue || isEnded(state)) return undefined
+  if (!areNoticesDue(state)) return undefined
   const awaiting = state.waiting
     .head(count + except.size)
     .filter(({ place }) => !except.has(place.consumerId))

@@ -1,19 +1,19 @@
 /**
  * The waitlist: it collects interest before a sequence opens, and its members are notified, once, when it does (interface
- * document 2.8; completions 3, "Waitlist"). This is its door; the rules are in `waitlist/`: what happened changes the
- * state in Evolve, commands are judged in Decide, time is read in Due.
+ * document 2.8; completions 3, "Waitlist"). This file declares it. Evolve contains what events change, Decide what
+ * commands lead to, Timed what time brings.
  *
- * When the sequence opens is said from outside, because it depends on other mechanisms; and so is who has been told.
+ * Commands say when the sequence opens, because that depends on other mechanisms, and which members were notified.
  */
+import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
-import { lifecycle, statusFields } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 import { decide } from "./Decide.ts"
-import { due, wakeAt } from "./Due.ts"
 import { Event } from "./Event.ts"
-import { evolve } from "./Evolve.ts"
+import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
-import { initial, type State } from "./State.ts"
+import { areNoticesDue, initial, type State } from "./State.ts"
+import { timed } from "./Timed.ts"
 import { place, view } from "./View.ts"
 
 export { Configuration, configurationProblems } from "./Configuration.ts"
@@ -21,20 +21,17 @@ export { Event } from "./Event.ts"
 export type { Channel, Command, Refusal, View } from "./Protocol.ts"
 export { type Awaiting, awaitingNotice, type State } from "./State.ts"
 
-export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = {
+export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = deciderOf({
   configuration: Configuration,
   event: Event,
   initial,
-  due,
+  timed,
   decide,
-  evolve,
-  wakeAt,
+  apply,
   view,
   place,
-  configurationOf: (state) => state.configured,
-  statusFields,
-  lifecycle: (state, now) => lifecycle(state, state.configuration, now),
-  counts: (state) => ({ ...state.counts }),
+  needsEffect: areNoticesDue,
   rated: { entries: ["Entered"], grants: [] },
+  lines: ({ members }) => [members],
   nonRecordEvents: ["NoticeScheduled", "NoticeDue"]
-}
+})

@@ -5,7 +5,8 @@
  * 1. Nobody is answered before the append has returned.
  * 2. What a reader sees is committed: a read that meets a write under way waits for it.
  * 3. A failed append answers everyone in the batch `Unavailable` and stops the actor, which is rebuilt from the journal.
- *    Hence the batch may work ahead on the state, in place; nothing in the loop copies it.
+ *    Hence the batch may work ahead on the state, in place; nothing in the loop copies it. Until then the stopped actor
+ *    shows the consumers that the batch does not name how they stood.
  * 4. One writer: each append carries the sequence it expects, and the database refuses a stale owner.
  * 5. Replaying the journal gives the state again; the places written with each commit are a projection of it.
  * 6. Time and dice come in with the batch. Time never runs backwards: it is the later of the clock and the last event.
@@ -13,7 +14,7 @@
  * 8. Every wait has a bound: the mailbox, the batch, the append, the waiting readers. At the bound: `Overloaded`.
  * 9. A mechanism that keeps failing is parked by its supervisor (see Engine.ts), and disturbs no other.
  */
-import { Cause, Clock, Effect, Exit, Queue as Mailbox, Schema, type Scope } from "effect"
+import { Cause, Clock, Effect, Exit, Option, Queue as Mailbox, Schema, type Scope } from "effect"
 import type { Command, Event, Kind, MechanismIdentity, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
 import { sameTenant } from "../../domain/values/Ids.ts"
 import { deciders, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
@@ -21,7 +22,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import { type Commit, Journal, type JournalConflict, type MechanismRecord } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import * as Timer from "./Timer.ts"
-import { type AnyDecider, type Batch, runBatch } from "./Batch.ts"
+import { type AnyDecider, type Batch, lookPast, runBatch } from "./Batch.ts"
 import { Failpoint } from "./Failpoint.ts"
 import { RateMeter } from "./RateMeter.ts"
 import { ReadBarrier } from "./ReadBarrier.ts"
@@ -72,6 +73,11 @@ export interface Actor {
   readonly inspect: Effect.Effect<Snapshot, Unavailable | Overloaded>
   /** How several consumers stand, all at one moment. */
   readonly viewMany: (consumerIds: ReadonlyArray<string>) => Effect.Effect<MechanismViews, Unavailable | Overloaded>
+  /**
+   * A consumer's view in the state that was committed when the actor stopped because of an outage. Undefined if the batch
+   * that was under way may have changed it: nobody knows whether that was written.
+   */
+  readonly recall: (consumerId: string) => unknown
   /** What the question makes of the committed state, at once; undefined while a write is under way. */
   readonly query: <A>(question: (state: never) => A) => A | undefined
   /** The loop. Ends only by failure or interruption, and has then answered everyone. */
@@ -119,8 +125,11 @@ export interface ActorOptions {
   readonly entropy: () => string
   /** Called after each commit with what it changed; must return at once. */
   readonly onCommit: (change: Change) => void
-  /** Called when the loop has ended and before anyone is told, so that whoever asks again reaches a new actor. */
-  readonly onStop: () => void
+  /**
+   * Called when the loop has ended and before anyone is told, so that the next question reaches a new actor. In an outage
+   * the store was out of reach, and the actor can still `recall`.
+   */
+  readonly onStop: (isOutage: boolean) => void
 }
 
 /** An actor over the recovered state; its loop is `run`. */
@@ -142,7 +151,10 @@ export const make = Effect.fnUntraced(function* (
 
   let sequence = recovered.sequence
   let lastAt = recovered.lastAt
-  let isWriting = false
+  /** The batch that is being written. */
+  let writing: Batch | undefined
+  /** The consumers whose places the stopped actor cannot tell for certain; undefined: it can tell none. */
+  let doubted: ReadonlySet<string> | undefined
   let isStopped = false
   let current: ReadonlyArray<Message> = []
   let status = decider.statusFields(state)
@@ -190,11 +202,11 @@ export const make = Effect.fnUntraced(function* (
     const moment: Moment = { now: now(), entropy }
     const batch = runBatch(decider, state, commandsOf(messages), moment)
     if (batch.events.length > 0) {
-      isWriting = true
+      writing = batch
       if (failpoint !== undefined) yield* failpoint("decided")
       yield* journal.append(commitOf(batch, moment))
       if (failpoint !== undefined) yield* failpoint("committed")
-      isWriting = false
+      writing = undefined
       committed(batch)
       onCommit(batch)
     }
@@ -207,7 +219,9 @@ export const make = Effect.fnUntraced(function* (
 
   const stop = (exit: Exit.Exit<never, JournalConflict | Unavailable>): void => {
     isStopped = true
-    onStop()
+    const isOutage = Exit.isFailure(exit) && Option.exists(Cause.findErrorOption(exit.cause), isUnavailable)
+    if (isOutage && writing !== undefined) doubted = lookPast(decider, state, writing)
+    onStop(isOutage)
     const unavailable = Effect.fail(new Unavailable({ cause: Exit.isFailure(exit) ? Cause.squash(exit.cause) : exit }))
     for (const message of current) message.answer(unavailable)
     readBarrier.refuseAll(unavailable)
@@ -221,7 +235,7 @@ export const make = Effect.fnUntraced(function* (
   const read = <A>(question: (now: Millis) => A): Effect.Effect<A, Unavailable | Overloaded> =>
     Effect.suspend((): Effect.Effect<A, Unavailable | Overloaded> => {
       if (isStopped) return stopped
-      if (!isWriting) return Effect.succeed(question(now()))
+      if (writing === undefined) return Effect.succeed(question(now()))
       return readBarrier.size < mailboxCapacity ? readBarrier.wait(question) : Effect.fail(new Overloaded())
     })
 
@@ -232,7 +246,7 @@ export const make = Effect.fnUntraced(function* (
       sameTenant(mechanism.tenant, identity) &&
       !(mechanism.includesArchived === true ? isOver() : status.archived),
     isArchived: () => status.archived,
-    isOver: () => isOver() && !isWriting,
+    isOver: () => isOver() && writing === undefined,
     send: (command) =>
       Effect.callback<unknown, Refusal | Unavailable | Overloaded>((resume) => {
         if (isStopped) resume(stopped)
@@ -257,7 +271,8 @@ export const make = Effect.fnUntraced(function* (
         const views = consumerIds.map((consumerId) => decider.view(state, consumerId, at))
         return { sequence, views, isOver: archived || teardownStatus === "completed" }
       }),
-    query: (question) => (isWriting || isStopped ? undefined : question(state as never)),
+    recall: (consumerId) => (doubted?.has(consumerId) === false ? decider.view(state, consumerId, now()) : undefined),
+    query: (question) => (writing !== undefined || isStopped ? undefined : question(state as never)),
     run: Effect.suspend(() => timer.set(decider.wakeAt(state), now())).pipe(
       Effect.andThen(
         Effect.forever(
@@ -299,6 +314,8 @@ function authorOf(events: ReadonlyArray<Event>): string {
   }
   return "system"
 }
+
+const isUnavailable = (error: JournalConflict | Unavailable): boolean => error._tag === "Unavailable"
 
 function commandsOf(messages: ReadonlyArray<Message>): ReadonlyArray<Command> {
   const commands: Array<Command> = []

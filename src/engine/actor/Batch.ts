@@ -1,18 +1,18 @@
 /**
- * One batch of commands against one mechanism's state: what time brought, then each command in order, then what that
- * made due. Everything here is synchronous and works ahead on the actor's own state; nothing of it may be seen before
- * the batch is on disk.
+ * One batch of commands against one mechanism's state: first what time brought, then each command in order, then what the
+ * commands made due. Everything here is synchronous and changes the actor's own state ahead of the append. No reader may
+ * see any of it before the batch is on disk.
  */
 import type { Command, Decider, Event, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
 
-/** A decider whose own types are nobody's business here. */
+/** A decider of any kind. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the state's type is known only to its own decider
 export type AnyDecider = Decider<any, any, any, any, Refusal, any, unknown>
 
-/** What became of one command: its caller's answer, or a refusal. */
+/** The result of one command: its caller's answer, or a refusal. */
 export type Outcome = { readonly view: unknown } | { readonly refusal: Refusal }
 
-/** What a batch led to. */
+/** The result of a batch. */
 export interface Batch {
   /** In order; to be appended as one commit. */
   readonly events: ReadonlyArray<Event>
@@ -24,10 +24,10 @@ export interface Batch {
   readonly outcomes: ReadonlyArray<Outcome>
 }
 
-/** Most due events in one batch; the rest follow in the next, so that a million denials do not hold up the others. */
+/** Most due events in one batch. The rest follow in the next, so that a million denials do not delay the commands. */
 export const dueEventsMax = 1_000
 
-/** What someone is answered whose command names no consumer: those whose places it changed. */
+/** The answer to a command that names no consumer: the consumers whose places it changed. */
 const consumersOf = (events: ReadonlyArray<Event>): ReadonlyArray<string> =>
   events.flatMap(({ consumerId }) => consumerId ?? [])
 
@@ -47,6 +47,7 @@ export function runBatch(decider: AnyDecider, state: unknown, commands: Readonly
   let dueEventsLeft = dueEventsMax
   const settle = (): void => {
     while (dueEventsLeft > 0) {
+      decider.work?.(state, moment.now)
       const event = decider.due(state, moment)
       if (event === undefined) return
       apply(event)
@@ -62,8 +63,21 @@ export function runBatch(decider: AnyDecider, state: unknown, commands: Readonly
     return { view: consumerId === undefined ? consumersOf(decision) : decider.view(state, consumerId, moment.now) }
   }
 
+  decider.lines?.(state).forEach((line) => line.mark())
   settle()
   const outcomes = commands.map(run)
   settle()
   return { events, consumerIds, recordChanged, outcomes }
+}
+
+/**
+ * Lets the state show others as they stood before a batch that was not written; answers the
+ * consumers that it names. Undefined if it concerned everybody.
+ */
+export function lookPast(decider: AnyDecider, state: unknown, batch: Batch): ReadonlySet<string> | undefined {
+  const concernsAll = ({ _tag, consumerId }: Event) =>
+    consumerId === undefined || decider.farReaching?.includes(_tag) === true
+  if (batch.events.some(concernsAll)) return undefined
+  decider.lines?.(state).forEach((line) => line.rewind())
+  return batch.consumerIds
 }

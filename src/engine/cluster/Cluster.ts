@@ -1,11 +1,12 @@
 /**
- * The engine of one of several nodes on one database: the same door, whichever node a mechanism lives on. Any node takes
- * any request. A mechanism that is this node's own is a call into its mailbox, as if there were no other node; another's
- * is a message to its owner.
+ * The engine of one of several nodes on one database, with the same interface. Any node takes any request. A command
+ * for a mechanism of this node goes straight into the actor's mailbox; a command for another node's mechanism goes to
+ * its owner as a message.
  *
- * Who owns what is the business of `effect/cluster`: the mechanisms' ids fall into shards, and the shards to the nodes that
- * are there, by locks in the database; there is no coordinator. It says who should write. Who can is decided by the journal,
- * from which a new owner takes a mechanism over. And what a node remembers is believed no longer than its locks are certain.
+ * `effect/cluster` decides which node owns a mechanism. Mechanism ids fall into shards, and locks in the database
+ * assign the shards to live nodes; there is no coordinator. Ownership says which node should write. The journal
+ * decides which node can write, because a new owner takes each mechanism over tlocal. A node trusts its memory only
+ * while its locks are certain.
  */
 import { Clock, Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import { EntityId, Sharding, type ShardId } from "effect/cluster"
@@ -29,8 +30,10 @@ import type { MechanismViews } from "../actor/Actor.ts"
 import type { ShardOwnership } from "../registry/ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
 
-/** How often it is looked whether shards have come. */
-const lookMillis = 100
+type Service = Engine.Engine["Service"]
+
+/** How often the node checks whether it has acquired shards. */
+const checkMillis = 100
 
 /** The engine of one node of several. */
 export const layer = (options: Runtime.Options) =>
@@ -39,7 +42,7 @@ export const layer = (options: Runtime.Options) =>
 const make = Effect.fnUntraced(function* (
   node: string
 ): Effect.fn.Return<
-  Engine.Engine["Service"],
+  Service,
   never,
   | Sharding.Sharding
   | ShardLocks.ShardLocks
@@ -57,13 +60,13 @@ const make = Effect.fnUntraced(function* (
   const client = yield* MechanismEntity.MechanismEntity.client
 
   const shardOf = (id: string): ShardId.ShardId => sharding.getShardId(EntityId.make(id), "default")
-  const holds = (id: string): boolean => locks.areBelieved() && sharding.hasShardId(shardOf(id))
+  const owns = (id: string): boolean => locks.areValid() && sharding.hasShardId(shardOf(id))
 
-  /** Questions go out once; the answers come in one reply, or in several. */
-  const carry: RemoteCalls.Transport = (id, questions) =>
-    Stream.paginate(undefined as number | undefined, (ticket) =>
+  /** Sends the questions once. The answers come in one reply or in several. */
+  const transport: RemoteCalls.Transport = (id, questions) =>
+    Stream.paginate(undefined as number | undefined, (continuation) =>
       Effect.map(
-        ticket === undefined ? client(id).Ask({ questions }) : client(id).FetchMore({ ticket }),
+        continuation === undefined ? client(id).Query({ questions }) : client(id).FetchMore({ continuation }),
         (bytes): readonly [ReadonlyArray<WireAnswers>, Option.Option<number>] => {
           const reply = decode<WireReply>(bytes)
           return [[reply.answers], Option.fromUndefinedOr(reply.continuation)]
@@ -71,30 +74,30 @@ const make = Effect.fnUntraced(function* (
       )
     ).pipe(Stream.catchCause((cause) => Stream.fail(new Unavailable({ cause }))))
 
-  const calls = yield* RemoteCalls.make(carry, {
+  const calls = yield* RemoteCalls.make(transport, {
     of: (id) => owners.of(shardOf(id)),
     forget: (id) => owners.forget(shardOf(id))
   })
 
-  const territory: ShardOwnership = {
-    owns: holds,
-    takeOver: (heads) => journal.takeOver(heads.flatMap(({ identity: { id } }) => (holds(id) ? [id] : []))),
+  const ownership: ShardOwnership = {
+    owns,
+    takeOver: (heads) => journal.takeOver(heads.flatMap(({ identity: { id } }) => (owns(id) ? [id] : []))),
     elsewhere: {
       viewMany: (id, consumerIds) =>
-        calls.ask(id, { ask: "viewMany", consumerIds }, () => undefined) as Effect.Effect<MechanismViews, Refused>,
-      follow: (id) => Stream.map(client(id).Follow(), (change) => decode<Change>(change))
+        calls.query(id, { method: "viewMany", consumerIds }, () => undefined) as Effect.Effect<MechanismViews, Refused>,
+      follow: (id) => Stream.map(client(id).Subscribe(), (change) => decode<Change>(change))
     }
   }
 
-  const registry = yield* Registry.make(territory)
-  const here = Engine.make(node, registry, clock.currentTimeMillisUnsafe())
-  yield* Layer.build(MechanismEntity.layer({ engine: here, registry, territory }))
+  const registry = yield* Registry.make(ownership)
+  const local = Engine.make(node, registry, clock.currentTimeMillisUnsafe())
+  yield* Layer.build(MechanismEntity.layer({ engine: local, registry, ownership }))
   locks.onRelease((isLost) => registry.release((id) => isLost(shardOf(id).id)))
 
   let isSettled = false
   const held = new Set<ShardId.ShardId>()
-  /** Starts what lives on shards that have come since the last look. */
-  const look = Effect.suspend(() => {
+  /** Starts the mechanisms of shards that were acquired since the last check. */
+  const startAcquired = Effect.suspend(() => {
     let isNew = false
     for (const shard of ShardLocks.allShards) {
       if (!sharding.hasShardId(shard)) held.delete(shard)
@@ -110,61 +113,60 @@ const make = Effect.fnUntraced(function* (
         )
       : Effect.void
   })
-  yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(lookMillis)))
+  yield* Effect.forkScoped(Effect.repeat(startAcquired, Schedule.spaced(checkMillis)))
 
-  /** The owner's answer: at once where it is this node. */
+  /** Returns the owner's answer. Where this node is the owner, no message is sent. */
   const route = <A, E>(id: string, question: Question, local: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.suspend(() => {
-      const asked = () => (holds(id) ? (local as Effect.Effect<unknown, Refused>) : undefined)
-      const elsewhere = Effect.suspend(() => calls.ask(id, question, asked))
-      const answer = asked()
+      const localAnswer = () => (owns(id) ? (local as Effect.Effect<unknown, Refused>) : undefined)
+      const elsewhere = Effect.suspend(() => calls.query(id, question, localAnswer))
+      const answer = localAnswer()
       return answer === undefined ? elsewhere : Effect.catchIf(answer, RemoteCalls.wasNotTried, () => elsewhere)
     }) as Effect.Effect<A, E>
 
-  /** Questions that only name the mechanism. */
-  type Plain = "facts" | "configuration" | "identity" | "inspect" | "peek"
-  const plain = <Ask extends Plain>(ask: Ask): Engine.Engine["Service"][Ask] =>
+  /** Questions whose only parameter is the mechanism. */
+  type Plain = "facts" | "definition" | "identity" | "inspect" | "peek"
+  const plain = <M extends Plain>(method: M) =>
     ((mechanism: MechanismRef<Kind>) =>
-      route<unknown, unknown>(mechanism.id, { ask, mechanism }, here[ask](mechanism))) as Engine.Engine["Service"][Ask]
+      route<unknown, unknown>(mechanism.id, { method, mechanism }, local[method](mechanism))) as Service[M]
   const facts = plain("facts")
 
   const identities = new IdentityCache()
-  const askIdentity = plain("identity")
-  const askConfiguration = plain("configuration")
+  const fetchIdentity = plain("identity")
+  const fetchDefinition = plain("definition")
 
-  const identity: Engine.Engine["Service"]["identity"] = (mechanism) =>
+  const identity: Service["identity"] = (mechanism) =>
     Effect.suspend(() => {
-      if (holds(mechanism.id)) return here.identity(mechanism)
+      if (owns(mechanism.id)) return local.identity(mechanism)
       const known = identities.identity(mechanism)
       if (known !== undefined) return Effect.succeed(known)
-      return Effect.tap(askIdentity(mechanism), (found) => Effect.sync(() => identities.noteIdentity(found)))
+      return Effect.tap(fetchIdentity(mechanism), (found) => Effect.sync(() => identities.noteIdentity(found)))
     })
 
-  const configuration = ((mechanism) =>
+  const definition = ((mechanism) =>
     Effect.suspend(() => {
+      if (owns(mechanism.id)) return fetchDefinition(mechanism)
       const now = monotonicMillisOf(clock)
-      const known = holds(mechanism.id) ? undefined : identities.configuration(mechanism, now)
+      const known = identities.definition(mechanism, now)
       if (known !== undefined) return Effect.succeed(known)
-      return Effect.tap(askConfiguration(mechanism), (found) =>
-        Effect.sync(() => identities.noteConfiguration(mechanism, found, now))
-      )
-    })) as Engine.Engine["Service"]["configuration"]
+      return Effect.tap(fetchDefinition(mechanism), (found) => Effect.sync(() => identities.noteDefinition(found, now)))
+    })) as Service["definition"]
 
   return {
     send: (mechanism, command) =>
-      route(mechanism.id, { ask: "send", mechanism, command }, here.send(mechanism, command)),
+      route(mechanism.id, { method: "send", mechanism, command }, local.send(mechanism, command)),
     sendAdmin: (mechanism, command) =>
-      route(mechanism.id, { ask: "sendAdmin", mechanism, command }, here.sendAdmin(mechanism, command)),
+      route(mechanism.id, { method: "sendAdmin", mechanism, command }, local.sendAdmin(mechanism, command)),
     view: (mechanism, consumerId) =>
-      route(mechanism.id, { ask: "view", mechanism, consumerId }, here.view(mechanism, consumerId)),
+      route(mechanism.id, { method: "view", mechanism, consumerId }, local.view(mechanism, consumerId)),
     facts,
-    configuration,
+    definition,
     identity,
     inspect: plain("inspect"),
     peek: plain("peek"),
     proof: (draw) =>
       Effect.suspend(() => {
-        if (holds(draw.id)) return here.proof(draw)
+        if (owns(draw.id)) return local.proof(draw)
         return Effect.map(facts(draw), ({ published }) =>
           published.drawnAt === undefined
             ? undefined
@@ -174,12 +176,11 @@ const make = Effect.fnUntraced(function* (
         )
       }),
     subscribers: (mechanism) => Effect.map(identity(mechanism), ({ id }) => registry.subscribers(id)),
-    watch: here.watch,
-    // Whoever acts on the answers must not act on what has been lost.
-    query: (kind, question) =>
-      Effect.map(here.query(kind, question), (said) => said.filter(({ mechanism }) => holds(mechanism.id))),
-    start: (id) => Effect.ignore(route(id, { ask: "start" }, here.start(id))),
-    unpark: (id) => Effect.ignore(route(id, { ask: "unpark" }, here.unpark(id))),
+    watch: local.watch,
+    query: local.query,
+    onEffectNeeded: local.onEffectNeeded,
+    start: (id) => Effect.ignore(route(id, { method: "start" }, local.start(id))),
+    unpark: (id) => Effect.ignore(route(id, { method: "unpark" }, local.unpark(id))),
     nodes: (mechanismIds) =>
       Effect.map(Effect.all([Nodes.alive, Nodes.owners]), ([nodes, owners]) => {
         const owned = Map.groupBy(mechanismIds, (id) => owners.get(shardOf(id).id))
@@ -191,9 +192,9 @@ const make = Effect.fnUntraced(function* (
           heardAt: heardAt.getTime()
         }))
       }).pipe(Effect.provideService(SqlClient.SqlClient, sql)),
-    size: here.size,
-    parked: here.parked,
-    overdue: here.overdue,
+    size: local.size,
+    parked: local.parked,
+    overdue: local.overdue,
     isRestored: Effect.sync(() => isSettled)
   }
 })

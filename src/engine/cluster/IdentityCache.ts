@@ -1,37 +1,44 @@
 /**
- * What a node remembers of mechanisms that live elsewhere, so that a request need not ask their owners several times: who
- * they are, which never changes, and what an admin has set, for a moment. Whatever depends on either being there still is
- * decided by the owner.
+ * Caches the identity and configuration of mechanisms on other nodes, so that one request need not query the owner
+ * several times. An identity never changes. A configuration is kept for a second. The owner still decides whatever
+ * depends on either.
+ *
+ * Effect's `Cache` does not fit: one entry holds two values with different lifetimes, each request checks the tenant
+ * against the entry, and the lookup must be synchronous to stay off the fiber scheduler.
  */
 import type { Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import { sameTenant } from "../../domain/values/Ids.ts"
 import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 
-/** Mechanisms that are remembered; of more, those known longest are asked about again. */
+/** Mechanisms in the cache at most. The oldest entry is evicted first. */
 const rememberedMax = 10_000
 
-/** For so long what an admin has set is taken to be so. */
+/** How long a cached configuration is valid. */
 const configurationMillis = 1_000
 
-interface KnownIdentity {
+interface KnownDefinition {
   readonly identity: MechanismIdentity
+  readonly configuration: unknown
+}
+
+interface KnownIdentity extends KnownDefinition {
   configuration: unknown
-  /** Milliseconds of the monotonic clock, as `now` is below. */
+  /** In milliseconds of the monotonic clock, like `now` below. */
   configurationUntil: number
 }
 
 export class IdentityCache {
   private readonly known = new Map<string, KnownIdentity>()
 
-  /** Who the mechanism is, if it exists for this caller as far as is known. */
+  /** Returns the cached identity if the mechanism exists for this caller. */
   identity(mechanism: MechanismRef<Kind>): MechanismIdentity | undefined {
-    return this.of(mechanism)?.identity
+    return this.find(mechanism)?.identity
   }
 
-  /** What was set a moment ago. */
-  configuration(mechanism: MechanismRef<Kind>, now: number): unknown {
-    const found = this.of(mechanism)
-    return found !== undefined && now < found.configurationUntil ? found.configuration : undefined
+  /** Returns the identity and the configuration, if these were cached less than a second ago. */
+  definition(mechanism: MechanismRef<Kind>, now: number): KnownDefinition | undefined {
+    const found = this.find(mechanism)
+    return found !== undefined && now < found.configurationUntil ? found : undefined
   }
 
   noteIdentity(identity: MechanismIdentity): void {
@@ -44,15 +51,16 @@ export class IdentityCache {
     }
   }
 
-  /** Notes what an admin has set, of a mechanism whose identity is known. */
-  noteConfiguration({ id }: MechanismRef<Kind>, configuration: unknown, now: number): void {
-    const found = this.known.get(id)
+  /** Caches a definition. */
+  noteDefinition({ identity, configuration }: KnownDefinition, now: number): void {
+    this.noteIdentity(identity)
+    const found = this.known.get(identity.id)
     if (found === undefined) return
     found.configuration = configuration
     found.configurationUntil = now + configurationMillis
   }
 
-  private of({ id, kind, tenant }: MechanismRef<Kind>): KnownIdentity | undefined {
+  private find({ id, kind, tenant }: MechanismRef<Kind>): KnownIdentity | undefined {
     const found = this.known.get(id)
     return found?.identity.kind === kind && sameTenant(tenant, found.identity) ? found : undefined
   }

@@ -1,9 +1,9 @@
 /**
- * A mechanism as the other nodes reach it: one entity each, on the node that owns its shard. It is a door, not a second
- * actor: whatever comes in goes to the actor of this node, which also answers those who ask here. Questions about other
- * mechanisms of the same node come in at the same door, as they travel together.
+ * The endpoint of a mechanism for other nodes: one entity for each mechanism, on the node that owns its shard. It is
+ * not a second actor. It passes each question to the actor of this node, which also serves local callers. One message
+ * may carry questions about several mechanisms of the same node.
  *
- * Nothing of it is persisted. The journal is the truth, and whoever was not answered asks again.
+ * No message is persisted. The journal holds the state, and a caller without an answer asks again.
  */
 import { Effect, Queue as Mailbox, Schema, Stream } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
@@ -16,51 +16,57 @@ import type { Registry } from "../registry/Registry.ts"
 import type { ShardOwnership } from "../registry/ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
 import { ReplyBatch } from "./ReplyBatch.ts"
-import { answerToWire, type Asked, decode, encode, type Refused, type WireReply } from "./Wire.ts"
+import { answerToWire, type AddressedQuestion, decode, encode, type Refused, type WireReply } from "./Wire.ts"
 
-/** Changes that wait for a slow node. At the limit its stream ends; it asks anew, and looks at everybody it follows. */
+/**
+ * Changes that wait for a slow node. At the limit its stream ends. The node then subscribes again and reads all
+ * places it watches.
+ */
 const waitingChangesMax = 256
 
 export const MechanismEntity = Entity.make("Mechanism", [
-  // Answers what can be answered soon, with a ticket for the rest.
-  Rpc.make("Ask", { payload: { questions: Schema.Uint8Array }, success: Schema.Uint8Array }),
-  // Answers more of what a ticket stands for.
-  Rpc.make("FetchMore", { payload: { ticket: Schema.Int }, success: Schema.Uint8Array }),
-  // It ends only when nobody follows any more: a node that gives the mechanism away does not wait for that.
-  Rpc.make("Follow", { success: Schema.Uint8Array, stream: true }).annotate(ClusterSchema.InterruptOnTermination, true),
+  // Returns the answers that are ready soon, and a continuation to fetch the rest with.
+  Rpc.make("Query", { payload: { questions: Schema.Uint8Array }, success: Schema.Uint8Array }),
+  // Returns further answers of a continuation.
+  Rpc.make("FetchMore", { payload: { continuation: Schema.Int }, success: Schema.Uint8Array }),
+  // The stream ends only when the last subscriber leaves. A node that gives the mechanism away does not wait for it.
+  Rpc.make("Subscribe", { success: Schema.Uint8Array, stream: true }).annotate(
+    ClusterSchema.InterruptOnTermination,
+    true
+  ),
   Rpc.make("Proof", { payload: { draw: Schema.Uint8Array }, success: Schema.String, stream: true })
 ])
 
-/** What lives on this node. */
+/** What this node runs. */
 interface Here {
   readonly engine: Engine["Service"]
   readonly registry: Registry
-  readonly territory: ShardOwnership
+  readonly ownership: ShardOwnership
 }
 
-/** Answers other nodes out of what lives here. */
+/** Answers other nodes from the mechanisms of this node. */
 export const layer = (here: Here) =>
   MechanismEntity.toLayer(
     Effect.gen(function* () {
       const { entityId: id } = yield* Entity.CurrentAddress
       const replyBatches = new Map<number, ReplyBatch>()
-      let lastTicket = 0
-      const told = (collector: ReplyBatch, ticket: number): Effect.Effect<Uint8Array> =>
-        Effect.map(collector.taken, (answers) => {
-          if (collector.isDone) replyBatches.delete(ticket)
-          else replyBatches.set(ticket, collector)
-          return encode({ answers, continuation: collector.isDone ? undefined : ticket } satisfies WireReply)
+      let lastContinuation = 0
+      const reply = (batch: ReplyBatch, continuation: number): Effect.Effect<Uint8Array> =>
+        Effect.map(batch.taken, (answers) => {
+          if (batch.isDone) replyBatches.delete(continuation)
+          else replyBatches.set(continuation, batch)
+          return encode({ answers, continuation: batch.isDone ? undefined : continuation } satisfies WireReply)
         })
       return {
-        Ask: ({ payload }) =>
-          Effect.flatMap(collected(here, decode<ReadonlyArray<Asked>>(payload.questions)), (collector) =>
-            told(collector, ++lastTicket)
+        Query: ({ payload }) =>
+          Effect.flatMap(runAll(here, decode<ReadonlyArray<AddressedQuestion>>(payload.questions)), (batch) =>
+            reply(batch, ++lastContinuation)
           ),
-        FetchMore: ({ payload: { ticket } }) => {
-          const collector = replyBatches.get(ticket)
-          return collector === undefined ? Effect.succeed(encode(nothing)) : told(collector, ticket)
+        FetchMore: ({ payload: { continuation } }) => {
+          const batch = replyBatches.get(continuation)
+          return batch === undefined ? Effect.succeed(encode(nothing)) : reply(batch, continuation)
         },
-        Follow: () => Stream.map(changesOf(here.registry, id), encode),
+        Subscribe: () => Stream.map(changesOf(here.registry, id), encode),
         Proof: ({ payload }) =>
           Stream.unwrap(
             Effect.map(here.engine.proof(decode<MechanismRef<"draw">>(payload.draw)), (text) => text ?? Stream.empty)
@@ -70,30 +76,30 @@ export const layer = (here: Here) =>
     {
       concurrency: "unbounded",
       mailboxCapacity: "unbounded",
-      // A defect concerns who asked; the actor has its own supervision.
+      // A defect concerns only its caller; the actor has its own restart policy.
       disableFatalDefects: true
     }
   )
 
-/** Puts each question to the engine of this node, if the mechanism is its own. */
-const collected = (here: Here, questions: ReadonlyArray<Asked>): Effect.Effect<ReplyBatch> =>
+/** Runs each question on the engine of this node, if the node owns the mechanism. */
+const runAll = (here: Here, questions: ReadonlyArray<AddressedQuestion>): Effect.Effect<ReplyBatch> =>
   Effect.suspend(() => {
-    const collector = new ReplyBatch(questions.length)
-    const asked = Effect.forEach(
+    const batch = new ReplyBatch(questions.length)
+    const answers = Effect.forEach(
       questions,
-      (question, index) => Effect.map(answered(here, question), (answer) => collector.add(index, answer)),
+      (question, index) => Effect.map(runOne(here, question), (answer) => batch.add(index, answer)),
       { concurrency: "unbounded", discard: true }
     )
-    // What was asked is carried out, whether or not somebody still waits for the answer.
-    return Effect.as(Effect.forkDetach(asked, { startImmediately: true }), collector)
+    // The questions run to their end, even if the caller has stopped waiting.
+    return Effect.as(Effect.forkDetach(answers, { startImmediately: true }), batch)
   })
 
-const answered = (
-  { engine, registry, territory }: Here,
-  { id, question }: Asked
+const runOne = (
+  { engine, registry, ownership }: Here,
+  { id, question }: AddressedQuestion
 ): Effect.Effect<ReturnType<typeof answerToWire>> => {
-  const ask = (): Effect.Effect<unknown, Refused> => {
-    switch (question.ask) {
+  const run = (): Effect.Effect<unknown, Refused> => {
+    switch (question.method) {
       case "send":
         return engine.send(question.mechanism, question.command)
       case "sendAdmin":
@@ -110,22 +116,22 @@ const answered = (
       case "unpark":
         return engine.unpark(id)
       default:
-        return engine[question.ask](question.mechanism)
+        return engine[question.method](question.mechanism)
     }
   }
-  return Effect.suspend(() => (territory.owns(id) ? ask() : notHere)).pipe(
+  return Effect.suspend(() => (ownership.owns(id) ? run() : notHere)).pipe(
     Effect.catchDefect((cause) => new Unavailable({ cause })),
     Effect.result,
     Effect.map((answer) => answerToWire(question, answer))
   )
 }
 
-/** What the holder of a ticket hears from a node that does not know it: the entity has moved, and the answers are lost. */
+/** The reply for a continuation that this node does not know: the entity has moved, and the answers are lost. */
 const nothing: WireReply = { answers: [], continuation: undefined }
 
 const notHere = Effect.fail(new Unavailable({ cause: hasStopped }))
 
-/** What changes in a mechanism of this node; first, that nothing can be missed any more. */
+/** Streams the changes of a mechanism of this node. The first element confirms the subscription. */
 const changesOf = (registry: Registry, id: string): Stream.Stream<Change> =>
   Stream.callback<Change>((changes) =>
     Effect.acquireRelease(

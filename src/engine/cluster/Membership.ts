@@ -1,6 +1,6 @@
 /**
- * Whether a node may join those that are there, before it owns anything. One that could not work with them is refused, and
- * told why: each of these mistakes would otherwise be found by shoppers.
+ * Checks whether a node may join the cluster, before it owns anything. A node that could not work with the others
+ * refuses to start and says why. Otherwise shoppers would be the first to notice each of these mistakes.
  */
 import { Clock, Effect, Result } from "effect"
 import { RunnerAddress } from "effect/cluster"
@@ -10,12 +10,12 @@ import { Heartbeat } from "../../store/coordination/Heartbeat.ts"
 import * as Nodes from "../../store/coordination/Nodes.ts"
 import * as Transport from "./Transport.ts"
 
-/** Between two looks at whether a process at an address is still heard, or can be reached. */
-const lookMillis = 250
+/** Time between two checks of whether a node is still alive or can be reached. */
+const checkMillis = 250
 
-/** Lets a node join; what it was started with is then known to the others. */
+/** Joins the cluster, and publishes the options this node was started with. */
 export const join = Effect.fnUntraced(function* (own: Nodes.Node, identity: Transport.Identity) {
-  yield* refuseNowhere(own.address)
+  yield* refuseWildcard(own.address)
   yield* refuseTaken(own)
   const others = (yield* Nodes.alive).filter(({ address }) => address !== own.address)
   for (const other of others) {
@@ -27,8 +27,8 @@ export const join = Effect.fnUntraced(function* (own: Nodes.Node, identity: Tran
 
 const refuse = (message: string) => Effect.fail(new StartRefused({ message }))
 
-/** An address at which nobody could be reached. */
-const refuseNowhere = (address: string) => {
+/** Refuses an address at which no node could be reached. */
+const refuseWildcard = (address: string) => {
   const host = hostOf(address)
   return host === "0.0.0.0" || host === "::"
     ? refuse(
@@ -37,24 +37,27 @@ const refuseNowhere = (address: string) => {
     : Effect.void
 }
 
-/** A process that is heard from the same address: not the one before this that has just ended, but another. */
+/**
+ * Refuses an address that another live process uses. The previous process of this node may still be listed there; it
+ * no longer sends heartbeats.
+ */
 const refuseTaken = Effect.fnUntraced(function* ({ address, lockSeconds }: Nodes.Node) {
   const find = Effect.map(Nodes.alive, (nodes) => nodes.find((node) => node.address === address))
   const found = yield* find
   if (found === undefined) return
-  for (let waited = 0; waited <= lockSeconds * 1_000; waited += lookMillis) {
-    yield* Effect.sleep(lookMillis)
+  for (let waited = 0; waited <= lockSeconds * 1_000; waited += checkMillis) {
+    yield* Effect.sleep(checkMillis)
     const now = yield* find
     if (now === undefined) return
     if (now.heardAt.getTime() === found.heardAt.getTime()) continue
     return yield* refuse(
       `CLUSTER_HOST and CLUSTER_PORT: ${address} is the address of the node ${now.name} already, on this machine or on ` +
-        "another. Give each node an address at which the others reach it and nobody else."
+        "another. Give each node an address at which the others reach it and no other process."
     )
   }
 })
 
-/** A node that works by other rules. */
+/** Refuses if another node runs with another schema or another lock time. */
 const refuseUnlike = (own: Nodes.Node, other: Nodes.Node) => {
   if (other.schemaStep !== own.schemaStep) {
     return refuse(
@@ -70,7 +73,7 @@ const refuseUnlike = (own: Nodes.Node, other: Nodes.Node) => {
       )
 }
 
-/** A node that this one does not reach, or that cannot reach this one. */
+/** Refuses if this node cannot reach the other one, or if the other one cannot reach this one. */
 const refuseUnreachable = (own: Nodes.Node, other: Nodes.Node, identity: Transport.Identity) => {
   if (isLoopback(hostOf(own.address)) && !isLoopback(hostOf(other.address))) {
     return refuse(
@@ -83,13 +86,13 @@ const refuseUnreachable = (own: Nodes.Node, other: Nodes.Node, identity: Transpo
       reason === "stranger"
         ? `What listens at ${other.address} is not the node ${other.name}: it does not have this database's key, so it belongs to ` +
             "another installation. Correct CLUSTER_HOST and CLUSTER_PORT of one of them."
-        : `This node does not reach the node ${other.name} at ${other.address}: ${reason}. Open the way between the nodes ` +
-            "(CLUSTER_PORT), or end that node if it is on its way out."
+        : `This node does not reach the node ${other.name} at ${other.address}: ${reason}. Allow connections between the nodes ` +
+            "(CLUSTER_PORT), or end that node if it is stopping."
     )
   )
 }
 
-/** Tries for as long as the other may just be starting, be busy, or be on its way out; returns also when it is gone. */
+/** Retries while the other node may be starting, busy or stopping. Also returns when the other node is gone. */
 const reached = Effect.fnUntraced(function* (own: Nodes.Node, other: Nodes.Node, identity: Transport.Identity) {
   const address = addressOf(other.address)
   const begun = yield* Clock.currentTimeMillis
@@ -98,7 +101,7 @@ const reached = Effect.fnUntraced(function* (own: Nodes.Node, other: Nodes.Node,
     if (Result.isSuccess(found)) return
     const isLate = (yield* Clock.currentTimeMillis) - begun >= own.lockSeconds * 1_000
     if (isLate || found.failure.reason === "stranger") return yield* found.failure
-    yield* Effect.sleep(lookMillis)
+    yield* Effect.sleep(checkMillis)
     if (!(yield* Nodes.alive).some((node) => node.address === other.address)) return
   }
 })

@@ -1,24 +1,24 @@
 /**
- * Messages to other nodes, and what their way tells: which node owns a shard.
+ * Sends messages to other nodes and records which node owns each shard.
  *
- * A message whose connection is cut is not sent again by itself, as it may have been carried out: who waits is told, and asks
- * again if that is right.
+ * A message whose connection breaks is not resent, because the owner may have carried it out. The caller gets the
+ * failure and decides whether to ask again.
  */
 import { Context, Effect, Exit, Layer } from "effect"
 import { Reply, Runners, type ShardId, Snowflake } from "effect/cluster"
 
-/** Where messages about shards went last: to the nodes that own them, unless they have just moved. */
+/** Where the last messages about each shard went: to its owner, unless the shard has just moved. */
 export class OwnerDirectory extends Context.Service<
   OwnerDirectory,
   {
-    /** The node's address, or a name for the shard alone while nobody has asked about it. */
+    /** Returns the node's address. Returns a name for the shard if this node has sent no message about it. */
     readonly of: (shard: ShardId.ShardId) => string
-    /** The shard does not live there any more: the next message about it finds its way anew. */
+    /** Removes a shard that has moved. The next message about it looks the owner up. */
     readonly forget: (shard: ShardId.ShardId) => void
   }
 >()("usher/engine/cluster/OwnerDirectory") {}
 
-/** The number of a reply that no node has given. */
+/** The id of a reply that this node makes up itself. */
 const noReply = Snowflake.Snowflake(0n)
 
 export const layer = Layer.effectContext(

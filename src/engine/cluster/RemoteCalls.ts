@@ -1,112 +1,122 @@
 /**
- * Questions to mechanisms that live on other nodes. While messages to a node are under way, further questions to it
- * gather, and travel together in the next: a herd that comes in at the wrong door costs a message each few milliseconds, not
- * one each. Answers come back as they are there, so nobody waits for a mechanism that is slow.
+ * Sends questions to mechanisms on other nodes. While messages to a node are in progress, further questions to it
+ * gather and travel together in the next message. So a burst of requests at the wrong node costs one message every
+ * few milliseconds, not one each. Answers are delivered as they arrive, so a slow mechanism delays no other.
  */
 import { Effect, Exit, Fiber, type Scope, Stream } from "effect"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { hasStopped, mailboxCapacity, Overloaded } from "../actor/Actor.ts"
-import { answerFromWire, type Asked, encode, type Question, type Refused, type WireAnswers } from "./Wire.ts"
+import {
+  answerFromWire,
+  type AddressedQuestion,
+  encode,
+  type Question,
+  type Refused,
+  type WireAnswers
+} from "./Wire.ts"
 
 /** Questions in one message. */
 const messageQuestionsMax = 512
 
-/** Messages to one node that gather no more questions, and are not answered in full: beyond it questions wait. */
+/** Messages to one node that are in progress at once. Beyond this number questions wait. */
 const messagesAtOnce = 4
 
 /**
- * How long an answer is awaited, through changes of the owner; then the caller is told to come back. A request may ask twice,
- * and is to be answered within 5 seconds.
+ * How long a caller waits for an answer, through changes of the owner. Then the call fails. A request may make two
+ * such calls, and must be answered within 5 seconds.
  */
 const patienceMillis = 2_400
 
-/** Before a mechanism that is just moving is asked about again. */
+/** Time before a mechanism that is just moving is queried again. */
 const retryMillis = 50
 
-/** Takes questions to the owner of the mechanism that the first is about. The answers end when no more come, or fail. */
+/**
+ * Sends questions to the owner of the mechanism that the first question is about. The stream ends when no more
+ * answers come, or fails.
+ */
 export type Transport = (mechanismId: string, message: Uint8Array) => Stream.Stream<WireAnswers, Unavailable>
 
-interface Waiting extends Asked {
+interface Waiting extends AddressedQuestion {
   readonly answer: (answer: Effect.Effect<unknown, Refused>) => void
 }
 
-/** What waits for one node. */
-interface Line {
+/** The questions that wait for one node. */
+interface Outbox {
   readonly waiting: Array<Waiting>
-  underWay: number
+  inProgress: number
 }
 
-/** What is believed about where mechanisms live. */
+/** The presumed owners of mechanisms. */
 export interface OwnerLookup {
-  /** Names the node that a mechanism is believed to live on. */
+  /** Returns the name of the node that presumably owns a mechanism. */
   readonly of: (mechanismId: string) => string
-  /** It did not live there: nothing was tried, and it is asked about again. */
+  /** Removes the owner of a mechanism after it refused a question unanswered. The question is then sent again. */
   readonly forget: (mechanismId: string) => void
 }
 
-/** Asks questions by means of `carry`, whose fibers live in the surrounding scope. */
+/** Makes a function that sends questions through `transport`. Its fibers live in the surrounding scope. */
 export const make = Effect.fnUntraced(function* (transport: Transport, owners: OwnerLookup) {
   const scope: Scope.Scope = yield* Effect.scope
   const fork = Effect.runForkWith(yield* Effect.context<never>())
-  const lines = new Map<string, Line>()
+  const outboxes = new Map<string, Outbox>()
 
-  const send = (owner: string, line: Line): void => {
-    const message = line.waiting.splice(0, messageQuestionsMax)
-    line.underWay += 1
-    const asked: ReadonlyArray<Asked> = message.map(({ id, question }) => ({ id, question }))
-    const carried = Stream.runForEach(transport(message[0]!.id, encode(asked)), (answers) =>
-      Effect.sync(() => tell(message, answers))
+  const send = (owner: string, outbox: Outbox): void => {
+    const message = outbox.waiting.splice(0, messageQuestionsMax)
+    outbox.inProgress += 1
+    const questions: ReadonlyArray<AddressedQuestion> = message.map(({ id, question }) => ({ id, question }))
+    const delivered = Stream.runForEach(transport(message[0]!.id, encode(questions)), (answers) =>
+      Effect.sync(() => deliver(message, answers))
     ).pipe(
       Effect.onExit((exit) =>
         Effect.sync(() => {
-          line.underWay -= 1
-          if (line.waiting.length > 0) send(owner, line)
-          else if (line.underWay === 0) lines.delete(owner)
+          outbox.inProgress -= 1
+          if (outbox.waiting.length > 0) send(owner, outbox)
+          else if (outbox.inProgress === 0) outboxes.delete(owner)
           const cause = Exit.isFailure(exit) ? exit.cause : "the node did not answer"
           for (const { answer } of message) answer(Effect.fail(new Unavailable({ cause })))
         })
       )
     )
-    Fiber.runIn(fork(Effect.exit(carried)), scope)
+    Fiber.runIn(fork(Effect.exit(delivered)), scope)
   }
 
-  /** One try. */
+  /** Sends the question once. */
   const attempt = (id: string, question: Question): Effect.Effect<unknown, Refused> =>
     Effect.callback((resume) => {
       const owner = owners.of(id)
-      let line = lines.get(owner)
-      if (line === undefined) lines.set(owner, (line = { waiting: [], underWay: 0 }))
-      if (line.waiting.length >= mailboxCapacity) return resume(Effect.fail(new Overloaded()))
-      line.waiting.push({ id, question, answer: resume })
-      if (line.underWay < messagesAtOnce) send(owner, line)
+      let outbox = outboxes.get(owner)
+      if (outbox === undefined) outboxes.set(owner, (outbox = { waiting: [], inProgress: 0 }))
+      if (outbox.waiting.length >= mailboxCapacity) return resume(Effect.fail(new Overloaded()))
+      outbox.waiting.push({ id, question, answer: resume })
+      if (outbox.inProgress < messagesAtOnce) send(owner, outbox)
     })
 
-  /** The answer of whichever node owns the mechanism; `here` is asked instead while that is this one. */
-  const ask = (
+  /** Returns the answer of the node that owns the mechanism. Where that is this node, `local` answers. */
+  const query = (
     id: string,
     question: Question,
-    here: () => Effect.Effect<unknown, Refused> | undefined
+    local: () => Effect.Effect<unknown, Refused> | undefined
   ): Effect.Effect<unknown, Refused> => {
-    const tried: Effect.Effect<unknown, Refused> = Effect.suspend(() => here() ?? attempt(id, question)).pipe(
+    const tryUntilOwned: Effect.Effect<unknown, Refused> = Effect.suspend(() => local() ?? attempt(id, question)).pipe(
       Effect.catchIf(wasNotTried, () => {
         owners.forget(id)
-        return Effect.andThen(Effect.sleep(retryMillis), tried)
+        return Effect.andThen(Effect.sleep(retryMillis), tryUntilOwned)
       })
     )
-    return Effect.timeoutOrElse(tried, {
+    return Effect.timeoutOrElse(tryUntilOwned, {
       duration: patienceMillis,
       orElse: () => Effect.fail(new Unavailable({ cause: "no node answers for the mechanism" }))
     })
   }
 
-  return { ask }
+  return { query }
 })
 
-/** True if the one who was asked did nothing, because it does not own the mechanism: another one may. */
+/** True if the node did nothing because it does not own the mechanism. Another node may own it. */
 export const wasNotTried = (refused: Refused): boolean => refused instanceof Unavailable && refused.cause === hasStopped
 
-/** Who has been answered once hears nothing more. */
-function tell(message: ReadonlyArray<Waiting>, answers: WireAnswers): void {
+/** Delivers answers. A caller that already has an answer ignores later ones. */
+function deliver(message: ReadonlyArray<Waiting>, answers: WireAnswers): void {
   for (const [index, wireAnswer] of answers) {
     const { question, answer } = message[index]!
     answer(Effect.fromResult(answerFromWire(question, wireAnswer)))

@@ -1,11 +1,11 @@
 /**
- * Gathers the answers to the questions of one message. Most come together, a few milliseconds later, in one commit; those
- * that take longer, because a mechanism is just being rebuilt, must not keep the others waiting.
+ * Gathers the answers to the questions of one message. Most come together, a few milliseconds later, in one commit.
+ * Slower answers, such as those of a mechanism that is being rebuilt, must not delay the others.
  */
 import { Effect, Latch } from "effect"
 import type { WireAnswer, WireAnswers } from "./Wire.ts"
 
-/** How long answers that are there wait for the others. */
+/** How long finished answers wait for the others. */
 const gatherMillis = 20
 
 export class ReplyBatch {
@@ -14,7 +14,7 @@ export class ReplyBatch {
   private readonly some = Latch.makeUnsafe()
   private readonly all = Latch.makeUnsafe()
 
-  /** For so many questions. */
+  /** `count` is the number of questions. */
   constructor(count: number) {
     this.missing = count
     if (count === 0) this.complete()
@@ -31,7 +31,7 @@ export class ReplyBatch {
     return this.missing === 0 && this.ready.length === 0
   }
 
-  /** The answers that have come and were not taken: all if they come soon, else those that there are, and one at least. */
+  /** Takes the answers that have come and were not taken: all of them if they come soon, otherwise at least one. */
   readonly taken: Effect.Effect<WireAnswers> = Effect.suspend(() =>
     this.missing === 0 ? Effect.void : Effect.timeoutOption(this.all.await, gatherMillis)
   ).pipe(

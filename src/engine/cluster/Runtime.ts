@@ -1,6 +1,6 @@
 /**
- * `effect/cluster` as a node runs it: its shards and their locks, the way to other nodes, and what is checked before it joins.
- * Messages are not stored; the journal is the truth.
+ * The configuration of `effect/cluster`: shards and their locks, the transport to other nodes, and the checks before
+ * a node joins. Messages are not stored; the journal holds the state.
  */
 import { Layer, Option } from "effect"
 import { MessageStorage, RunnerAddress, RunnerHealth, RunnerServer, Sharding, ShardingConfig } from "effect/cluster"
@@ -11,19 +11,19 @@ import * as OwnerDirectory from "./OwnerDirectory.ts"
 import * as ShardLocks from "./ShardLocks.ts"
 import * as Transport from "./Transport.ts"
 
-/** How often each node asks the database which nodes there are. */
+/** How often each node reads the list of nodes from the database. */
 const nodesMillis = 250
 
-/** How long a door may go on answering before its shard is given away. */
+/** How long an entity may go on answering before its shard is given away. */
 const drainMillis = 500
 
 export interface Options extends Transport.Identity {
-  /** What this node is called. */
+  /** The name of this node. */
   readonly node: string
-  /** Where it listens for the others, and they find it. */
+  /** The address that this node listens on and other nodes connect to. */
   readonly host: string
   readonly port: number
-  /** Seconds after which a node that is not heard has lost what it owned. */
+  /** Seconds without a heartbeat after which a node has lost what it owned. */
   readonly lockSeconds: number
 }
 
@@ -34,7 +34,7 @@ const nodeOf = ({ node, host, port, schemaStep, lockSeconds }: Options): Nodes.N
   lockSeconds
 })
 
-/** The nodes, their shards and how they talk. */
+/** The nodes, their shards and the transport between them. */
 export const layer = (options: Options) => {
   const address = RunnerAddress.make(options.host, options.port)
   const lockMillis = options.lockSeconds * 1_000
@@ -55,10 +55,10 @@ export const layer = (options: Options) => {
         shardsPerGroup: ShardLocks.shardsMax,
         shardLockExpiration: lockMillis,
         shardLockRefreshInterval: lockMillis / 3,
-        // A lock that is a row outlives the connection of its owner, and ends at a time that the owner knows.
+        // A row lock outlives the connection of its owner, and ends at a time that the owner knows.
         shardLockDisableAdvisory: true,
         maxResidentEntities: "unbounded",
-        // What a door has taken in is answered, but a shard does not wait for what is slow.
+        // An entity answers the messages it has received, but a shard does not wait for slow ones.
         entityTerminationTimeout: drainMillis,
         entityMessagePollInterval: nodesMillis,
         refreshAssignmentsInterval: nodesMillis,

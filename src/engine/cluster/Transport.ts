@@ -1,10 +1,10 @@
 /**
- * How nodes talk: TLS with a key that all nodes of one database have from it (pre-shared, RFC 5489). So nobody else
- * understands or says anything, and nodes of two databases, or of two versions of its schema, do not take each other for
- * one another, whatever addresses they were given.
+ * The connections between nodes: TLS with a pre-shared key (RFC 5489) that all nodes derive from their database's
+ * secret. So no third party can read or send messages. Nodes of two databases, or of two schema versions, cannot
+ * connect to each other, whatever addresses they were given.
  *
- * A packet leaves at once: with Nagle's algorithm small questions wait for the acknowledgements of the ones before, and
- * there are 400 a second instead of thousands.
+ * Nagle's algorithm is off. With it, small messages wait for earlier acknowledgements, and throughput falls from
+ * thousands to 400 questions a second.
  */
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
 import * as NodeSocketServer from "@effect/platform-node/NodeSocketServer"
@@ -16,24 +16,24 @@ import { createHmac } from "node:crypto"
 import { connect as connectTls, type PSKCallbackNegotation, type TlsOptions } from "node:tls"
 import { StartRefused } from "../../settings/Settings.ts"
 
-/** A node that does not take a connection, or does not say anything on one, for so long is gone. */
+/** A node that does not accept a connection, or is silent on one, for this long counts as gone. */
 const connectMillis = 1_000
 const silenceMillis = 2_000
 
-/** Between two attempts to reach a node that was lost. */
+/** Time between two attempts to reconnect to a node. */
 const reconnectMillis = 250
 
-/** Bytes of one message at most: some hundred thousand places of an answer. */
+/** Bytes of one message at most: an answer with some hundred thousand places. */
 const messageBytesMax = 67_108_864
 
 export interface Identity {
   /** The secret of the database. */
   readonly secret: Uint8Array
-  /** The step of its schema that this program knows. */
+  /** The schema step of this program. */
   readonly schemaStep: number
 }
 
-/** What both ends of a connection agree on. */
+/** Returns the options that both ends of a connection share. */
 const tlsOptions = ({ secret, schemaStep }: Identity) => {
   const identity = `usher-schema-${schemaStep}`
   const key = createHmac("sha256", secret).update(identity).digest()
@@ -42,7 +42,7 @@ const tlsOptions = ({ secret, schemaStep }: Identity) => {
     key,
     options: {
       ciphers: "ECDHE-PSK-CHACHA20-POLY1305",
-      // Keys that are shared beforehand without certificates are a matter of TLS 1.2 in Node.
+      // Node supports pre-shared keys without certificates only in TLS 1.2.
       minVersion: "TLSv1.2",
       maxVersion: "TLSv1.2",
       noDelay: true
@@ -60,7 +60,7 @@ export const layerServer = (identity: Identity, address: RunnerAddress.RunnerAdd
   return Layer.effect(
     SocketServer.SocketServer,
     Effect.mapError(NodeSocketServer.makeTls({ ...options, host: address.host, port: address.port }), ({ reason }) =>
-      notListening(address, reason.cause as ListenFailure)
+      listenRefusal(address, reason.cause as ListenFailure)
     )
   )
 }
@@ -70,21 +70,21 @@ interface ListenFailure {
   readonly message: string
 }
 
-/** Why a node cannot listen for the others, and what to do about it. */
-const notListening = ({ host, port }: RunnerAddress.RunnerAddress, { code, message }: ListenFailure): StartRefused => {
-  const notOurs = `CLUSTER_HOST: ${host} is not an address of this machine at which other nodes could reach it.`
+/** Explains why a node cannot listen, and what the operator can do. */
+const listenRefusal = ({ host, port }: RunnerAddress.RunnerAddress, { code, message }: ListenFailure): StartRefused => {
+  const wrongAddress = `CLUSTER_HOST: ${host} is not an address of this machine at which other nodes could reach it.`
   const problems: { readonly [code: string]: string } = {
     EADDRINUSE: `CLUSTER_PORT: port ${port} of ${host} is taken by another process. Give each node on a machine its own port.`,
     EACCES: `CLUSTER_PORT: this user may not listen on port ${port}. Set CLUSTER_PORT to a port above 1023.`,
-    EADDRNOTAVAIL: notOurs,
-    ENOTFOUND: notOurs
+    EADDRNOTAVAIL: wrongAddress,
+    ENOTFOUND: wrongAddress
   }
   return new StartRefused({
     message: problems[code ?? ""] ?? `This node cannot listen for others on ${host}, port ${port}: ${message}`
   })
 }
 
-/** Reaches other nodes. */
+/** Connects to other nodes. */
 export const layerClient = (identity: Identity) =>
   Layer.effect(
     Runners.RpcClientProtocol,
@@ -107,13 +107,13 @@ export const layerClient = (identity: Identity) =>
     })
   )
 
-/** How messages are written. */
+/** The encoding of messages. */
 export const layerSerialization = RpcSerialization.layerSchemaBinary({ maxFrameSize: messageBytesMax })
 
-/** A node that was not reached: what went wrong, or `stranger` if it does not have the key. */
+/** Another node could not be reached. `reason` says why; it is `stranger` if the other side does not have the key. */
 export class Unreached extends Data.TaggedError("Unreached")<{ readonly reason: string }> {}
 
-/** Reaches another node once, to see whether that is possible. */
+/** Connects to another node once, to test the connection. */
 export const probe = (
   identity: Identity,
   { host, port }: RunnerAddress.RunnerAddress
@@ -135,7 +135,7 @@ export const probe = (
     })
   )
 
-/** A connection to another node, opened when it is used. */
+/** Opens a connection to another node on first use. */
 const connect = (identity: Identity, { host, port }: RunnerAddress.RunnerAddress) =>
   NodeSocket.makeTls({
     ...clientOptions(identity),
@@ -150,7 +150,7 @@ const clientOptions = (identity: Identity) => {
   return {
     ...own.options,
     pskCallback: (): PSKCallbackNegotation => ({ psk: own.key, identity: own.identity }),
-    // The key alone tells who the other is.
+    // The key alone authenticates the other side.
     checkServerIdentity: () => undefined
   }
 }

@@ -1,7 +1,7 @@
 /**
- * What nodes ask each other about a mechanism, and what they answer, as bytes: commands, views and facts are plain data,
- * and travel as the structured clones they are in memory, exact to the last decimal. Both ends are the same version of
- * the rules, as nodes with another schema do not understand each other ({@link ./Transport.ts}).
+ * The questions between nodes and their answers, as bytes. Commands, views and facts are plain data and travel as
+ * structured clones, exact to the last decimal. Both ends run the same version of the rules, because nodes with
+ * different schemas cannot connect ({@link ./Transport.ts}).
  */
 import { HashMap, Result } from "effect"
 import { deserialize, serialize } from "node:v8"
@@ -14,38 +14,38 @@ import { Overloaded } from "../actor/Actor.ts"
 import { type EngineError, MechanismNotFound } from "../Engine.ts"
 import { Parked } from "../registry/Registry.ts"
 
-/** One question about a mechanism; what is asked for a tenant names it, what nodes ask for themselves does not. */
+/** One question about a mechanism. A question for a tenant names the tenant; a question between nodes does not. */
 export type Question =
-  | { readonly ask: "send"; readonly mechanism: Named; readonly command: ConsumerCommand<Kind> }
-  | { readonly ask: "sendAdmin"; readonly mechanism: Named; readonly command: AdminCommand<Kind> }
-  | { readonly ask: "view"; readonly mechanism: Named; readonly consumerId: string }
-  | { readonly ask: "facts" | "configuration" | "identity" | "inspect" | "peek"; readonly mechanism: Named }
-  | { readonly ask: "viewMany"; readonly consumerIds: ReadonlyArray<string> }
-  | { readonly ask: "start" | "unpark" }
+  | { readonly method: "send"; readonly mechanism: Named; readonly command: ConsumerCommand<Kind> }
+  | { readonly method: "sendAdmin"; readonly mechanism: Named; readonly command: AdminCommand<Kind> }
+  | { readonly method: "view"; readonly mechanism: Named; readonly consumerId: string }
+  | { readonly method: "facts" | "definition" | "identity" | "inspect" | "peek"; readonly mechanism: Named }
+  | { readonly method: "viewMany"; readonly consumerIds: ReadonlyArray<string> }
+  | { readonly method: "start" | "unpark" }
 
 type Named = MechanismRef<Kind>
 
-/** A question and the mechanism it is about, by id. */
-export interface Asked {
+/** A question and the id of its mechanism. */
+export interface AddressedQuestion {
   readonly id: string
   readonly question: Question
 }
 
-/** What the one who asked is told: whatever the engine answers, or its refusal. */
+/** The engine's result, or its refusal. */
 export type Answer = Result.Result<unknown, Refused>
 
-/** Any typed no. */
+/** Any typed refusal. */
 export type Refused = EngineError | { readonly _tag: string }
 
 export const encode = (value: unknown): Uint8Array => serialize(value)
 
-/** The value that such bytes say: they come from a node that has the database's secret. */
+/** Returns the decoded value. The bytes are trusted, because they come from a node with the database's secret. */
 export const decode = <A>(bytes: Uint8Array): A => deserialize(bytes) as A
 
-/** Answers that are there, each with the place of its question in the message. */
+/** Finished answers, each with the index of its question in the message. */
 export type WireAnswers = ReadonlyArray<readonly [index: number, answer: WireAnswer]>
 
-/** A reply: what is answered by now, and what to ask for the rest with. */
+/** A reply: the answers so far, and the continuation to fetch the rest with. */
 export interface WireReply {
   readonly answers: WireAnswers
   readonly continuation: number | undefined
@@ -53,10 +53,10 @@ export interface WireReply {
 
 export type WireAnswer = readonly [kind: "yes" | "no", value: unknown]
 
-/** An answer as it travels: errors are objects that know more than their fields, and are made anew. */
+/** Encodes an answer. Errors travel as their fields, because a class instance does not survive the clone. */
 export const answerToWire = (question: Question, answer: Answer): WireAnswer => {
   if (Result.isFailure(answer)) return ["no", fieldsOf(answer.failure)]
-  if (question.ask !== "facts") return ["yes", answer.success]
+  if (question.method !== "facts") return ["yes", answer.success]
   return ["yes", isOfSlots(question) ? factsToWire(answer.success as Facts) : withoutProof(answer.success)]
 }
 
@@ -65,16 +65,17 @@ export const answerFromWire = (question: Question, [kind, value]: WireAnswer): A
   return Result.succeed(isOfSlots(question) ? factsFromWire(value as ReturnType<typeof factsToWire>) : value)
 }
 
-const isOfSlots = (question: Question): boolean => question.ask === "facts" && question.mechanism.kind === "appointment"
+const isOfSlots = (question: Question): boolean =>
+  question.method === "facts" && question.mechanism.kind === "appointment"
 
-/** A draw's proof is not data but a way to write it; it is asked for by itself. */
+/** A draw's proof is a function, not data. `Proof` requests it separately. */
 const withoutProof = (facts: unknown): unknown => {
   if (typeof facts !== "object" || facts === null || !("proof" in facts)) return facts
   const { proof: _, ...known } = facts
   return known
 }
 
-/** All that can be refused, by tag. */
+/** The class of every refusal, by tag. */
 const refusals: { readonly [tag: string]: new (fields: never) => { readonly _tag: string } } = {
   ...Refusals,
   MechanismNotFound,
@@ -96,7 +97,7 @@ const refusedOf = ({ _tag, ...fields }: ReturnType<typeof fieldsOf>): Refused =>
     : new Refusal(fields as never)
 }
 
-/** An appointment's facts; what is taken is kept in a structure that knows more than its entries. */
+/** Encodes an appointment's facts. The taken slots are a `HashMap`, which travels as its entries. */
 const factsToWire = ({ taken, ...facts }: Facts) => ({ ...facts, taken: [...HashMap.entries(taken)] })
 
 const factsFromWire = ({ taken, ...facts }: ReturnType<typeof factsToWire>): Facts => ({

@@ -1,6 +1,7 @@
 /**
- * Archiving what has mechanisms below it. The mechanisms end first, each in its own actor; the record goes last, in a
- * transaction that finds none left. Cut off in the middle, the record is still there, and archiving it again goes on.
+ * Archives a record that has mechanisms below it. Each mechanism is archived first, by its own actor. The record
+ * follows in a transaction that finds no mechanism left. If the work is interrupted, the record remains, and
+ * archiving it again continues.
  */
 import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -9,13 +10,13 @@ import type { Archival } from "../../store/records/Records.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { sendAdminTo } from "./NamedMechanisms.ts"
 
-/** Rounds before giving up on a record below which someone keeps creating mechanisms. */
+/** Rounds before the archive fails, in case callers keep creating mechanisms below the record. */
 const roundsMax = 10
 
 /** Mechanisms that are archived at the same time. */
 const concurrency = 8
 
-/** Archives what `attempt` archives, after the mechanisms it finds in the way. */
+/** Archives the record of `attempt` after the mechanisms below it. */
 export const archiveWithMechanisms = Effect.fn("archiveWithMechanisms")(function* <A, E>(
   tenant: Tenant,
   by: string,

@@ -1,7 +1,7 @@
 /**
- * Takes an archived consumer out of the mechanisms it is in, each through its actor. It is to be archived first, so that
- * it cannot enter again. Cut off in the middle, what is left are places that the table still shows, and removing the
- * consumer again goes on.
+ * Removes an archived consumer from its mechanisms, each through its actor. The caller archives the consumer first,
+ * so that it cannot enter again. If the work is interrupted, the remaining places are still in the table, and
+ * removing the consumer again continues.
  */
 import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -11,19 +11,19 @@ import { Places } from "../../store/mechanism/Places.ts"
 import { Engine, type EngineError } from "../Engine.ts"
 import type { Parked } from "../registry/Registry.ts"
 
-/** Mechanisms that a consumer is taken out of at the same time. */
+/** Mechanisms that a consumer is removed from at the same time. */
 const concurrency = 8
 
 /**
- * Takes the consumer out of every mechanism in which it waits, takes part or holds something. A mechanism that is parked
- * does not keep it in the others; the removal then fails when they are done.
+ * Removes the consumer from every mechanism in which it waits, takes part or holds a grant. A parked mechanism does
+ * not stop the removal from the others; the call then fails with `Parked` at the end.
  */
 export const removeConsumer = Effect.fn("removeConsumer")(function* (tenant: Tenant, by: string, consumerId: string) {
   const places = yield* Places
-  const asked: Array<string> = []
+  const visited: Array<string> = []
   let parked: Parked | undefined
   for (;;) {
-    const mechanisms = yield* places.standing(tenant, consumerId, asked)
+    const mechanisms = yield* places.standing(tenant, consumerId, visited)
     if (mechanisms.length === 0) break
     yield* Effect.forEach(
       mechanisms,
@@ -33,12 +33,12 @@ export const removeConsumer = Effect.fn("removeConsumer")(function* (tenant: Ten
         ),
       { concurrency, discard: true }
     )
-    asked.push(...mechanisms.map(({ id }) => id))
+    visited.push(...mechanisms.map(({ id }) => id))
   }
   if (parked !== undefined) yield* Effect.fail(parked)
 })
 
-/** Takes the consumer out of one mechanism; one that it is not in, or whose work is over, stays as it is. */
+/** Removes the consumer from one mechanism. Changes nothing if the consumer is not in it or its work is over. */
 const remove = Effect.fnUntraced(function* (
   tenant: Tenant,
   by: string,

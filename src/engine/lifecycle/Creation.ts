@@ -1,8 +1,7 @@
 /**
- * How a mechanism comes into being: its rules judge its first configuration, what that leads to is its first commit,
- * and only then is it live. All kinds are created here.
+ * Creates mechanisms of all kinds. The rules judge the first configuration, the resulting events are the first
+ * commit, and then the mechanism starts.
  */
-import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Command, Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
@@ -17,18 +16,19 @@ import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import { Sequences } from "../../store/experience/Sequences.ts"
 import { recordOf } from "../actor/Actor.ts"
 import { type AnyDecider, runBatch } from "../actor/Batch.ts"
+import { Entropy, systemEntropy } from "../actor/Entropy.ts"
 import { Engine } from "../Engine.ts"
 import { NoticeSchedule } from "./NoticeSchedule.ts"
 
-/** A mechanism that someone wants. */
+/** A request to create a mechanism. */
 export interface CreateRequest<K extends Kind, E> {
   readonly kind: K
   readonly sequenceId: string
-  /** The configuration, completed from what the mechanism is created below; or a refusal. */
+  /** Returns the configuration, completed from the mechanism's parents, or fails with a refusal. */
   readonly configure: (parents: Parents) => Effect.Effect<ConfigurationOf<K>, E>
 }
 
-/** A mechanism that is to come into being below a sequence. */
+/** A mechanism to create below a sequence. */
 export interface Configured<K extends Kind = Kind> {
   readonly kind: K
   readonly experienceId: string
@@ -38,7 +38,7 @@ export interface Configured<K extends Kind = Kind> {
   readonly experienceWindow: ExperienceWindow | undefined
 }
 
-/** Brings mechanisms into being, all or none, in the transaction it is called in; answers their ids. */
+/** Creates mechanisms, all or none, in the caller's transaction. Returns their ids. */
 export type CreateMechanisms = (
   mechanisms: ReadonlyArray<Configured>
 ) => Effect.Effect<ReadonlyArray<string>, Unavailable>
@@ -49,20 +49,23 @@ const startsAtOnce = 8
 export class Creation extends Context.Service<
   Creation,
   {
-    /** Brings a mechanism into being below a sequence and starts it; answers its id. Durable when it returns. */
+    /**
+     * Creates a mechanism below a sequence and starts it. Returns its id. The mechanism is durable when the call
+     * returns.
+     */
     create<K extends Kind, E>(
       tenant: Tenant,
       by: string,
-      wanted: CreateRequest<K, E>
+      request: CreateRequest<K, E>
     ): Effect.Effect<string, E | RecordNotFound | WaitlistExists | Unavailable>
     /**
-     * Runs `make`, which brings mechanisms into being in a transaction of its own; when it returns they are durable, and
-     * are started.
+     * Runs `make`, which creates mechanisms in its own transaction, and starts them. `make` must return only after
+     * its transaction has committed.
      */
     together<A, E, R>(
       tenant: Tenant,
       by: string,
-      make: (bring: CreateMechanisms) => Effect.Effect<A, E, R>
+      make: (createAll: CreateMechanisms) => Effect.Effect<A, E, R>
     ): Effect.Effect<A, E, R>
   }
 >()("usher/engine/lifecycle/Creation") {
@@ -74,28 +77,29 @@ export class Creation extends Context.Service<
       const sequences = yield* Sequences
       const notices = yield* NoticeSchedule
       const random = yield* SecureRandom.SecureRandom
+      const entropy = yield* Entropy
 
       const together = Effect.fn("Creation.together")(function* <A, E, R>(
         tenant: Tenant,
         by: string,
-        make: (bring: CreateMechanisms) => Effect.Effect<A, E, R>
+        make: (createAll: CreateMechanisms) => Effect.Effect<A, E, R>
       ) {
-        const brought: Array<MechanismIdentity> = []
-        const bring: CreateMechanisms = Effect.fnUntraced(function* (mechanisms) {
+        const created: Array<MechanismIdentity> = []
+        const createAll: CreateMechanisms = Effect.fnUntraced(function* (mechanisms) {
           const now = yield* Clock.currentTimeMillis
           const creations: Array<JournalCreation> = []
           for (const { kind, experienceId, sequenceId, configuration, experienceWindow } of mechanisms) {
             const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
-            creations.push(creationOf(identity, withWindow(configuration, experienceWindow), by, now))
+            creations.push(creationOf(identity, withWindow(configuration, experienceWindow), by, now, entropy))
           }
           yield* journal.create(creations)
           const identities = creations.map(({ identity }) => identity)
-          brought.push(...identities)
+          created.push(...identities)
           return identities.map(({ id }) => id)
         })
-        const made = yield* make(bring)
-        yield* Effect.forEach(brought, ({ id }) => engine.start(id), { concurrency: startsAtOnce, discard: true })
-        const opened = new Map(brought.map((identity) => [identity.sequenceId, identity]))
+        const made = yield* make(createAll)
+        yield* Effect.forEach(created, ({ id }) => engine.start(id), { concurrency: startsAtOnce, discard: true })
+        const opened = new Map(created.map((identity) => [identity.sequenceId, identity]))
         yield* Effect.forEach(opened.values(), notices.reschedule, { discard: true })
         return made
       })
@@ -105,7 +109,7 @@ export class Creation extends Context.Service<
         by: string,
         { kind, sequenceId, configure }: CreateRequest<K, E>
       ) {
-        const [id] = yield* together(tenant, by, (bring) =>
+        const [id] = yield* together(tenant, by, (createAll) =>
           sequences.below(
             tenant,
             sequenceId,
@@ -113,7 +117,7 @@ export class Creation extends Context.Service<
             Effect.fnUntraced(function* (parents: Parents) {
               const { experienceId, experienceWindow } = parents
               const configuration = yield* configure(parents)
-              return yield* bring([{ kind, experienceId, sequenceId, configuration, experienceWindow }])
+              return yield* createAll([{ kind, experienceId, sequenceId, configuration, experienceWindow }])
             })
           )
         )
@@ -125,17 +129,18 @@ export class Creation extends Context.Service<
   )
 }
 
-/** What the rules make of the first configuration. */
+/** Returns the first commit that the rules make from the first configuration. */
 export function creationOf<K extends Kind>(
   identity: MechanismIdentity,
   configuration: ConfigurationOf<K>,
   by: string,
-  now: Millis
+  now: Millis,
+  entropy = systemEntropy
 ): JournalCreation {
   const decider: AnyDecider = deciders[identity.kind]
   const state: unknown = decider.initial()
   const configure = { _tag: "Configure", configuration, by } as Command
-  const { events } = runBatch(decider, state, [configure], { now, entropy: () => randomBytes(16).toString("hex") })
+  const { events } = runBatch(decider, state, [configure], { now, entropy })
   return {
     identity,
     createdBy: by,

@@ -1,6 +1,4 @@
-/**
- * Commands to mechanisms that the store has named, as parts of a change of what they belong to.
- */
+/** Sends admin commands to mechanisms that the store has listed, as part of a change to their parent record. */
 import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { AdminCommand } from "../../domain/mechanism/Mechanism.ts"
@@ -11,7 +9,7 @@ import { Engine, type EngineError } from "../Engine.ts"
 /** A command that no mechanism refuses. */
 type Accepted = Extract<AdminCommand<Kind>, { readonly _tag: "Archive" | "SetExperienceWindow" }>
 
-/** Runs a command; a mechanism that is archived meanwhile is passed over. */
+/** Runs a command. Succeeds without effect if the mechanism has been archived meanwhile. */
 export const sendAdminTo = Effect.fnUntraced(function* (
   tenant: Tenant,
   { id, kind }: MechanismName,

@@ -1,8 +1,10 @@
 /**
- * Tells waitlists when their sequence opens (completions 3, "Waitlist"): at the earliest opening of its other mechanisms.
+ * Notifies waitlists when their sequence opens (completions 3, "Waitlist"): at the earliest opening of its other
+ * mechanisms.
  *
- * Whoever changes one of these calls `reschedule` afterwards. The change and what follows from it are two commits, in two
- * journals; a process that dies in between leaves a waitlist that knows an old time, and `rescheduleAll` puts it right.
+ * A caller that changes one of these openings calls `reschedule` afterwards. The change and the notice are two
+ * commits in two journals. If the process dies between them, the waitlist keeps an old time until `rescheduleAll`
+ * corrects it.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { inTurn } from "../../store/postgres/Turn.ts"
@@ -12,22 +14,22 @@ import { Engine } from "../Engine.ts"
 export class NoticeSchedule extends Context.Service<
   NoticeSchedule,
   {
-    /** Brings the sequence's waitlists up to date. What cannot be done now is logged, and left to `rescheduleAll`. */
+    /** Updates the waitlists of a sequence. Logs a failure and leaves the update to `rescheduleAll`. */
     reschedule(sequence: SequenceRef): Effect.Effect<void>
-    /** Brings up to date whatever waitlist is not. */
+    /** Updates every waitlist whose time is outdated. */
     readonly rescheduleAll: Effect.Effect<void>
   }
 >()("usher/engine/lifecycle/NoticeSchedule") {
-  /** Over whatever tells of openings. */
+  /** Requires `Waitlists`, the source of openings. */
   static readonly layerNoDeps = Layer.effect(
     NoticeSchedule,
     Effect.gen(function* () {
       const engine = yield* Engine
       const waitlists = yield* Waitlists
-      // Who has read earlier must not write later.
+      // A later read must not be overtaken by the write of an earlier one.
       const turn = yield* Semaphore.make(1)
 
-      const tell = ({ waitlistId, organizationId, mode, opensAt }: Opening) =>
+      const schedule = ({ waitlistId, organizationId, mode, opensAt }: Opening) =>
         engine
           .sendAdmin(
             { kind: "waitlist", id: waitlistId, tenant: { organizationId, mode } },
@@ -35,30 +37,30 @@ export class NoticeSchedule extends Context.Service<
           )
           .pipe(
             Effect.catchTag("MechanismNotFound", () => Effect.void),
-            Effect.catch(untold)
+            Effect.catch(logFailure)
           )
 
       const reschedule = ({ organizationId, mode, sequenceId }: SequenceRef) =>
         waitlists.openings({ organizationId, mode, sequenceId }).pipe(
-          Effect.flatMap((openings) => Effect.forEach(openings, tell, { discard: true })),
+          Effect.flatMap((openings) => Effect.forEach(openings, schedule, { discard: true })),
           (rescheduled) => inTurn(turn, rescheduled),
-          Effect.catch(untold)
+          Effect.catch(logFailure)
         )
 
       const rescheduleAll = Effect.gen(function* () {
         const openings = yield* waitlists.openings()
-        const told = yield* engine.query("waitlist", ({ noticeAt }) => noticeAt)
-        const known = new Map(told.map(({ mechanism, answer }) => [mechanism.id, answer]))
+        const scheduled = yield* engine.query("waitlist", ({ noticeAt }) => noticeAt)
+        const known = new Map(scheduled.map(({ mechanism, answer }) => [mechanism.id, answer]))
         const outdated = openings.filter(({ waitlistId, opensAt = Infinity }) => known.get(waitlistId) !== opensAt)
         yield* Effect.forEach(outdated, reschedule, { discard: true })
-      }).pipe(Effect.catch(untold))
+      }).pipe(Effect.catch(logFailure))
 
       return { reschedule, rescheduleAll }
     })
   )
 
-  /** Over the database. */
+  /** Reads openings from the database. */
   static readonly layer = NoticeSchedule.layerNoDeps.pipe(Layer.provide(Waitlists.layer))
 }
 
-const untold = (cause: unknown) => Effect.logWarning("A waitlist may not know yet when its sequence opens", cause)
+const logFailure = (cause: unknown) => Effect.logWarning("A waitlist may not know yet when its sequence opens", cause)

@@ -1,49 +1,52 @@
 /**
- * Whether this process should be sent requests: every condition holds, and it is not on its way out. Load balancers ask
- * at `/ready`; what is under way is answered either way.
+ * Reports whether load balancers should send requests to this process (`/ready`). The process is ready while every
+ * condition holds and it is not draining. Requests in progress are finished in either case.
  */
 import { Cache, Clock, Context, Deferred, Duration, Effect, Exit, Layer, type Scope } from "effect"
 import { Engine } from "../Engine.ts"
 import { Heartbeat } from "../../store/coordination/Heartbeat.ts"
 
-/** How long one answer serves, so that whoever asks often does not load the database; a bad one is soon out of date. */
+/**
+ * How long a report is cached, so that frequent probes do not load the database. A report of a failure expires
+ * sooner.
+ */
 const readyMillis = 1_000
 const unreadyMillis = 50
 
-/** A condition that does not answer in this time does not hold. */
+/** A condition that does not answer within this time does not hold. */
 const conditionSeconds = 3
 
-/** A wake-up that has led to nothing for so long says that something is out of order, not merely slow. */
+/** A wake-up that has had no effect for this long means a fault, not mere slowness. */
 const overdueSeconds = 10
 
-/** What `/ready` says. */
+/** The content of `/ready`. */
 export interface Report {
   readonly isReady: boolean
   /** By condition: why it does not hold. */
   readonly reasons: { readonly [condition: string]: string }
-  /** What is not as it should be, but keeps nobody from being answered. */
+  /** Problems that do not prevent the process from answering. */
   readonly remarks: { readonly [subject: string]: string }
-  /** What the process has to say about itself, ready or not. */
+  /** Information about the process, ready or not. */
   readonly facts: { readonly [subject: string]: unknown }
 }
 
-/** The reason why a condition does not hold, or undefined if it does. A defect counts as not holding. */
+/** Returns why a condition does not hold, or undefined if it holds. A defect counts as not holding. */
 export type Condition = Effect.Effect<string | undefined>
 
 export class Readiness extends Context.Service<
   Readiness,
   {
-    /** Adds a condition, for as long as the scope lives. */
+    /** Adds a condition while the scope lives. */
     require(name: string, condition: Condition): Effect.Effect<void, never, Scope.Scope>
-    /** Adds something to say that does not make the process unready, for as long as the scope lives. */
+    /** Adds a remark while the scope lives. A remark does not make the process unready. */
     remark(subject: string, condition: Condition): Effect.Effect<void, never, Scope.Scope>
-    /** Adds something to be shown, for as long as the scope lives; left out where it cannot be told. */
+    /** Adds a fact while the scope lives. The report omits it if it fails. */
     show(subject: string, fact: Effect.Effect<unknown, unknown>): Effect.Effect<void, never, Scope.Scope>
     readonly report: Effect.Effect<Report>
-    /** From here on not ready, and each answer closes its connection. */
+    /** Makes the process unready. From then on each response closes its connection. */
     readonly drain: Effect.Effect<void>
     readonly isDraining: () => boolean
-    /** Returns when draining begins; streams end themselves on it. */
+    /** Returns when draining begins. Streams use it to end themselves. */
     readonly awaitDraining: Effect.Effect<void>
   }
 >()("usher/engine/lifecycle/Readiness") {
@@ -59,7 +62,7 @@ export class Readiness extends Context.Service<
       const reports = yield* Cache.makeWith(
         (_: "report") =>
           Effect.map(
-            Effect.all([reasonsOf(conditions), reasonsOf(remarks), told(facts)], { concurrency: "unbounded" }),
+            Effect.all([reasonsOf(conditions), reasonsOf(remarks), valuesOf(facts)], { concurrency: "unbounded" }),
             ([reasons, remarks, facts]): Report => ({
               isReady: Object.keys(reasons).length === 0,
               reasons,
@@ -93,7 +96,10 @@ export class Readiness extends Context.Service<
     })
   )
 
-  /** The conditions of a whole process: the database takes writes, its schema is this version's, mechanisms are restored. */
+  /**
+   * The conditions of a whole process: the database takes writes, its schema is this version's, mechanisms are
+   * restored.
+   */
   static readonly layerConditions = Layer.effectDiscard(
     Effect.gen(function* () {
       const readiness = yield* Readiness
@@ -110,15 +116,15 @@ export class Readiness extends Context.Service<
   )
 }
 
-/** An entry of the map for as long as the scope lives. */
+/** Adds an entry to the map while the scope lives. */
 const held = <A>(map: Map<string, A>, name: string, value: A) =>
   Effect.acquireRelease(
     Effect.sync(() => void map.set(name, value)),
     () => Effect.sync(() => map.delete(name))
   )
 
-/** The facts that can be told in time. */
-const told = (facts: ReadonlyMap<string, Effect.Effect<unknown, unknown>>) =>
+/** Returns the facts that are available in time. */
+const valuesOf = (facts: ReadonlyMap<string, Effect.Effect<unknown, unknown>>) =>
   Effect.map(
     Effect.forEach(
       facts,
@@ -133,7 +139,7 @@ const told = (facts: ReadonlyMap<string, Effect.Effect<unknown, unknown>>) =>
     (found) => Object.fromEntries(found.flat())
   )
 
-/** The reasons of the conditions that do not hold, by name. */
+/** Returns the reasons of the conditions that do not hold, by name. */
 const reasonsOf = (conditions: ReadonlyMap<string, Condition>) =>
   Effect.map(Effect.forEach(conditions, examine, { concurrency: "unbounded" }), (found) =>
     Object.fromEntries(found.flatMap(([name, reason]) => (reason === undefined ? [] : [[name, reason] as const])))
@@ -147,8 +153,8 @@ const examine = ([name, condition]: readonly [string, Condition]) =>
   )
 
 /**
- * A transition that should have happened long ago. It concerns its mechanism alone: a balancer that took the process away for it
- * would take all others away too.
+ * Remarks on a transition that is overdue. It concerns its mechanism alone. If it made the process unready, the load
+ * balancer would cut off all other mechanisms too.
  */
 const overdueRemark = (engine: Engine["Service"]): Condition =>
   Effect.gen(function* () {
@@ -157,6 +163,6 @@ const overdueRemark = (engine: Engine["Service"]): Condition =>
     return wakeAt === undefined ? undefined : `overdue for ${Math.floor((now - wakeAt) / 1_000)} s`
   }).pipe(Effect.orElseSucceed(() => "not known"))
 
-/** A mechanism that stands still is an operator's matter; it keeps nobody from the others. */
+/** Remarks on parked mechanisms. They need an operator and do not affect other mechanisms. */
 const parkedRemark = (engine: Engine["Service"]): Condition =>
   Effect.map(engine.parked, ({ length }) => (length === 0 ? undefined : `${length}: see \`usher mechanisms parked\``))

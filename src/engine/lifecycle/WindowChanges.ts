@@ -1,10 +1,10 @@
 /**
- * Tells mechanisms of a change of their experience's window (completions 3, "Shared").
+ * Notifies mechanisms of a change to their experience's window (completions 3, "Shared").
  *
- * The change is committed first, and numbered; then each mechanism that knows an earlier one records it, in its own journal.
- * The caller that changes the experience is answered when all have it. Cut off in between, the same change sent again goes on with
- * those that have not: what a mechanism knows stands in its record. Two changes at once may reach a mechanism in any order,
- * and it keeps the later one.
+ * The change is committed first and gets a number. Each mechanism with an earlier number then records it in its own
+ * journal. The caller gets its answer when all mechanisms have it. If the work is interrupted, sending the same
+ * change again continues with the rest, because each mechanism's record holds the number it knows. Two concurrent
+ * changes may reach a mechanism in any order; it keeps the later one.
  */
 import { Effect, Result } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -12,23 +12,23 @@ import { ExperienceWindows } from "../../store/experience/ExperienceWindows.ts"
 import { sendAdminTo } from "./NamedMechanisms.ts"
 import { NoticeSchedule } from "./NoticeSchedule.ts"
 
-/** Mechanisms that are told at the same time. */
+/** Mechanisms that are notified at the same time. */
 const concurrency = 8
 
-/** Tells the experience's mechanisms of its window; fails when one cannot be told, after the others have been. */
+/** Sends the experience's window to its mechanisms. If one cannot be notified, the call fails after all others were. */
 export const tellMechanisms = Effect.fn("tellMechanisms")(function* (tenant: Tenant, by: string, experienceId: string) {
   const windows = yield* ExperienceWindows
   const notices = yield* NoticeSchedule
-  const untold = yield* windows.untold(tenant, experienceId)
-  const tellings = yield* Effect.forEach(
-    untold,
+  const outdated = yield* windows.untold(tenant, experienceId)
+  const results = yield* Effect.forEach(
+    outdated,
     ({ window, ...mechanism }) =>
       Effect.result(sendAdminTo(tenant, mechanism, { _tag: "SetExperienceWindow", window, by })),
     { concurrency }
   )
-  for (const sequenceId of new Set(untold.map((mechanism) => mechanism.sequenceId))) {
+  for (const sequenceId of new Set(outdated.map((mechanism) => mechanism.sequenceId))) {
     yield* notices.reschedule({ ...tenant, sequenceId })
   }
-  const failure = tellings.find(Result.isFailure)
+  const failure = results.find(Result.isFailure)
   if (failure !== undefined) return yield* Effect.fail(failure.failure)
 })

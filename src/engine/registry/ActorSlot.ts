@@ -1,8 +1,10 @@
 /**
  * What a process keeps of a mechanism beside its actor: while it runs, starts, fails, is parked, or is followed from here.
  */
-import { Cause, Deferred, Effect, Fiber } from "effect"
+import { Cause, type Clock, Deferred, Effect, Fiber } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
+import { rememberedMillis } from "../../store/coordination/Availability.ts"
+import { millisAtMost, type ClockReading } from "../../store/coordination/LeaseClock.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { Actor } from "../actor/Actor.ts"
 import type { Subscribers } from "../streams/LiveStreams.ts"
@@ -25,6 +27,8 @@ export class ActorSlot {
   /** After a defect, callers do not start it again before this instant: traffic must not wear its attempts out. */
   restsUntil: Millis = 0
   actor: Actor | undefined
+  /** The actor that an outage has stopped, and when, until another is being built. */
+  stopped: { readonly actor: Actor; readonly since: ClockReading } | undefined
   /** The actor's loop; interrupting it lets what is being written be written. */
   loop: Fiber.Fiber<unknown> | undefined
   starting: Deferred.Deferred<Actor | undefined, Unavailable> | undefined
@@ -46,7 +50,7 @@ export class ActorSlot {
 
   /** A seat that holds nothing is given up, so that made-up ids leave no trace. */
   get isIdle(): boolean {
-    return this.actor === undefined && this.failures.restarts === 0 && !this.isFollowed
+    return this.actor === undefined && this.stopped === undefined && this.failures.restarts === 0 && !this.isFollowed
   }
 
   /** True if nothing speaks against starting it. */
@@ -54,10 +58,26 @@ export class ActorSlot {
     return this.actor === undefined && this.starting === undefined && !this.failures.parked
   }
 
-  /** Ends the actor, which may just be starting. */
+  /** The actor has stopped, at an instant if because of an outage. */
+  ended(outageAt: ClockReading | undefined): void {
+    if (this.actor !== undefined && outageAt !== undefined) this.stopped = { actor: this.actor, since: outageAt }
+    this.actor = undefined
+    this.loop = undefined
+  }
+
+  /** The actor that an outage has stopped, as long as what it knew may be shown. */
+  former(clock: Clock.Clock): Actor | undefined {
+    if (this.stopped === undefined) return undefined
+    return millisAtMost(clock, this.stopped.since) < rememberedMillis ? this.stopped.actor : undefined
+  }
+
+  /** Ends the actor, which may just be starting, and forgets the former one. */
   readonly stop: Effect.Effect<void> = Effect.suspend(() =>
     this.starting === undefined ? Effect.void : Effect.exit(Deferred.await(this.starting))
-  ).pipe(Effect.andThen(Effect.suspend(() => (this.loop === undefined ? Effect.void : Fiber.interrupt(this.loop)))))
+  ).pipe(
+    Effect.andThen(Effect.suspend(() => (this.loop === undefined ? Effect.void : Fiber.interrupt(this.loop)))),
+    Effect.andThen(Effect.sync(() => void (this.stopped = undefined)))
+  )
 
   get parkedMechanism(): ParkedMechanism | undefined {
     const { parked, restarts } = this.failures

@@ -1,25 +1,26 @@
 /**
- * The mechanisms that live in this process: starts an actor from its journal at first touch, restores all unfinished
- * ones at start, wakes what is due, rebuilds what fails, parks what keeps failing, and lets go of what is archived and over.
- * It does so within its territory, and gives away what it no longer holds.
+ * The mechanisms that live in this process. The registry starts an actor from its journal at the first call, starts all
+ * unfinished mechanisms when the process starts, wakes what is due, rebuilds what fails, parks what keeps failing, and
+ * evicts what is archived and over. It does so for the mechanisms that the process owns, and stops those that it loses.
  */
-import { randomBytes } from "node:crypto"
 import { Cause, Clock, Deferred, Effect, Exit, Schema, Scope } from "effect"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
+import { readClocks } from "../../store/coordination/LeaseClock.ts"
 import { type Head, Journal } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import * as Actor from "../actor/Actor.ts"
 import { ArchivedEvictor } from "./ArchivedEvictor.ts"
 import * as ChangeSubscriptions from "../streams/ChangeSubscriptions.ts"
 import type { Subscribers } from "../streams/LiveStreams.ts"
+import { Entropy } from "../actor/Entropy.ts"
 import { recover } from "../actor/Recovery.ts"
 import { ActorSlot, type ParkedMechanism } from "./ActorSlot.ts"
 import { ownsAll, type ShardOwnership } from "./ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
+import { RunningActors } from "./RunningActors.ts"
 import * as WakeupScheduler from "./WakeupScheduler.ts"
 
-/** The mechanism failed too often and stands still until an operator looks at it. 503 */
+/** The mechanism failed too often and is parked until an operator unparks it. 503 */
 export class Parked extends Schema.TaggedError<Parked>()("Parked", {
   mechanismId: Schema.String,
   restarts: Schema.Int
@@ -28,25 +29,25 @@ export class Parked extends Schema.TaggedError<Parked>()("Parked", {
 export interface Registry {
   /** The actor if it runs; costs a map look-up. */
   readonly running: (mechanismId: string) => Actor.Actor | undefined
-  /** The actors of a kind that run. */
-  readonly actorsOf: (kind: Kind) => ReadonlySet<Actor.Actor>
+  /** The actor that an outage has stopped, as long as what it knew may be shown. */
+  readonly former: (mechanismId: string) => Actor.Actor | undefined
+  /** The actors that run. */
+  readonly actors: Pick<RunningActors, "query" | "onEffectNeeded" | "size">
   /** The actor, started if need be; undefined if there is no such mechanism. Many callers share one start. */
   readonly acquire: (mechanismId: string) => Effect.Effect<Actor.Actor | undefined, Unavailable | Parked>
-  /** Those who follow a mechanism that has been started. */
+  /** The subscribers of a mechanism that has been started. */
   readonly subscribers: (mechanismId: string) => Subscribers
-  /** Calls `onChange` when the mechanism itself has changed, or was rebuilt, until the answer is called. */
+  /** Calls `onChange` when the mechanism itself has changed, or was rebuilt. Returns an unsubscribe function. */
   readonly watch: (mechanismId: string, onChange: () => void) => () => void
-  /** Calls `onChange` after each commit of a mechanism that lives here, until the answer is called. */
+  /** Calls `onChange` after each commit of a mechanism that lives here. Returns an unsubscribe function. */
   readonly forward: (mechanismId: string, onChange: (change: Change) => void) => () => void
-  /** Starts whatever is unfinished, held and not running. */
+  /** Starts the unfinished mechanisms that the process owns and that do not run. */
   readonly startUnfinished: Effect.Effect<void>
-  /** Stops what runs here and is no longer to: what is being written is written, and nobody is answered after that. */
+  /** Stops the mechanisms that are lost. A write under way is finished; no caller is answered after it. */
   readonly release: (isLost: (mechanismId: string) => boolean) => Effect.Effect<void>
   readonly restarts: (mechanismId: string) => number
   readonly unpark: (mechanismId: string) => Effect.Effect<void>
-  /** How many run here. */
-  readonly size: () => number
-  /** Those that stand still until an operator looks at them. */
+  /** The mechanisms that are parked until an operator unparks them. */
   readonly parked: () => ReadonlyArray<ParkedMechanism>
   /** The earliest wake-up before an instant that has not led to anything, of mechanisms that should run here. */
   readonly overdue: (before: Millis) => Effect.Effect<Millis | undefined, Unavailable>
@@ -56,41 +57,35 @@ export interface Registry {
 
 const notHeld = Effect.fail(new Unavailable({ cause: Actor.hasStopped }))
 
-const entropy = (): string => randomBytes(16).toString("hex")
-
-/** The seats that are taken, by mechanism. */
+/** The slots in use, by mechanism. */
 class ActorSlots extends Map<string, ActorSlot> {
   of(id: string): ActorSlot {
     let seat = this.get(id)
     if (seat === undefined) this.set(id, (seat = new ActorSlot(id)))
     return seat
   }
-}
 
-/** The actors that run. */
-class ActorsByKind {
-  private readonly running = new Map<Kind, Set<Actor.Actor>>()
-
-  of(kind: Kind): Set<Actor.Actor> {
-    let actors = this.running.get(kind)
-    if (actors === undefined) this.running.set(kind, (actors = new Set()))
-    return actors
+  get parked(): ReadonlyArray<ParkedMechanism> {
+    return [...this.values()].flatMap(({ parkedMechanism }) => parkedMechanism ?? [])
   }
 
-  get size(): number {
-    return Array.from(this.running.values()).reduce((size, actors) => size + actors.size, 0)
+  /** Stops the actors of mechanisms that are lost. */
+  stop(isLost: (mechanismId: string) => boolean): Effect.Effect<void> {
+    const lost = [...this.values()].filter(({ id }) => isLost(id))
+    return Effect.forEach(lost, (seat) => seat.stop, { concurrency: "unbounded", discard: true })
   }
 }
 
-/** A registry whose actors live in the surrounding scope; it begins to restore at once. */
+/** A registry whose actors live in the surrounding scope. It begins to start unfinished mechanisms at once. */
 export const make = Effect.fnUntraced(function* (
   ownership: ShardOwnership = ownsAll
 ): Effect.fn.Return<Registry, never, Journal | Scope.Scope> {
   const journal = yield* Journal
   const clock = yield* Clock.Clock
+  const entropy = yield* Entropy
   const scope = yield* Effect.scope
   const slots = new ActorSlots()
-  const actors = new ActorsByKind()
+  const actors = new RunningActors(ownership)
   const evictor = new ArchivedEvictor()
   let isRestored = false
 
@@ -99,13 +94,15 @@ export const make = Effect.fnUntraced(function* (
   /** Builds the actor and lets it run until it fails or the registry closes. */
   const boot = Effect.fnUntraced(function* (seat: ActorSlot, head: Head) {
     const actorScope = yield* Scope.fork(scope)
-    const onStop = () => {
-      if (seat.actor !== undefined) actors.of(seat.actor.identity.kind).delete(seat.actor)
-      seat.actor = undefined
-      seat.loop = undefined
+    // Its state would take the memory of a second one.
+    seat.stopped = undefined
+    const onStop = (isOutage: boolean) => {
+      if (seat.actor !== undefined) actors.delete(seat.actor)
+      seat.ended(isOutage ? readClocks(clock) : undefined)
     }
     const onCommit = (change: Change) => {
       seat.changed(change)
+      if (seat.actor !== undefined) actors.committed(seat.actor)
       if (change.recordChanged) evictor.note(seat, clock.currentTimeMillisUnsafe())
     }
     const actor = yield* recover(head).pipe(
@@ -115,20 +112,20 @@ export const make = Effect.fnUntraced(function* (
       Effect.onError(() => Scope.close(actorScope, Exit.void))
     )
     seat.actor = actor
-    actors.of(actor.identity.kind).add(actor)
+    actors.add(actor)
     seat.failures.recovered()
     seat.rebuilt()
     evictor.note(seat, clock.currentTimeMillisUnsafe())
     seat.loop = yield* actor.run.pipe(
       Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(seat, exit))),
       Effect.exit,
-      // An interruption that comes before it has begun would leave an actor that never runs, and never says so.
+      // Without it, an interruption before the loop has begun would leave an actor that never runs, and never says so.
       Effect.forkIn(scope, { startImmediately: true })
     )
     return actor
   })
 
-  /** The head of a mechanism that is taken over, undefined if there is no such mechanism. */
+  /** Takes a mechanism over and returns its head; undefined if there is no such mechanism. */
   const taken = (id: string): Effect.Effect<Head | undefined, Unavailable> =>
     Effect.flatMap(journal.head(id), (head) =>
       head === undefined
@@ -136,7 +133,7 @@ export const make = Effect.fnUntraced(function* (
         : Effect.flatMap(ownership.takeOver([head]), ([own]) => (own === undefined ? notHeld : Effect.succeed(own)))
     )
 
-  /** Starts the actor from its head, which is taken over unless a moment ago it was. What is over is not started again. */
+  /** Starts the actor from its head; takes it over first unless `known` was just taken over. What is over is not started. */
   const start = (seat: ActorSlot, known: Head | undefined): Effect.Effect<Actor.Actor | undefined, Unavailable> =>
     (known === undefined ? taken(seat.id) : Effect.succeed(known)).pipe(
       Effect.flatMap((head) => {
@@ -154,7 +151,7 @@ export const make = Effect.fnUntraced(function* (
 
   const acquire = (id: string, head?: Head): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> =>
     Effect.suspend((): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> => {
-      // A closed scope runs nothing any more, and nobody would be answered.
+      // A closed scope runs nothing any more, so no caller would be answered.
       if (scope.state._tag === "Closed" || !ownership.owns(id)) return notHeld
       const seat = slots.of(id)
       if (seat.actor !== undefined) return Effect.succeed(seat.actor)
@@ -197,8 +194,8 @@ export const make = Effect.fnUntraced(function* (
   const wakeups = WakeupScheduler.make({
     journal,
     ownership,
-    slotOf: (id) => slots.get(id),
-    start: (head) => Effect.exit(acquire(head.identity.id, head)),
+    seats: slots,
+    start: (id, head) => Effect.exit(acquire(id, head)),
     beforePoll: Effect.suspend(() => evictor.evict(clock.currentTimeMillisUnsafe(), forgetIfIdle))
   })
 
@@ -210,17 +207,14 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     running: (id) => slots.get(id)?.actor,
-    actorsOf: (kind) => actors.of(kind),
+    former: (id) => (ownership.owns(id) ? slots.get(id)?.former(clock) : undefined),
+    actors,
     acquire,
     subscribers: (id) => subscriptions.subscribers(slots.of(id)),
     watch: (id, onChange) => subscriptions.watch(slots.of(id), onChange),
     forward: (id, onChange) => slots.of(id).forward(onChange),
     startUnfinished: wakeups.startUnfinished,
-    release: (isLost) =>
-      Effect.suspend(() => {
-        const lost = [...slots.values()].filter(({ id }) => isLost(id))
-        return Effect.forEach(lost, (seat) => seat.stop, { concurrency: "unbounded", discard: true })
-      }),
+    release: (isLost) => Effect.suspend(() => slots.stop(isLost)),
     restarts: (id) => slots.get(id)?.failures.restarts ?? 0,
     unpark: (id) =>
       Effect.suspend(() => {
@@ -230,11 +224,7 @@ export const make = Effect.fnUntraced(function* (
         seat.restsUntil = 0
         return Effect.asVoid(Effect.exit(acquire(id)))
       }),
-    size: () => actors.size,
-    parked: () =>
-      [...slots.values()].flatMap(({ parkedMechanism: standingStill }) =>
-        standingStill === undefined ? [] : [standingStill]
-      ),
+    parked: () => slots.parked,
     overdue: wakeups.overdue,
     isRestored: () => isRestored
   }

@@ -13,24 +13,30 @@ import type { ShardOwnership } from "./ShardOwnership.ts"
 const startConcurrency = 8
 
 /** How often stored wake-ups are compared with the clock, for mechanisms that do not run here, or do not know the time. */
-const sweepIntervalMillis = 1_000
+const pollIntervalMillis = 1_000
 
 export const make = (options: {
   readonly journal: Journal["Service"]
   readonly ownership: ShardOwnership
-  readonly slotOf: (mechanismId: string) => ActorSlot | undefined
-  readonly start: (head: Head) => Effect.Effect<unknown>
+  readonly seats: ReadonlyMap<string, ActorSlot>
+  readonly start: (mechanismId: string, head?: Head) => Effect.Effect<unknown>
   readonly beforePoll: Effect.Effect<void>
 }) => {
-  const { journal, ownership: territory, slotOf: seat, start, beforePoll: beforeSweep } = options
+  const { journal, ownership, seats, start, beforePoll } = options
 
   /** Takes over and starts those of them that should run here, and do not. */
   const startAll = (heads: ReadonlyArray<Head>): Effect.Effect<void, Unavailable> => {
-    const absent = heads.filter(({ identity: { id } }) => (seat(id)?.canStart ?? true) && territory.owns(id))
-    return Effect.flatMap(territory.takeOver(absent), (own) =>
-      Effect.forEach(own, start, { concurrency: startConcurrency, discard: true })
+    const absent = heads.filter(({ identity: { id } }) => (seats.get(id)?.canStart ?? true) && ownership.owns(id))
+    return Effect.flatMap(ownership.takeOver(absent), (own) =>
+      Effect.forEach(own, (head) => start(head.identity.id, head), { concurrency: startConcurrency, discard: true })
     )
   }
+
+  /** Starts what an outage has stopped. */
+  const resume = Effect.suspend(() => {
+    const waiting = [...seats.values()].filter(({ stopped, canStart }) => stopped !== undefined && canStart)
+    return Effect.forEach(waiting, ({ id }) => start(id), { concurrency: startConcurrency, discard: true })
+  })
 
   return {
     /** Starts whatever is unfinished; waits for the database if need be. */
@@ -43,20 +49,23 @@ export const make = (options: {
 
     /**
      * Wakes mechanisms that are due: those that do not run here, made by another process or not yet rebuilt, and those
-     * whose timers do not know, because the clock was put forward.
+     * whose timers do not know, because the clock was put forward. The database answers: so what it stopped goes on as well.
      */
-    polls: Effect.andThen(beforeSweep, Clock.currentTimeMillis).pipe(
+    polls: Effect.andThen(beforePoll, Clock.currentTimeMillis).pipe(
       Effect.flatMap(journal.due),
-      Effect.tap((heads) => Effect.sync(() => heads.forEach(({ identity: { id } }) => seat(id)?.actor?.wake()))),
+      Effect.tap((heads) => Effect.sync(() => heads.forEach(({ identity: { id } }) => seats.get(id)?.actor?.wake()))),
       Effect.flatMap(startAll),
+      Effect.andThen(resume),
       Effect.ignore,
-      Effect.repeat(Schedule.spaced(sweepIntervalMillis))
+      Effect.repeat(Schedule.spaced(pollIntervalMillis))
     ),
 
     /** The earliest wake-up before an instant that has led to nothing, of mechanisms that should run here. */
     overdue: (before: Millis): Effect.Effect<Millis | undefined, Unavailable> =>
       Effect.map(journal.due(before), (heads) => {
-        const due = heads.filter(({ identity: { id } }) => territory.owns(id) && seat(id)?.failures.parked !== true)
+        const due = heads.filter(
+          ({ identity: { id } }) => ownership.owns(id) && seats.get(id)?.failures.parked !== true
+        )
         return due.length === 0 ? undefined : Math.min(...due.map(({ wakeAt }) => wakeAt ?? before))
       })
   }

@@ -1,6 +1,6 @@
 /**
- * Those who follow mechanisms from this process, wherever these live: what changes here is told by the actor itself, what
- * changes in another process is relayed by it for as long as somebody here follows.
+ * The subscriptions of this process to mechanisms on any node. A local actor delivers its changes itself. The changes
+ * of a mechanism on another node are forwarded while this process has a subscriber.
  */
 import { Effect, Fiber, type Scope, Stream } from "effect"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
@@ -8,55 +8,58 @@ import { Subscribers } from "./LiveStreams.ts"
 import type { ActorSlot } from "../registry/ActorSlot.ts"
 import type { ShardOwnership } from "../registry/ShardOwnership.ts"
 
-/** Between looks at whether a followed mechanism still lives where it did, and before following it again. */
-const whereaboutsMillis = 250
+/** Time between checks of whether a watched mechanism has moved, and before a new subscription. */
+const checkMillis = 250
 
 const notRunning = Effect.fail(new Unavailable({ cause: "the mechanism does not run" }))
 
-/** Ways to follow, whose fibers live in the surrounding scope. */
-export const make = Effect.fnUntraced(function* ({ owns: holds, elsewhere }: ShardOwnership) {
+/** Makes the subscriptions. Their fibers live in the surrounding scope. */
+export const make = Effect.fnUntraced(function* ({ owns, elsewhere }: ShardOwnership) {
   const scope: Scope.Scope = yield* Effect.scope
   const forkWithServices = Effect.runForkWith(yield* Effect.context<never>())
   const fork = (loop: Effect.Effect<void>): Fiber.Fiber<void> => Fiber.runIn(forkWithServices(loop), scope)
 
-  /** Tells the seat what changes while the mechanism lives elsewhere; whoever follows anew is first told how it stands. */
-  const forwarded = (seat: ActorSlot): Effect.Effect<never> => {
+  /**
+   * Forwards changes to the slot while the mechanism runs on another node. A new subscription first makes the slot
+   * read the current state.
+   */
+  const forwarded = (slot: ActorSlot): Effect.Effect<never> => {
     if (elsewhere === undefined) return Effect.never
     const forwarding = Effect.suspend(() => {
       let isFirst = true
-      const whileElsewhere = Stream.takeWhile(elsewhere.follow(seat.id), () => !holds(seat.id))
+      const whileElsewhere = Stream.takeWhile(elsewhere.follow(slot.id), () => !owns(slot.id))
       return Stream.runForEach(whileElsewhere, (change) =>
         Effect.sync(() => {
-          if (isFirst) seat.rebuilt()
+          if (isFirst) slot.rebuilt()
           isFirst = false
-          seat.changed(change)
+          slot.changed(change)
         })
       )
     })
-    const look = Effect.suspend(() => (holds(seat.id) ? Effect.void : Effect.exit(forwarding)))
-    return Effect.forever(Effect.andThen(look, Effect.sleep(whereaboutsMillis)))
+    const forwardOnce = Effect.suspend(() => (owns(slot.id) ? Effect.void : Effect.exit(forwarding)))
+    return Effect.forever(Effect.andThen(forwardOnce, Effect.sleep(checkMillis)))
   }
 
   return {
-    /** Those who follow their places in a mechanism. */
-    subscribers: (seat: ActorSlot): Subscribers =>
-      (seat.subscribers ??= new Subscribers({
+    /** Returns the subscribers to places in a mechanism. */
+    subscribers: (slot: ActorSlot): Subscribers =>
+      (slot.subscribers ??= new Subscribers({
         viewMany: (consumerIds) =>
           Effect.suspend(() =>
-            elsewhere === undefined || holds(seat.id)
-              ? (seat.actor?.viewMany(consumerIds) ?? notRunning)
-              : elsewhere.viewMany(seat.id, consumerIds)
+            elsewhere === undefined || owns(slot.id)
+              ? (slot.actor?.viewMany(consumerIds) ?? notRunning)
+              : elsewhere.viewMany(slot.id, consumerIds)
           ),
-        fork: (loop) => void fork(Effect.raceFirst(loop, forwarded(seat)))
+        fork: (loop) => void fork(Effect.raceFirst(loop, forwarded(slot)))
       })),
 
-    /** Calls `onChange` when the mechanism itself has changed, or was rebuilt, until the answer is called. */
-    watch: (seat: ActorSlot, onChange: () => void): (() => void) => {
-      const unwatch = seat.watch(onChange)
-      const relaying = elsewhere === undefined ? undefined : fork(forwarded(seat))
+    /** Calls `onChange` when the mechanism itself has changed or was rebuilt. Returns an unsubscribe function. */
+    watch: (slot: ActorSlot, onChange: () => void): (() => void) => {
+      const unwatch = slot.watch(onChange)
+      const forwarder = elsewhere === undefined ? undefined : fork(forwarded(slot))
       return () => {
         unwatch()
-        relaying?.interruptUnsafe()
+        forwarder?.interruptUnsafe()
       }
     }
   }

@@ -1,67 +1,71 @@
 /**
- * Those who follow their places in one mechanism as they change (completions 3, "Live updates").
+ * Streams the changes of places in one mechanism to their subscribers (completions 3, "Live updates").
  *
- * After a commit the actor says whose places it changed, and has no more to do with it. One loop for each mechanism that
- * is followed looks at the committed state and tells whoever stands otherwise than it was told last: those whose own place
- * changed at once; the others, whose position may have moved, in a pass over all of them, of which at most one begins a
- * second, however many commits there were. It looks at a few at a time, so that everyone else has a turn in between.
+ * After a commit the actor reports whose places changed, and continues. One loop per mechanism with subscribers reads
+ * the committed state and sends each view that differs from the last one sent. Consumers whose own place changed come
+ * first. The others, whose positions may have moved, follow in a pass over all of them. At most one pass begins a
+ * second, however many commits there were. The loop reads a few places at a time and yields to other fibers in
+ * between.
  *
- * An audience outlives the actor: when that has been rebuilt, everybody is told how they stand then.
+ * Subscribers outlive the actor. When the actor has been rebuilt, each listener gets its current view.
  */
 import { Cause, Clock, Effect, Equal, Latch } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { MechanismViews } from "../actor/Actor.ts"
 
-/** Why a listener will be told nothing more: nothing will change any more, or its consumer has opened too many others. */
+/** Why a listener gets no more views: the mechanism is over, or its consumer has opened too many other streams. */
 export type Ending = "CLOSED" | "REPLACED"
 
-/** Someone who follows one consumer's place, in one audience. There may be very many. */
+/** A subscription to one consumer's place. There may be very many. */
 export interface Listener<View = unknown> {
   readonly consumerId: string
-  /** The sequence of the mechanism at which it was told last, before it was cut off; undefined if never. */
+  /** The event number of the last view that was sent before the stream was cut off; undefined if none was. */
   readonly since: number | undefined
-  /** The audience's own note: the view it was told last; undefined if none. */
-  told: unknown
-  /** Tells how the consumer stands as of a sequence of the mechanism. What fails is told again within a second or so. */
-  tell(view: View, sequence: number): Effect.Effect<void, unknown>
-  /** Called once at most; nothing is told after it. */
+  /** The last view that was sent, for `Subscribers` alone; undefined if none was. */
+  lastView: unknown
+  /**
+   * Sends the consumer's view as of an event number of the mechanism. After a failure the view is sent again within
+   * about a second.
+   */
+  send(view: View, sequence: number): Effect.Effect<void, unknown>
+  /** Ends the stream. Called at most once; no view is sent afterwards. */
   end(ending: Ending): void
 }
 
-/** Where to follow places. */
+/** A source of changes to places. */
 export interface Following<View> {
-  /** From here on the listener is told; first of all, how its consumer stands now. */
+  /** Adds a listener. It first gets its consumer's current view. */
   add(listener: Listener<View>): void
   remove(listener: Listener<View>): void
 }
 
-/** Streams of one consumer in one mechanism; another one ends the oldest. */
+/** Streams of one consumer in one mechanism. One more ends the oldest. */
 export const streamsOfOneMax = 5
 
-/** Between the beginnings of two passes: a position is told once a second at most. */
+/** Time between the beginnings of two passes: a position is sent at most once a second. */
 const passIntervalMillis = 1_000
 
-/** Looked at without a break: each costs some 40 µs if it has to be told. */
+/** Places that are read without a break. Each costs some 40 µs if it has to be sent. */
 const sliceMax = 64
 
-/** When the mechanism cannot be looked at: it is asked again when it has been rebuilt, or after this time. */
+/** Time before the loop retries when it could not read the mechanism. A rebuilt actor ends the wait. */
 const retryMillis = 1_000
 
 export class Subscribers implements Following<unknown> {
   private readonly listeners = new Map<string, Array<Listener>>()
-  /** Consumers to be looked at at once. */
+  /** Consumers that the loop reads next. */
   private readonly urgent = new Set<string>()
-  /** The consumers that the pass under way has not come to. */
+  /** The consumers that the current pass has not reached. */
   private pass: Iterator<string> | undefined
   private nextPassAt: Millis = 0
-  /** Whether anything has changed since the last pass began. */
+  /** True if anything has changed since the last pass began. */
   private isStale = false
-  private isTelling = false
-  private readonly bell = Latch.makeUnsafe()
+  private isRunning = false
+  private readonly wake = Latch.makeUnsafe()
   private readonly viewMany: (consumerIds: ReadonlyArray<string>) => Effect.Effect<MechanismViews, unknown>
   private readonly fork: (loop: Effect.Effect<void>) => void
 
-  /** `viewMany` looks at the committed state; `fork` lets the loop run, which ends when nobody listens any more. */
+  /** `viewMany` reads the committed state. `fork` runs the loop, which ends when the last listener leaves. */
   constructor(options: {
     readonly viewMany: (consumerIds: ReadonlyArray<string>) => Effect.Effect<MechanismViews, unknown>
     readonly fork: (loop: Effect.Effect<void>) => void
@@ -80,9 +84,9 @@ export class Subscribers implements Following<unknown> {
     if (others === undefined) this.listeners.set(consumerId, [listener])
     else if (others.push(listener) > streamsOfOneMax) others.shift()!.end("REPLACED")
     this.urgent.add(consumerId)
-    this.bell.openUnsafe()
-    if (this.isTelling) return
-    this.isTelling = true
+    this.wake.openUnsafe()
+    if (this.isRunning) return
+    this.isRunning = true
     this.fork(this.loop)
   }
 
@@ -91,49 +95,49 @@ export class Subscribers implements Following<unknown> {
     const left = this.listeners.get(consumerId)?.filter((other) => other !== listener) ?? []
     if (left.length > 0) this.listeners.set(consumerId, left)
     else this.listeners.delete(consumerId)
-    if (this.listeners.size === 0) this.bell.openUnsafe()
+    if (this.listeners.size === 0) this.wake.openUnsafe()
   }
 
-  /** A commit has changed these consumers' places. */
+  /** Records that a commit has changed these consumers' places. */
   changed(consumerIds: Iterable<string>): void {
     if (this.listeners.size === 0) return
-    let hasNews = !this.isStale
+    let mustWake = !this.isStale
     for (const consumerId of consumerIds) {
       if (!this.listeners.has(consumerId)) continue
       this.urgent.add(consumerId)
-      hasNews = true
+      mustWake = true
     }
     this.isStale = true
-    if (hasNews) this.bell.openUnsafe()
+    if (mustWake) this.wake.openUnsafe()
   }
 
-  /** The mechanism is there again, as it was stored. */
+  /** Records that the actor was rebuilt from the journal. */
   rebuilt(): void {
-    for (const listener of [...this.listeners.values()].flat()) listener.told = undefined
+    for (const listener of [...this.listeners.values()].flat()) listener.lastView = undefined
     this.pass = undefined
     this.nextPassAt = 0
     this.isStale = true
-    this.bell.openUnsafe()
+    this.wake.openUnsafe()
   }
 
   private readonly loop: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     for (;;) {
-      // Whoever rang, and whatever else waits for this process, goes on first.
+      // The fiber that opened the latch, and other fibers of this process, run first.
       yield* Effect.yieldNow
       if (this.listeners.size === 0) {
-        this.isTelling = false
+        this.isRunning = false
         return
       }
       const now = yield* Clock.currentTimeMillis
       const consumerIds = this.nextSlice(now)
-      if (consumerIds.length === 0) yield* this.news(this.isStale ? this.nextPassAt - now : undefined)
-      else yield* this.look(consumerIds)
+      if (consumerIds.length === 0) yield* this.waitForChange(this.isStale ? this.nextPassAt - now : undefined)
+      else yield* this.readAndSend(consumerIds)
     }
   })
 
-  /** Whom to look at next: some of those whose places changed, and some of those that a pass has to come to. */
+  /** Returns the consumers to read next: those whose places changed, and the next ones of the pass. */
   private nextSlice(now: Millis): ReadonlyArray<string> {
-    const consumerIds = taken(this.urgent.values())
+    const consumerIds = takeSlice(this.urgent.values())
     for (const consumerId of consumerIds) this.urgent.delete(consumerId)
     if (this.pass === undefined && this.isStale && this.nextPassAt <= now) {
       this.pass = this.listeners.keys()
@@ -141,55 +145,55 @@ export class Subscribers implements Following<unknown> {
       this.isStale = false
     }
     if (this.pass === undefined) return consumerIds
-    const passed = taken(this.pass)
+    const passed = takeSlice(this.pass)
     if (passed.length < sliceMax) this.pass = undefined
     return consumerIds.length === 0 ? passed : [...new Set([...consumerIds, ...passed])]
   }
 
-  /** Returns when something has happened, or after the given time. */
-  private news(millis: number | undefined): Effect.Effect<unknown> {
-    this.bell.closeUnsafe()
-    return millis === undefined ? this.bell.await : Effect.timeoutOption(this.bell.await, millis)
+  /** Waits for a change, or for the given time. */
+  private waitForChange(millis: number | undefined): Effect.Effect<unknown> {
+    this.wake.closeUnsafe()
+    return millis === undefined ? this.wake.await : Effect.timeoutOption(this.wake.await, millis)
   }
 
-  private look(consumerIds: ReadonlyArray<string>): Effect.Effect<unknown> {
+  private readAndSend(consumerIds: ReadonlyArray<string>): Effect.Effect<unknown> {
     return this.viewMany(consumerIds).pipe(
-      Effect.flatMap((views) => this.tellAll(consumerIds, views)),
+      Effect.flatMap((views) => this.sendAll(consumerIds, views)),
       Effect.catchCause((cause) => {
         for (const consumerId of consumerIds) this.urgent.add(consumerId)
-        return Effect.andThen(logDefect(cause), this.news(retryMillis))
+        return Effect.andThen(logDefect(cause), this.waitForChange(retryMillis))
       })
     )
   }
 
-  private tellAll(
+  private sendAll(
     consumerIds: ReadonlyArray<string>,
     { views, sequence, isOver }: MechanismViews
   ): Effect.Effect<void> {
     const listeners = consumerIds.map((consumerId) => this.listeners.get(consumerId) ?? [])
-    const news = listeners.flatMap((ofOne, index) => {
+    const sends = listeners.flatMap((ofConsumer, index) => {
       const view = views[index]
-      return ofOne.flatMap((listener) => {
-        if (isSame(listener.told, view)) return []
-        // Whoever was told of this very sequence on an earlier stream knows the view already.
-        const isKnown = listener.told === undefined && listener.since === sequence
-        listener.told = view
-        return isKnown ? [] : [this.tell(listener, view, sequence)]
+      return ofConsumer.flatMap((listener) => {
+        if (isSame(listener.lastView, view)) return []
+        // A consumer that got this event number on an earlier stream already has the view.
+        const isKnown = listener.lastView === undefined && listener.since === sequence
+        listener.lastView = view
+        return isKnown ? [] : [this.send(listener, view, sequence)]
       })
     })
-    const told = Effect.forEach(news, (tell) => tell, { concurrency: "unbounded", discard: true })
-    if (!isOver) return told
+    const sent = Effect.forEach(sends, (send) => send, { concurrency: "unbounded", discard: true })
+    if (!isOver) return sent
     return Effect.andThen(
-      told,
+      sent,
       Effect.sync(() => {
         for (const listener of listeners.flat()) listener.end("CLOSED")
       })
     )
   }
 
-  private tell(listener: Listener, view: unknown, sequence: number): Effect.Effect<void> {
-    return Effect.catchCause(listener.tell(view, sequence), (cause) => {
-      listener.told = undefined
+  private send(listener: Listener, view: unknown, sequence: number): Effect.Effect<void> {
+    return Effect.catchCause(listener.send(view, sequence), (cause) => {
+      listener.lastView = undefined
       this.isStale = true
       return logDefect(cause)
     })
@@ -197,10 +201,10 @@ export class Subscribers implements Following<unknown> {
 }
 
 const logDefect = (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
-  Cause.hasDies(cause) ? Effect.logError("A live stream could not be told", cause) : Effect.void
+  Cause.hasDies(cause) ? Effect.logError("A live stream could not be sent to", cause) : Effect.void
 
-/** The next of them, as many as are looked at without a break. */
-function taken(consumerIds: Iterator<string>): Array<string> {
+/** Takes the next consumers, up to the size of a slice. */
+function takeSlice(consumerIds: Iterator<string>): Array<string> {
   const found: Array<string> = []
   while (found.length < sliceMax) {
     const next = consumerIds.next()
@@ -212,10 +216,10 @@ function taken(consumerIds: Iterator<string>): Array<string> {
 
 type Fields = { readonly [name: string]: unknown }
 
-/** Whether two views show the same; they are flat but for an odd field. */
-function isSame(told: unknown, view: unknown): boolean {
-  if (told === undefined) return false
-  const [one, other] = [told as Fields, view as Fields]
+/** True if two views show the same. Views are flat except for an occasional field. */
+function isSame(sent: unknown, view: unknown): boolean {
+  if (sent === undefined) return false
+  const [one, other] = [sent as Fields, view as Fields]
   const names = Object.keys(one)
   return (
     names.length === Object.keys(other).length &&

@@ -1,5 +1,6 @@
 /**
- * The Admin API: what an organization's server can do, with the secret key on every operation (completions 2 and 4).
+ * The Admin API: the operations of an organization's server. Every operation takes the secret key (completions 2 and
+ * 4).
  */
 import { HttpApi } from "effect/http-api"
 import { AdminKey } from "../credentials/Credentials.ts"

@@ -1,6 +1,4 @@
-/**
- * The Admin API as the server serves it: the contract with everything it does behind it, and its description.
- */
+/** The Admin API as the server serves it: its declaration, its handlers and its description. */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AdminKey } from "../credentials/Credentials.ts"
@@ -12,10 +10,10 @@ import { AdminApi } from "./Api.ts"
 import * as Handlers from "./records/Handlers.ts"
 import { StreamKey } from "./organization/LastingKey.ts"
 
-/** Live streams of the Admin API that one process has open: there are few admins, and nobody may use up all its memory. */
+/** Live streams of the Admin API in one process. The limit keeps admins from using up the memory of the process. */
 const adminStreamsMax = 1_000
 
-/** The routes of the admin listener; need the database, the journal, the engine and what checks keys. */
+/** The routes of the admin listener. They need the database, the journal, the engine and the checks of keys. */
 export const layer = Layer.merge(
   HttpApiBuilder.layer(AdminApi).pipe(
     Layer.provide(Handlers.layer),

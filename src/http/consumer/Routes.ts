@@ -1,7 +1,4 @@
-/**
- * Everything the consumer listener answers, for the server to listen with. Needs the engine, and what `auth/` knows of
- * keys, consumers, sessions, tokens and grants, and the database for records.
- */
+/** The routes of the consumer listener. They need the engine, the services of `auth/`, and the database for records. */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
@@ -50,10 +47,10 @@ const noRecordsWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) => {
   return Layer.mergeAll(api, System.layer(ConsumerApi, "public"), System.layerKeys)
 }
 
-/** Needs the records of experiences and consumers as well: for what runs without a database. */
+/** Also needs the records of experiences and consumers, for processes without a database. */
 export const layerNoRecords = noRecordsWith(Credentials.layerConsumer)
 
-/** For callers who are known by other means. */
+/** With other checks of credentials. */
 export const layerWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) =>
   noRecordsWith(credentials).pipe(
     Layer.provide(

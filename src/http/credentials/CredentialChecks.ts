@@ -1,9 +1,9 @@
 /**
- * How what a request shows is looked up: keys, access tokens, and the consumer a server names. A check that passes answers
- * who is calling; `Credentials.ts` says which operations use which.
+ * Looks up the credentials of a request: keys, access tokens, and the consumer that a server names. A check returns the
+ * caller. `Credentials.ts` declares which operations use which check.
  */
 import { Effect, Result, Schema } from "effect"
-import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpServerRequest } from "effect/http"
 import { ApiKeys, type KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import { Consumers } from "../../auth/sessions/Consumers.ts"
 import { Tokens, type VerifiedAccess } from "../../auth/tokens/Tokens.ts"
@@ -13,44 +13,45 @@ import { NotFound, ServiceUnavailable, Unauthorized, type ValidationError } from
 import { issueAt } from "../errors/Issues.ts"
 import { type Admission, admissions, exhaustion } from "../limits/RateLimit.ts"
 import { invalidInput } from "../errors/Validation.ts"
+import { restrictingOrigin } from "./AllowedOrigins.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 export type KeyRefusal = Unauthorized | ServiceUnavailable
 export type ConsumerRefusal = KeyRefusal | NotFound | ValidationError
 export type Check<A, E> = (request: Request) => Effect.Effect<A, E>
 
-/** A consumer, or a server for it, and the key that was shown. */
+/** A consumer that acts, or that a server acts for, and the key of the request. */
 export interface ActingConsumer {
   readonly holder: KeyHolder
   readonly consumer: {
     readonly tenant: Tenant
     readonly consumerId: string
     readonly isGuest: boolean
-    /** Of the key that was shown. */
+    /** The key of the request. */
     readonly keyId: string
-    /** The session whose token was shown; absent where a server acts for the consumer. */
+    /** The session of the access token. Absent if a server acts for the consumer. */
     readonly sessionId?: string
-    /** The secret key as records name it, where a server acts for the consumer. */
+    /** The secret key as records name it, if a server acts for the consumer. */
     readonly by?: string
   }
 }
 
-/** A key as records name it: `createdBy`, `statusOverrideBy` and the like. */
+/** A key as records name it, for example in `createdBy` and `statusOverrideBy`. */
 export const nameOf = ({ keyId }: KeyHolder): string => `api_key:${keyId}`
 
-/** A session whose token was shown without a key, and the publishable key of its tenant. */
+/** A session whose token came without a key, and the publishable key of its tenant. */
 export interface ActingSession {
   readonly holder: KeyHolder
   readonly access: VerifiedAccess
 }
 
-/** Credentials that are needed for longer than a request. */
+/** The credentials of a stream, which outlives its request. */
 export interface StreamCredentials {
-  /** True once the access token has expired or its session is known here to have ended. Costs next to nothing. */
+  /** True if the access token has expired or its session is known here to have ended. It reads memory only. */
   hasEnded(now: Millis): boolean
   /**
-   * Whether they would be let in again. While the database is out of reach, and what is remembered does not tell, they are
-   * taken to be good still: nothing new happens then either.
+   * Checks whether the credentials would be accepted again. While the database is unavailable and memory does not have
+   * the answer, they count as accepted, because nothing new happens then either.
    */
   areGood(): Effect.Effect<boolean>
 }
@@ -58,30 +59,44 @@ export interface StreamCredentials {
 const authenticationRequired = new Unauthorized({ error: "Authentication required" })
 const secretKeyRequired = new Unauthorized({ error: "Secret key required" })
 
-/** The checks, on what `auth/` knows; and how callers that pass are counted. */
+/** The checks of all classes of operations, and how callers that pass are counted. */
 export const makeChecks = Effect.gen(function* () {
+  const keys = yield* makeKeyChecks
+  const { consumer, ...tokens } = yield* makeTokenChecks(keys)
+  const streams = yield* makeStreamCredentials(
+    consumer(() => Effect.void),
+    keys
+  )
+  const { publishableKey, anyKey, secretKey } = keys
+  return { publishableKey, anyKey, secretKey, consumer, ...tokens, ...streams, admission: yield* admissions }
+})
+
+type KeyChecks = Effect.Success<typeof makeKeyChecks>
+
+const makeKeyChecks = Effect.gen(function* () {
   const keys = yield* ApiKeys
   const tokens = yield* Tokens
-  const consumers = yield* Consumers
-
-  const admission = yield* admissions
   const isExhausted = yield* exhaustion
 
-  /** Who the key speaks for. A caller with too many bad requests behind it has only keys that are known already. */
-  const lookup = (request: Request, key: string | undefined) => {
+  /** The holder of the key. A caller with too many failed requests is only looked up in memory. */
+  const lookup = (request: Request, key: string | undefined, find = keys.lookup) => {
     if (key === undefined) return Effect.undefined
-    const found = isExhausted(request) ? keys.lookupRemembered(key) : keys.lookup(key)
+    const found = isExhausted(request) ? keys.lookupRemembered(key) : find(key)
     return restrictingOrigin(request, Effect.catchTag(found, "Unavailable", outOfReach))
   }
 
-  const verifyAccess = (token: string) => Effect.catchTag(tokens.verifyAccess(token), "Unavailable", outOfReach)
+  const verifyAccess = (token: string, verify = tokens.verifyAccess) =>
+    Effect.catchTag(verify(token), "Unavailable", outOfReach)
 
-  const publishableKey: Check<KeyHolder, KeyRefusal> = (request) =>
-    Effect.flatMap(lookup(request, request.headers["x-publishable-key"]), (holder) =>
-      holder?.kind === "publishable" ? Effect.succeed(holder) : Effect.fail(authenticationRequired)
-    )
+  const publishableBy =
+    (find: typeof keys.lookup): Check<KeyHolder, KeyRefusal> =>
+    (request) =>
+      Effect.flatMap(lookup(request, request.headers["x-publishable-key"], find), (holder) =>
+        holder?.kind === "publishable" ? Effect.succeed(holder) : Effect.fail(authenticationRequired)
+      )
+  const publishableKey = publishableBy(keys.lookup)
 
-  /** The holder of a secret key; another key is refused with `otherwise`. */
+  /** The holder of a secret key. Fails with `otherwise` for a key of another kind. */
   const secretHolder = (request: Request, key: string, otherwise: Unauthorized) =>
     Effect.flatMap(lookup(request, key), (holder) => {
       if (holder === undefined) return Effect.fail(authenticationRequired)
@@ -96,7 +111,7 @@ export const makeChecks = Effect.gen(function* () {
   const secretKey: Check<KeyHolder, KeyRefusal> = (request) => {
     const bearer = bearerOf(request)
     if (isKey(bearer)) return secretHolder(request, bearer, secretKeyRequired)
-    // A credential that is good elsewhere is told apart from one that is good nowhere.
+    // A credential that other operations accept gets another error than one that none accepts.
     const other: Effect.Effect<unknown, ServiceUnavailable> =
       bearer === undefined ? lookup(request, request.headers["x-publishable-key"]) : verifyAccess(bearer)
     return Effect.flatMap(other, (known) =>
@@ -104,44 +119,19 @@ export const makeChecks = Effect.gen(function* () {
     )
   }
 
-  const consumerByToken = (
-    request: Request,
-    token: string,
-    admit: Admission
-  ): Effect.Effect<ActingConsumer, ConsumerRefusal> =>
-    Effect.flatMap(publishableKey(request), (holder) =>
-      Effect.flatMap(verifyAccess(token), (access): Effect.Effect<ActingConsumer, ConsumerRefusal> => {
-        if (access === undefined || !sameTenant(access.tenant, holder.tenant))
-          return Effect.fail(authenticationRequired)
-        const { consumerId, sessionType, sessionId } = access
-        const { tenant, keyId } = holder
-        const consumer = { tenant, consumerId, isGuest: sessionType === "guest", keyId, sessionId }
-        return Effect.as(admit(request, holder, consumerId), { holder, consumer })
-      })
-    )
-
-  /** What the token that was shown says; it must be one, and the tenant's if there is a tenant. */
-  const accessOf = (request: Request, tenant?: Tenant): Effect.Effect<VerifiedAccess, KeyRefusal> => {
-    const bearer = bearerOf(request)
-    if (bearer === undefined || isKey(bearer)) return Effect.fail(authenticationRequired)
-    return Effect.flatMap(verifyAccess(bearer), (access) =>
-      access === undefined || (tenant !== undefined && !sameTenant(access.tenant, tenant))
-        ? Effect.fail(authenticationRequired)
-        : Effect.succeed(access)
-    )
+  /** The checks of a status read, which do without the database while it is away. */
+  const forStatus = {
+    publishableKey: publishableBy(keys.lookupForStatus),
+    verifyAccess: (token: string) => verifyAccess(token, tokens.verifyForStatus)
   }
 
-  /** A caller without a key is counted, and held to its origins, as one that shows its tenant's publishable key. */
-  const tokenAlone: Check<ActingSession, KeyRefusal> = (request) =>
-    Effect.flatMap(accessOf(request), (access) =>
-      Effect.flatMap(
-        restrictingOrigin(request, Effect.catchTag(keys.publishableOf(access.tenant), "Unavailable", outOfReach)),
-        (holder): Effect.Effect<ActingSession, KeyRefusal> =>
-          holder === undefined ? Effect.fail(authenticationRequired) : Effect.succeed({ holder, access })
-      )
-    )
+  return { verifyAccess, publishableKey, secretHolder, anyKey, secretKey, forStatus }
+})
 
-  const consumerByServer = Effect.fnUntraced(function* (request: Request, key: string, admit: Admission) {
+/** Makes the check of a server that acts for the consumer it names. */
+const makeConsumerByServer = Effect.fnUntraced(function* ({ secretHolder }: KeyChecks) {
+  const consumers = yield* Consumers
+  return Effect.fnUntraced(function* (request: Request, key: string, admit: Admission) {
     const holder = yield* secretHolder(request, key, authenticationRequired)
     const header = request.headers["x-consumer-id"]
     if (header === undefined) return yield* authenticationRequired
@@ -154,29 +144,73 @@ export const makeChecks = Effect.gen(function* () {
     if (found === undefined) return yield* NotFound.of("Consumer")
     return { holder, consumer: { tenant, consumerId, isGuest: found.isGuest, keyId, by: nameOf(holder) } }
   })
+})
 
-  const consumer =
-    (admit: Admission): Check<ActingConsumer, ConsumerRefusal> =>
-    (request) => {
-      const bearer = bearerOf(request)
-      // Refused in any case; but who is refused, and so where that may be read, the key says.
-      if (bearer === undefined) return Effect.andThen(publishableKey(request), Effect.fail(authenticationRequired))
-      return isKey(bearer) ? consumerByServer(request, bearer, admit) : consumerByToken(request, bearer, admit)
-    }
+const makeTokenChecks = Effect.fnUntraced(function* (checks: KeyChecks) {
+  const { verifyAccess, publishableKey } = checks
+  const keys = yield* ApiKeys
+  const consumerByServer = yield* makeConsumerByServer(checks)
 
-  /** The credentials of a consumer that was let in, for as long as they may be needed. */
-  const lasting: Check<StreamCredentials, ServiceUnavailable> = (request) => {
+  const consumerByToken = (
+    request: Request,
+    token: string,
+    admit: Admission,
+    by: Pick<KeyChecks, "publishableKey" | "verifyAccess">
+  ): Effect.Effect<ActingConsumer, ConsumerRefusal> =>
+    Effect.flatMap(by.publishableKey(request), (holder) =>
+      Effect.flatMap(by.verifyAccess(token), (access): Effect.Effect<ActingConsumer, ConsumerRefusal> => {
+        if (access === undefined || !sameTenant(access.tenant, holder.tenant))
+          return Effect.fail(authenticationRequired)
+        const { consumerId, sessionType, sessionId } = access
+        const { tenant, keyId } = holder
+        const consumer = { tenant, consumerId, isGuest: sessionType === "guest", keyId, sessionId }
+        return Effect.as(admit(request, holder, consumerId), { holder, consumer })
+      })
+    )
+
+  /** The claims of the request's access token. Fails if there is none, or if it is another tenant's. */
+  const accessOf = (request: Request, tenant?: Tenant): Effect.Effect<VerifiedAccess, KeyRefusal> => {
     const bearer = bearerOf(request)
-    const shown = bearer === undefined || isKey(bearer) ? Effect.undefined : verifyAccess(bearer)
-    return Effect.map(shown, (access) => new ShownCredentials(request, access, checkAgain))
+    if (bearer === undefined || isKey(bearer)) return Effect.fail(authenticationRequired)
+    return Effect.flatMap(verifyAccess(bearer), (access) =>
+      access === undefined || (tenant !== undefined && !sameTenant(access.tenant, tenant))
+        ? Effect.fail(authenticationRequired)
+        : Effect.succeed(access)
+    )
   }
 
-  const checkAgain = consumer(() => Effect.void)
+  /** A caller without a key is counted under its tenant's publishable key and is limited to the same origins. */
+  const tokenAlone: Check<ActingSession, KeyRefusal> = (request) =>
+    Effect.flatMap(accessOf(request), (access) =>
+      Effect.flatMap(
+        restrictingOrigin(request, Effect.catchTag(keys.publishableOf(access.tenant), "Unavailable", outOfReach)),
+        (holder): Effect.Effect<ActingSession, KeyRefusal> =>
+          holder === undefined ? Effect.fail(authenticationRequired) : Effect.succeed({ holder, access })
+      )
+    )
 
-  /** The same of a secret key by itself. */
-  const lastingKey = (request: Request): StreamCredentials => new ShownCredentials(request, undefined, secretKey)
+  /** The check of a consumer that acts; for a status read, one that was verified before the database went away will do. */
+  const consumer =
+    (admit: Admission, isForStatus = false): Check<ActingConsumer, ConsumerRefusal> =>
+    (request) => {
+      const bearer = bearerOf(request)
+      // The request is refused in any case. The key decides which origins may read the refusal.
+      if (bearer === undefined) return Effect.andThen(publishableKey(request), Effect.fail(authenticationRequired))
+      return isKey(bearer)
+        ? consumerByServer(request, bearer, admit)
+        : consumerByToken(request, bearer, admit, isForStatus ? checks.forStatus : checks)
+    }
 
-  /** A class, because there may be very many at a time. */
+  return { consumer, accessOf, tokenAlone }
+})
+
+const makeStreamCredentials = Effect.fnUntraced(function* (
+  checkAgain: Check<ActingConsumer, ConsumerRefusal>,
+  { verifyAccess, secretKey }: KeyChecks
+) {
+  const tokens = yield* Tokens
+
+  /** A class, because a process holds very many of them. */
   class ShownCredentials implements StreamCredentials {
     private readonly request: Request
     private readonly access: VerifiedAccess | undefined
@@ -197,7 +231,17 @@ export const makeChecks = Effect.gen(function* () {
     }
   }
 
-  return { publishableKey, anyKey, secretKey, consumer, lasting, lastingKey, accessOf, tokenAlone, admission }
+  /** The stream credentials of a consumer's request. */
+  const lasting: Check<StreamCredentials, ServiceUnavailable> = (request) => {
+    const bearer = bearerOf(request)
+    const shown = bearer === undefined || isKey(bearer) ? Effect.undefined : verifyAccess(bearer)
+    return Effect.map(shown, (access) => new ShownCredentials(request, access, checkAgain))
+  }
+
+  /** The stream credentials of a request with a secret key. */
+  const lastingKey = (request: Request): StreamCredentials => new ShownCredentials(request, undefined, secretKey)
+
+  return { lasting, lastingKey }
 })
 
 const decodeId = Schema.decodeUnknownResult(Id)
@@ -207,41 +251,9 @@ const malformedConsumerId = (header: string) =>
     issueAt({ "x-consumer-id": header }, "x-consumer-id", { kind: "validation", type: "uuid", expected: "a UUID" })
   ])
 
-const allowOrigin = "access-control-allow-origin"
-
 const outOfReach = () => Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))
 
-/**
- * Answers of the Consumer API may be read from any origin, unless the organization names its own: then only from those,
- * refusals included, as soon as a key says which organization it is. (A preflight carries no key.)
- */
-const restrictingOrigin = <E, R>(
-  request: Request,
-  lookup: Effect.Effect<KeyHolder | undefined, E, R>
-): Effect.Effect<KeyHolder | undefined, E, R> => {
-  const origin = request.headers["origin"]
-  if (origin === undefined) return lookup
-  return Effect.tap(lookup, (holder) => {
-    const origins = holder?.allowedOrigins
-    if (origins === undefined) return Effect.void
-    return Effect.withFiber(({ context }) => {
-      const isAllowed = origins.includes(origin)
-      HttpEffect.appendPreResponseHandlerUnsafe(context, (_, response) => {
-        // The Admin API is for no browser.
-        if (response.headers[allowOrigin] === undefined) return Effect.succeed(response)
-        const varied = HttpServerResponse.setHeader(response, "vary", "Origin")
-        return Effect.succeed(
-          isAllowed
-            ? HttpServerResponse.setHeader(varied, allowOrigin, origin)
-            : HttpServerResponse.removeHeader(varied, allowOrigin)
-        )
-      })
-      return Effect.void
-    })
-  })
-}
-
-/** What follows `Bearer ` in `Authorization`. */
+/** The text after `Bearer ` in `Authorization`. */
 export function bearerOf(request: Request): string | undefined {
   const header = request.headers["authorization"]
   return header !== undefined && /^bearer /i.test(header) ? header.slice("bearer ".length).trim() : undefined

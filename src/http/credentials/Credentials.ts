@@ -1,8 +1,9 @@
 /**
- * Who is calling (completions 2). Each class of operations has one middleware here; it accepts the credentials of its row
- * and provides what they prove. A known key and a known token cost no SQL and no signature check.
+ * The callers of operations (completions 2). Each class of operations has one middleware here. It accepts the
+ * credentials of its class and provides the caller. A remembered key and a remembered token cost no SQL and no
+ * signature check.
  *
- * `requirement` is the same row as OpenAPI says it; `describe` in `OpenApi.ts` puts it on every operation.
+ * `requirement` lists the same credentials for OpenAPI; `describe` in `OpenApi.ts` adds them to every operation.
  */
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -29,56 +30,30 @@ import {
   ValidationError
 } from "../errors/Errors.ts"
 import type { Admission } from "../limits/RateLimit.ts"
+import type { Requirement } from "./SecuritySchemes.ts"
 
-/** The tenant a key speaks for, and the key as records name it. */
+/** The tenant of the key, and the key as records name it. */
 export class CurrentTenant extends Context.Service<CurrentTenant, { readonly tenant: Tenant; readonly by: string }>()(
   "usher/http/credentials/CurrentTenant"
 ) {}
 
-/** The consumer that acts, or for whom its organization's server acts. */
-export class CurrentConsumer extends Context.Service<CurrentConsumer, ActingConsumer["consumer"]>()(
+/** The consumer that acts, or that its organization's server acts for. */
+export type Consumer = ActingConsumer["consumer"]
+
+/** The consumer of the request. */
+export class CurrentConsumer extends Context.Service<CurrentConsumer, Consumer>()(
   "usher/http/credentials/CurrentConsumer"
 ) {}
 
-/** The credentials behind an answer that lasts: a stream outlives the request that showed them. */
+/** The credentials of a stream, which outlives its request. */
 export class CurrentStreamCredentials extends Context.Service<CurrentStreamCredentials, StreamCredentials>()(
   "usher/http/credentials/LastingCredentials"
 ) {}
 
-/** The session whose access token was shown; empty where none was needed. */
+/** The session of the access token. It is empty if the operation needs no token and got none. */
 export class CurrentSession extends Context.Service<CurrentSession, { readonly access?: VerifiedAccess }>()(
   "usher/http/credentials/CurrentSession"
 ) {}
-
-/** One of the credentials an operation accepts: OpenAPI security schemes that are all needed together. */
-export type Requirement = { readonly [scheme in keyof typeof securitySchemes]?: readonly [] }
-
-/** The OpenAPI security schemes. */
-export const securitySchemes = {
-  publishableKey: {
-    type: "apiKey",
-    in: "header",
-    name: "X-Publishable-Key",
-    description: "Publishable key of the organization: `pk_live_…` or `pk_test_…`."
-  },
-  accessToken: {
-    type: "http",
-    scheme: "bearer",
-    bearerFormat: "JWT",
-    description: "Access token of a consumer's session."
-  },
-  secretKey: {
-    type: "http",
-    scheme: "bearer",
-    description: "Secret key of the organization: `sk_live_…` or `sk_test_…`. For servers only."
-  },
-  consumerId: {
-    type: "apiKey",
-    in: "header",
-    name: "X-Consumer-Id",
-    description: "With the secret key: the consumer the server acts for."
-  }
-} as const
 
 const keyErrors = [Unauthorized, RateLimitExceededWithHeaders, ServiceUnavailableWithHeaders] as const
 
@@ -112,7 +87,7 @@ export class SessionCreation extends HttpApiMiddleware.Service<SessionCreation, 
   )
 }
 
-/** One-time code verification: publishable key, and with it, if there is a guest to be upgraded, its access token. */
+/** One-time code verification: publishable key, and also the access token of a guest that is upgraded. */
 export class SessionUpgrade extends HttpApiMiddleware.Service<
   SessionUpgrade,
   { provides: CurrentTenant | CurrentSession }
@@ -154,6 +129,9 @@ export class SessionEnd extends HttpApiMiddleware.Service<SessionEnd, { provides
   )
 }
 
+/** Whether an operation is a status read: it is answered from memory while the database is away. */
+export const StatusRead = Context.Reference<boolean>("usher/http/credentials/StatusRead", { defaultValue: () => false })
+
 /** Consumer actions: publishable key and access token of the same tenant; or secret key and `X-Consumer-Id`. */
 export class ConsumerAction extends HttpApiMiddleware.Service<ConsumerAction, { provides: CurrentConsumer }>()(
   "usher/http/credentials/ConsumerAction",
@@ -167,7 +145,10 @@ export class ConsumerAction extends HttpApiMiddleware.Service<ConsumerAction, { 
     ConsumerAction,
     Effect.gen(function* () {
       const { consumer, admission } = yield* makeChecks
-      return (handle, { endpoint }) => withConsumer(consumer(admission("consumer", endpoint)), handle)
+      return (handle, { endpoint }) => {
+        const isStatusRead = Context.get(endpoint.annotations, StatusRead)
+        return withConsumer(consumer(admission("consumer", endpoint), isStatusRead), handle)
+      }
     })
   )
 }
@@ -213,9 +194,7 @@ export class ServerAction extends HttpApiMiddleware.Service<ServerAction, { prov
 /** Every operation of the Admin API: secret key. */
 export class AdminKey extends HttpApiMiddleware.Service<AdminKey, { provides: CurrentTenant }>()(
   "usher/http/credentials/AdminKey",
-  {
-    error: keyErrors
-  }
+  { error: keyErrors }
 ) {
   static readonly requirement: ReadonlyArray<Requirement> = [{ secretKey: [] }]
   static readonly layer = Layer.effect(
@@ -227,7 +206,7 @@ export class AdminKey extends HttpApiMiddleware.Service<AdminKey, { provides: Cu
   )
 }
 
-/** Everything the middlewares of the Consumer API need; the Admin API needs `AdminKey.layer` alone. */
+/** The middlewares of the Consumer API. The Admin API has `AdminKey.layer` only. */
 export const layerConsumer = Layer.mergeAll(
   PublicRead.layer,
   SessionCreation.layer,
@@ -238,7 +217,7 @@ export const layerConsumer = Layer.mergeAll(
   ServerAction.layer
 )
 
-/** Runs the operation for the key's tenant, if it may make another request. */
+/** Runs the operation for the tenant of the key, if its rate limits allow it. */
 const withTenant = <A, E, R>(
   check: Check<KeyHolder, KeyRefusal>,
   admit: Admission,
@@ -252,7 +231,7 @@ const withTenant = <A, E, R>(
     })
   })
 
-/** Runs the operation for the session, if its organization may make another request. */
+/** Runs the operation for the session, if its organization's rate limits allow it. */
 const withSession = <A, E, R>(
   check: Check<ActingSession, KeyRefusal>,
   admit: Admission,

@@ -1,7 +1,7 @@
 /**
- * The answers that are not a success, on both APIs (completions 1; interface document 7). Each is a class whose JSON body
- * is exactly its fields, so `{error}` or `{error, code, …}`, and whose status stands beside it. An endpoint lists those it
- * can answer with; those that any operation can answer with are declared once, by `Validation`.
+ * The error answers of both APIs (completions 1; interface document 7). Each is a class whose JSON body has its fields:
+ * `{error}` or `{error, code, …}`. The class declares its status. An endpoint lists its own errors; `Validation`
+ * declares those that any operation can have.
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -9,22 +9,22 @@ import { Timestamp } from "../../domain/values/Time.ts"
 
 /** One thing that is wrong with a request (interface document 7; completions 1). */
 export const Issue = Schema.Struct({
-  /** `schema`: of the wrong type or missing; `validation`: of the right type, but a check failed. */
+  /** `schema`: the value has the wrong type or is missing. `validation`: the type is right, but a check failed. */
   kind: Schema.Literals(["schema", "validation"]),
   /** The check's name, such as `string`, `uuid` or `max_value`. */
   type: Schema.String,
   expected: Schema.String,
-  /** What came, shortened; `undefined` where nothing came; never a secret. */
+  /** The received value, shortened; `undefined` if none was received. Never a secret. */
   received: Schema.String,
   message: Schema.String,
-  /** From the request's outermost object to the value. */
+  /** The path from the request's outermost object to the value. */
   path: Schema.Array(
     Schema.Struct({
-      /** What the value was looked up in. */
+      /** The type of the container of the key. */
       type: Schema.Literals(["object", "array"]),
       origin: Schema.Literal("value"),
       key: Schema.String,
-      /** The object or array it was looked up in, shortened, without secrets. */
+      /** The container, shortened and without secrets. */
       input: Schema.Json
     })
   )
@@ -37,30 +37,33 @@ export class ValidationError extends Schema.Error<ValidationError>("ValidationEr
   { httpApiStatus: 400, description: "The request is malformed" }
 ) {}
 
-/** 401: no credential, or one that is not accepted here. */
+/** 401: the credential is missing, or is not accepted here. */
 export class Unauthorized extends Schema.Error<Unauthorized>("Unauthorized")(
   { error: Schema.Literals(["Authentication required", "Secret key required"]) },
   { httpApiStatus: 401, description: "The credential is missing or not accepted" }
 ) {}
 
-/** 403: known, but not allowed. */
+/** 403: the caller is known, but may not do this. */
 export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(
   { error: Schema.String },
   { httpApiStatus: 403, description: "Not allowed" }
 ) {}
 
-/** 403: the request came over plain HTTP through an open network. The envelope refuses it before any operation is reached. */
+/**
+ * 403: the request came over plain HTTP through an open network. The envelope refuses it before it reaches an
+ * operation.
+ */
 export class HttpsRequired extends Schema.Error<HttpsRequired>("HttpsRequired")(
   { error: Schema.Literal("HTTPS required") },
   { httpApiStatus: 403, description: "The request came over plain HTTP" }
 ) {}
 
-/** 404: unknown, archived or another's; the three cannot be told apart. */
+/** 404: the record is unknown, archived or another tenant's. The answer does not show which. */
 export class NotFound extends Schema.Error<NotFound>("NotFound")(
   { error: Schema.String },
   { httpApiStatus: 404, description: "No such record" }
 ) {
-  /** `record` as a sentence begins with it: `NotFound.of("Queue")` says "Queue not found". */
+  /** Makes the error of a record. `NotFound.of("Queue")` reads "Queue not found". */
   static of(record: string): NotFound {
     return new NotFound({ error: `${record} not found` })
   }
@@ -72,7 +75,7 @@ export class Conflict extends Schema.Error<Conflict>("Conflict")(
   { httpApiStatus: 409, description: "The state does not allow it" }
 ) {}
 
-/** 409: the bid does not lead, or is below the price. `minimumBid` would be enough at this moment. */
+/** 409: the bid does not lead, or is below the price. `minimumBid` would be enough now. */
 export class BidConflict extends Schema.Error<BidConflict>("BidConflict")(
   { error: Schema.String, code: Schema.Literal("BID_TOO_LOW"), minimumBid: Schema.String },
   { httpApiStatus: 409, description: "The bid is too low; `minimumBid` would be enough at this moment" }
@@ -89,14 +92,14 @@ export class StockConflict extends Schema.Error<StockConflict>("StockConflict")(
   { httpApiStatus: 409, description: "More units of a variant are asked for than are left; nothing was counted" }
 ) {}
 
-/** 409 that may pass by itself: the same with `Retry-After`, in seconds. */
+/** 409 that can resolve itself: {@link Conflict} with `Retry-After`, in seconds. */
 export class ConflictForNow extends Schema.Error<ConflictForNow>("ConflictForNow")({
   error: Schema.String,
   code: Schema.String,
   retryAfterSeconds: Schema.Int
 }) {}
 
-/** {@link Conflict} or {@link ConflictForNow} as they travel, for operations that can have either. */
+/** {@link Conflict} or {@link ConflictForNow} in their encoded form, for operations that can have either. */
 export const ConflictWithHeaders = Schema.Union([Conflict, ConflictForNow])
   .pipe(
     HttpApiSchema.encodeToWithHeaders(
@@ -137,7 +140,7 @@ export class NotOpenYet extends Schema.Error<NotOpenYet>("NotOpenYet")({
   retryAfterSeconds: Schema.Int
 }) {}
 
-/** {@link NotOpenYet} as it travels: `{error, code: "NOT_OPEN", opensAt}` with `Retry-After`. */
+/** {@link NotOpenYet} in its encoded form: `{error, code: "NOT_OPEN", opensAt}` with `Retry-After`. */
 export const NotOpenYetWithHeaders = NotOpenYet.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
@@ -166,7 +169,7 @@ export class RateLimitExceeded extends Schema.Error<RateLimitExceeded>("RateLimi
   retryAfterSeconds: Schema.Int
 }) {}
 
-/** {@link RateLimitExceeded} as it travels: `{error: "Rate limit exceeded", retryAfter}` with `Retry-After`. */
+/** {@link RateLimitExceeded} in its encoded form: `{error: "Rate limit exceeded", retryAfter}` with `Retry-After`. */
 export const RateLimitExceededWithHeaders = RateLimitExceeded.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
@@ -187,18 +190,18 @@ export const RateLimitExceededWithHeaders = RateLimitExceeded.pipe(
   )
 ).annotate({ description: "Too many requests" })
 
-/** 500: a defect; the cause is in the log alone, under the request id. */
+/** 500: a defect. Only the log has the cause, under the request id. */
 export class InternalError extends Schema.Error<InternalError>("InternalError")(
   { error: Schema.Literal("Internal server error") },
   { httpApiStatus: 500, description: "A defect" }
 ) {}
 
-/** 503: the database is out of reach, the mechanism is overloaded or parked, or the process is draining. */
+/** 503: the database is unavailable, the mechanism is overloaded or parked, or the process is draining. */
 export class ServiceUnavailable extends Schema.Error<ServiceUnavailable>("ServiceUnavailable")({
   retryAfterSeconds: Schema.Int
 }) {}
 
-/** {@link ServiceUnavailable} as it travels: `{error: "Service unavailable"}` with `Retry-After`. */
+/** {@link ServiceUnavailable} in its encoded form: `{error: "Service unavailable"}` with `Retry-After`. */
 export const ServiceUnavailableWithHeaders = ServiceUnavailable.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {

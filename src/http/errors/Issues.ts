@@ -1,25 +1,17 @@
 /**
- * From what a schema found wrong to the issues a caller is told (interface document 7; completions 1).
+ * The issues of a request, in the form in which the caller gets them (interface document 7; completions 1).
  *
- * What is echoed is short, and bounded however large the request is; a value received as a secret is never echoed.
+ * Values in issues are short, and bounded for a request of any size. A value in a secret field is never shown.
  */
-import { SchemaAST, type SchemaIssue } from "effect"
+import type { SchemaIssue } from "effect"
 import type { Issue } from "./Errors.ts"
+import { describe, follow, redacted } from "./Excerpts.ts"
+import { collect, type Found, type Path } from "./Found.ts"
 
-/** Issues reported for one request at most, so that a hostile body cannot make a huge answer. */
+/** Issues of one request. The limit keeps a hostile body from causing a huge answer. */
 export const issuesMax = 100
 
-const textLengthMax = 100
-const entriesMax = 20
-
-/** What is a key or a token by its form. */
-const secretText = /[ps]k_(?:live|test)_[\w-]{4,}|eyJ[\w-]{8,}(?:\.[\w-]*){0,2}/g
-
-/** Fields whose value is a secret: one-time codes, access codes, tokens, keys, passwords. */
-const secretField = /^(code|accesscode|exchangecode|authorization)$|(token|secret|password|key)$/i
-const redacted = "[redacted]"
-
-/** The body is not JSON at all. */
+/** The issue of a body that is not JSON. */
 export const notJson: Issue = {
   kind: "schema",
   type: "json",
@@ -29,223 +21,26 @@ export const notJson: Issue = {
   path: []
 }
 
-/** One issue made by hand, for a check that no schema can express: at a key, or at the end of a path. */
+/** Makes an issue for a check that no schema can express: at a key, or at the end of a path. */
 export const issueAt = (
   input: { readonly [key: string]: unknown },
   at: string | Path,
   found: { readonly kind: Issue["kind"]; readonly type: string; readonly expected: string }
 ): Issue => toIssue({ ...found, isSettled: true }, input, typeof at === "string" ? [at] : at)
 
-/** The issue of a part of the input, as one of the whole input; `path` leads to the part. */
+/** The issue of a part of the input, as an issue of the whole input. `path` leads to the part. */
 export const issueWithin = (issue: Issue, input: unknown, path: Path): Issue => ({
   ...issue,
   path: [...follow(input, path).items, ...issue.path]
 })
 
-/** Every issue below `issue`, for the value `input` that was decoded. */
+/** Every issue below `issue`, for the decoded value `input`. */
 export function issuesOf(issue: SchemaIssue.Issue, input: unknown): ReadonlyArray<Issue> {
   const issues: Array<Issue> = []
   collect(issue, [], undefined, (found, path) => {
     if (issues.length < issuesMax) issues.push(toIssue(found, input, path))
   })
   return issues
-}
-
-interface Found {
-  readonly kind: Issue["kind"]
-  readonly type: string
-  readonly expected: string
-  /** True if nothing of it depends on the value. */
-  readonly isSettled?: boolean
-  /** Of a union whose members one field tells apart: what is wrong with that field, if the value is an object at all. */
-  readonly apart?: { readonly key: PropertyKey; readonly found: Found }
-}
-
-type Path = ReadonlyArray<PropertyKey>
-
-function collect(
-  issue: SchemaIssue.Issue,
-  path: Path,
-  parent: SchemaAST.AST | undefined,
-  emit: (found: Found, path: Path) => void
-): void {
-  switch (issue._tag) {
-    case "Pointer":
-      return collect(issue.issue, [...path, ...issue.path], parent, emit)
-    case "Encoding":
-      return collect(issue.issue, path, parent, emit)
-    case "Filter":
-      return emit(ofFilter(issue.filter), path)
-    case "Composite": {
-      // Where text was no number at all, the checks on the number say nothing more.
-      const wrongType = issue.issues.find(
-        (inner) => inner._tag === "Filter" && ofFilter(inner.filter).kind === "schema"
-      )
-      for (const inner of wrongType === undefined ? issue.issues : [wrongType]) collect(inner, path, issue.ast, emit)
-      return
-    }
-    case "AnyOf": {
-      const literals = literalsOf(issue.ast)
-      if (literals !== undefined) return emit(ofLiterals(literals), path)
-      if (issue.issues.length === 0) return emit(ofUnion(issue.ast), path)
-      // The member that came nearest is the one the caller meant.
-      const nearest = issue.issues.reduce((a, b) => (countOf(b) < countOf(a) ? b : a))
-      return collect(nearest, path, parent, emit)
-    }
-    case "InvalidType":
-      return emit(ofType(issue.ast), path)
-    case "MissingKey":
-      return emit(ofType(typeAt(parent, path.at(-1))), path)
-    case "UnexpectedKey":
-      return emit({ kind: "schema", type: "object", expected: "never" }, path)
-    case "InvalidValue":
-    case "Forbidden": {
-      const expected = issue.annotations?.["expected"] ?? issue.annotations?.["message"]
-      return emit({ kind: "validation", type: "custom", expected: expected ?? "a valid value" }, path)
-    }
-    case "OneOf":
-      return emit(ofType(issue.ast), path)
-  }
-}
-
-/** A member whose field is there but wrong is nearer than one whose field is missing. */
-function countOf(issue: SchemaIssue.Issue): number {
-  if (issue._tag === "MissingKey") return 2
-  if (issue._tag === "Composite" || issue._tag === "AnyOf") return issue.issues.reduce((n, i) => n + countOf(i), 0)
-  return "issue" in issue ? countOf(issue.issue) : 1
-}
-
-/** What was expected where `ast` stands, as a value travels. */
-function ofType(ast: SchemaAST.AST | undefined): Found {
-  if (ast === undefined) return { kind: "schema", type: "object", expected: "object" }
-  // What must not be there beside something else.
-  if (SchemaAST.isNull(ast)) {
-    const expected = ast.annotations?.["expected"]
-    return { kind: "validation", type: "picklist", expected: typeof expected === "string" ? expected : "null" }
-  }
-  const literals = literalsOf(ast)
-  if (literals !== undefined) return ofLiterals(literals)
-  const type = typeName(SchemaAST.toEncoded(ast))
-  return { kind: "schema", type, expected: type }
-}
-
-/** What was expected where no member of the union could be meant. */
-function ofUnion(union: SchemaAST.Union): Found {
-  const members = union.types.map((member) => SchemaAST.toEncoded(member))
-  const fields = members.map((member) => (member._tag === "Objects" ? member.propertySignatures : []))
-  for (const { name } of fields[0] ?? []) {
-    const types = fields.map((signatures) => signatures.find((signature) => signature.name === name)?.type)
-    const literals = types.flatMap((type) => (type?._tag === "Literal" ? [type.literal] : []))
-    if (literals.length === members.length)
-      return { ...ofType(union), apart: { key: name, found: ofLiterals(literals) } }
-  }
-  return ofType(union)
-}
-
-function typeName(ast: SchemaAST.AST): string {
-  switch (ast._tag) {
-    case "Number":
-      return "number"
-    case "Boolean":
-      return "boolean"
-    case "Objects":
-      return "object"
-    case "Arrays":
-      return "array"
-    case "Union": {
-      const member = ast.types.find((type) => type._tag !== "Null" && type._tag !== "Undefined")
-      return member === undefined ? "object" : typeName(member)
-    }
-    case "Suspend":
-      return typeName(ast.thunk())
-    case "Declaration":
-    case "ObjectKeyword":
-    case "Any":
-    case "Unknown":
-      return "object"
-    default:
-      return isAmount(ast) ? "amount" : "string"
-  }
-}
-
-/** An amount is text, but who sends a number is told of amounts, not of text. */
-const isAmount = ({ checks }: SchemaAST.AST): boolean =>
-  checks?.some(({ annotations }) => annotations?.representation?.id === "usher/amount") ?? false
-
-function literalsOf(ast: SchemaAST.AST): ReadonlyArray<SchemaAST.LiteralValue | null> | undefined {
-  const encoded = SchemaAST.toEncoded(ast)
-  if (encoded._tag === "Null") return [null]
-  if (encoded._tag === "Literal") return [encoded.literal]
-  if (encoded._tag !== "Union") return undefined
-  const literals: Array<SchemaAST.LiteralValue> = []
-  for (const type of encoded.types) {
-    if (type._tag === "Literal") literals.push(type.literal)
-    else if (type._tag !== "Null" && type._tag !== "Undefined") return undefined
-  }
-  return literals.length === 0 ? undefined : literals
-}
-
-function ofLiterals(literals: ReadonlyArray<SchemaAST.LiteralValue | null>): Found {
-  const texts = literals.map((literal) => (typeof literal === "string" ? JSON.stringify(literal) : String(literal)))
-  return { kind: "validation", type: "picklist", expected: texts.length === 1 ? texts[0]! : `(${texts.join(" | ")})` }
-}
-
-/** The type of the missing key, from the object type it is missing in. */
-function typeAt(parent: SchemaAST.AST | undefined, key: PropertyKey | undefined): SchemaAST.AST | undefined {
-  const object = parent === undefined ? undefined : SchemaAST.toEncoded(parent)
-  if (object?._tag !== "Objects") return undefined
-  return object.propertySignatures.find((signature) => signature.name === key)?.type
-}
-
-/** The check's name and bound, from the identity each check carries (`effect/schema/…`, or `usher/<type>`). */
-function ofFilter(filter: SchemaAST.Filter<unknown>): Found {
-  const { expected = "a valid value", representation } = filter.annotations ?? {}
-  const id = representation?.id ?? ""
-  if (id.startsWith("usher/")) return { kind: "validation", type: id.slice("usher/".length), expected }
-  const bounds = (representation?.payload ?? {}) as { readonly [name: string]: unknown }
-  const validation = (type: string, expected: string): Found => ({ kind: "validation", type, expected })
-  switch (id) {
-    case "effect/schema/isFinite":
-    case "effect/schema/isStringFinite":
-      return { kind: "schema", type: "number", expected: "number" }
-    case "effect/schema/isInt":
-      return validation("integer", "integer")
-    case "effect/schema/isMinLength":
-      return validation("min_length", `>=${bounds["minLength"]}`)
-    case "effect/schema/isMaxLength":
-      return validation("max_length", `<=${bounds["maxLength"]}`)
-    case "effect/schema/isBetweenLength":
-      return validation("length", `>=${bounds["minimum"]} and <=${bounds["maximum"]}`)
-    case "effect/schema/isGreaterThan":
-      return validation("min_value", `>${bounds["exclusiveMinimum"]}`)
-    case "effect/schema/isGreaterThanOrEqualTo":
-      return validation("min_value", `>=${bounds["minimum"]}`)
-    case "effect/schema/isLessThan":
-      return validation("max_value", `<${bounds["exclusiveMaximum"]}`)
-    case "effect/schema/isLessThanOrEqualTo":
-      return validation("max_value", `<=${bounds["maximum"]}`)
-    case "effect/schema/isBetween":
-      return validation("value", `>=${bounds["minimum"]} and <=${bounds["maximum"]}`)
-    case "effect/schema/isUUID":
-    case "effect/schema/isGUID":
-      return validation("uuid", "a UUID")
-    default:
-      return validation("custom", expected)
-  }
-}
-
-/** What lies along the path, and the value at its end. */
-function follow(input: unknown, path: Path) {
-  const items: Array<Issue["path"][number]> = []
-  let value = input
-  let secret = false
-  for (const key of path) {
-    const type = Array.isArray(value) ? "array" : "object"
-    items.push({ type, origin: "value", key: String(key), input: secret ? redacted : excerpt(value) })
-    secret ||= typeof key === "string" && secretField.test(key)
-    value = typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined
-  }
-  return { items, value, secret }
 }
 
 function toIssue(found: Found, input: unknown, path: Path): Issue {
@@ -266,7 +61,10 @@ function toIssue(found: Found, input: unknown, path: Path): Issue {
   }
 }
 
-/** What depends on the value itself: which bound of two it broke, and whether a word was expected where none came. */
+/**
+ * The problem with the parts that depend on the value: the bound that it broke, and whether it has the type of a
+ * literal.
+ */
 function settle(found: Found, value: unknown): Found {
   if (found.isSettled === true) return found
   if (found.type === "picklist" && typeof value !== "string") return { ...found, kind: "schema" }
@@ -276,34 +74,4 @@ function settle(found: Found, value: unknown): Found {
   return size < Number(minimum.slice(">=".length))
     ? { ...found, type: `min_${found.type}`, expected: minimum }
     : { ...found, type: `max_${found.type}`, expected: maximum }
-}
-
-function describe(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(shorten(value))
-  if (typeof value !== "object" || value === null) return String(value)
-  return Array.isArray(value) ? "Array" : "Object"
-}
-
-/** Without keys and tokens, wherever they were sent. They are sought in what is left, so that it costs little. */
-function shorten(text: string): string {
-  const short = text.slice(0, textLengthMax).replaceAll(secretText, redacted)
-  return text.length <= textLengthMax ? short : `${short}…`
-}
-
-/** A shallow, short copy: nested objects and arrays are shown empty, secrets not at all. */
-function excerpt(value: unknown): Issue["path"][number]["input"] {
-  if (Array.isArray(value)) return value.slice(0, entriesMax).map(shallow)
-  if (typeof value !== "object" || value === null) return shallow(value)
-  const entries = Object.entries(value).slice(0, entriesMax)
-  return Object.fromEntries(
-    entries.map(([key, inner]) => [shorten(key), secretField.test(key) ? redacted : shallow(inner)])
-  )
-}
-
-function shallow(value: unknown): Issue["path"][number]["input"] {
-  if (typeof value === "string") return shorten(value)
-  // JSON has no number beyond the largest, but `1e999` is read as one.
-  if (typeof value === "number") return Number.isFinite(value) ? value : String(value)
-  if (typeof value === "boolean" || value === null) return value
-  return value === undefined ? null : Array.isArray(value) ? [] : {}
 }

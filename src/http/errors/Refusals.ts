@@ -1,6 +1,6 @@
 /**
- * What a mechanism's no, or the engine's, is as an HTTP answer (completions 1 and 3). One place for all kinds of
- * mechanism; an operation names the refusals it can have, and declares what they become with `answersTo`.
+ * The HTTP answers to refusals of mechanisms and to errors of the engine (completions 1 and 3), for all kinds of
+ * mechanism. An operation declares the answers that it can have with `answersTo`.
  */
 import { Clock, Effect } from "effect"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
@@ -33,6 +33,7 @@ import type { EngineError } from "../../engine/Engine.ts"
 import type { KeyTaken } from "../../store/consumer/ConsumerWrites.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
+import { answering } from "./Answering.ts"
 import {
   BidConflict,
   Conflict,
@@ -48,7 +49,7 @@ import {
 import { issueAt } from "./Issues.ts"
 import { invalidInput } from "./Validation.ts"
 
-/** Every no there is, by its tag. */
+/** Every refusal, by its tag. */
 interface Refusals {
   readonly NotOpen: NotOpen
   readonly Closed: Closed
@@ -90,7 +91,7 @@ type Answer<E> =
   | (E extends { readonly _tag: "MechanismNotFound" } ? NotFound : never)
   | (E extends { readonly _tag: "Unavailable" | "Overloaded" | "Parked" } ? ServiceUnavailable : never)
 
-/** How each kind is called in a sentence. */
+/** The name of each kind in a sentence. */
 export const labels: { readonly [K in Kind]: string } = {
   queue: "Queue",
   draw: "Draw",
@@ -100,13 +101,13 @@ export const labels: { readonly [K in Kind]: string } = {
   waitlist: "Waitlist"
 }
 
-/** The error schemas an operation declares for the refusals it names; 404 is always among them. */
+/** The error schemas of operations, by the refusals that they can have. All include 404. */
 export const answersTo = {
   /** Entering: not open yet, closed, full, guests refused. */
   entry: [NotFound, Forbidden, ConflictWithHeaders, NotOpenYetWithHeaders],
-  /** Bidding: the same, or too low. */
+  /** Bidding: those of entering, and a bid that is too low. */
   bid: [NotFound, Forbidden, Conflict, BidConflict, NotOpenYetWithHeaders],
-  /** Anything else that changes a place. */
+  /** Other changes of a place. */
   change: [NotFound, Conflict],
   /** Reading. */
   read: [NotFound]
@@ -120,29 +121,16 @@ export const orAnswer =
       Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(answerOf(kind, error, now) as Answer<E>))
     )
 
-/** For what reads the store without the engine. */
-export const orServiceUnavailable = <A, E, R>(
-  effect: Effect.Effect<A, E | Unavailable, R>
-): Effect.Effect<A, Exclude<E, Unavailable> | ServiceUnavailable, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, Unavailable, R>, "Unavailable", () =>
-    Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))
-  ) as Effect.Effect<A, Exclude<E, Unavailable> | ServiceUnavailable, R>
+/** Turns a store that is unavailable into a 503, for what does not use the engine. */
+export const orServiceUnavailable = answering({
+  Unavailable: (_: Unavailable) => new ServiceUnavailable({ retryAfterSeconds: 1 })
+})
 
-/** Turns a record that is not there into a 404 with its name. */
-export const orNotFound = <A, E, R>(
-  effect: Effect.Effect<A, E | RecordNotFound, R>
-): Effect.Effect<A, Exclude<E, RecordNotFound> | NotFound, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, RecordNotFound, R>, "RecordNotFound", ({ record }) =>
-    Effect.fail(NotFound.of(record))
-  ) as Effect.Effect<A, Exclude<E, RecordNotFound> | NotFound, R>
+/** Turns a record that does not exist into a 404 with its name. */
+export const orNotFound = answering({ RecordNotFound: ({ record }: RecordNotFound) => NotFound.of(record) })
 
-/** Turns what another consumer of the tenant has into a 409. */
-export const orKeyTaken = <A, E, R>(
-  effect: Effect.Effect<A, E | KeyTaken, R>
-): Effect.Effect<A, Exclude<E, KeyTaken> | Conflict, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, KeyTaken, R>, "KeyTaken", ({ field }) =>
-    Effect.fail(new Conflict(keysTaken[field]))
-  ) as Effect.Effect<A, Exclude<E, KeyTaken> | Conflict, R>
+/** Turns an address or an external id that another consumer of the tenant has into a 409. */
+export const orKeyTaken = answering({ KeyTaken: ({ field }: KeyTaken) => new Conflict(keysTaken[field]) })
 
 const keysTaken = {
   email: { error: "Email is another consumer's", code: "EMAIL_TAKEN" },
@@ -150,7 +138,7 @@ const keysTaken = {
   externalId: { error: "External id is another consumer's", code: "EXTERNAL_ID_TAKEN" }
 } as const
 
-/** The answer to one no. */
+/** The answer to one refusal or error. */
 export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis): Answer<Refusal | EngineError> {
   const label = labels[kind]
   switch (error._tag) {
@@ -206,6 +194,14 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return NotFound.of("Slot")
     case "UnknownLocation":
       return NotFound.of("Location")
+    default:
+      return engineAnswerOf(error)
+  }
+}
+
+/** The answer to an error of the engine. */
+function engineAnswerOf(error: EngineError): NotFound | ServiceUnavailable {
+  switch (error._tag) {
     case "MechanismNotFound":
       return NotFound.of(labels[error.kind])
     case "Unavailable":

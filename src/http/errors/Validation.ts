@@ -1,10 +1,10 @@
 /**
- * What holds for every operation of both APIs, declared once on the API: a malformed request is a 400 that names all its
- * issues; plain HTTP through an open network a 403; a body too large a 413, one that is not JSON a 415; a defect a 500; a
- * store out of reach a 503.
+ * The errors that every operation of both APIs can have, declared once: 400 for a malformed request, with all its
+ * issues; 403 for plain HTTP through an open network; 413 for a body that is too large; 415 for a body that is not
+ * JSON; 500 for a defect; 503 for a store that is unavailable.
  *
- * A request is decoded the quick way first, which stops at the first issue. Only if that fails are all its parts decoded
- * again to collect every issue.
+ * A request is decoded up to the first issue. Only if that fails, all its parts are decoded again to collect every
+ * issue.
  */
 import { Effect, type Layer, Result, Schema, SchemaAST } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
@@ -20,7 +20,7 @@ import {
 } from "./Errors.ts"
 import { issuesMax, issuesOf, notJson } from "./Issues.ts"
 
-/** The middleware every API has; its errors belong to every operation that can have them. */
+/** The middleware of every API. It declares the errors that every operation can have. */
 export class Validation extends HttpApiMiddleware.Service<Validation>()("usher/http/errors/Validation", {
   error: [
     ValidationError,
@@ -34,12 +34,12 @@ export class Validation extends HttpApiMiddleware.Service<Validation>()("usher/h
   static readonly layer: Layer.Layer<Validation> = HttpApiMiddleware.layerSchemaErrorTransform(
     Validation,
     (error, { endpoint }) =>
-      // A reply that does not fit its own schema is our defect, not the caller's mistake.
+      // A reply that does not fit its schema is a defect of the server.
       error.kind === "Body" || error.kind === "ResponseHeaders" ? Effect.die(error.cause) : invalid(error, endpoint)
   )
 }
 
-/** Fails with a 400 for a value that was checked outside the schemas. */
+/** Makes the 400 for a value that was checked outside the schemas. */
 export const invalidInput = (issues: ReadonlyArray<Issue>): ValidationError =>
   new ValidationError({ error: "validation_error", issues })
 
@@ -50,7 +50,7 @@ interface Decoders {
   readonly query: Decode | undefined
   readonly headers: Decode | undefined
   readonly payload: Decode | undefined
-  /** What a body that was not sent is decoded from, as the API's own decoder has it. */
+  /** The value that stands for a body that was not sent. The API's own decoder uses the same. */
   readonly emptyBody: null | undefined
 }
 
@@ -94,13 +94,13 @@ function decodersOf(endpoint: HttpApiEndpoint.Top): Decoders {
   return decoders
 }
 
-/** True if the operation may be sent no body at all: one of its payloads is `Schema.Null`. */
+/** True if the operation accepts a request without a body: one of its payloads is `Schema.Null`. */
 export function isBodyOptional(endpoint: HttpApiEndpoint.Top): boolean {
   const schemas = endpoint.payload.get("application/json")?.schemas ?? []
   return schemas.some(({ ast }) => SchemaAST.isNull(SchemaAST.toEncoded(ast)))
 }
 
-/** Decodes and reports every issue; the schemas of our APIs need no services and never wait. */
+/** Makes a decoder that reports every issue. The schemas of the APIs need no services and never wait. */
 function decoder(schema: Schema.Constraint): Decode {
   return Schema.decodeUnknownResult(schema as Schema.Codec<unknown, unknown>, { errors: "all" })
 }

@@ -1,6 +1,4 @@
-/**
- * Addresses as they are sent, on both APIs: an email, and a phone number with the country whose national form it may have.
- */
+/** Addresses in the bodies of both APIs: an email, and a phone number with the country of its national form. */
 import { Effect, Schema } from "effect"
 import { type Address, isCountry, parseEmail, parsePhone } from "../../auth/codes/Addresses.ts"
 import { text } from "../../domain/values/Text.ts"
@@ -8,7 +6,7 @@ import type { ValidationError } from "../errors/Errors.ts"
 import { issueAt } from "../errors/Issues.ts"
 import { invalidInput } from "../errors/Validation.ts"
 
-/** An email address, in any notation of upper and lower case. */
+/** An email address, in upper or lower case. */
 export const EmailText = text({ maxLength: 320 }).check(
   Schema.makeFilter((value: string) => parseEmail(value) !== undefined, {
     expected: "an email address",
@@ -17,7 +15,7 @@ export const EmailText = text({ maxLength: 320 }).check(
   })
 )
 
-/** A phone number. Whether a country has it is only known with both fields: the handler checks it. */
+/** A phone number. The handler checks it, because that needs the country as well. */
 export const PhoneText = text({ minLength: 1, maxLength: 64 }).annotate({
   description: "In international form, or in the national form of `defaultCountry`.",
   examples: ["+4915112345678"]
@@ -32,14 +30,17 @@ export const Country = Schema.String.check(
   })
 ).annotate({ examples: ["DE"] })
 
-/** An email, or a phone number; null stands for absent. */
+/** An email, or a phone number. Null counts as absent. */
 export interface SentAddress {
   readonly email?: string | null
   readonly phone?: string | null
   readonly defaultCountry?: string | null
 }
 
-/** The email that was sent, else the phone number, in its one form. A 400 for a phone number that no country has. */
+/**
+ * The email, else the phone number, in its normal form. Fails with a 400 for a phone number that is not valid in any
+ * country.
+ */
 export function addressOf({ email, phone, defaultCountry }: SentAddress): Effect.Effect<Address, ValidationError> {
   const address = typeof email === "string" ? parseEmail(email) : parsePhone(phone ?? "", defaultCountry ?? undefined)
   if (address !== undefined) return Effect.succeed(address)

@@ -4,7 +4,7 @@ import { slotId, statuses, type View } from "../../domain/appointment/Appointmen
 import { Id } from "../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../domain/values/Time.ts"
 
-/** Identifies a slot of an appointment; see `domain/appointment/Names.ts`. */
+/** The identifier of a slot of an appointment; see `domain/appointment/Names.ts`. */
 export const SlotId = Id.pipe(
   Schema.annotateEncoded({
     description:
@@ -12,7 +12,7 @@ export const SlotId = Id.pipe(
   })
 )
 
-/** How a consumer stands in an appointment: its latest booking, if it ever made one. */
+/** A consumer's latest booking in an appointment, if it has one. */
 export const BookingState = Schema.Union([
   Schema.Struct({ status: Schema.Literal("NOT_BOOKED") }),
   Schema.Struct({

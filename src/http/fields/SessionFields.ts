@@ -4,7 +4,7 @@ import { SessionType } from "../../auth/tokens/Tokens.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../domain/values/Time.ts"
 
-/** What both APIs tell of a session that has not ended. */
+/** The fields of a session that has not ended, on both APIs. */
 export const sessionFields = {
   id: Id,
   type: SessionType,
@@ -13,5 +13,5 @@ export const sessionFields = {
   expiresAt: SentTimestamp.annotate({ description: "When its last token expires, unless it is refreshed." })
 }
 
-/** How many sessions a request has ended. */
+/** The number of sessions that a request has ended. */
 export const EndedSessions = Schema.Struct({ ended: Schema.Int }).annotate({ identifier: "EndedSessions" })

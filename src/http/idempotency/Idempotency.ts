@@ -1,8 +1,8 @@
 /**
- * `Idempotency-Key` on every POST of the Admin API (completions 4, last paragraph): a request that is sent again with the
- * same key is answered as it was the first time. Without the header nothing is done, and nothing costs anything.
+ * `Idempotency-Key` on every POST of the Admin API (completions 4, last paragraph). A request that is repeated with its
+ * key gets the first answer again. Without the header nothing is done, and nothing is spent.
  *
- * A key belongs to a tenant, and there to one request: its method, path, query and body, as they were sent.
+ * A key belongs to a tenant and to one request: its method, path, query and body, as they were sent.
  */
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -27,18 +27,19 @@ const header = "idempotency-key"
 /** Visible ASCII. */
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
-/** When to ask again for an answer that is not there yet. */
+/** Seconds after which a caller should repeat a request whose first answer is not there yet. */
 const retryAfterSeconds = 2
 
 /**
- * On an endpoint: its successes hold a secret that is kept nowhere. A repeated request is then told that it was done, not
- * what was answered. (To keep the answer of a rotation for the holder of the rotated key would help nobody: that key is not let in any more.)
+ * An annotation of an endpoint whose successes hold a secret that is stored nowhere. A repeated request learns that the
+ * first one was done, and not its answer. For the rotation of a key, keeping the answer would not help: the old key is
+ * no longer accepted.
  */
 export const AnswerHoldsSecret = Context.Reference<boolean>("usher/http/idempotency/AnswerHoldsSecret", {
   defaultValue: () => false
 })
 
-/** The middleware, for operations whose tenant is known; see `onEveryPost`. */
+/** The middleware, for operations with a known tenant; see `onEveryPost`. */
 export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requires: CurrentTenant }>()(
   "usher/http/idempotency/Idempotency",
   { error: [ValidationError, ConflictWithHeaders, ServiceUnavailableWithHeaders] }
@@ -76,7 +77,7 @@ const malformed = (key: string) =>
     })
   ])
 
-/** The first answer again, or why there is none. */
+/** The first answer, or the error that explains why there is none. */
 const repeated = (found: Repeated): Effect.Effect<HttpServerResponse.HttpServerResponse, Conflict | ConflictForNow> => {
   switch (found._tag) {
     case "Reused":
@@ -110,7 +111,7 @@ const repeated = (found: Repeated): Effect.Effect<HttpServerResponse.HttpServerR
   }
 }
 
-/** The API with the middleware on each of its POSTs, and on nothing else. */
+/** The API with the middleware on each of its POSTs. */
 export const onEveryPost = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): HttpApi.HttpApi<Id, HttpApiGroup.AddMiddleware<Groups, Idempotency>> => {
@@ -122,7 +123,7 @@ export const onEveryPost = <Id extends string, Groups extends HttpApiGroup.Const
   return groups.reduce((made: HttpApi.Top, group) => made.add(group), api as never) as never
 }
 
-/** What OpenAPI says of the header on an operation that has the middleware. */
+/** The header in the OpenAPI description of an operation with the middleware. */
 export const keyParameter = {
   name: "Idempotency-Key",
   in: "header",
@@ -133,10 +134,10 @@ export const keyParameter = {
     `${keptHours} hours the same request with the same key is answered as the first time, with \`Idempotency-Replayed: true\`. ` +
     "Another request with the key is a 409 `IDEMPOTENCY_KEY_REUSED`; one whose first is not done within 10 seconds a 409 " +
     "`IDEMPOTENCY_IN_PROGRESS`, with `Retry-After`. After a 401, 429 or 5xx, and after any answer with `Retry-After`, " +
-    "the same request is carried out anew. After a 400 the key is free: a corrected request may use it."
+    "the same request is carried out again. After a 400 the key is free: a corrected request may use it."
 } as const
 
-/** What OpenAPI says of the header that marks a repeated answer. */
+/** The header that marks a repeated answer, in the OpenAPI description. */
 export const replayedHeader = {
   "Idempotency-Replayed": {
     required: false,

@@ -1,16 +1,16 @@
 /**
- * Carrying out a request once, however often it is sent, and answering every time what was answered first.
+ * Carries a request out once, however often it is sent, and always returns the first answer.
  *
- * What holds: of all who show a key at the same time, in whichever process, one carries the request out and the others wait
- * for its answer; it is carried out to its end although its caller has gone; and whoever shows the key later gets the same
- * answer. Should the process die in the middle, the lease of its claim ends and the next to show the key carries the request
- * out again. What the first had done by then stays done, as a mechanism, for one, is recorded in a transaction of its own:
- * from there on the request is carried out at least once, no longer exactly once.
+ * Of all requests that use a key at the same time, in any process, one is carried out and the others wait for its
+ * answer. It is carried out to its end even if its caller disconnects. Later requests with the key get the same answer.
+ * If the process dies during the request, the lease of its claim ends, and the next request with the key is carried out
+ * again. What the first one had recorded stays: a mechanism, for example, is recorded in a transaction of its own. From
+ * then on the request is carried out at least once, no longer exactly once.
  *
- * An answer is kept if it would be the same again: a success, or a refusal that only another request can mend. One that says to come
- * back (429, 503, and whatever else carries `Retry-After`), a 401 (it is the credential that was refused) and a 500 are not:
- * after them the same request is carried out anew. A 400 gives the key back: nothing was done, so the caller may correct the
- * body and send it with the same key.
+ * An answer is kept if a repetition would get the same: a success, or a refusal that only another request can resolve.
+ * Not kept are answers that ask the caller to come back (429, 503, and any with `Retry-After`), a 401, because it
+ * refuses the credential, and a 500. After them the request is carried out again. A 400 releases the key: nothing was
+ * done, so the caller may correct the body and reuse the key.
  */
 import { Cause, Clock, Context, Deferred, Effect, Exit, Layer, Schedule } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
@@ -23,16 +23,16 @@ import {
 } from "../../store/coordination/IdempotencyKeys.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 
-/** How long a repeated request waits for the answer to the first. */
+/** Seconds for which a repeated request waits for the answer to the first. */
 const patienceSeconds = 10
 
-/** Between two looks whether another process has answered: sooner at first. */
+/** Milliseconds between two checks whether another process has answered: fewer at first. */
 const pauseMillis = { least: 20, most: 250 } as const
 
-/** How long the database is asked to keep an answer that it has not taken at once, before it is given all the same. */
+/** Seconds for which the store is asked again to keep an answer. After them the answer is sent without being kept. */
 const keepingSeconds = 5
 
-/** What becomes of a request with a key, if it is not answered by carrying it out. */
+/** The outcome of a request that is not carried out. */
 export type Repeated =
   | { readonly _tag: "Answered"; readonly answer: FirstAnswer }
   | { readonly _tag: "Reused" }
@@ -44,8 +44,8 @@ export class IdempotentResponses extends Context.Service<
   IdempotentResponses,
   {
     /**
-     * Carries the request out with `handle`, or waits for whoever does. `holdsSecret` says that a success holds what is
-     * kept nowhere: then it is only kept that it was given.
+     * Carries the request out with `handle`, or waits for the request that does. With `holdsSecret`, a success holds a
+     * secret that is stored nowhere: only the fact that it was given is kept.
      */
     answer<E, R>(
       request: RepeatableRequest,
@@ -58,63 +58,11 @@ export class IdempotentResponses extends Context.Service<
     IdempotentResponses,
     Effect.gen(function* () {
       const keys = yield* IdempotencyKeys
-      /** What this process carries out, by tenant and key. */
-      const underWay = new Map<string, Deferred.Deferred<void>>()
+      const underWay: UnderWay = new Map()
 
-      const extending = (claimed: Claimed) =>
-        Effect.sleep((leaseSeconds * 1_000) / 3).pipe(
-          Effect.andThen(Effect.ignore(keys.extend(claimed), { log: "Warn" })),
-          Effect.forever
-        )
+      const carriedOut = makeCarriedOut(keys, underWay)
 
-      /** Keeps what the answer says, or gives the claim up. Never fails: the answer itself is good. */
-      const settle = (claimed: Claimed, response: Response, holdsSecret: boolean): Effect.Effect<void> => {
-        const answer = keepable(response, holdsSecret)
-        if (answer === undefined) {
-          const givenUp = response.status === malformed ? keys.remove(claimed) : keys.release(claimed)
-          return Effect.ignore(givenUp, { log: "Warn" })
-        }
-        return keys.keep(claimed, answer).pipe(
-          Effect.retry(Schedule.spaced("200 millis").pipe(Schedule.upTo({ duration: `${keepingSeconds} seconds` }))),
-          Effect.flatMap((isKept) =>
-            isKept ? Effect.void : Effect.logWarning("A repeatable request took so long that it was carried out again")
-          ),
-          Effect.catchCause((cause) => Effect.logError("The answer to a repeatable request could not be kept", cause))
-        )
-      }
-
-      const carriedOut = <E, R>(claimed: Claimed, holdsSecret: boolean, handle: Effect.Effect<Response, E, R>) =>
-        Effect.gen(function* () {
-          const id = idOf(claimed.request)
-          const ended = Deferred.makeUnsafe<void>()
-          underWay.set(id, ended)
-          const extension = yield* Effect.forkChild(extending(claimed), { uninterruptible: false })
-          const settled = (response: Response) =>
-            Effect.suspend(() => {
-              extension.interruptUnsafe()
-              return settle(claimed, response, holdsSecret)
-            }).pipe(
-              Effect.ensuring(
-                Effect.sync(() => {
-                  underWay.delete(id)
-                  Deferred.doneUnsafe(ended, Exit.void)
-                })
-              )
-            )
-          return yield* Effect.matchCauseEffect(handle, {
-            onSuccess: (response) => Effect.as(settled(response), response),
-            // What it is as an answer is known when it leaves.
-            onFailure: (cause: Cause.Cause<E>) =>
-              Effect.withFiber((fiber) => {
-                HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, (_, response) =>
-                  Effect.as(settled(response), response)
-                )
-                return Effect.failCause(cause)
-              })
-          })
-        })
-
-      /** Returns when it may be worth asking again. */
+      /** Returns when it may help to ask again. */
       const another = (id: string, round: number, leftMillis: number) => {
         const here = underWay.get(id)
         if (here !== undefined) return Effect.asVoid(Effect.timeoutOption(Deferred.await(here), leftMillis))
@@ -143,17 +91,76 @@ export class IdempotentResponses extends Context.Service<
   static readonly layer = Layer.provide(IdempotentResponses.layerNoStore, IdempotencyKeys.layer)
 }
 
+/** The requests that this process carries out, by tenant and key. Each ends with its request. */
+type UnderWay = Map<string, Deferred.Deferred<void>>
+
+/** Makes the function that carries a claimed request out and keeps the answer. */
+const makeCarriedOut = (keys: IdempotencyKeys["Service"], underWay: UnderWay) => {
+  const extending = (claimed: Claimed) =>
+    Effect.sleep((leaseSeconds * 1_000) / 3).pipe(
+      Effect.andThen(Effect.ignore(keys.extend(claimed), { log: "Warn" })),
+      Effect.forever
+    )
+
+  /** Keeps the answer, or releases the claim. Never fails, because the answer itself is valid. */
+  const settle = (claimed: Claimed, response: Response, holdsSecret: boolean): Effect.Effect<void> => {
+    const answer = keepable(response, holdsSecret)
+    if (answer === undefined) {
+      const givenUp = response.status === malformed ? keys.remove(claimed) : keys.release(claimed)
+      return Effect.ignore(givenUp, { log: "Warn" })
+    }
+    return keys.keep(claimed, answer).pipe(
+      Effect.retry(Schedule.spaced("200 millis").pipe(Schedule.upTo({ duration: `${keepingSeconds} seconds` }))),
+      Effect.flatMap((isKept) =>
+        isKept ? Effect.void : Effect.logWarning("A repeatable request took so long that it was carried out again")
+      ),
+      Effect.catchCause((cause) => Effect.logError("The answer to a repeatable request could not be kept", cause))
+    )
+  }
+
+  return <E, R>(claimed: Claimed, holdsSecret: boolean, handle: Effect.Effect<Response, E, R>) =>
+    Effect.gen(function* () {
+      const id = idOf(claimed.request)
+      const ended = Deferred.makeUnsafe<void>()
+      underWay.set(id, ended)
+      const extension = yield* Effect.forkChild(extending(claimed), { uninterruptible: false })
+      const settled = (response: Response) =>
+        Effect.suspend(() => {
+          extension.interruptUnsafe()
+          return settle(claimed, response, holdsSecret)
+        }).pipe(
+          Effect.ensuring(
+            Effect.sync(() => {
+              underWay.delete(id)
+              Deferred.doneUnsafe(ended, Exit.void)
+            })
+          )
+        )
+      return yield* Effect.matchCauseEffect(handle, {
+        onSuccess: (response) => Effect.as(settled(response), response),
+        // The failure becomes a response when it leaves.
+        onFailure: (cause: Cause.Cause<E>) =>
+          Effect.withFiber((fiber) => {
+            HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, (_, response) =>
+              Effect.as(settled(response), response)
+            )
+            return Effect.failCause(cause)
+          })
+      })
+    })
+}
+
 const idOf = ({ tenant: { organizationId, mode }, key }: RepeatableRequest) => `${organizationId} ${mode} ${key}`
 
-/** The status of a request that has to be corrected. */
+/** The status of a request that the caller must correct. */
 const malformed = 400
 
 const notKept = new Set([malformed, 401, 429])
 
-/** True if a repeated request may get this answer again. */
+/** True if a repeated request may get an answer with this status again. */
 export const isKept = (status: number): boolean => status < 500 && !notKept.has(status)
 
-/** The answer as it is kept; undefined if it is not. */
+/** The answer in its stored form; undefined if it is not kept. */
 const keepable = ({ status, headers, body }: Response, holdsSecret: boolean): FirstAnswer | undefined => {
   if (!isKept(status) || headers["retry-after"] !== undefined) return undefined
   if (holdsSecret && status < 300) return { status, contentType: undefined, body: undefined }

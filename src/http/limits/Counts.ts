@@ -1,30 +1,30 @@
 /**
- * How many requests there were: plain counters in maps, in fixed windows aligned to the clock. A count costs some tens of
- * nanoseconds, which is why these are not Effect's `RateLimiter`: its windows begin with the first request instead of on
- * the clock's minute, and each of its counts is an effect and, with Redis, a round trip.
+ * The numbers of requests: counters in maps, in fixed windows aligned to the clock. A count costs some tens of
+ * nanoseconds. Effect's `RateLimiter` is not used: its windows begin with the first request instead of on the clock's
+ * minute, and each of its counts is an effect and, with Redis, a round trip.
  *
- * Nothing outlives its minute: every window divides it, so that all counts are dropped together when the next begins.
+ * Every window divides the minute, so all counts are dropped together when the next minute begins.
  */
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Limit } from "./Limit.ts"
 
 const minuteMillis = 60_000
 
-/** What the processes that count together have lent this one for the present window of one count. */
+/** The units that the shared count has lent this process for one count in the present window. */
 export interface Share {
-  /** Names the count and the window among all processes. */
+  /** The name of the count and the window in all processes. */
   readonly key: string
-  /** Lent and not spent yet. */
+  /** Lent and not yet spent. */
   spendable: number
-  /** Lent, and not accounted for to the others yet. */
+  /** Lent and not yet accounted for to the shared count. */
   open: number
-  /** What the others and we had left to lend, when last heard of. */
+  /** The units left to lend, at the last loan. */
   left: number
-  /** Spent without asking, while the others could not be reached. */
+  /** Spent without a loan, while the shared count was unavailable. */
   local: number
-  /** The others' count these figures belong to: it starts anew if it was lost. */
+  /** The epoch of the shared count that these figures belong to. A lost count begins a new epoch. */
   epoch: string
-  /** Nothing is left to lend, and nothing will come back. */
+  /** True if nothing is left to lend and nothing will come back. */
   isExhausted: boolean
 }
 
@@ -32,7 +32,7 @@ export interface Share {
 export class Count {
   limit: Limit
   used = 0
-  /** Absent while nothing was lent in this window. */
+  /** Absent before the first loan in this window. */
   share: Share | undefined
   readonly #holder: string
   #window = -1
@@ -42,7 +42,7 @@ export class Count {
     this.limit = limit
   }
 
-  /** Begins a new window if the present one is over. */
+  /** Begins a new window if the present one has ended. */
   advance(now: Millis): void {
     const window = windowOf(now, this.limit.windowMillis, this.#window)
     if (window === this.#window) return
@@ -51,12 +51,12 @@ export class Count {
     this.share = undefined
   }
 
-  /** When the window ends. */
+  /** The end of the window. */
   get endsAt(): Millis {
     return (this.#window + 1) * this.limit.windowMillis
   }
 
-  /** The share in this window, empty at first. */
+  /** The share in this window. It is empty at first. */
   shared(): Share {
     return (this.share ??= {
       key: `${this.#holder}:${this.limit.name}:${this.#window}`,
@@ -70,7 +70,7 @@ export class Count {
   }
 }
 
-/** The counts of one holder: an organization, or an address or consumer within it. */
+/** The counts of one holder: an organization, or an address or a consumer within it. */
 export class Account {
   readonly #holder: string
   readonly #counts: Array<Count | undefined> = []
@@ -82,14 +82,14 @@ export class Account {
   /** The count under a limit, in the window that `now` is in. */
   count(limit: Limit, now: Millis): Count {
     const count = (this.#counts[limit.slot] ??= new Count(this.#holder, limit))
-    // The limit may have been changed a moment ago; what was used stays used.
+    // The limit may just have been changed. The count stays.
     count.limit = limit
     count.advance(now)
     return count
   }
 }
 
-/** Accounts by holder, at most so many in a minute. */
+/** Accounts by holder. Their number in a minute is bounded. */
 export class Accounts {
   readonly #capacity: number
   #minute = -1
@@ -99,7 +99,7 @@ export class Accounts {
     this.#capacity = capacity
   }
 
-  /** The holder's account; undefined if it is a new one and there is no room for more in this minute. */
+  /** The holder's account; undefined for a new holder when the minute has no room for more. */
   of(holder: string, now: Millis): Account | undefined {
     const minute = windowOf(now, minuteMillis, this.#minute)
     if (minute !== this.#minute) {
@@ -115,8 +115,8 @@ export class Accounts {
 }
 
 /**
- * The number of the window that `now` is in. A clock that steps back a little over a window's edge does not open the
- * window before a second time; one that is set back for good is followed.
+ * The number of the window that `now` is in. A clock that steps back a little over the edge of a window does not reopen
+ * it. A clock that is set back for good is followed.
  */
 function windowOf(now: Millis, windowMillis: number, present: number): number {
   const window = Math.floor(now / windowMillis)

@@ -1,19 +1,25 @@
 /**
- * This process as a borrower: requests that find nothing to spend wait together for one loan, and what is not spent goes
- * back when it is recalled. See `QuotaLease.ts` for the rules.
+ * The client of a quota lease. Requests without units to spend wait together for one loan, and unspent units go back
+ * when they are recalled. `QuotaLease.ts` has the rules.
  */
 import { Deferred, Effect, FiberSet, type Scope } from "effect"
 import type { Count, Share } from "./Counts.ts"
 import type { QuotaLease } from "./QuotaLease.ts"
 
-/** How long to wait for open blocks of others before each further attempt, in milliseconds; then they count as lost. */
+/**
+ * Milliseconds to wait for open blocks of other processes before each further attempt. After the last one the blocks
+ * count as lost.
+ */
 const patienceMillis = [2, 5, 10, 20, 40, 80]
 
-/** Shares whose units can be recalled, at most. Beyond it the oldest lapse, which are mostly those of windows gone by. */
+/** Shares whose units can be recalled. Beyond it the oldest are dropped; most of them belong to past windows. */
 const openMax = 20_000
 
 export interface LeaseClient {
-  /** Returns when the count's share has changed: there is something to spend, or never will be, or the lender is lost. */
+  /**
+   * Returns when the count's share has changed: it has units to spend, it will never have any, or the lender is
+   * unavailable.
+   */
   borrow(count: Count): Effect.Effect<void>
 }
 
@@ -30,7 +36,7 @@ export const make = (lender: QuotaLease): Effect.Effect<LeaseClient, never, Scop
     /** Shares with open units, by key, the oldest first. */
     const open = new Map<string, Share>()
 
-    /** Strikes everything off our own figures, then says so. */
+    /** Removes the units from this process's figures first, then returns them to the lender. */
     const settle = (key: string) => {
       const share = open.get(key)
       if (share === undefined) return
@@ -42,36 +48,10 @@ export const make = (lender: QuotaLease): Effect.Effect<LeaseClient, never, Scop
     }
     lender.onRecall(settle)
 
-    /** One loan. `open`: nothing was left, but something may come back. */
-    const ask = Effect.fnUntraced(function* (count: Count, share: Share, { needed }: Pending) {
-      const { key, local: alone, epoch } = share
-      const spent = share.open - share.spendable
-      const { requestsMax, windowMillis } = count.limit
-      share.open = share.spendable
-      share.local = 0
-      const loan = yield* (
-        lender
-          .lend({ key, requestsMax, windowMillis, needed, spent, local: alone, used: count.used, epoch })
-          // Whether it has arrived is not known: rather tell it twice than never.
-          .pipe(Effect.tapError(() => Effect.sync(() => (share.local += alone))))
-      )
-      if (loan.epoch !== epoch) {
-        share.epoch = loan.epoch
-        share.open = 0
-        share.spendable = 0
-      }
-      share.left = loan.left
-      if (loan.lent === 0) return loan.open === 0 ? "exhausted" : "open"
-      share.spendable += loan.lent
-      share.open += loan.lent
-      open.delete(key)
-      if (open.size >= openMax) open.delete(open.keys().next().value!)
-      open.set(key, share)
-      return "lent"
-    })
+    const ask = makeAsk(lender, open)
 
     const drive = Effect.fnUntraced(function* (count: Count, share: Share, waiting: Pending) {
-      // Requests that come in the same turn of the event loop need the same loan.
+      // Requests in the same turn of the event loop share one loan.
       yield* Effect.yieldNow
       for (const millis of patienceMillis) {
         const outcome = yield* ask(count, share, waiting)
@@ -105,4 +85,33 @@ export const make = (lender: QuotaLease): Effect.Effect<LeaseClient, never, Scop
           return Deferred.await(waiting.done)
         })
     }
+  })
+
+/** Makes the function that asks for one loan. It returns `open` if nothing was left but units may come back. */
+const makeAsk = (lender: QuotaLease, open: Map<string, Share>) =>
+  Effect.fnUntraced(function* (count: Count, share: Share, { needed }: Pending) {
+    const { key, local: alone, epoch } = share
+    const spent = share.open - share.spendable
+    const { requestsMax, windowMillis } = count.limit
+    share.open = share.spendable
+    share.local = 0
+    const loan = yield* (
+      lender
+        .lend({ key, requestsMax, windowMillis, needed, spent, local: alone, used: count.used, epoch })
+        // The lender may or may not have received it. Counting it twice is safe, never counting it is not.
+        .pipe(Effect.tapError(() => Effect.sync(() => (share.local += alone))))
+    )
+    if (loan.epoch !== epoch) {
+      share.epoch = loan.epoch
+      share.open = 0
+      share.spendable = 0
+    }
+    share.left = loan.left
+    if (loan.lent === 0) return loan.open === 0 ? "exhausted" : "open"
+    share.spendable += loan.lent
+    share.open += loan.lent
+    open.delete(key)
+    if (open.size >= openMax) open.delete(open.keys().next().value!)
+    open.set(key, share)
+    return "lent"
   })

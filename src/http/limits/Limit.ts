@@ -1,12 +1,12 @@
 /**
- * Which limits an operation has (interface document 8.1; completions 5): that of its category, with the burst if there is
- * one, and the general one of its API. The category is declared on the endpoint; what declares none is general.
+ * The limits of an operation (interface document 8.1; completions 5): those of its category, with a burst limit if it
+ * has one, and the general limit of its API. The endpoint declares the category; without one it is general.
  */
 import { Context } from "effect"
 import { defaultRateLimits, type RateLimits } from "../../domain/organization/Plan.ts"
 import type { Settings } from "../../settings/Settings.ts"
 
-/** Which of the two APIs. */
+/** The two APIs. */
 export type Api = "consumer" | "admin"
 
 type LimitName = keyof RateLimits
@@ -29,16 +29,19 @@ export const RateCategory = Context.Reference<Category>("usher/http/RateCategory
 
 const generalLimits = { consumer: "consumerApiPerMinute", admin: "adminApiPerMinute" } as const
 
-/** So many requests in each window of this length. */
+/** A number of requests in each window of this length. */
 export interface Limit {
   readonly name: LimitName
-  /** Where its count stands among an account's. */
+  /** The index of its count within an account. */
   readonly slot: number
   readonly requestsMax: number
   readonly windowMillis: number
 }
 
-/** The limits one request is under: the organization's, and within it its client address's and its consumer's. */
+/**
+ * The limits of one request: those of the organization, and within it those of its client's address and of its
+ * consumer.
+ */
 export interface Rules {
   readonly organization: ReadonlyArray<Limit>
   readonly address: ReadonlyArray<Limit>
@@ -47,7 +50,7 @@ export interface Rules {
 
 const slots = new Map(Object.keys(defaultRateLimits).map((name, slot) => [name, slot]))
 
-/** What an operation of this API and category is under. Limits that can never be the first to be reached are left out. */
+/** The limits of operations with this API and category, without those that can never be the first to be reached. */
 export function rulesFor(
   api: Api,
   category: Category,
@@ -60,13 +63,13 @@ export function rulesFor(
   return { organization: limitsOf(names, rateLimits), address: within(perAddress), consumer: within(perConsumer) }
 }
 
-/** What one client address and one consumer may take of an organization's limits; absent: all of them. */
+/** The share of an organization's limits that one client address and one consumer may use. Absent: all of them. */
 export interface SubLimits {
   readonly perAddress: RateLimits
   readonly perConsumer: RateLimits
 }
 
-/** The limits within an organization that the operator has set. */
+/** The limits within an organization, as the operator has set them. */
 export function subLimitsOf(settings: Settings["Service"]): SubLimits {
   return {
     perAddress: present({
@@ -85,7 +88,7 @@ export function subLimitsOf(settings: Settings["Service"]): SubLimits {
   }
 }
 
-/** The general limit of an API for callers whose organization is not known, each by its address. */
+/** The general limit of an API for callers of an unknown organization, by address. */
 export const limitOfUnknown = (api: Api): Limit => limitsOf([generalLimits[api]], defaultRateLimits)[0]!
 
 const limitsOf = (names: ReadonlyArray<LimitName>, rateLimits: RateLimits): ReadonlyArray<Limit> =>

@@ -1,49 +1,50 @@
 /**
- * The count that several processes share, as one of them sees it: it lends blocks of what is left of a window, so that
- * most requests need no round trip. `RedisQuotaLease.ts` keeps it in Redis; the rules are these.
+ * A count that several processes share, as one of them uses it. It lends blocks of the units left in a window, so that
+ * most requests need no round trip. `RedisQuotaLease.ts` stores it in Redis. The rules are these.
  *
- * For each window there are `taken`, what has been lent, and `open`, the part of it that the borrowers have not accounted
- * for yet. A process borrows as many as it has requests waiting and an eighth of what is left; it accounts for a block
- * when it borrows the next. Once nothing is left, everybody who still has an open block is told (`recalls`), gives back
- * what it has not spent and accounts for the rest; from then on the window is lent one by one.
+ * Each window has two numbers: `taken`, the units lent, and `open`, those of them that the borrowers have not accounted
+ * for. A process borrows one unit for each waiting request and an eighth of the units left. It accounts for a block
+ * when it borrows the next. Once nothing is left, every process with an open block is asked to return it (`recalls`):
+ * it returns the unspent units and accounts for the others. From then on the units of the window are lent one by one.
  *
- * Never more than the limit pass: each request that passes has spent a unit of a loan, a unit is lent only while `taken`
- * is below the limit, in one atomic step, and `taken` falls only by units that their borrower has struck off its own
- * figures before it sends them back. A loan or a return whose answer is lost makes `taken` too high, never too low.
+ * No more requests pass than the limit allows. Each request that passes has spent a lent unit. A unit is lent only
+ * while `taken` is below the limit, in one atomic step. `taken` falls only by units that their borrower has removed
+ * from its own figures before it returns them. If the answer to a loan or a return is lost, `taken` is too high, never
+ * too low.
  *
- * Not fewer either, while all processes live: a request is refused only if its loan found nothing left and nothing open,
- * so that every unit has been spent; or if open blocks did not come back in spite of several recalls, because a process
- * has died or stands still. Since blocks stop with the first empty answer, what is open can only shrink from there.
+ * No fewer pass either, while all processes live. A request is refused only if its loan found nothing left and nothing
+ * open, so every unit is spent; or if open blocks did not come back after several recalls, because a process has died
+ * or hangs. Blocks end with the first empty answer, so the open units can only become fewer from then on.
  *
- * If the shared count itself is lost (a restart, a flush), it begins anew under another epoch. Accounts of the former one
- * are ignored, each borrower tells what it has spent, and goes on holding itself to the limit meanwhile.
+ * If the shared count is lost (a restart, a flush), it begins again under another epoch. It ignores accounts of the
+ * former epoch. Each borrower reports the units it has spent and keeps to the limit by its own figures meanwhile.
  */
 import { type Effect, Schema } from "effect"
 
-/** The shared count cannot be reached, or did not answer in time. */
+/** The shared count is unavailable, or did not answer in time. */
 export class QuotaLeaseLost extends Schema.TaggedError<QuotaLeaseLost>()("LenderLost", { reason: Schema.String }) {}
 
 export interface LoanRequest {
-  /** Names the count and the window. */
+  /** The name of the count and the window. */
   readonly key: string
   readonly requestsMax: number
   readonly windowMillis: number
-  /** Requests that wait for it. */
+  /** The requests that wait for the loan. */
   readonly needed: number
-  /** Spent of loans made before, under this epoch; they are no longer open. */
+  /** Units of earlier loans that were spent under this epoch. They are no longer open. */
   readonly spent: number
-  /** Spent without a loan, and not told yet. */
+  /** Units spent without a loan and not yet reported. */
   readonly local: number
-  /** Spent in this window in all: what the shared count is told if it has begun anew. */
+  /** All units spent in this window. A shared count that has begun again needs them. */
   readonly used: number
   readonly epoch: string
 }
 
 export interface Loan {
   readonly lent: number
-  /** What is left after it. */
+  /** The units left after the loan. */
   readonly left: number
-  /** What all borrowers have not accounted for, without this loan. */
+  /** The units that borrowers have not accounted for, without this loan. */
   readonly open: number
   readonly epoch: string
 }
@@ -58,10 +59,10 @@ export interface Return {
 }
 
 export interface QuotaLease {
-  /** False while the shared count cannot be reached: then each process counts alone. */
+  /** False while the shared count is unavailable. Then each process counts alone. */
   readonly isInReach: () => boolean
   lend(request: LoanRequest): Effect.Effect<Loan, QuotaLeaseLost>
   giveBack(returned: Return): Effect.Effect<void, QuotaLeaseLost>
-  /** Calls the function with the key of each window in which somebody found nothing left, until the process ends. */
+  /** Calls `recall` with the key of each window in which a loan found nothing left, until the process ends. */
   onRecall(recall: (key: string) => void): void
 }

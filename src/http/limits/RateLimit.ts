@@ -1,6 +1,6 @@
 /**
- * Rate limits on the way of a request (interface document 8.2). Each operation asks here once its organization is known,
- * before anything else is looked up or decoded; the envelope puts on each response how its caller stands.
+ * The rate limits of requests (interface document 8.2). Each operation is admitted here once its organization is known,
+ * before anything else is looked up or decoded. The envelope adds the caller's limit status to each response.
  */
 import { Clock, Context, Effect, Exit } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -9,21 +9,22 @@ import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { RateLimitExceeded } from "../errors/Errors.ts"
 import { type Api, RateCategory } from "./Limit.ts"
-import { RateLimits, type LimitStatus } from "./RateLimits.ts"
+import type { LimitStatus } from "./LimitStatus.ts"
+import { RateLimits } from "./RateLimits.ts"
 import { countedAddress, Origins } from "../server/Origins.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
 /**
- * Counts a request of the key's organization, or ends it with a 429. The consumer is named where it acts for itself.
+ * Counts a request of the key's organization, or ends it with a 429. The consumer is named if it acts itself.
  *
- * The 429 is on every operation's declaration (`RateLimitExceeded`), but leaves as a finished response, past the encoder:
+ * Every operation declares the 429 (`RateLimitExceeded`). It leaves as a finished response without the encoder, because
  * a refusal must cost less than an answer.
  */
 export type Admission = (request: Request, holder: KeyHolder, consumerId?: string) => Effect.Effect<void>
 
-/** Makes the admission of each operation, from the category on its declaration. */
+/** Makes the admission of each operation, from the category that its endpoint declares. */
 export const admissions = Effect.gen(function* () {
   const limits = yield* RateLimits
   const origins = yield* Origins
@@ -33,7 +34,7 @@ export const admissions = Effect.gen(function* () {
       const outcome = gate.pass({
         organizationId: holder.tenant.organizationId,
         rateLimits: holder.rateLimits,
-        // An organization's server speaks for many: only callers with the public key are told apart.
+        // An organization's server acts for many consumers. Only callers with the public key have limits of their own.
         ...(holder.kind === "publishable" && {
           address: () => countedAddress(origins.of(request).address),
           ...(consumerId !== undefined && { consumerId })
@@ -46,7 +47,7 @@ export const admissions = Effect.gen(function* () {
   }
 })
 
-/** Whether a request comes from where too many requests with no good key came from. */
+/** True if the request's address has made too many requests without a valid key. */
 export const exhaustion = Effect.gen(function* () {
   const limits = yield* RateLimits
   const origins = yield* Origins
@@ -54,8 +55,8 @@ export const exhaustion = Effect.gen(function* () {
 })
 
 /**
- * Refuses a request because of a limit that is not among those above, such as that of codes to one address. The answer
- * describes this limit: `requestsMax` requests, and the next may be made at `opensAt`.
+ * Refuses a request because of a limit outside this service, for example the number of codes for one address. The
+ * answer shows this limit: `requestsMax` requests, and the next one from `opensAt` on.
  */
 export const refuse = Effect.fnUntraced(function* (request: Request, requestsMax: number, opensAt: Millis) {
   const now = yield* Clock.currentTimeMillis
@@ -66,8 +67,9 @@ export const refuse = Effect.fnUntraced(function* (request: Request, requestsMax
 })
 
 /**
- * Says on the responses of an API how their callers stand. Those whose organization is not known (401, unknown paths) are
- * counted here, by address, under the API's general limit of the default plan; a preflight and a failure of ours are not.
+ * Adds the limit status to the responses of an API. Requests of an unknown organization (401, unknown paths) are
+ * counted here, by address, under the general limit of the API in the default plan. Preflights and failures of the
+ * server are not counted.
  */
 export const limitStatus = Effect.gen(function* () {
   const limits = yield* RateLimits
@@ -79,7 +81,7 @@ export const limitStatus = Effect.gen(function* () {
     return isCounted ? limits.passUnknown(api, address) : limits.standingOfUnknown(api, address)
   }
 
-  /** Adds to the headers; answers the response, or the refusal that takes its place. */
+  /** Adds to the headers. Returns the response, or the refusal that replaces it. */
   return (api: Api) =>
     (request: Request, response: Response, headers: Record<string, string>): Response => {
       if (!isLimited(request.url)) return response
@@ -93,12 +95,12 @@ export const limitStatus = Effect.gen(function* () {
     }
 })
 
-/** Everything under `/api`; what is outside has no limits. */
+/** True for paths under `/api`. Other paths have no limits. */
 const isLimited = (url: string): boolean => /^\/api(?:[/?]|$)/.test(url)
 
 const marked = Symbol("usher/http/standing")
 
-/** The platform's request, which is one and the same from the first middleware to the last. */
+/** The request of the platform. It is the same object in all middlewares. */
 interface Marked {
   [marked]?: LimitStatus
 }

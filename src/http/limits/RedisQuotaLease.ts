@@ -1,31 +1,34 @@
 /**
- * The shared count in Redis: one hash a window, changed by two scripts, each one atomic step. Redis never holds truth:
- * hashes expire soon after their window, and may be lost at any time.
+ * The shared count in Redis: one hash for each window, changed by two scripts, each one atomic step. Redis is never the
+ * source of truth: hashes expire soon after their window and may be lost at any time.
  *
- * Every call has a time-out. A Redis that does not answer twice in a row makes this process count alone at once, so that
- * one that hangs holds up the requests of one moment and no more; it is asked twice a second whether it is back.
+ * Every call has a time-out. If Redis fails to answer twice in a row, this process counts alone at once, so a Redis
+ * that hangs delays the requests of one moment only. It is probed twice a second until it answers.
  */
 import { Effect, Latch, Redacted, type Scope } from "effect"
 import { Redis } from "ioredis"
 import { randomUUID } from "node:crypto"
 import { type QuotaLease, QuotaLeaseLost } from "./QuotaLease.ts"
 
-/** How long Redis may take to answer. */
+/** Milliseconds in which Redis must answer. */
 const answerMillis = 200
 
-/** How often a lost Redis is asked whether it is back. */
+/** Milliseconds between two probes of an unavailable Redis. */
 const probeMillis = 500
 
-/** After so many probes without an answer the connection itself is given up. */
+/** Probes without an answer after which the connection is replaced. */
 const probesPerConnection = 4
 
-/** A loan takes as many units as are needed, and beyond them this part of what is left. */
+/** A loan has the units that are needed and, in addition, one part in so many of the units left. */
 const blockShare = 8
 
-/** How much longer than its window a hash is kept, for processes whose clocks are behind. */
+/** Milliseconds for which a hash is kept after its window, for processes whose clocks are behind. */
 const keptMillis = 60_000
 
-/** KEYS: the window. ARGV: limit, needed, spent, alone, used, epoch, new epoch, block share, milliseconds to live, channel. */
+/**
+ * KEYS: the window. ARGV: limit, needed, spent, alone, used, epoch, new epoch, block share, milliseconds to live,
+ * channel.
+ */
 const lendScript = `
 local limit, needed, spent = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local state = redis.call("HMGET", KEYS[1], "epoch", "taken", "open", "single")
@@ -66,13 +69,13 @@ interface Scripts {
 }
 
 export interface Options {
-  /** Keeps the lender's keys apart from others in the same Redis. */
+  /** The prefix of the lender's keys, which separates them from others in the same Redis. */
   readonly prefix?: string
-  /** How long Redis may take to answer a call. */
+  /** Milliseconds in which Redis must answer a call. */
   readonly answerMillisMax?: number
 }
 
-/** The lender at this URL. Starts also without Redis. */
+/** Makes the lender at this URL. It starts without Redis too. */
 export const make = (
   url: Redacted.Redacted,
   { prefix = "usher:limits:", answerMillisMax = answerMillis }: Options = {}
@@ -84,53 +87,24 @@ export const make = (
     client.defineCommand("giveBack", { numberOfKeys: 1, lua: giveBackScript })
     const scripts = client as Redis & Scripts
     const channel = `${prefix}recalls`
-    let isLost = true
-
     const ping = call(() => client.ping())
     yield* connected(client)
-
-    const watch = Effect.gen(function* () {
-      for (let probes = 1; ; probes++) {
-        const answer = yield* Effect.result(ping)
-        if (answer._tag === "Success") return
-        if (probes === 1) {
-          const reason = `Redis is out of reach (${answer.failure.reason})`
-          yield* Effect.logWarning(`${reason}: this process counts rate limits alone`)
-        }
-        if (probes % probesPerConnection === 0) {
-          client.disconnect(true)
-          listener.disconnect(true)
-        }
-        yield* Effect.sleep(probeMillis)
-      }
+    const reach = yield* makeReach(ping, () => {
+      client.disconnect(true)
+      listener.disconnect(true)
     })
-    const lost = yield* Latch.make(true)
-    yield* Effect.forkScoped(
-      Effect.gen(function* () {
-        for (;;) {
-          yield* lost.await
-          yield* watch
-          isLost = false
-          yield* lost.close
-          yield* Effect.logInfo("Redis is in reach: rate limits are shared with the other processes")
-        }
-      })
-    )
 
-    /** Asks once more if Redis was only slow; counts it as lost if it is silent. */
+    /** Calls again if Redis was slow. Counts Redis as unavailable if it does not answer. */
     const insistent = <A>(evaluate: () => Promise<A>): Effect.Effect<A, QuotaLeaseLost> =>
       call(evaluate).pipe(
         Effect.catch(() => Effect.andThen(ping, call(evaluate))),
-        Effect.tapError(() => {
-          isLost = true
-          return lost.open
-        })
+        Effect.tapError(() => reach.lose)
       )
 
     return {
-      isInReach: () => !isLost,
-      lend: ({ key, requestsMax, windowMillis, needed, spent, local: alone, used, epoch }) => {
-        const counts = [requestsMax, needed, spent, alone, used]
+      isInReach: reach.isInReach,
+      lend: ({ key, requestsMax, windowMillis, needed, spent, local, used, epoch }) => {
+        const counts = [requestsMax, needed, spent, local, used]
         const ends = windowMillis + keptMillis
         return Effect.map(
           insistent(() => scripts.lend(prefix + key, ...counts, epoch, randomUUID(), blockShare, ends, channel)),
@@ -138,7 +112,7 @@ export const make = (
         )
       },
       giveBack: ({ key, epoch, closed, unspent }) =>
-        // Never twice: what is given back once may be lent to another at once.
+        // Called once only: returned units may be lent to another process at once.
         Effect.asVoid(call(() => scripts.giveBack(prefix + key, epoch, closed, unspent))),
       onRecall: (recall) => {
         listener.on("message", (_, key: string) => recall(key.slice(prefix.length)))
@@ -149,7 +123,48 @@ export const make = (
     }
   })
 
-/** A connection that reconnects by itself, and fails calls at once while it is down. */
+/**
+ * Whether Redis answers. An unavailable Redis is probed until it answers again; `reconnect` replaces the connections.
+ */
+const makeReach = Effect.fnUntraced(function* (ping: Effect.Effect<unknown, QuotaLeaseLost>, reconnect: () => void) {
+  let isLost = true
+  const lost = yield* Latch.make(true)
+
+  const watch = Effect.gen(function* () {
+    for (let probes = 1; ; probes++) {
+      const answer = yield* Effect.result(ping)
+      if (answer._tag === "Success") return
+      if (probes === 1) {
+        const reason = `Redis is out of reach (${answer.failure.reason})`
+        yield* Effect.logWarning(`${reason}: this process counts rate limits alone`)
+      }
+      if (probes % probesPerConnection === 0) reconnect()
+      yield* Effect.sleep(probeMillis)
+    }
+  })
+
+  yield* Effect.forkScoped(
+    Effect.gen(function* () {
+      for (;;) {
+        yield* lost.await
+        yield* watch
+        isLost = false
+        yield* lost.close
+        yield* Effect.logInfo("Redis is in reach: rate limits are shared with the other processes")
+      }
+    })
+  )
+
+  return {
+    isInReach: () => !isLost,
+    lose: Effect.suspend(() => {
+      isLost = true
+      return lost.open
+    })
+  }
+})
+
+/** A connection that reconnects automatically. Calls fail at once while it is down. */
 const connection = (url: Redacted.Redacted, answerMillisMax: number) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -164,14 +179,14 @@ const connection = (url: Redacted.Redacted, answerMillisMax: number) =>
         commandTimeout: answerMillisMax,
         retryStrategy: (times) => Math.min(times * 50, 1_000)
       })
-      // What fails is told by the calls; without a listener each would end the process.
+      // The calls report failures. Without a listener each would end the process.
       client.on("error", () => undefined)
       return client
     }),
     (client) => Effect.sync(() => client.disconnect())
   )
 
-/** Returns once there is a connection, or after a second without one. */
+/** Returns when the connection is up, or after a second. */
 const connected = (client: Redis) =>
   Effect.callback<void>((resume) => {
     client.once("ready", () => resume(Effect.void))

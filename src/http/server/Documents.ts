@@ -1,6 +1,7 @@
 /**
- * Documents that are the same for everybody: the description of an API, and its reference page. Each is made when it is first
- * asked for, as most processes never are, and then answered from memory: from one buffer, or from one of the same compressed.
+ * Documents that are the same for every caller: the description of an API, and its reference page. Each is made at the
+ * first request for it, because most processes get none. Later requests are answered from one buffer in memory, plain
+ * or compressed.
  */
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -9,10 +10,10 @@ import { brotliCompress, constants, gzip } from "node:zlib"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** How long a browser or a proxy may keep a document before it asks whether there is another. */
+/** Seconds for which a browser or a proxy may keep a document before it asks for changes. */
 const maxAgeSeconds = 300
 
-/** Dense enough: the next levels take many times as long for a few bytes in a hundred. */
+/** The compression level. The next levels take many times as long for a few percent less. */
 const brotliQuality = 9
 
 export interface Document {
@@ -21,7 +22,7 @@ export interface Document {
   readonly headers?: { readonly [name: string]: string }
 }
 
-/** Answers a document, made once. */
+/** Makes the handler of a document, which is made once. */
 export const serve = <E, R>(make: Effect.Effect<Document, E, R>) =>
   Effect.map(Effect.cached(Effect.flatMap(make, prepare)), (prepared) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
@@ -42,7 +43,7 @@ type Encoding = "br" | "gzip" | "identity"
 
 const prepare = Effect.fnUntraced(function* ({ text, contentType, headers }: Document) {
   const bytes = Buffer.from(text)
-  // The bytes differ with the coding, what they say does not: a weak validator.
+  // The bytes differ by coding and the content does not, so the validator is weak.
   const etag = `W/"${createHash("sha256").update(bytes).digest("base64url")}"`
   const common = {
     ...headers,
@@ -72,13 +73,13 @@ const prepare = Effect.fnUntraced(function* ({ text, contentType, headers }: Doc
   } satisfies Prepared
 })
 
-/** On one of the runtime's own threads: requests are answered meanwhile. */
+/** Compresses on a thread of the runtime. Requests are answered meanwhile. */
 const compressed = (start: (done: (error: Error | null, bytes: Uint8Array) => void) => void) =>
   Effect.callback<Uint8Array>((resume) => {
     start((error, bytes) => resume(error === null ? Effect.succeed(bytes) : Effect.die(error)))
   })
 
-/** The best coding the caller takes. One with a weight of zero is one it does not take. */
+/** The best coding that the caller accepts. A weight of zero means that it does not. */
 function preferred(acceptEncoding: string): Encoding {
   const parts = acceptEncoding.toLowerCase().split(",")
   const taken = new Set(
@@ -87,7 +88,7 @@ function preferred(acceptEncoding: string): Encoding {
   return taken.has("br") ? "br" : taken.has("gzip") ? "gzip" : "identity"
 }
 
-/** Whether the caller has the document that the tag names. */
+/** True if the caller has the document of this tag. */
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   const known = ifNoneMatch.split(",").map((tag) => tag.trim().replace(/^(W\/)?/, "W/"))

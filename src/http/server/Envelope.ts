@@ -1,8 +1,8 @@
 /**
- * What is true of every response of a listener, whoever made it: the request's id, the API's version and how the caller
- * stands with its limits are on it, its body is JSON also where no operation was reached (404, 405, 413, 415, 500, 503),
- * and on the Consumer API browsers may read it (completions 1). What came over plain HTTP through an open network is
- * answered with a 403, but for `/health` and `/ready`.
+ * The parts of every response of a listener: the request's id, the API's version and the caller's limit status. The
+ * body is JSON also if no operation was reached (404, 405, 413, 415, 500, 503), and browsers may read responses of the
+ * Consumer API (completions 1). A request over plain HTTP through an open network gets a 403, except for `/health` and
+ * `/ready`.
  */
 import { type Cause, Context, Effect, Exit, LogLevel, References, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -14,10 +14,10 @@ import * as RateLimit from "../limits/RateLimit.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import * as SmallBodies from "./FastBodyReader.ts"
 
-/** `X-Api-Version` (completions 6), and `info.version` of both descriptions. */
+/** The value of `X-Api-Version` (completions 6) and of `info.version` in both descriptions. */
 export const apiVersion = "1.0.0"
 
-/** Browsers that have once come over HTTPS come over nothing else for a year. */
+/** Browsers that have used HTTPS once use only HTTPS for a year. */
 const strictTransport = "max-age=31536000"
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/
@@ -25,7 +25,7 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/
 const exposedHeaders =
   "X-Request-Id, X-Api-Version, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
 
-/** An organization that names its own origins has this narrowed once its key is known; see `Credentials.ts`. */
+/** For an organization that names its origins, `AllowedOrigins.ts` narrows this once the key is known. */
 const crossOriginHeaders = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": exposedHeaders
@@ -70,7 +70,7 @@ export const layer = (api: Api) =>
         if (origins.of(request).isEncrypted) headers["strict-transport-security"] = strictTransport
         if (readiness.isDraining()) headers["connection"] = "close"
         if (response.status === 401) headers["www-authenticate"] = "Bearer"
-        // The only 415 there is comes from the decoder of bodies, as plain text.
+        // Only the decoder of bodies answers 415, as plain text.
         return HttpServerResponse.setHeaders(response.status === 415 ? unsupportedMediaType : response, headers)
       }
 
@@ -116,13 +116,13 @@ type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 type Handle = Effect.Effect<Response, Types.unhandled>
 
-/** The caller's id for the request if it sent a sane one, else a new one. */
+/** The caller's id for the request if it is valid, else a new one. */
 function requestIdOf(request: Request): string {
   const sent = request.headers["x-request-id"]
   return sent !== undefined && requestIdPattern.test(sent) ? sent : randomUUID()
 }
 
-/** A load balancer asks these over plain HTTP, wherever it is. They take no credentials. */
+/** Load balancers ask these over plain HTTP from anywhere. They take no credentials. */
 function isProbe({ url }: Request): boolean {
   return /^\/(?:health|ready)(?:\?|$)/.test(url)
 }
@@ -135,11 +135,11 @@ type Failure =
   | { readonly _tag: "Response"; readonly response: Response }
   | { readonly _tag: "Unrouted" | "Aborted" | "Defect" }
 
-/** What became of a request that no operation answered. */
+/** The response to a request that no operation answered. */
 function classify(cause: Cause.Cause<unknown>): Failure {
   for (const reason of cause.reasons) {
     if (reason._tag === "Interrupt") {
-      // The caller has gone, or the process ends and this took longer than a shutdown may.
+      // The caller has disconnected, or the request took longer than a shutdown allows.
       if (reason.annotations.has(HttpServerError.ClientAbort.key)) return { _tag: "Aborted" }
       return { _tag: "Response", response: unavailable }
     }
@@ -162,7 +162,7 @@ const logDefect = (request: Request, requestId: string, cause: Cause.Cause<unkno
 const logAccess = (request: Request, requestId: string, { status }: Response) =>
   Effect.logDebug(`${status}`).pipe(Effect.annotateLogs(describe(request, requestId)))
 
-/** Without the query, which may hold what is nobody's business. */
+/** The URL without its query, which may hold private data. */
 const describe = (request: Request, requestId: string) => ({
   requestId,
   request: `${request.method} ${request.url.split("?", 1)[0]}`

@@ -1,14 +1,14 @@
 /**
- * Reads small bodies at a lower price. The platform's way of reading is made for streams of any kind and size, which takes
- * some 10 µs of processor; most bodies are a line of JSON of a stated length, whose end is all there is to wait for.
+ * Reads small bodies at a lower cost. The platform reads streams of any kind and size, which costs some 10 µs of
+ * processor time. Most bodies are one line of JSON of a stated length, and it is enough to wait for its end.
  *
- * A body is to be had once from its connection: what was read here as text cannot be read in another form as well.
+ * A body can be read once from its connection. A body that was read here as text cannot be read in another form.
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect } from "effect"
 import { HttpServerError, type HttpServerRequest } from "effect/http"
 
-/** Bodies of a stated length up to this, in bytes, are read here; all others as the platform does. */
+/** The largest stated length, in bytes, of bodies that are read here. The platform reads all others. */
 const smallBytesMax = 16_384
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -16,15 +16,15 @@ type Text = Request["text"]
 
 const utf8 = new TextDecoder()
 
-/** Has `text` of a request whose body is small read here. */
+/** Installs a fast body reader for requests up to 16 KiB. */
 export const installFastBodyReader = (request: Request): void => {
   const { "content-length": length, expect } = request.headers
-  // A client that expects to be told to go on is told so by the platform's way of reading.
+  // The platform answers clients that expect a `100 Continue`.
   if (length === undefined || expect !== undefined || !(Number(length) <= smallBytesMax)) return
   Object.defineProperty(request, "text", { value: textOf(request) })
 }
 
-/** The body's text, however often it is asked for. */
+/** The text of the body. It can be read any number of times. */
 const textOf = (request: Request): Text => {
   let text: Text | undefined
   const waiting: Array<(text: Text) => void> = []

@@ -1,11 +1,11 @@
 /**
- * Which methods a path answers, for `405` and its `Allow`. The listener's router is wrapped to note each route that is
- * added, so that the table cannot differ from what is really served.
+ * The methods that a path answers, for `405` and its `Allow`. It wraps the listener's router and records each route
+ * that is added, so the table always equals what is served.
  */
 import { Context, Effect, Layer } from "effect"
 import { FindMyWay, HttpRouter } from "effect/http"
 
-/** How both APIs read paths. A long path parameter is matched, and then refused as malformed, not as unknown. */
+/** The way both APIs read paths. A long path parameter is matched and then refused as malformed, not as unknown. */
 export const routerConfig = { maxParamLength: 1_000 }
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
@@ -13,11 +13,11 @@ const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 export class Methods extends Context.Service<
   Methods,
   {
-    /** The methods that are answered at this path; none if the path is unknown. */
+    /** The methods of this path; none if the path is unknown. */
     allowed(path: string): ReadonlyArray<string>
   }
 >()("usher/http/server/Methods") {
-  /** The router for everything built on top of it, noting what is added. */
+  /** Wraps the router for everything that is built on top of it, and records the routes. */
   static readonly layer: Layer.Layer<HttpRouter.HttpRouter | Methods, never, HttpRouter.HttpRouter> =
     Layer.effectContext(
       Effect.gen(function* () {

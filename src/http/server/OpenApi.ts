@@ -1,22 +1,22 @@
 /**
- * The description of an API (OpenAPI 3.1), completed with what follows from the declaration: which credentials each
- * operation accepts comes from the middleware that checks them, those that may be repeated take a key to do so, and an
- * operation that takes nothing is not said to refuse what it was sent.
+ * The description of an API (OpenAPI 3.1), completed from its declaration. The credentials of an operation come from
+ * the middleware that checks them. Operations that may be repeated have the header for it. An operation without input
+ * has no errors about input.
  */
 import { type HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { apiVersion } from "./Envelope.ts"
-import { type Requirement, securitySchemes } from "../credentials/Credentials.ts"
+import { type Requirement, securitySchemes } from "../credentials/SecuritySchemes.ts"
 import { isKept } from "../idempotency/IdempotentResponses.ts"
 import { Idempotency, keyParameter, replayedHeader } from "../idempotency/Idempotency.ts"
 import { isBodyOptional } from "../errors/Validation.ts"
 
-/** The licence of this project, by its SPDX identifier. */
+/** The SPDX identifier of this project's licence. */
 const license = { name: "MIT", identifier: "MIT" }
 
-/** The paths begin where the description was got. */
+/** Paths are relative to the listener that serves the description. */
 const servers = [{ url: "/", description: "The listener that serves this description." }]
 
-/** The API with its title, version and text, and with a description that is complete. */
+/** The API with its title, version, text, and a complete description. */
 export const describe = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   options: { readonly title: string; readonly description: string }
@@ -69,8 +69,8 @@ function completed(spec: Specification, endpoints: Endpoints): Specification {
 }
 
 /**
- * Objects may have more fields than are described: in requests they are ignored, in answers they may be added. A choice
- * of one is no choice. And what is said of streams for one client library is nobody else's business.
+ * Objects may have more fields than are described: requests with unknown fields are accepted, and answers may get
+ * further fields. A choice with one member becomes that member. Notes for one client library are removed.
  */
 function opened<A>(node: A): A {
   if (Array.isArray(node)) return node.map(opened) as A
@@ -83,7 +83,7 @@ function opened<A>(node: A): A {
   return (anyOf === undefined ? rest : { anyOf, ...rest }) as A
 }
 
-/** The operation with the header that makes it safe to repeat, and the one that marks what was answered before. */
+/** The operation with the header that makes it safe to repeat, and with the header that marks a repeated answer. */
 function repeatable(operation: Operation): Operation {
   return {
     ...operation,
@@ -94,7 +94,10 @@ function repeatable(operation: Operation): Operation {
   }
 }
 
-/** The responses without those to input that the operation does not take. A consumer that is named is input too. */
+/**
+ * The responses without errors about input that the operation does not have. A consumer that the caller names is input
+ * too.
+ */
 function possible(
   { parameters = [], requestBody, responses }: Operation,
   security: ReadonlyArray<Requirement>
@@ -107,7 +110,7 @@ function possible(
   return Object.fromEntries(Object.entries(responses).filter(([status]) => !impossible.has(status)))
 }
 
-/** The operations as they are declared, by `method path`. */
+/** The declared endpoints, by `method path`. */
 function endpointsOf(groups: Iterable<HttpApiGroup.Top>): Endpoints {
   const endpoints = new Map<string, HttpApiEndpoint.Top>()
   for (const group of groups) {
@@ -119,7 +122,7 @@ function endpointsOf(groups: Iterable<HttpApiGroup.Top>): Endpoints {
   return endpoints
 }
 
-/** What the operation's credential middleware asks for. */
+/** The credentials that the operation's middleware requires. */
 function requirementOf({ middlewares }: HttpApiEndpoint.Top): ReadonlyArray<Requirement> {
   for (const middleware of middlewares) {
     if ("requirement" in middleware) return middleware.requirement as ReadonlyArray<Requirement>

@@ -1,6 +1,6 @@
 /**
- * From where a request really came: over which protocol and from which address. What proxies say of it is believed only
- * from those named in `TRUSTED_PROXIES` (completions 1).
+ * The real origin of a request: its protocol and its client's address. Headers of proxies count only if the proxy is in
+ * `TRUSTED_PROXIES` (completions 1).
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Context, Effect, Layer, Option, Result } from "effect"
@@ -12,23 +12,23 @@ import { Settings } from "../../settings/Settings.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** Addresses of which it is remembered whether they are trusted. */
+/** Addresses for which the cache knows whether they are trusted. */
 const rememberedMax = 1_000
 
-/** Forwarded hops that are looked at, from the nearest. */
+/** Forwarded hops that are read, from the nearest. */
 const hopsMax = 32
 
-/** Where a request came from. */
+/** The origin of a request. */
 export interface Origin {
-  /** The client's address; empty if the connection is gone already. */
+  /** The client's address. It is empty if the connection is closed already. */
   readonly address: string
   /** False if it came over plain HTTP through an open network. */
   readonly isSafe: boolean
-  /** Whether the client speaks TLS, to us or to a proxy of ours. */
+  /** True if the client uses TLS, to this process or to a trusted proxy. */
   readonly isEncrypted: boolean
 }
 
-/** Tells where requests come from. */
+/** Finds the origins of requests. */
 export class Origins extends Context.Service<Origins, { of(request: Request): Origin }>()("usher/http/server/Origins") {
   static readonly layer = Layer.effect(
     Origins,
@@ -36,7 +36,7 @@ export class Origins extends Context.Service<Origins, { of(request: Request): Or
   )
 }
 
-/** The same, given the networks whose word is taken. */
+/** The service, given the networks of the trusted proxies. */
 function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (request: Request) => Origin {
   const remembered = new SegmentedCache<boolean>(rememberedMax)
 
@@ -59,11 +59,11 @@ function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (request: Req
     }
     const forwardedFor = listOf(request.headers["x-forwarded-for"])
     const forwardedProtocol = listOf(request.headers["x-forwarded-proto"])
-    // Not forwarded: a request of the proxy itself.
+    // The proxy itself sent the request.
     if (forwardedFor.length === 0 && forwardedProtocol.length === 0) return { address: peer, isEncrypted, isSafe: true }
     const hop = clientHop(forwardedFor, isTrusted)
     const address = hop === undefined ? peer : addressOf(forwardedFor[hop]!)!
-    // One protocol for each hop, or that of the last one alone.
+    // The header has one protocol for each hop, or only that of the last one.
     const isAligned = hop !== undefined && forwardedProtocol.length === forwardedFor.length
     const protocol = isAligned ? forwardedProtocol[hop] : forwardedProtocol.at(-1)
     const isEncryptedThere = protocol?.toLowerCase() === "https"
@@ -72,7 +72,7 @@ function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (request: Req
   }
 }
 
-/** The address as limits count it: an IPv6 client has a whole /64 to itself. */
+/** The address for rate limits. An IPv6 client counts by its /64. */
 export function countedAddress(address: string): string {
   if (!address.includes(":")) return address
   const parsed = NetAddress.ipv6FromString(address.split("%", 1)[0]!)
@@ -81,7 +81,7 @@ export function countedAddress(address: string): string {
     : NetAddress.formatIp(IpNetwork.fromAddressUnsafe(parsed.success, 64).address)
 }
 
-/** The nearest hop that is not one of ours; of a chain that is all ours, the first. Nothing behind a malformed hop. */
+/** The nearest hop that is not a trusted proxy; the first hop if all are. Hops behind a malformed one are ignored. */
 function clientHop(hops: ReadonlyArray<string>, isTrusted: (address: string) => boolean): number | undefined {
   let client: number | undefined
   for (let index = hops.length - 1; index >= 0; index--) {
@@ -101,7 +101,7 @@ const listOf = (header: string | undefined): ReadonlyArray<string> =>
         .slice(-hopsMax)
         .map((text) => text.trim())
 
-/** The address of a hop, which may have a port. */
+/** The address of a hop, without its port. */
 function addressOf(hop: string): string | undefined {
   const text = plain(hop.startsWith("[") && hop.endsWith("]") ? hop.slice(1, -1) : hop)
   if (Result.isSuccess(NetAddress.ipFromString(text))) return text
@@ -112,7 +112,7 @@ function addressOf(hop: string): string | undefined {
   )
 }
 
-/** An IPv4 address that arrived on an IPv6 socket is an IPv4 address. */
+/** The IPv4 address of a client that came through an IPv6 socket. */
 const plain = (address: string): string => (/^::ffff:\d/i.test(address) ? address.slice("::ffff:".length) : address)
 
 const isLoopback = (address: string): boolean => address.startsWith("127.") || address === "::1"

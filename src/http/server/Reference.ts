@@ -1,7 +1,6 @@
 /**
- * What describes an API to programs and to people: its description (OpenAPI), and a page that renders it. The page needs
- * nothing from elsewhere: the script that renders it is in it, and its policy lets it run that script and ask the listener that
- * served it, and nothing else.
+ * The description of an API (OpenAPI), and a page that renders it. The page is self-contained: it includes the script
+ * that renders it, and its policy allows only that script and requests to its own listener.
  */
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -9,10 +8,10 @@ import { type HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/
 import { createHash } from "node:crypto"
 import type { Document } from "./Documents.ts"
 
-/** What the renderer's vendor offers beside a reference is left out: its toolbar to share and to sell SDKs, its client, its fonts. */
+/** Features of the renderer that are switched off: its toolbar for sharing and for SDKs, its client, and its fonts. */
 const renderer = { withDefaultFonts: false, showDeveloperTools: "never", hideClientButton: true, telemetry: false }
 
-/** Without it browsers ask for one, and there is none. */
+/** An empty icon. Without it browsers request one that does not exist. */
 const noIcon = '<link rel="icon" href="data:," />'
 
 /** The description, as JSON. */
@@ -41,7 +40,7 @@ export const page = Effect.fnUntraced(function* <Id extends string, Groups exten
   } satisfies Document
 })
 
-/** Scripts run if they are those of the page. Styles are free: the renderer makes them as it goes. */
+/** The policy allows the scripts of the page. It allows all styles, because the renderer creates them while it runs. */
 function policyOf(html: string): string {
   const hashes = [...html.matchAll(/<script>([^]*?)<\/script>/g)].map(
     ([, script]) => `'sha256-${createHash("sha256").update(script!).digest("base64")}'`

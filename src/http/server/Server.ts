@@ -1,9 +1,9 @@
 /**
- * The two listeners of a process: the Consumer API and the Admin API, on a port each, because they share paths.
+ * The two listeners of a process: the Consumer API and the Admin API. Each has a port, because they share paths.
  *
- * Shutting down: `/ready` says so, and a moment later, when load balancers have noticed, new connections are refused; what
- * is under way is answered and its connection closed. That may take a share of `SHUTDOWN_TIMEOUT_SECONDS`; whoever is left
- * then gets a 503, and every connection is cut.
+ * At a shutdown `/ready` reports it first. When load balancers have noticed, new connections are refused; requests in
+ * flight are answered and their connections closed. That may take a share of `SHUTDOWN_TIMEOUT_SECONDS`. Requests that
+ * are left then get a 503, and every connection is cut.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ByteSize, Context, Duration, Effect, Layer, Scope } from "effect"
@@ -18,32 +18,38 @@ import { Origins } from "./Origins.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import * as Tls from "./Tls.ts"
 
-/** The largest body that is read; larger ones are a 413. */
+/** Bytes of the largest body that is read. A larger one gets a 413. */
 const bodySizeMax = ByteSize.mebibytes(1)
 
-/** Connections that the operating system holds while they wait to be accepted: a drop opens for everyone at once. */
+/** Connections that the operating system queues until they are accepted. A drop opens for everyone at once. */
 const backlog = 4_096
 
-/** How much of the time a shutdown may take is left to requests under way; the rest is for the actors and the database. */
+/** The share of the shutdown time for requests in flight. The rest is for the actors and the database. */
 const drainShare = 0.6
 
 const serverOptions = {
-  /** Longer than load balancers keep theirs (60 s is usual), so that they never send on a connection just closed. */
+  /**
+   * Longer than load balancers keep their connections (60 s is usual), so that they never send on a connection that was
+   * just closed.
+   */
   keepAliveTimeout: 75_000,
   headersTimeout: 15_000,
-  /** Room for a token that is far too long to be told so; larger headers are refused by Node itself with a 431. */
+  /**
+   * Enough for a token that is far too long, so that it gets an error of the API. Node refuses larger headers with a
+   * 431.
+   */
   maxHeaderSize: 32_768,
-  /** From the first byte of a request to its last; answers and streams may take as long as they like. */
+  /** From the first byte of a request to its last. Answers and streams have no limit. */
   requestTimeout: 30_000
 }
 
-/** Where the APIs are, once they listen. */
+/** The addresses of the APIs, once they listen. */
 export class Listeners extends Context.Service<
   Listeners,
   { readonly consumerUrl: string; readonly adminUrl: string }
 >()("usher/http/server/Listeners") {}
 
-/** Serves both APIs, on the addresses and ports the settings name. */
+/** Serves both APIs on the addresses and ports of the settings. */
 export const layer = <E1, R1, E2, R2>(apis: {
   readonly consumer: Layer.Layer<never, E1, R1>
   readonly admin: Layer.Layer<never, E2, R2>
@@ -53,9 +59,9 @@ export const layer = <E1, R1, E2, R2>(apis: {
     Effect.gen(function* () {
       const { host, consumerPort, adminHost, adminPort, shutdownDelayMillis } = yield* Settings
       const readiness = yield* Readiness
-      // Both drain at the same time, and only once `/ready` says so.
+      // Both drain at the same time, and only after `/ready` has reported the shutdown.
       const scope = yield* Scope.fork(yield* Effect.scope, "parallel")
-      // One count of requests for both.
+      // Both share one count of requests.
       const services = yield* Layer.build(Layer.merge(RateLimits.layer, Origins.layer))
       const consumerUrl = yield* listen({
         name: "Consumer API",
@@ -76,7 +82,7 @@ export const layer = <E1, R1, E2, R2>(apis: {
     })
   )
 
-/** One listener. Its routes are complete before it accepts; its address is the answer. */
+/** Makes one listener. Its routes are complete before it accepts connections. Returns its address. */
 const listen = Effect.fnUntraced(function* <E, R>(options: {
   readonly name: string
   readonly host: string

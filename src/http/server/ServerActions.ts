@@ -1,6 +1,6 @@
 /**
- * What an organization's server does with the place of a consumer that it names (completions 2 and 3). The consumer must be
- * one of the tenant's: an unknown, archived or foreign one is a 404. A consumer that is remembered costs no SQL.
+ * Actions of an organization's server on the place of a consumer that it names (completions 2 and 3). The consumer must
+ * be one of the tenant's: an unknown, archived or foreign one is a 404. A remembered consumer costs no SQL.
  */
 import { Effect } from "effect"
 import { Consumers } from "../../auth/sessions/Consumers.ts"
@@ -11,7 +11,7 @@ import { Engine, type EngineError } from "../../engine/Engine.ts"
 import { CurrentTenant } from "../credentials/Credentials.ts"
 import { orAnswer, type Refusal } from "../errors/Refusals.ts"
 
-/** What the descriptions of kinds that grant say of server actions. */
+/** The text about server actions in the descriptions of kinds that grant. */
 export const description =
   "A server that acts on a place names the consumer: one that is unknown or archived is a 404 `Consumer not found`. Grants " +
   "of a deleted mechanism can be validated, completed and denied until the last of them has ended."
@@ -45,9 +45,9 @@ export const make = Effect.fnUntraced(function* <K extends Kind>(kind: K) {
       })
 
   return {
-    /** On a mechanism that is not archived. */
+    /** Acts on a mechanism that is not archived. */
     onPlace: on({}),
-    /** On grants, which an archived mechanism still has until the last of them has ended. */
+    /** Acts on grants. An archived mechanism has them until the last of them has ended. */
     onGrant: on({ includesArchived: true })
   }
 })

@@ -1,6 +1,6 @@
 /**
- * What each listener answers outside `/api`, without credentials and without rate limits (completions 1): `/health`,
- * `/ready`, `/openapi.json`, `/docs`; on the consumer listener also the public signing keys.
+ * The paths of each listener outside `/api`, without credentials and without rate limits (completions 1): `/health`,
+ * `/ready`, `/openapi.json`, `/docs`, and on the consumer listener also the public signing keys.
  */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
@@ -10,12 +10,12 @@ import * as Documents from "./Documents.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import * as Reference from "./Reference.ts"
 
-/** How long a shop may keep the signing keys before it asks again; one that meets a key it does not know should ask at once. */
+/** Seconds for which a shop may keep the signing keys. A shop that sees an unknown key should ask again at once. */
 const keysMaxAgeSeconds = 300
 
 /**
- * `/health`: the process is up. `/ready`: it should be sent requests, with remarks if any; 503 with the reasons if not.
- * What the process has to say about itself is for operators, and so on the Admin API's listener alone.
+ * `/health`: the process is up. `/ready`: the process should get requests, with remarks if it has any; 503 with the
+ * reasons if it should not. Remarks are for operators, so only the Admin API's listener shows them.
  */
 const health = (audience: "operators" | "public") =>
   HttpRouter.use(
@@ -57,7 +57,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
   audience: "operators" | "public"
 ) => Layer.merge(health(audience), reference(api))
 
-/** `/.well-known/jwks.json`: what tokens and grants can be checked with offline. */
+/** `/.well-known/jwks.json`: the keys to check tokens and grants offline. */
 export const layerKeys = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const keys = yield* SigningKeys

@@ -1,12 +1,12 @@
-/**
- * The certificate with which the process serves HTTPS itself (completions 1), read once at the start.
- */
+/** The certificate for HTTPS that the process serves itself (completions 1). It is read once, at the start. */
 import { Effect, Result } from "effect"
 import { readFileSync } from "node:fs"
 import { createSecureContext } from "node:tls"
 import { Settings, StartRefused } from "../../settings/Settings.ts"
 
-/** What `node:https` needs; undefined if no certificate is set. Refuses to start with one that cannot be used. */
+/**
+ * The options for `node:https`; undefined if no certificate is set. The start fails if the certificate cannot be used.
+ */
 export const options = Effect.gen(function* () {
   const { tlsCertFile, tlsKeyFile } = yield* Settings
   if (tlsCertFile === undefined || tlsKeyFile === undefined) return undefined

@@ -1,37 +1,43 @@
 /**
- * One stream of Server-Sent Events. It is written straight to its connection. A reader that does not keep up is told the
- * latest event when it has caught up, and is cut off if that takes long: nothing is piled up for it.
+ * One stream of Server-Sent Events. It writes to its connection directly. A reader that falls behind gets the latest
+ * event when it has caught up, and is cut off if that takes too long. Events are never queued for it.
  */
 import type { Clock } from "effect"
 import type { ServerResponse } from "node:http"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { StreamCredentials } from "../credentials/CredentialChecks.ts"
 
-/** A reader that has not caught up after so long is cut off. */
+/** Milliseconds after which a reader that has not caught up is cut off. */
 const behindMillisMax = 10_000
 
-/** Why a stream ends on which nothing more will be told; a client that comes back all the same is told so again. */
+/**
+ * The reasons for the end of a stream on which no further event will come. A client that opens it again gets the same
+ * end.
+ */
 export type Reason = "CLOSED" | "REPLACED" | "CREDENTIALS_ENDED"
 
-/** Who has something to tell on one stream. */
+/** The source of the events of one stream. */
 export interface EventSource {
-  /** The head is out: events may be sent. Does not end the stream before it returns. */
+  /**
+   * Called when the head has been sent: from now on the source may send events. It must not end the stream before it
+   * returns.
+   */
   begin(stream: EventStream): void
-  /** The stream has ended, whoever ended it. */
+  /** Called when the stream has ended for any reason. */
   stop(): void
 }
 
-/** One connection that is told events. */
+/** One connection that gets events. */
 export class EventStream {
-  /** How many were opened before it. */
+  /** The number of streams that were opened before it. */
   readonly number: number
   readonly credentials: StreamCredentials
   private readonly response: ServerResponse
   private readonly clock: Clock.Clock
   private readonly onEnd: () => void
-  /** Since when the connection takes no more; undefined: it does. */
+  /** The instant since which the connection takes no more; undefined if it does. */
   private behindSince: Millis | undefined
-  /** What it will be told when it has caught up. */
+  /** The event that it gets when it has caught up. */
   private latest: string | undefined
   private hasEnded = false
 
@@ -40,7 +46,7 @@ export class EventStream {
     readonly response: ServerResponse
     readonly credentials: StreamCredentials
     readonly clock: Clock.Clock
-    /** Called once, when the stream has ended, whoever ended it. */
+    /** Called once, when the stream has ended for any reason. */
     readonly onEnd: () => void
   }) {
     this.number = options.number
@@ -51,8 +57,8 @@ export class EventStream {
   }
 
   /**
-   * Tells an event, written as the format wants it. A reader that is behind will be told the latest one, or `instead` of it:
-   * what is right also for those who missed the events before.
+   * Sends an event in its encoded form. A reader that is behind gets the latest event later, or `instead` of it: an
+   * event that is also right for a reader that missed earlier ones.
    */
   send(event: string, instead: string = event): void {
     if (!this.mayGoOn(this.clock.currentTimeMillisUnsafe())) return
@@ -65,19 +71,19 @@ export class EventStream {
     if (this.behindSince === undefined) this.write(":\n\n")
   }
 
-  /** False for a stream that has ended, be it now: its credentials have ended, or its reader is too far behind. */
+  /** False if the stream has ended or ends now, because its credentials have ended or its reader is too far behind. */
   mayGoOn(now: Millis): boolean {
     if (this.credentials.hasEnded(now)) this.end("CREDENTIALS_ENDED")
     else if (this.behindSince !== undefined && now - this.behindSince >= behindMillisMax) this.close()
     return !this.hasEnded
   }
 
-  /** Says that there is nothing more to come, and why, and closes the connection. */
+  /** Sends the end with its reason, and closes the connection. */
   end(reason: Reason): void {
     if (!this.hasEnded) this.close(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`)
   }
 
-  /** Closes the connection after these last words; one that takes no more is cut. */
+  /** Closes the connection after these last bytes. Cuts a connection that takes no more. */
   close(lastWords = ""): void {
     if (this.hasEnded) return
     const { socket } = this.response
@@ -86,7 +92,7 @@ export class EventStream {
     this.leave()
   }
 
-  /** The connection is not to be told anything any more. */
+  /** Stops sending to the connection. */
   leave(): void {
     if (this.hasEnded) return
     this.hasEnded = true

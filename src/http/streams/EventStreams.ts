@@ -1,12 +1,12 @@
 /**
- * Answers that stay open: Server-Sent Events (completions 3, "Live updates"), of whatever there is to tell.
+ * Responses that stay open: Server-Sent Events (completions 3, "Live updates").
  *
- * There may be many thousands, so nothing runs for a stream: whoever has something to tell writes to it, and one loop looks
- * after them all. Each second it ends those whose token has expired or whose session has ended; every 15 seconds each
- * stream is sent a comment, so that nobody takes it for dead, and its credentials are checked in full.
+ * There may be many thousands of streams, so a stream has no fiber. The source of an event writes to the stream, and
+ * one loop checks all streams. Each second it ends those whose token has expired or whose session has ended. Every 15
+ * seconds it sends each stream a comment, so that proxies and clients keep it open, and checks its credentials in full.
  *
- * When the process is about to end, streams just end, and clients come back, each after the pause it was told at the
- * beginning, so that not all come at once. Where coming back makes no sense, an event `end` says so.
+ * When the process shuts down, streams end, and clients reconnect, each after the pause that it got at the beginning,
+ * so that they do not return at once. If a reconnection makes no sense, an event `end` says so.
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Clock, Context, Effect, Latch, Layer, Schedule, type Scope } from "effect"
@@ -17,39 +17,42 @@ import { ServiceUnavailable } from "../errors/Errors.ts"
 import { type EventSource, EventStream } from "./EventStream.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 
-/** Streams of one process, at some 20 KiB of memory each, and a few more of what is not collected yet. */
+/** Streams of one process. Each takes some 20 KiB of memory, and a little more until it is collected. */
 const streamsMax = 20_000
 
-/** Seconds between two signs of life on a stream, and between two full checks of its credentials. */
+/** Seconds between two comments on a stream, and between two full checks of its credentials. */
 const heartbeatSeconds = 15
 
-/** Credentials that are checked at the same time, should the database have to be asked. */
+/** Credentials that are checked at the same time, if the database has to be asked. */
 const concurrency = 16
 
-/** Streams that are written to without a break. */
+/** Streams that are written to without a break for other work. */
 const sliceMax = 64
 
-/** After which pause clients come back: between these two, and evenly spread. */
+/** Milliseconds after which clients reconnect: between these two, evenly spread. */
 const retryMillis = { least: 1_000, most: 5_000 } as const
 
 const headers = {
   "content-type": "text/event-stream",
   "cache-control": "no-store",
-  // Told to proxies that would gather an answer before they pass it on.
+  // Tells proxies not to buffer the response.
   "x-accel-buffering": "no"
 }
 
 export class EventStreams extends Context.Service<
   EventStreams,
   {
-    /** An answer that stays open for as long as the credentials are good. Refused if there are too many, or the process is ending. */
+    /**
+     * Opens a response that stays open while its credentials are accepted. Fails if there are too many streams, or if
+     * the process is shutting down.
+     */
     open(
       credentials: StreamCredentials,
       source: EventSource
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, ServiceUnavailable>
   }
 >()("usher/http/streams/EventStreams") {
-  /** The streams of a process, of which so many may be open. */
+  /** The streams of a process with at most so many open. */
   static readonly layerWith = (options: { readonly streamsMax: number }) => Layer.effect(EventStreams, make(options))
   static readonly layer = Layer.suspend(() => EventStreams.layerWith({ streamsMax }))
 }
@@ -61,26 +64,10 @@ const make = Effect.fnUntraced(function* (options: {
   const readiness = yield* Readiness
   const streams = new Set<EventStream>()
   let opened = 0
-  let seconds = 0
 
-  const beat = (stream: EventStream) =>
-    Effect.map(stream.credentials.areGood(), (areGood) => (areGood ? stream.beat() : stream.end("CREDENTIALS_ENDED")))
-
-  /** Open while there may be streams: without any there is nothing to do. */
+  /** Open while there may be streams. Without streams there is nothing to check. */
   const occupied = Latch.makeUnsafe()
-
-  /** What is done each second. */
-  const lookAfter = Effect.suspend(() => {
-    seconds += 1
-    if (streams.size === 0) occupied.closeUnsafe()
-    const now = clock.currentTimeMillisUnsafe()
-    const silent: Array<EventStream> = []
-    for (const stream of streams) {
-      if (stream.mayGoOn(now) && stream.number % heartbeatSeconds === seconds % heartbeatSeconds) silent.push(stream)
-    }
-    return inSlices(silent, beat)
-  }).pipe(Effect.catchCause((cause) => Effect.logError("Streams could not be looked after", cause)))
-
+  const lookAfter = makeLookAfter(streams, clock, occupied)
   const closeAll = Effect.suspend(() => inSlices([...streams], (stream) => Effect.sync(() => stream.close())))
 
   yield* occupied.await.pipe(
@@ -89,7 +76,7 @@ const make = Effect.fnUntraced(function* (options: {
     Effect.forever,
     Effect.forkScoped
   )
-  // More than once: a stream may just be beginning.
+  // Repeated, because a stream may just be opening.
   yield* readiness.awaitDraining.pipe(
     Effect.andThen(Effect.repeat(closeAll, Schedule.spaced("100 millis"))),
     Effect.forkScoped
@@ -100,7 +87,7 @@ const make = Effect.fnUntraced(function* (options: {
     Effect.callback<void>((resume) => {
       const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
       response.writeHead(head.status, head.headers)
-      // By itself: joined with what follows, it would be kept in memory in pieces for as long as the stream lasts.
+      // Separately: joined with the first event, it would stay in memory in pieces for as long as the stream lasts.
       response.flushHeaders()
       const onEnd = () => {
         streams.delete(stream)
@@ -121,7 +108,7 @@ const make = Effect.fnUntraced(function* (options: {
         if (streams.size >= options.streamsMax || readiness.isDraining()) {
           return Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 5 }))
         }
-        // There the head has got all its fields; and the server writes nothing where all has been written.
+        // At this point the head has all its fields, and the server writes nothing to a response that is complete.
         HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, (request, head) =>
           request.method === "HEAD" ? Effect.succeed(head) : held(request, head, credentials, source)
         )
@@ -130,16 +117,35 @@ const make = Effect.fnUntraced(function* (options: {
   }
 })
 
+/** Makes the check that runs each second. */
+const makeLookAfter = (streams: ReadonlySet<EventStream>, clock: Clock.Clock, occupied: Latch.Latch) => {
+  let seconds = 0
+
+  const beat = (stream: EventStream) =>
+    Effect.map(stream.credentials.areGood(), (areGood) => (areGood ? stream.beat() : stream.end("CREDENTIALS_ENDED")))
+
+  return Effect.suspend(() => {
+    seconds += 1
+    if (streams.size === 0) occupied.closeUnsafe()
+    const now = clock.currentTimeMillisUnsafe()
+    const silent: Array<EventStream> = []
+    for (const stream of streams) {
+      if (stream.mayGoOn(now) && stream.number % heartbeatSeconds === seconds % heartbeatSeconds) silent.push(stream)
+    }
+    return inSlices(silent, beat)
+  }).pipe(Effect.catchCause((cause) => Effect.logError("Streams could not be looked after", cause)))
+}
+
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** A pause within the bounds; those of streams that follow one another lie far apart. */
+/** A pause within the bounds. The pauses of streams that follow each other differ widely. */
 function pauseOf(number: number): number {
   const { least, most } = retryMillis
   return least + Math.floor(((number * 0.618_034) % 1) * (most - least))
 }
 
-/** Does it for each, and lets everyone else have a turn now and then. */
+/** Acts on each stream, with breaks for other work. */
 const inSlices = <A>(all: ReadonlyArray<A>, act: (one: A) => Effect.Effect<void>) =>
   Effect.forEach(
     Array.from({ length: Math.ceil(all.length / sliceMax) }, (_, n) => all.slice(n * sliceMax, (n + 1) * sliceMax)),

@@ -1,7 +1,8 @@
 /**
- * The sign of life of a serving process: every two seconds it updates its row in `nodes`, on a connection of its own, so that no
- * load keeps it from doing so. The update shows three things: other programs that the process is there, so that none changes
- * the schema under it; a load balancer that the database takes writes; and the process itself that the database is away.
+ * The heartbeat of a serving process. Every two seconds it updates the process's row in `nodes`, on its own
+ * connection, so that no load can delay it. Other programs see that the process is alive, and do not change the
+ * schema under it. A load balancer learns whether the database takes writes, and the process itself learns that the
+ * database is away.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schedule } from "effect"
@@ -16,27 +17,27 @@ import * as Migrations from "../postgres/Migrations.ts"
 import * as Nodes from "./Nodes.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
-/** Between two updates. */
+/** Time between two updates. */
 const beatSeconds = 2
 
-/** How long one may take. */
+/** How long one update may take. */
 const bounds = { connectionMillis: 2_000, statementMillis: 3_000 }
 
-/** How long the process waits at its end for its row to be removed. */
-const goodbyeSeconds = 1
+/** How long a stopping process waits until its row is removed. */
+const leaveSeconds = 1
 
 export class Heartbeat extends Context.Service<
   Heartbeat,
   {
     /** The id of this process's row. */
     readonly id: string
-    /** Why the last update failed; undefined while the database takes them. A look into memory. */
+    /** Returns why the last update failed; undefined while the database takes updates. Reads memory only. */
     readonly problem: () => string | undefined
-    /** Writes down that this process is a node of a cluster. */
+    /** Records that this process is a node of a cluster. */
     join(membership: Nodes.Membership): Effect.Effect<void, Unavailable>
   }
 >()("usher/store/coordination/Heartbeat") {
-  /** Writes the process called `name` down, and keeps its row for as long as the scope lives. */
+  /** Inserts a row for the process called `name`, and keeps it up to date while the scope lives. */
   static readonly layer = ({ name }: { readonly name: string }) =>
     Layer.effect(
       Heartbeat,
@@ -66,7 +67,7 @@ export class Heartbeat extends Context.Service<
           })
         )
 
-        /** Whoever was silent for long finds its row removed, and perhaps another schema. */
+        /** After a long silence the row may have been removed, and the schema may have changed. */
         const beat = Effect.gen(function* () {
           const { isThere, step } = yield* Nodes.beat(id)
           if (!isThere && step === Migrations.latest) yield* enter
@@ -89,7 +90,7 @@ export class Heartbeat extends Context.Service<
 
         yield* onOwnConnection(enter)
         yield* Effect.addFinalizer(() =>
-          onOwnConnection(Nodes.leave(id)).pipe(Effect.timeoutOption(`${goodbyeSeconds} seconds`), Effect.ignore)
+          onOwnConnection(Nodes.leave(id)).pipe(Effect.timeoutOption(`${leaveSeconds} seconds`), Effect.ignore)
         )
         yield* onOwnConnection(noted).pipe(Effect.repeat(Schedule.spaced(`${beatSeconds} seconds`)), Effect.forkScoped)
 
@@ -106,7 +107,7 @@ export class Heartbeat extends Context.Service<
     )
 }
 
-/** Why the update was not taken, in words; undefined if the server did not answer. */
+/** Returns why the server refused the update; undefined if the server did not answer. */
 const refusalOf = (error: SqlError.SqlError | StartRefused): string | undefined => {
   if (error._tag === "StartRefused") return error.message
   if (BoundedClient.isConnectionLost(error)) return undefined

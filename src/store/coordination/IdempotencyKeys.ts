@@ -1,9 +1,9 @@
 /**
- * The keys under which requests may be repeated (completions 4, last paragraph). A key is claimed by whoever carries its
- * request out first; then it holds the answer, for a day.
+ * The keys under which requests may be repeated (completions 4, last paragraph). The first process that carries a
+ * request out claims its key. The key then holds the answer for a day.
  *
- * A claim is a lease that is extended while its holder lives, so that a request whose process has died can be carried out
- * by the next one that shows the key. The database's clock counts it, as it is the one that all processes share.
+ * A claim is a lease. Its holder extends it while it lives. If the holder dies, the next request with the key can be
+ * carried out. The database's clock counts the lease, because all processes share it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -13,34 +13,34 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** How long an answer can be asked for again, from when its request was first sent. */
+/** How long an answer is kept, from when its request was first sent. */
 export const keptHours = 24
 
-/** How long a claim holds unless it is extended. */
+/** How long a claim is valid unless it is extended. */
 export const leaseSeconds = 30
 
 /** A request that may be repeated. */
 export interface RepeatableRequest {
   readonly tenant: Tenant
   readonly key: string
-  /** A digest of what is asked for: the key belongs to it alone. */
+  /** A digest of the request. The key is valid for this request alone. */
   readonly fingerprint: Uint8Array
 }
 
-/** An answer as it was given first. Without a body it was given, and its content is not kept. */
+/** The first answer. Without a body, the request was answered but the content of the answer is not kept. */
 export interface FirstAnswer {
   readonly status: number
   readonly contentType: string | undefined
   readonly body: Uint8Array | undefined
 }
 
-/** A request that is its holder's to carry out. */
+/** A request that its holder may carry out. */
 export interface Claimed {
   readonly request: RepeatableRequest
   readonly claimId: string
 }
 
-/** What is known of a request when it is shown. */
+/** The state of a request. */
 export type Claim =
   | { readonly _tag: "Claimed"; readonly claimed: Claimed }
   | { readonly _tag: "UnderWay" }
@@ -51,15 +51,15 @@ export type Claim =
 export class IdempotencyKeys extends Context.Service<
   IdempotencyKeys,
   {
-    /** Claims the request for whoever asks, unless it has been answered or another has claimed it. */
+    /** Claims the request for the caller, unless it has been answered or another caller has claimed it. */
     claim(request: RepeatableRequest): Effect.Effect<Claim, Unavailable>
-    /** Holds the claim for another lease. */
+    /** Extends the claim by another lease. */
     extend(claimed: Claimed): Effect.Effect<void, Unavailable>
-    /** Keeps the answer. False if the claim had run out and another has it now. */
+    /** Keeps the answer. Returns false if the claim had expired and another caller holds it now. */
     keep(claimed: Claimed, answer: FirstAnswer): Effect.Effect<boolean, Unavailable>
-    /** Gives the claim up without an answer: the same request may claim it again. */
+    /** Ends the claim without an answer. The same request may claim the key again. */
     release(claimed: Claimed): Effect.Effect<void, Unavailable>
-    /** Gives the key back: any request may claim it. */
+    /** Removes the key. Any request may claim it. */
     remove(claimed: Claimed): Effect.Effect<void, Unavailable>
   }
 >()("usher/store/coordination/IdempotencyKeys") {
@@ -74,7 +74,8 @@ export class IdempotencyKeys extends Context.Service<
         const claimId = randomUUID()
         const now = yield* Clock.currentTimeMillis
         const expiresAt = new Date(now + keptHours * 3_600_000)
-        // Who is neither let in nor finds a row has met one that was written this moment: it is under way.
+        // If nothing is inserted and nothing is found, another process inserted the row at this moment. The request
+        // is in progress.
         const rows = yield* sql<Row>`
           with claimed as (
             insert into idempotency_keys as k
@@ -99,27 +100,29 @@ export class IdempotencyKeys extends Context.Service<
         return claimOf(rows[0], { request, claimId })
       }, orUnavailable)
 
-      const mine = ({ request: { tenant, key }, claimId }: Claimed) => sql`
+      const ownRow = ({ request: { tenant, key }, claimId }: Claimed) => sql`
         ${ofTenant(sql, tenant)} and key = ${key}
           and claim_id = ${claimId} and status is null`
 
       return {
         claim,
         extend: (claimed) =>
-          orUnavailable(Effect.asVoid(sql`update idempotency_keys set lease_until = ${lease} where ${mine(claimed)}`)),
+          orUnavailable(
+            Effect.asVoid(sql`update idempotency_keys set lease_until = ${lease} where ${ownRow(claimed)}`)
+          ),
         keep: (claimed, { status, contentType, body }) =>
           sql`
             update idempotency_keys
             set status = ${status}, content_type = ${contentType ?? null}, body = ${body ?? null}::bytea
-            where ${mine(claimed)} returning 1`.pipe(
+            where ${ownRow(claimed)} returning 1`.pipe(
             Effect.map((rows) => rows.length > 0),
             orUnavailable
           ),
         release: (claimed) =>
           orUnavailable(
-            Effect.asVoid(sql`update idempotency_keys set lease_until = clock_timestamp() where ${mine(claimed)}`)
+            Effect.asVoid(sql`update idempotency_keys set lease_until = clock_timestamp() where ${ownRow(claimed)}`)
           ),
-        remove: (claimed) => orUnavailable(Effect.asVoid(sql`delete from idempotency_keys where ${mine(claimed)}`))
+        remove: (claimed) => orUnavailable(Effect.asVoid(sql`delete from idempotency_keys where ${ownRow(claimed)}`))
       }
     })
   )

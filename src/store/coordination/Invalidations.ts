@@ -1,26 +1,28 @@
 /**
- * What one process has changed and the others remember: they are told through the database, with the change itself, by
- * LISTEN/NOTIFY. A notification belongs to its transaction, and everybody gets notifications in the order of the commits.
+ * Notifies all processes of changes to data that they cache, by LISTEN/NOTIFY. A notification carries the change
+ * itself and belongs to its transaction. All processes receive notifications in the order of the commits.
  *
- * Listening has a connection of its own. After a gap, during which nobody knows what was missed, every subscriber reads
- * its truth again; until then `isCurrent` is false, and whoever answers from memory must ask the database instead. A
- * connection that is silently dead is found by the process's own heartbeat, which no longer comes back.
+ * After a gap, during which notifications may be lost, every subscriber reads its data again. Until then `isCurrent`
+ * is false, and callers must read the database instead of caches. Listening has its own connection. If it is silently
+ * dead, the process's own heartbeat no longer comes back.
  *
- * Heartbeats also tell who listens. `settled` asks each of them and returns when all have handled what was published
- * before: a caller that is answered after it can rely on every process. A process believes its memory for no longer than a
- * lease, which begins when a heartbeat of its own is sent and counts once that has come back through the database, behind
- * all that was told before it. So whoever has waited for a lease, as `settledForCertain` does, needs no answer.
+ * Heartbeats show which processes listen. `settled` asks each of them, and returns when all have handled what was
+ * published before. Caches are valid only during a lease, which begins when a process sends a heartbeat. The lease
+ * counts once that heartbeat has come back, behind all earlier notifications. So a caller that waits for a whole
+ * lease (`settledForCertain`) needs no answer.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
-import { Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Queue as Mailbox, Schedule, Scope } from "effect"
+import { Clock, Context, Deferred, Effect, Fiber, Layer, Queue as Mailbox, Schedule, Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { randomUUID } from "node:crypto"
+import { Availability, rememberedMillis } from "./Availability.ts"
+import { Barriers } from "./Barriers.ts"
 import { laterOf, millisAtLeast, millisAtMost, type ClockReading, readClocks } from "./LeaseClock.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 
-/** What can be told; the payload is the subscriber's own affair. */
+/** The topics of notifications. The subscriber defines the payload. */
 export type Topic =
   | "session"
   | "consumer"
@@ -33,9 +35,9 @@ export type Topic =
   | "assigned"
 
 export interface Subscriber {
-  /** One notification. Handled before any that was committed later. */
+  /** Handles one notification, before any that was committed later. */
   readonly handle: (payload: string) => Effect.Effect<void>
-  /** Reads or forgets everything: at subscription, and after a gap. */
+  /** Reads or forgets all data: at subscription, and after a gap. */
   readonly refresh: Effect.Effect<void, Unavailable>
 }
 
@@ -44,16 +46,16 @@ const channel = "usher_invalidations"
 const heartbeatSeconds = 2
 
 /**
- * The lease: for so long after a heartbeat memory is believed. A connection on which this process has not heard itself for
- * so long is given up, and a process not heard is gone.
+ * The lease in seconds. Caches are valid for this long after a heartbeat. After this time without a heartbeat, a
+ * process closes its own connection, and other processes count as gone.
  */
 const silenceSecondsMax = 6
 const silenceMillisMax = silenceSecondsMax * 1000
 
-/** How long `settled` waits at most; a process that is slower finds out by its heartbeat. */
+/** How long `settled` waits at most. A slower process notices by its heartbeat. */
 const settleSeconds = 2
 
-/** Answers to `settled` that may be awaited at once; beyond it nobody is asked. */
+/** Calls of `settled` that may wait at once. Beyond this number a call returns immediately. */
 const barriersMax = 10_000
 
 const reconnect = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")])
@@ -61,83 +63,83 @@ const reconnect = Schedule.min([Schedule.exponential("50 millis"), Schedule.spac
 export class Invalidations extends Context.Service<
   Invalidations,
   {
-    /** Tells all processes, this one too, once the transaction around it has committed; at once outside of one. */
+    /** Notifies all processes, including this one, once the surrounding transaction, if any, has committed. */
     publish(topic: Topic, payload: string): Effect.Effect<void, SqlError>
-    /** Returns when every process known has handled what was committed before, or after two seconds. */
+    /** Returns when every known process has handled what was committed before, or after two seconds. */
     readonly settled: Effect.Effect<void>
-    /** The same, but after two seconds it goes on waiting until a process that has not answered believes itself no more: six in all. */
+    /**
+     * Like `settled`, but waits up to six seconds. By then the lease of a process that has not answered has expired.
+     */
     readonly settledForCertain: Effect.Effect<void>
-    /** Reads the subscriber's truth, and keeps it told. One subscriber a topic. */
+    /** Reads the subscriber's data and keeps it up to date. A topic has one subscriber. */
     subscribe(topic: Topic, subscriber: Subscriber): Effect.Effect<void, Unavailable>
-    /** True if nothing can have been missed; false while the connection is away, or silent for longer than a lease. */
+    /**
+     * True if no notification can have been missed. False while the connection is away, or silent for longer than a
+     * lease.
+     */
     readonly isCurrent: () => boolean
+    /**
+     * Returns the result of `query`; while the database is away `lastHeard`, if a heartbeat came back in the last
+     * minute.
+     */
+    orLastHeard<A>(query: Effect.Effect<A, Unavailable>, lastHeard: A): Effect.Effect<A, Unavailable>
   }
 >()("usher/store/coordination/Invalidations") {
   static readonly layer = Layer.effect(
     Invalidations,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const availability = yield* Availability
       const clock = yield* Clock.Clock
       const self = randomUUID()
       const subscribers = new Map<string, Subscriber>()
       const peers = new Map<string, ClockReading>()
-      const barriers = new Map<string, Barrier>()
+      const barriers = new Barriers()
       const listening = yield* Deferred.make<void>()
-      /** When the last heartbeat was sent that came back; undefined while nothing is heard. */
-      let believedSince: ClockReading | undefined
-      /** The same, or when listening began. Undefined while nobody listens. */
+      /** When the last returned heartbeat was sent; undefined while none comes back. */
+      let validSince: ClockReading | undefined
+      /** The same, or when listening began; undefined while this process does not listen. */
       let heardSince: ClockReading | undefined
+      /** When the last heartbeat that ever came back was sent. */
+      let lastHeardAt: ClockReading | undefined
 
-      const tell = (topic: string, payload: string) =>
+      const notify = (topic: string, payload: string) =>
         Effect.asVoid(sql`select ${notification(sql, topic, sql`${payload}::text`)}`)
-      const tellQuietly = (topic: string, payload: string) => Effect.ignore(tell(topic, payload))
-
-      const acknowledged = (id: string, peer: string) => {
-        const barrier = barriers.get(id)
-        if (barrier?.awaited === undefined) return
-        barrier.awaited.delete(peer)
-        if (barrier.awaited.size === 0) Deferred.doneUnsafe(barrier.done, Exit.void)
-      }
-
-      /** Our own question has come back: whoever believes itself has been heard by now, or hears what came before it first. */
-      const asked = (id: string) => {
-        const barrier = barriers.get(id)
-        if (barrier === undefined || barrier.awaited !== undefined) return
-        barrier.awaited = new Set(peers.keys())
-        if (barrier.awaited.size === 0) Deferred.doneUnsafe(barrier.done, Exit.void)
-      }
+      const notifyQuietly = (topic: string, payload: string) => Effect.ignore(notify(topic, payload))
 
       const alive = Effect.suspend(() => {
         const { wallMillis, monotonicMillis } = readClocks(clock)
-        return tellQuietly("alive", `${wallMillis} ${monotonicMillis}:${self}`)
+        return notifyQuietly("alive", `${wallMillis} ${monotonicMillis}:${self}`)
       })
 
       const handle = Effect.fnUntraced(function* ({ payload }: PgConnection.Notification) {
-        const [topic, text] = parted(payload)
+        const [topic, text] = splitAtColon(payload)
         switch (topic) {
           case "alive": {
-            const [sentAt, peer] = parted(text)
+            const [sentAt, peer] = splitAtColon(text)
             if (peer !== self) {
               const isNew = !peers.has(peer)
               peers.set(peer, readClocks(clock))
-              // Who comes is told who is here, without waiting for their next heartbeat.
+              // A new process learns which processes are alive without waiting for their next heartbeats.
               return isNew ? yield* Effect.forkChild(alive) : undefined
             }
             if (heardSince === undefined) return
             const [wallMillis, monotonicMillis] = sentAt.split(" ").map(Number) as [number, number]
-            heardSince = believedSince = laterOf(believedSince, { wallMillis, monotonicMillis })
+            lastHeardAt = heardSince = validSince = laterOf(validSince, { wallMillis, monotonicMillis })
             return yield* Deferred.succeed(listening, undefined)
           }
           case "gone":
             peers.delete(text)
-            return barriers.forEach((_, id) => acknowledged(id, text))
+            return barriers.remove(text)
           case "settle": {
-            const [peer, id] = parted(text)
-            return peer === self ? asked(id) : yield* Effect.forkChild(tellQuietly("settled", `${self}:${id}`))
+            const [peer, id] = splitAtColon(text)
+            // Every process with a valid lease has been heard by now, or receives earlier notifications first.
+            if (peer === self) return barriers.begin(id, peers.keys())
+            return yield* Effect.forkChild(notifyQuietly("settled", `${self}:${id}`))
           }
           case "settled": {
-            const [peer, id] = parted(text)
-            return acknowledged(id, peer)
+            const [peer, id] = splitAtColon(text)
+            return barriers.answer(id, peer)
           }
           default:
             return yield* subscribers.get(topic)?.handle(text) ?? Effect.void
@@ -157,7 +159,7 @@ export class Invalidations extends Context.Service<
       const listen = Effect.gen(function* () {
         const connection = yield* PgConnection.make({ ...sql.config, multiplex: false })
         const notifications = yield* connection.listen(channel)
-        // What is notified from here on waits in the mailbox: what is read now is older, and handling it twice does no harm.
+        // Later notifications wait in the mailbox. Handling one that the refresh has already seen does no harm.
         for (const subscriber of subscribers.values()) yield* subscriber.refresh
         heardSince = readClocks(clock)
         const receive = Effect.forever(
@@ -166,48 +168,41 @@ export class Invalidations extends Context.Service<
         return yield* Effect.raceFirst(receive, heartbeat)
       })
 
-      /** A scope that is closed behind its back: over a dead connection, saying goodbye may take minutes. */
+      /** The scope is closed in the background, because closing a dead connection may take minutes. */
       const attempt = Effect.acquireUseRelease(
         Scope.make(),
         (scope) => Scope.provide(listen, scope),
         (scope, exit) => {
-          heardSince = believedSince = undefined
+          heardSince = validSince = undefined
           return Effect.forkDetach(Scope.close(scope, exit))
         }
       )
 
-      /** Returns when every process has answered, or after the given time. */
       const answered = (secondsMax: number) =>
-        Effect.suspend(() => {
-          const id = randomUUID()
-          const done = Deferred.makeUnsafe<void>()
-          barriers.set(id, { awaited: undefined, done })
-          // More than once: whoever was just reconnecting has not heard it.
-          const ask = Effect.repeat(tellQuietly("settle", `${self}:${id}`), Schedule.spaced("500 millis"))
-          return Effect.raceFirst(Deferred.await(done), ask).pipe(
-            Effect.timeoutOption(secondsMax * 1000),
-            Effect.ignore,
-            Effect.ensuring(Effect.sync(() => barriers.delete(id)))
-          )
-        })
+        barriers.wait(secondsMax, (id) => notifyQuietly("settle", `${self}:${id}`))
 
       const listener = yield* attempt.pipe(
         Effect.tapCause((cause) =>
-          Effect.logWarning("Invalidations are not heard; asking the database instead", cause)
+          Effect.logWarning("No invalidations are received; reading the database instead", cause)
         ),
         Effect.retry(reconnect),
         Effect.forkScoped
       )
-      // After its last heartbeat, or the others would take it for alive again.
+      // After the last heartbeat, or the others would count this process as alive again.
       yield* Effect.addFinalizer(() =>
-        Effect.andThen(Fiber.interrupt(listener), tellQuietly("gone", self)).pipe(Effect.timeoutOption("1 second"))
+        Effect.andThen(Fiber.interrupt(listener), notifyQuietly("gone", self)).pipe(Effect.timeoutOption("1 second"))
       )
       yield* Deferred.await(listening)
       const started = readClocks(clock)
 
       return {
-        publish: tell,
-        isCurrent: () => believedSince !== undefined && millisAtMost(clock, believedSince) < silenceMillisMax,
+        publish: notify,
+        isCurrent: () => validSince !== undefined && millisAtMost(clock, validSince) < silenceMillisMax,
+        orLastHeard: (query, lastHeard) =>
+          Effect.suspend(() => {
+            if (lastHeardAt === undefined || millisAtMost(clock, lastHeardAt) >= rememberedMillis) return query
+            return availability.isAway ? Effect.succeed(lastHeard) : Effect.orElseSucceed(query, () => lastHeard)
+          }),
         subscribe: (topic, subscriber) =>
           Effect.suspend(() => {
             subscribers.set(topic, subscriber)
@@ -216,7 +211,7 @@ export class Invalidations extends Context.Service<
         settled: Effect.suspend(() =>
           peers.size === 0 || barriers.size >= barriersMax ? Effect.void : answered(settleSeconds)
         ),
-        // Who has just come hears a heartbeat of everyone first, to know whom to wait for.
+        // A new process first receives a heartbeat of every other process, to know which to wait for.
         settledForCertain: Effect.suspend(() =>
           Effect.sleep(Math.max(0, heartbeatSeconds * 1000 - millisAtLeast(clock, started)))
         ).pipe(Effect.andThen(answered(silenceSecondsMax)))
@@ -225,18 +220,12 @@ export class Invalidations extends Context.Service<
   )
 }
 
-interface Barrier {
-  /** The processes that have not answered yet; known once the question itself has come back. */
-  awaited: Set<string> | undefined
-  readonly done: Deferred.Deferred<void>
-}
-
-/** The notification as an expression, for a statement that changes and tells at once. */
+/** The notification as an SQL expression, for a statement that changes data and notifies at once. */
 export const notification = (sql: SqlClient.SqlClient, topic: string, payload: Fragment): Fragment =>
   sql`pg_notify(${channel}, ${`${topic}:`}::text || ${payload})`
 
-/** The text before the first colon, and what follows it. */
-function parted(text: string): readonly [string, string] {
+/** Returns the text before the first colon, and the text after it. */
+function splitAtColon(text: string): readonly [string, string] {
   const colon = text.indexOf(":")
   return [text.slice(0, colon), text.slice(colon + 1)]
 }

@@ -1,10 +1,10 @@
 /**
- * How long ago something was. A machine has two clocks: people put the one on the wall forward and back, and the other may
- * stand still while the machine sleeps. So there are two answers, and every use has its safe side.
+ * Measures elapsed time for leases. Administrators can set the wall clock, and the monotonic clock may stop while the
+ * machine sleeps. So there are two results, and each use takes the safe one.
  */
 import type { Clock } from "effect"
 
-/** A moment by both clocks. */
+/** A reading of both clocks. */
 export interface ClockReading {
   readonly wallMillis: number
   readonly monotonicMillis: number
@@ -15,20 +15,25 @@ export const readClocks = (clock: Clock.Clock): ClockReading => ({
   monotonicMillis: monotonicMillisOf(clock)
 })
 
-/** Whole milliseconds of the clock that nobody puts forward or back. */
+/** Returns whole milliseconds of the clock that nobody can set. */
 export const monotonicMillisOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)
 
-/** Whichever of two moments of this process came later. */
+/** Returns the later of two readings of this process. */
 export const laterOf = (one: ClockReading | undefined, other: ClockReading): ClockReading =>
   one !== undefined && one.monotonicMillis > other.monotonicMillis ? one : other
 
-/** No more than so many milliseconds ago: for what must not be believed for longer. */
-export const millisAtMost = (clock: Clock.Clock, since: ClockReading): number => Math.max(...bothSince(clock, since))
+/** Returns the longest time that may have passed. Use it to decide whether something is still valid. */
+export const millisAtMost = (clock: Clock.Clock, since: ClockReading): number =>
+  Math.max(...elapsedMillis(clock, since))
 
-/** No less than so many milliseconds ago: for whom nobody may give up sooner. */
-export const millisAtLeast = (clock: Clock.Clock, since: ClockReading): number => Math.min(...bothSince(clock, since))
+/** Returns the shortest time that has certainly passed. Use it to decide whether to give up waiting. */
+export const millisAtLeast = (clock: Clock.Clock, since: ClockReading): number =>
+  Math.min(...elapsedMillis(clock, since))
 
-const bothSince = (clock: Clock.Clock, { wallMillis, monotonicMillis }: ClockReading): readonly [number, number] => [
+const elapsedMillis = (
+  clock: Clock.Clock,
+  { wallMillis, monotonicMillis }: ClockReading
+): readonly [number, number] => [
   clock.currentTimeMillisUnsafe() - wallMillis,
   monotonicMillisOf(clock) - monotonicMillis
 ]

@@ -1,6 +1,6 @@
 /**
- * Leases: of the processes that share a database, the one that holds a lease does its background work. Expiry is by the
- * database's clock, which all processes share.
+ * Leases for background work: of the processes that share a database, the holder of a lease does the work. The
+ * database's clock decides when a lease expires, because all processes share it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"

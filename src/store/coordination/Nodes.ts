@@ -1,36 +1,36 @@
 /**
- * The processes that serve from this database: their names, what each was started with, and when it was last heard. A node of
- * a cluster has an address as well, and the tables of `effect/cluster` tell which shards it owns.
+ * The processes that serve from this database: their names, their start options, and the time of their last
+ * heartbeat. A node of a cluster also has an address, and the tables of `effect/cluster` say which shards it owns.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
-/** After so long a process that was not heard counts as gone, unless the cluster hears it. */
+/** A process without a heartbeat for this long counts as gone, unless the cluster receives its heartbeats. */
 export const silentSeconds = 10
 
-/** After so long the row of a process that was not heard is removed. */
+/** The row of a process without a heartbeat for this long is removed. */
 const keptSeconds = 60
 
-/** What a process was started with. */
+/** The start options of a process. */
 export interface Process {
   readonly id: string
   readonly name: string
-  /** The step of the schema that its program knows. */
+  /** The schema step that the process's program knows. */
   readonly schemaStep: number
 }
 
-/** What makes a process a node of a cluster. */
+/** The options that make a process a node of a cluster. */
 export interface Membership {
-  /** Where the others reach it: host and port. */
+  /** The host and port at which other nodes reach it. */
   readonly address: string
   readonly lockSeconds: number
 }
 
-/** A node as it joins a cluster. */
+/** A node at the moment it joins a cluster. */
 export interface Node extends Membership, Omit<Process, "id"> {}
 
-/** A process that is heard. Address, lock and shards are null where it is no node of a cluster. */
+/** A live process. Address, lock and shards are null if it is not a node of a cluster. */
 const AliveProcess = Schema.Struct({
   id: Schema.NullOr(Schema.String),
   address: Schema.NullOr(Schema.String),
@@ -38,25 +38,25 @@ const AliveProcess = Schema.Struct({
   schemaStep: Schema.Int,
   lockSeconds: Schema.NullOr(Schema.Int),
   startedAt: Schema.Date,
-  /** When it was last heard, by the database's clock. */
+  /** The time of its last heartbeat, by the database's clock. */
   heardAt: Schema.Date,
   /** How many shards it owns. */
   shards: Schema.NullOr(Schema.Int),
-  /** How many mechanisms run there, as it said itself a moment ago. */
+  /** How many mechanisms run in it, as it last reported. */
   mechanisms: Schema.Int,
-  /** True if the cluster hears it. */
+  /** True if the cluster receives its heartbeats. */
   isNode: Schema.Boolean
 })
 export type AliveProcess = typeof AliveProcess.Type
 
-/** A node that the cluster hears. */
+/** A node whose heartbeats the cluster receives. */
 export interface AliveNode extends AliveProcess {
   readonly address: string
   readonly lockSeconds: number
   readonly shards: number
 }
 
-/** All processes that are heard, the longest running first; none where none has ever been. */
+/** All live processes, the longest running first. Empty on a database that no process has ever used. */
 export const heard = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [tables] = yield* sql<{ nodes: boolean; cluster: boolean; processes: boolean }>`
@@ -64,7 +64,7 @@ export const heard = Effect.gen(function* () {
       exists (select from pg_attribute where attrelid = to_regclass('nodes') and attname = 'heard_at') as processes`
   const { nodes, cluster, processes } = tables!
   if (!nodes || (!cluster && !processes)) return []
-  // Before step 22 there are nodes alone, and the cluster alone hears them.
+  // Before step 22 the table lists only nodes, and only the cluster receives their heartbeats.
   const own = processes
     ? sql`nodes`
     : sql`(select *, null::uuid as id, null::timestamptz as heard_at from nodes) as nodes`
@@ -92,12 +92,12 @@ export const heard = Effect.gen(function* () {
   orUnavailable
 )
 
-/** The nodes of the cluster that are alive, the longest running first. */
+/** The live nodes of the cluster, the longest running first. */
 export const alive = Effect.map(heard, (processes) =>
   processes.filter((process): process is AliveNode => process.isNode && process.address !== null)
 )
 
-/** Writes down a process. */
+/** Inserts the row of a process. */
 export const enter = ({ id, name, schemaStep }: Process) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -106,7 +106,7 @@ export const enter = ({ id, name, schemaStep }: Process) =>
       on conflict (id) do update set heard_at = now()`
   })
 
-/** Writes down that a process is a node of the cluster; whatever was at its address is no more. */
+/** Records that a process is a node of the cluster. Removes the row of a former process with its address. */
 export const join = (id: string, { address, lockSeconds }: Membership) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -115,8 +115,8 @@ export const join = (id: string, { address, lockSeconds }: Membership) =>
   })
 
 /**
- * Writes down that a process is alive, and removes those that have long been silent. Answers whether its row is still there,
- * and the step of the schema.
+ * Records a heartbeat of a process, and removes processes that have long been silent. Returns whether the row still
+ * exists, and the step of the schema.
  */
 export const beat = (id: string) =>
   Effect.gen(function* () {
@@ -130,17 +130,17 @@ export const beat = (id: string) =>
     return row!
   })
 
-/** Removes the row of a process that ends. */
+/** Removes the row of a process that stops. */
 export const leave = (id: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`delete from nodes where id = ${id}`))
 
-/** Writes down how many mechanisms run in a process. */
+/** Records how many mechanisms run in a process. */
 export const report = (id: string, mechanisms: number) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.asVoid(sql`update nodes set mechanisms = ${mechanisms} where id = ${id} and mechanisms <> ${mechanisms}`)
   ).pipe(orUnavailable)
 
-/** The address of the node that owns a shard, by the number of the shard; of those that are owned. */
+/** The address of the node that owns each shard, by the number of the shard. Contains only shards with an owner. */
 export const owners = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly shard: number; readonly address: string }>`

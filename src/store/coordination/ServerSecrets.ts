@@ -1,13 +1,13 @@
 /**
- * Secrets of this installation, kept apart from what is hashed with them: what could be guessed from a plain hash in no
- * time, such as a code of six digits, cannot be guessed from a hash keyed with one of these.
+ * The secrets of this installation, stored apart from the values that are hashed with them. A six-digit code can be
+ * guessed from a plain hash almost immediately, but not from a hash that is keyed with one of these secrets.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
-/** The secret, 32 bytes that never change. Each is made by the migration that needs it. */
+/** Returns the secret: 32 bytes that never change. The migration that needs a secret creates it. */
 export const serverSecret = Effect.fnUntraced(
   function* (name: "one_time_codes" | "access_codes" | "assigned_products" | "nodes" | "cursors") {
     const sql = yield* PgClient.PgClient

@@ -8,7 +8,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
-import * as WriteTogether from "../postgres/BatchWriter.ts"
+import * as BatchWriter from "../postgres/BatchWriter.ts"
 import { ofSameTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 export class ExperienceEntries extends Context.Service<
@@ -33,7 +33,7 @@ export class ExperienceEntries extends Context.Service<
         select id from experiences
         where id = ${experienceId} and ${unarchivedOf(sql, tenant)}`
 
-      const writeOne = yield* WriteTogether.make("entries into experiences", makeWrite(sql))
+      const writeOne = yield* BatchWriter.make("entries into experiences", makeWrite(sql))
 
       const enter = Effect.fn("ExperienceEntries.enter")(function* (
         tenant: Tenant,

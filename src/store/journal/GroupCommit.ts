@@ -1,14 +1,16 @@
 /**
- * The group commit: commits of many actors wait together, and one writer takes all that wait, writes them in one statement
- * and answers each. While a statement runs the next ones gather, so that the statements grow with the load by themselves.
+ * The group commit: commits of many actors wait together. One writer takes all that wait, writes them in one
+ * statement and answers each. While a statement runs, further commits gather, so the statements grow with the load.
  *
- * What it promises:
- * 1. A commit is answered once: after its statement has returned, or when its time is over; its outcome is then unknown.
- * 2. Commits are written in the order they came. One statement runs at a time.
- * 3. What the database refuses because of one commit's content (a broken constraint, a value that does not fit) costs that
- *    commit alone: the statement is halved until the culprit stands alone. To write again is harmless: commits are fenced.
- * 4. What waits is bounded, and so is how long it waits.
- * 5. The interruption of a caller withdraws nothing: what was handed over is written.
+ * Guarantees:
+ * 1. A commit is answered once: after its statement has returned, or when its time has expired. In the second case
+ *    its outcome is unknown.
+ * 2. Commits are written in the order in which they came. One statement runs at a time.
+ * 3. If the database refuses one commit's content (a broken constraint, a value that does not fit), only that commit
+ *    fails. The writer halves the statement until it has isolated that commit. Writing a commit again is harmless,
+ *    because commits are fenced.
+ * 4. The number of waiting commits and their waiting time are bounded.
+ * 5. The interruption of a caller withdraws nothing: a commit that was handed over is written.
  */
 import { Cause, Clock, Effect, Exit, Fiber, Latch, Option, type Scope } from "effect"
 import { monotonicMillisOf } from "../coordination/LeaseClock.ts"
@@ -18,21 +20,24 @@ import type { EncodedCommit } from "./JournalCodec.ts"
 
 /** The bounds of a group commit. */
 export interface Limits {
-  /** After how long an answer is given up, in milliseconds; kept to within a tenth of itself. */
+  /** Milliseconds after which a commit fails without an answer; accurate to a tenth of the value. */
   readonly appendTimeoutMillis: number
-  /** Events that may wait. Beyond, a commit fails at once, but for one that nothing else waits before. */
+  /** Events that may wait. Beyond this number a commit fails immediately, unless nothing else waits before it. */
   readonly waitingEventsMax: number
   /** Commits in a statement. */
   readonly statementCommitsMax: number
-  /** Events in a statement, but for a single commit that has more. */
+  /** Events in a statement, unless a single commit has more. */
   readonly statementEventsMax: number
 }
 
-/** How commits are written together. */
+/** How commits are written. */
 export interface Options<E> extends Limits {
-  /** Writes all in one transaction; answers the numbers (from 1) of those whose head stood where they expected it. */
+  /**
+   * Writes all commits in one transaction. Returns the numbers (from 1) of those whose head was at the expected
+   * sequence.
+   */
   readonly write: (commits: ReadonlyArray<EncodedCommit>) => Effect.Effect<ReadonlyArray<number>, E>
-  /** True if the failure may be one commit's fault, and nothing was written. */
+  /** True if one commit's content may have caused the failure and nothing was written. */
   readonly isRefusal: (error: E) => boolean
 }
 
@@ -40,19 +45,19 @@ export interface GroupCommit {
   append(commit: EncodedCommit): Effect.Effect<void, JournalConflict | Unavailable>
 }
 
-/** Starts the writer. When the scope closes, what still waits is answered with `Unavailable`. */
+/** Starts the writer. When the scope closes, waiting commits fail with `Unavailable`. */
 export const make = Effect.fnUntraced(function* <E>(
   options: Options<E>
 ): Effect.fn.Return<GroupCommit, never, Scope.Scope> {
   const clock = yield* Clock.Clock
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const work = Latch.makeUnsafe()
-  /** Open while somebody waits for an answer, or a statement runs: only then is there something to watch over. */
+  /** Open while a caller waits or a statement runs. Only then does the watchdog have work. */
   const awaited = Latch.makeUnsafe()
-  const line: Array<Waiting> = []
-  let eventsInLine = 0
-  /** What the writer has taken from the line and is not done with. */
-  let inHand: ReadonlyArray<Waiting> = []
+  const queue: Array<Waiting> = []
+  let eventsInQueue = 0
+  /** The commits that the writer has taken and not finished. */
+  let taken: ReadonlyArray<Waiting> = []
   let running: Running | undefined
   let closed = false
 
@@ -60,11 +65,11 @@ export const make = Effect.fnUntraced(function* <E>(
     Effect.callback<void, JournalConflict | Unavailable>((resume) => {
       if (closed) return resume(failure(new Error("The journal is closed")))
       const events = commit.data.length
-      if (line.length > 0 && eventsInLine + events > options.waitingEventsMax) {
-        return resume(failure(new Error(`${eventsInLine} of ${options.waitingEventsMax} events wait to be written`)))
+      if (queue.length > 0 && eventsInQueue + events > options.waitingEventsMax) {
+        return resume(failure(new Error(`${eventsInQueue} of ${options.waitingEventsMax} events wait to be written`)))
       }
-      line.push(new Waiting(commit, monotonicMillisOf(clock), resume))
-      eventsInLine += events
+      queue.push(new Waiting(commit, monotonicMillisOf(clock), resume))
+      eventsInQueue += events
       work.openUnsafe()
       awaited.openUnsafe()
     })
@@ -72,58 +77,58 @@ export const make = Effect.fnUntraced(function* <E>(
   const writer = Effect.gen(function* () {
     while (true) {
       yield* work.await
-      // Whoever is about to append in this turn of the event loop comes along.
+      // Actors that append in the same turn of the event loop join this statement.
       yield* Effect.yieldNow
-      inHand = take()
-      if (line.length === 0) work.closeUnsafe()
-      yield* writeTogether(inHand)
-      inHand = []
+      taken = take()
+      if (queue.length === 0) work.closeUnsafe()
+      yield* writeBatch(taken)
+      taken = []
     }
   })
 
   function take(): ReadonlyArray<Waiting> {
     let commits = 0
     let events = 0
-    while (commits < line.length && commits < options.statementCommitsMax) {
-      const more = events + line[commits]!.events
+    while (commits < queue.length && commits < options.statementCommitsMax) {
+      const more = events + queue[commits]!.events
       if (commits > 0 && more > options.statementEventsMax) break
       events = more
       commits++
     }
-    eventsInLine -= events
-    return line.splice(0, commits)
+    eventsInQueue -= events
+    return queue.splice(0, commits)
   }
 
-  const writeTogether = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>): Effect.fn.Return<void> {
-    // Whoever has been told that the outcome is unknown need not be written any more.
-    const wanted = batch.filter((waiting) => !waiting.answered)
-    if (wanted.length === 0) return
-    const exit = yield* execute(wanted)
-    if (Exit.isSuccess(exit)) return settle(wanted, exit.value)
+  const writeBatch = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>): Effect.fn.Return<void> {
+    // A caller that already got an unknown outcome does not need its commit written.
+    const unanswered = batch.filter((waiting) => !waiting.answered)
+    if (unanswered.length === 0) return
+    const exit = yield* execute(unanswered)
+    if (Exit.isSuccess(exit)) return answerAll(unanswered, exit.value)
     const error = Cause.findErrorOption(exit.cause)
     const refused = Option.isSome(error) && options.isRefusal(error.value)
-    if (refused && wanted.length > 1) {
-      const half = wanted.length >> 1
-      yield* writeTogether(wanted.slice(0, half))
-      return yield* writeTogether(wanted.slice(half))
+    if (refused && unanswered.length > 1) {
+      const half = unanswered.length >> 1
+      yield* writeBatch(unanswered.slice(0, half))
+      return yield* writeBatch(unanswered.slice(half))
     }
     const cause = Cause.squash(exit.cause)
-    for (const waiting of wanted) waiting.answer(failure(cause))
-    yield* complain(wanted.length, cause)
+    for (const waiting of unanswered) waiting.answer(failure(cause))
+    yield* logFailure(unanswered.length, cause)
   })
 
-  /** Runs one statement to its end, or until it is given up: then it is left to end by itself. */
+  /** Runs one statement until it ends or is given up. A statement that was given up ends by itself. */
   const execute = (batch: ReadonlyArray<Waiting>) =>
     Effect.callback<Exit.Exit<ReadonlyArray<number>, E>>((resume) => {
       const fiber = fork(options.write(batch.map(({ commit }) => commit)))
       const end = (exit: Exit.Exit<ReadonlyArray<number>, E>) => {
-        // A statement that was given up ends while another one runs.
+        // A statement that was given up may end while another one runs.
         if (running !== statement) return
         running = undefined
         resume(Effect.succeed(exit))
       }
       const giveUp = () => {
-        end(Exit.die(tooLate(options)))
+        end(Exit.die(timeoutError(options)))
         fiber.interruptUnsafe()
       }
       const statement: Running = { since: monotonicMillisOf(clock), giveUp }
@@ -132,13 +137,13 @@ export const make = Effect.fnUntraced(function* <E>(
       return Fiber.interrupt(fiber)
     })
 
-  let complainedAt = -Infinity
-  /** Says why commits fail, once in a while: a database that is away fails every one of them. */
-  const complain = (commits: number, cause: unknown) =>
+  let loggedAt = -Infinity
+  /** Logs why commits fail, at most once a second: while the database is away, every commit fails. */
+  const logFailure = (commits: number, cause: unknown) =>
     Effect.suspend(() => {
       const now = monotonicMillisOf(clock)
-      if (now - complainedAt < complaintIntervalMillis) return Effect.void
-      complainedAt = now
+      if (now - loggedAt < logIntervalMillis) return Effect.void
+      loggedAt = now
       return Effect.logError(`The journal could not write ${commits} commit(s): ${reasonOf(cause)}`)
     })
 
@@ -147,14 +152,14 @@ export const make = Effect.fnUntraced(function* <E>(
       yield* awaited.await
       yield* Effect.sleep(options.appendTimeoutMillis / 10)
       const late = monotonicMillisOf(clock) - options.appendTimeoutMillis
-      for (const waiting of inHand) if (waiting.since <= late) waiting.answer(failure(tooLate(options)))
-      // In the line they stand in the order they came; what is answered will not be written.
-      for (const waiting of line) {
+      for (const waiting of taken) if (waiting.since <= late) waiting.answer(failure(timeoutError(options)))
+      // Waiting commits are in the order in which they came. An answered commit is not written.
+      for (const waiting of queue) {
         if (waiting.since > late) break
-        waiting.answer(failure(tooLate(options)))
+        waiting.answer(failure(timeoutError(options)))
       }
       if (running !== undefined && running.since <= late) running.giveUp()
-      if (line.length === 0 && inHand.length === 0 && running === undefined) awaited.closeUnsafe()
+      if (queue.length === 0 && taken.length === 0 && running === undefined) awaited.closeUnsafe()
     }
   })
 
@@ -163,15 +168,15 @@ export const make = Effect.fnUntraced(function* <E>(
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       closed = true
-      for (const waiting of [...inHand, ...line]) waiting.answer(failure(new Error("The journal was closed")))
+      for (const waiting of [...taken, ...queue]) waiting.answer(failure(new Error("The journal was closed")))
     })
   )
   return { append }
 })
 
-const complaintIntervalMillis = 1_000
+const logIntervalMillis = 1_000
 
-/** A commit that has not been answered, and who waits for the answer. */
+/** A commit that has not been answered, and the callback that answers it. */
 class Waiting {
   readonly commit: EncodedCommit
   /** When it was handed over, in milliseconds of the monotonic clock. */
@@ -196,13 +201,13 @@ class Waiting {
   }
 }
 
-/** The statement that runs: its start, and how to stop waiting for it. */
+/** The running statement: its start, and how to stop waiting for it. */
 interface Running {
   readonly since: number
   readonly giveUp: () => void
 }
 
-function settle(batch: ReadonlyArray<Waiting>, written: ReadonlyArray<number>) {
+function answerAll(batch: ReadonlyArray<Waiting>, written: ReadonlyArray<number>) {
   if (written.length === batch.length) {
     for (const waiting of batch) waiting.answer(Effect.void)
     return
@@ -214,13 +219,13 @@ function settle(batch: ReadonlyArray<Waiting>, written: ReadonlyArray<number>) {
   })
 }
 
-/** The outcome is not known, or nothing was written. */
+/** The failure of a commit whose outcome is unknown, or of which nothing was written. */
 const failure = (cause: unknown) => Effect.fail(new Unavailable({ cause }))
 
-const tooLate = ({ appendTimeoutMillis }: Limits) =>
+const timeoutError = ({ appendTimeoutMillis }: Limits) =>
   new Error(`The database did not answer within ${appendTimeoutMillis} ms`)
 
-/** What went wrong in the first place. */
+/** Returns the message of the innermost cause. */
 function reasonOf(error: unknown): string {
   return error instanceof Error ? (error.cause === undefined ? error.message : reasonOf(error.cause)) : String(error)
 }

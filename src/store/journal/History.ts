@@ -1,5 +1,6 @@
 /**
- * A mechanism's recorded events, for people to read. They are shown as they were stored, whatever shape they had then.
+ * Lists a mechanism's recorded events for administrators. Events appear as they were stored, in the shape they had
+ * then.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -13,7 +14,7 @@ import { ofTenant } from "../records/Tenancy.ts"
 
 /** One recorded event. */
 export interface HistoryEntry {
-  /** The event's place in the mechanism's order, from 1. */
+  /** The event's number in the mechanism, from 1. */
   readonly sequence: number
   readonly type: string
   readonly at: Millis
@@ -22,25 +23,28 @@ export interface HistoryEntry {
   readonly data: { readonly [name: string]: unknown }
 }
 
-/** What a history can be narrowed to. */
+/** The filters of a history. */
 export interface HistoryFilter {
   readonly type?: string | undefined
 }
 
-/** The list of a mechanism's events, in their order. */
+/** The list of a mechanism's events, in the order of their numbers. */
 export const shape = {
   name: "distribution history",
   sorts: { sequence: { expression: "j.sequence", type: "bigint" } },
   id: { expression: "j.sequence", type: "bigint" }
 } as const satisfies ListShape<"sequence">
 
-/** Events that are looked at one by one: they lie in this order, so some 20 are looked at in the time of a consumer. */
+/**
+ * Events that a filtered page may scan in order. Events are stored in this order, so scanning some 20 costs as much
+ * as scanning one consumer.
+ */
 const nearRows = 50_000
 
 export class History extends Context.Service<
   History,
   {
-    /** The events of a mechanism; none if it is not the tenant's. */
+    /** Returns the events of a mechanism; none if it does not belong to the tenant. */
     list(
       tenant: Tenant,
       mechanismId: string,
@@ -70,7 +74,7 @@ export class History extends Context.Service<
             and ${ofTenant(sql, tenant)})`,
           sought: type === undefined ? undefined : { fits: ofType, ways: [ofType], nearRows }
         })
-        // How rare a type is decides how it is looked for: such a statement is planned anew for each.
+        // The best plan depends on how rare the type is, so this statement is planned for each execution.
         const rows = yield* type === undefined ? found : found.unprepared
         return page(planned, rows, toEntry)
       }, orUnavailable)

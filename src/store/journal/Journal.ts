@@ -1,40 +1,44 @@
 /**
- * The journal: the recorded events of all mechanisms, in order for each. It is the truth; everything else about a
- * mechanism's state can be rebuilt from it.
+ * The journal: the recorded events of all mechanisms, in order for each mechanism. All other state of a mechanism can
+ * be rebuilt from it.
  *
- * An actor appends the events of one batch as one commit. When `append` returns, they are on disk. The commit is fenced:
- * it names the sequence it expects the mechanism to be at, and the database itself refuses it when another writer was
- * there first, whatever this process believes. Where several processes share a database, whoever begins to own a mechanism
- * takes it over, and from then on every commit of its former owner is refused, be it the next in order or not.
+ * An actor appends the events of one batch as one commit. When `append` returns, they are on disk. The commit is
+ * fenced: it names the sequence it expects the mechanism to be at. The database refuses it if another writer was
+ * there first, whatever this process assumes. Where several processes share a database, a new owner takes each
+ * mechanism over. From then on every commit of the former owner is refused, even if its sequence is the expected one.
  */
 import { Context, Effect, Schema, Stream } from "effect"
 import type { Event, Kind, MechanismIdentity, PlaceRow } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
 
-/** All that one actor's batch leads to, written in one transaction or not at all. */
+/** The result of one actor's batch. It is written in one transaction or not at all. */
 export interface Commit {
   readonly mechanismId: string
   readonly kind: Kind
   /** The sequence of the mechanism's last event before this commit. */
   readonly expectedSequence: number
-  /** The reign under which its writer took the mechanism over, as the head told it; absent: 0, nobody ever has. */
+  /**
+   * The epoch in which the writer took the mechanism over, as its head said. Absent means 0: no process has taken it
+   * over.
+   */
   readonly epoch?: number
   /**
-   * In order; the first gets sequence `expectedSequence + 1`. Never empty, and at most some 10,000: a commit is one
-   * transaction, and whatever waits behind it waits as long as it takes. Instants are whole milliseconds.
+   * The events in order; the first gets sequence `expectedSequence + 1`. Never empty, and at most some 10,000: a
+   * commit is one transaction, and later commits wait until it is done. Instants are whole milliseconds.
    */
   readonly events: ReadonlyArray<Event>
-  /** The places that changed, one row a consumer, as they stand after the last event. */
+  /** The places that changed, one row a consumer, in their state after the last event. */
   readonly places: ReadonlyArray<PlaceRow & { readonly consumerId: string }>
-  /** When the mechanism next has something to do by itself; null if never. */
+  /** When the mechanism next has something to do without a command; null if never. */
   readonly wakeAt: Millis | null
-  /** The mechanism's record after the commit; present only if an event changed it. */
+  /** The mechanism's record after the commit. Present only if an event changed it. */
   readonly record?: MechanismRecord
 }
 
-/** The mechanism's record as the `mechanisms` table keeps it beside the journal, for reads that need no actor. */
+/** The mechanism's record in the `mechanisms` table, for reads that need no actor. */
 export interface MechanismRecord {
-  /** The configuration as sent: `Decider.configuration` encoded; and with it what `Decider.published` says. */
+  /** The configuration as sent (`Decider.configuration` encoded), with the values of `Decider.published`. */
   readonly configuration: { readonly [name: string]: unknown }
   readonly status: {
     readonly statusOverride: "ended" | null
@@ -47,60 +51,60 @@ export interface MechanismRecord {
   readonly updatedBy: string
 }
 
-/** Where a mechanism's journal stands. */
+/** The head of a mechanism's journal. */
 export interface Head {
   readonly identity: MechanismIdentity
-  /** Of the last event; 0 before the first. */
+  /** The sequence of the last event; 0 before the first. */
   readonly sequence: number
   /** How often the mechanism has been taken over. */
   readonly epoch: number
   readonly wakeAt: Millis | null
-  /** Archived and torn down: nobody can reach it any more, and time brings nothing. */
+  /** Archived and torn down: no command reaches the mechanism, and it has no timed transition left. */
   readonly isOver: boolean
 }
 
-/** A mechanism that is coming into being: its identity, and its first commit, which holds its `Configured` event. */
+/** A new mechanism: its identity, and its first commit, which holds its `Configured` event. */
 export interface Creation {
   readonly identity: MechanismIdentity
   readonly createdBy: string
   readonly commit: Commit & { readonly record: MechanismRecord }
 }
 
-/** A recorded event with its place in the mechanism's order. */
+/** A recorded event with its number in the mechanism. */
 export interface Recorded {
   readonly sequence: number
   readonly event: Event
 }
 
-/** The sequence or the reign was not the mechanism's: another writer was there first. The writer must stop and reload. */
+/**
+ * The sequence or the epoch was not the mechanism's: another writer was there first. The writer must stop and reload.
+ */
 export class JournalConflict extends Schema.TaggedError<JournalConflict>()("JournalConflict", {
   mechanismId: Schema.String
-}) {}
-
-/** The store is out of reach, too slow, or refused for a reason of its own; the outcome of a write is then unknown. */
-export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", {
-  cause: Schema.Defect()
 }) {}
 
 export class Journal extends Context.Service<
   Journal,
   {
-    /** Brings mechanisms into being, all or none; joins the transaction it is called in, if there is one. */
+    /** Creates mechanisms, all or none. Joins the caller's transaction, if there is one. */
     create(creations: ReadonlyArray<Creation>): Effect.Effect<void, Unavailable>
-    /** Durable when it returns. Waiting commits of all actors travel together, in one statement and one transaction. */
+    /**
+     * Appends a commit, which is durable when the call returns. Waiting commits of all actors are written in one
+     * statement and one transaction.
+     */
     append(commit: Commit): Effect.Effect<void, JournalConflict | Unavailable>
-    /** The mechanism's head, or undefined if there is no such mechanism. */
+    /** Returns the mechanism's head; undefined if the mechanism does not exist. */
     head(mechanismId: string): Effect.Effect<Head | undefined, Unavailable>
-    /** Begins a new reign over each of these mechanisms: former owners cannot write any more. Answers their heads. */
+    /** Begins a new epoch of each of these mechanisms, so that former owners cannot write. Returns their heads. */
     takeOver(mechanismIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Head>, Unavailable>
     /**
-     * All recorded events of a mechanism after `afterSequence` up to the head's, in order, in pages. Dies with
-     * `JournalCorrupt` (`JournalCodec.ts`) at an event that is missing or unreadable: reading again will not help.
+     * Reads the events of a mechanism after `afterSequence` up to the head's, in order, in pages. Dies with
+     * `JournalCorrupt` (`JournalCodec.ts`) at an event that is missing or unreadable; reading again does not help.
      */
     read(head: Head, afterSequence: number): Stream.Stream<ReadonlyArray<Recorded>, Unavailable>
-    /** The mechanisms whose work is not over (their teardown is not completed), with their wake-ups. */
+    /** The mechanisms whose teardown is not completed, with their wake-ups. */
     readonly unfinished: Effect.Effect<ReadonlyArray<Head>, Unavailable>
-    /** The mechanisms whose stored wake-up is at or before `at`. */
+    /** Returns the mechanisms whose stored wake-up is at or before `at`. */
     due(at: Millis): Effect.Effect<ReadonlyArray<Head>, Unavailable>
   }
 >()("usher/store/journal/Journal") {}

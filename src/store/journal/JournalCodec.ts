@@ -1,9 +1,9 @@
 /**
- * Events as the journal stores them: what every event has is in columns, an event's own fields are JSON beside them,
- * absent if there are none, which is what most events are.
+ * Encodes events for the journal. Columns hold the fields that every event has. An event's own fields are JSON in
+ * another column, which is null for the many events that have none.
  *
- * Both directions go through the event schema of the mechanism's kind. What could not be read back is never written, and
- * what cannot be read names the mechanism and the sequence, so that this mechanism can be set aside and no other.
+ * Both directions go through the event schema of the mechanism's kind. An event that could not be read back is never
+ * written. An event that cannot be read names its mechanism and sequence, so that only this mechanism is parked.
  */
 import { Result, Schema } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
@@ -24,7 +24,7 @@ export interface StoredEvent {
   readonly data: OwnFields | null
 }
 
-/** A recorded event that its kind's schema does not accept, or that is missing. Fatal for the mechanism, and for it alone. */
+/** A recorded event is missing, or its kind's schema does not accept it. Fatal for this mechanism alone. */
 export class JournalCorrupt extends Schema.TaggedError<JournalCorrupt>()("JournalCorrupt", {
   mechanismId: Schema.String,
   sequence: Schema.Finite,
@@ -37,16 +37,19 @@ export class JournalCorrupt extends Schema.TaggedError<JournalCorrupt>()("Journa
 
 /** Converts the events of one kind of mechanism. */
 export interface EventCodec {
-  /** The event's own fields, or null if it has none. Fails, with what is wrong, on an event that could not be read back. */
+  /**
+   * Returns the event's own fields, or null if it has none. Fails with the problem if the event could not be read
+   * back.
+   */
   encode(event: Event): Result.Result<OwnFields | null, string>
-  /** The event a row holds. Fails with what is wrong with the row. */
+  /** Returns the event of a row. Fails with the problem of the row. */
   decode(row: StoredEvent): Result.Result<Event, string>
 }
 
-/** Finds the codec of a kind; undefined if no events of that kind can exist here. */
+/** Returns the codec of a kind; undefined if this process knows no events of that kind. */
 export type EventCodecs = (kind: Kind) => EventCodec | undefined
 
-/** The codecs of all kinds that have an event schema (`deciders` of the domain is such a table). */
+/** Makes the codecs of all kinds that have an event schema, such as the `deciders` of the domain. */
 export const codecs = (kinds: {
   readonly [K in Kind]?: { readonly event: EventSchema }
 }): EventCodecs => {
@@ -60,13 +63,15 @@ export const codecs = (kinds: {
 }
 
 /**
- * An event schema as the codec needs it: `_tag`, `at` (whole milliseconds) and `consumerId` (a UUID) are plain on both
- * sides, everything else may be transformed.
+ * An event schema as the codec needs it. `_tag`, `at` (whole milliseconds) and `consumerId` (a UUID) must be plain on
+ * both sides. All other fields may be transformed.
  */
 // oxlint-disable-next-line typescript/no-explicit-any -- which events there are is known only to the kind
 export type EventSchema = Schema.Codec<any, unknown>
 
-/** The codec of one event schema. The schema is compiled, which makes it about three times as fast as interpreting it. */
+/**
+ * Makes the codec of one event schema. The schema is compiled, which is about three times as fast as interpreting it.
+ */
 export const make = (schema: EventSchema): EventCodec => {
   SchemaJITCompiler.enable(schema.ast)
   SchemaJITCompiler.enable(Schema.flip(schema).ast)
@@ -92,14 +97,14 @@ export const make = (schema: EventSchema): EventCodec => {
   return { encode, decode }
 }
 
-/** A commit with its events' own fields encoded: all that is needed to write it. */
+/** A commit with its events' own fields encoded, ready to be written. */
 export interface EncodedCommit {
   readonly commit: Commit
   /** One for each event. */
   readonly data: ReadonlyArray<OwnFields | null>
 }
 
-/** Encodes a commit; fails, with what is wrong, if one of its events could not be read back. */
+/** Encodes a commit. Fails with the problem if one of its events could not be read back. */
 export const encodeCommit = (codecs: EventCodecs, commit: Commit): Result.Result<EncodedCommit, string> => {
   const codec = codecs(commit.kind)
   if (codec === undefined) return Result.fail(unknownKind(commit.kind))
@@ -112,7 +117,7 @@ export const encodeCommit = (codecs: EventCodecs, commit: Commit): Result.Result
   return Result.succeed({ commit, data })
 }
 
-/** A stored event with its place in the order: its distance from the sequence that reading began after. */
+/** A stored event with its distance from the sequence after which reading began. */
 export type StoredRow = readonly [
   distance: number,
   at: Date,
@@ -121,7 +126,7 @@ export type StoredRow = readonly [
   data: OwnFields | null
 ]
 
-/** The events that `rows` hold, which must be all of those after one sequence up to another. */
+/** Returns the events of `rows`. These must be all events after one sequence up to another. */
 export const decodePage = (
   codecs: EventCodecs,
   { identity: { id: mechanismId, kind } }: Head,
@@ -162,7 +167,7 @@ function ownFieldsOf(encoded: Encoded): OwnFields | null {
 }
 
 function toEncoded({ type, at, consumerId, data }: StoredEvent): Encoded {
-  // The common case is spelled out: an object literal of one shape is what the compiled schema reads fastest.
+  // The common case is written out, because the compiled schema reads object literals of one shape fastest.
   if (data === null) return consumerId === null ? { _tag: type, at } : { _tag: type, at, consumerId }
   return consumerId === null ? { ...data, _tag: type, at } : { ...data, _tag: type, at, consumerId }
 }

@@ -1,14 +1,22 @@
 /**
- * The journal in memory, with the same fences and conflicts: for tests, and for trials without a database. Nothing is
- * durable, and an append never waits.
+ * The journal in memory, with the same fences and conflicts. Use it for tests, and for trials without a database.
+ * Nothing is durable, and an append never waits.
  */
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { MechanismIdentity, PlaceRow } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import { type Commit, type Creation, type Head, Journal, JournalConflict, type MechanismRecord, type Recorded } from "./Journal.ts"
+import {
+  type Commit,
+  type Creation,
+  type Head,
+  Journal,
+  JournalConflict,
+  type MechanismRecord,
+  type Recorded
+} from "./Journal.ts"
 import { Unavailable } from "../postgres/Unavailable.ts"
 
-/** All that is kept of one mechanism: its rows in `mechanisms`, `mechanism_heads`, `journal` and `places`. */
+/** The rows of one mechanism in `mechanisms`, `mechanism_heads`, `journal` and `places`. */
 export interface Stored {
   readonly identity: MechanismIdentity
   readonly createdBy: string
@@ -19,14 +27,14 @@ export interface Stored {
   readonly places: Map<string, PlaceRow>
 }
 
-/** What the journal holds, by mechanism. */
+/** The content of the journal, by mechanism. */
 export class Tables extends Context.Service<Tables, ReadonlyMap<string, Stored>>()(
   "usher/store/journal/JournalMemory/Tables"
 ) {}
 
 const pageEvents = 1_000
 
-/** An empty journal, and a look into it. */
+/** An empty journal, and access to its tables. */
 export const layer: Layer.Layer<Journal | Tables> = Layer.effectContext(
   Effect.sync(() => {
     const tables = new Map<string, Stored>()
@@ -99,10 +107,10 @@ function write(stored: Stored, { events, places, wakeAt, record }: Commit) {
   if (record !== undefined) stored.record = record
 }
 
-const headOf = ({ identity, events, wakeAt, epoch: reign, record }: Stored): Head => ({
+const headOf = ({ identity, events, wakeAt, epoch, record }: Stored): Head => ({
   identity,
   sequence: events.length,
-  epoch: reign,
+  epoch,
   wakeAt,
   isOver: record.archived && record.status.teardownStatus === "completed"
 })

@@ -1,9 +1,9 @@
 /**
  * The journal in Postgres.
  *
- * Appends of all actors are written together (`GroupCommit`) over a connection of their own, so that no amount of reading
- * keeps a write waiting. Each statement is a transaction by itself, and answered when its commit is on disk; nothing here
- * may ever turn `synchronous_commit` off. Everything else uses the shared pool, and the caller's transaction if there is one.
+ * Appends of all actors are written together (`GroupCommit`) over their own connection, so that reads never delay a
+ * write. Each statement is a transaction by itself, and is answered when its commit is on disk. No code here may turn
+ * `synchronous_commit` off. All other statements use the shared pool, and the caller's transaction if there is one.
  */
 import { PgClient, PgPool } from "@effect/sql-pg"
 import { Effect, Layer, Option, Result, Stream } from "effect"
@@ -16,9 +16,9 @@ import * as Statements from "./JournalStatements.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
 export interface Options extends Partial<GroupCommit.Limits> {
-  /** How the events of each kind are stored. */
+  /** The codec of each kind's events. */
   readonly codecs: EventCodecs
-  /** Events that are read at once. Default 20,000 */
+  /** Events in one page of a read. Default 20,000 */
   readonly pageEvents?: number
 }
 
@@ -27,7 +27,7 @@ const defaults: GroupCommit.Limits & { readonly pageEvents: number } = {
   // About a second of the database's work.
   waitingEventsMax: 100_000,
   statementCommitsMax: 1_000,
-  // A larger statement carries no more events a second, and everyone behind it waits longer.
+  // A larger statement has no higher throughput, and all commits behind it wait longer.
   statementEventsMax: 10_000,
   pageEvents: 20_000
 }
@@ -38,7 +38,7 @@ export const layer = (options: Options): Layer.Layer<Journal, SqlError, PgClient
 
 const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
   const sql = yield* PgClient.PgClient
-  // One connection writes; the second is there to take over when a statement has been given up and does not end.
+  // One connection writes. The second takes over when a statement was given up and does not end.
   const writers = yield* PgPool.make({
     ...sql.config,
     multiplex: false,
@@ -56,7 +56,7 @@ const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
       )
   })
 
-  /** A commit that could not be read back fails before it can trouble others. */
+  /** Encodes a commit. A commit that could not be read back fails here, before it can affect others. */
   const encode = (commit: Commit) => {
     const encoded = encodeCommit(options.codecs, commit)
     return Result.isSuccess(encoded)
@@ -116,8 +116,8 @@ const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
 })
 
 /**
- * True for what the server, or the encoding of the parameters, refuses because of the content of some row: then nothing
- * was written. A deadlock (with a former owner of a mechanism) is one too: the parts of the statement go through singly.
+ * True if the server, or the encoding of the parameters, refused the content of some row. Nothing was written then. A
+ * deadlock with a former owner of a mechanism also counts, because the parts of the statement succeed separately.
  */
 function isRefusal({ reason }: SqlError): boolean {
   if (refusals.has(reason._tag)) return true

@@ -1,6 +1,6 @@
 /**
- * Writes rows many in a statement. A drop brings its consumers all at once: those who arrive while a write is under way
- * travel together in the next one. Each is on disk before it is answered.
+ * Writes many rows in one statement. A drop brings its consumers all at once: rows that arrive during a write go into
+ * the next statement together. Each row is on disk before its caller gets the result.
  */
 import { Cause, Deferred, Effect, Exit, Queue as Mailbox } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -10,13 +10,13 @@ import { orUnavailable } from "./SqlFailure.ts"
 /** Rows in one statement at most. */
 const batchSizeMax = 1_000
 
-/** Statements under way at once: while one is being committed the next is sent. */
+/** Statements in progress at once: while one commits, the next is sent. */
 const writers = 2
 
-/** Rows that may wait to be written; beyond it they are better told. */
+/** Rows that may wait to be written. Beyond this number a row fails immediately. */
 const waitingMax = 32_768
 
-/** How long a batch may take before its rows are told that the outcome is unknown. */
+/** How long a batch may take. After that its rows fail with an unknown outcome. */
 const writeSeconds = 10
 
 interface Waiting<Row, A> {
@@ -25,8 +25,8 @@ interface Waiting<Row, A> {
 }
 
 /**
- * What writes one row and answers what became of it. `write` writes many at once, and answers in their order; `what` they
- * are, for the log.
+ * Makes a function that writes one row and returns its result. `write` writes many rows at once, and returns their
+ * results in the same order. `what` names the rows in the log.
  */
 export const make = Effect.fnUntraced(function* <Row, A>(
   what: string,
@@ -51,7 +51,7 @@ export const make = Effect.fnUntraced(function* <Row, A>(
     }
   })
 
-  /** The database does not answer: what has waited behind a batch for so long does not wait for as long again. */
+  /** Fails all waiting rows when the database does not answer, so that they do not wait for another timeout. */
   const refuseWaiting = (cause: Cause.TimeoutError) =>
     Effect.map(Mailbox.clear(waiting), (rows) => {
       for (const { done } of rows) Deferred.doneUnsafe(done, Exit.fail(new Unavailable({ cause })))

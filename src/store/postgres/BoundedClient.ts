@@ -1,10 +1,10 @@
 /**
- * A pool of connections on which no wait is without end, also while the server is stopped and its sockets stay open. A
- * caller gets a connection within one bound, and its statement is given up after another.
+ * A connection pool on which every wait has a bound, even while the server is stopped and its sockets stay open. A
+ * caller gets a connection within one bound. Its statement is given up after another.
  *
- * The server cancels a slow statement by itself (`statement_timeout`, see `Database.ts`). The bound here is a little longer, so
- * it passes only where the server does not answer. The connection is then closed and replaced; nobody gets it again. While
- * the database is known to be away the bound is short, so that a request that asks it several times is answered soon.
+ * The server itself cancels a slow statement (`statement_timeout`, see `Database.ts`). The bound here is a little
+ * longer, so it expires only where the server does not answer. The connection is then closed and replaced. While the
+ * database is known to be away the bound is short, so that a request with several statements is answered soon.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Clock, Context, Effect, Exit, Latch, Option, type Scope } from "effect"
@@ -22,30 +22,30 @@ export interface Bounds {
   readonly statementMillis: number
 }
 
-/** After how long the server cancels a statement. */
+/** The time after which the server cancels a statement. */
 export const statementTimeoutMillis = 10_000
 
 /** How long a caller waits for a connection. */
 const connectionWaitMillis = 5_000
 
-/** How long a caller waits for either while the database is away. */
+/** How long a caller waits for a connection or an answer while the database is away. */
 const awayMillis = 2_000
 
-/** Between two looks at what has waited for too long. */
-const lookMillis = 250
+/** Time between two checks for waits that have expired. */
+const checkMillis = 250
 
 /** How long an interrupted caller waits for the server to cancel its statement, before its connection is closed. */
 const cancelMillis = 1_000
 
-/** The bounds of the statements in an effect; those of requests unless others are provided. */
+/** The bounds of the statements in an effect. The default is for requests. */
 export const CurrentBounds = Context.Reference<Bounds>("usher/store/postgres/BoundedClient/CurrentBounds", {
   defaultValue: () => ({
     connectionMillis: connectionWaitMillis,
-    statementMillis: statementTimeoutMillis + 2 * lookMillis
+    statementMillis: statementTimeoutMillis + 2 * checkMillis
   })
 })
 
-/** Runs the effect in a transaction whose statements may take as long as they need: migrations, and whatever else fills tables. */
+/** Runs the effect in a transaction whose statements have no time limit. For migrations and other bulk work. */
 export const withoutBounds = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql.withTransaction(Effect.andThen(sql`set local statement_timeout = 0`, effect))
@@ -56,7 +56,7 @@ export const withoutBounds = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     })
   )
 
-/** A client over a pool of its own; both end with the scope. `availability` tells when the database is away. */
+/** Makes a client over its own pool; both end with the scope. `availability` says when the database is away. */
 export const make = Effect.fnUntraced(function* (
   config: PgClient.PgPoolConfig,
   availability?: Availability["Service"]
@@ -93,14 +93,17 @@ export const make = Effect.fnUntraced(function* (
   )
 })
 
-/** Runs an effect in a fiber of its own for at most so long; then fails with what `late` says, and leaves it to end by itself. */
+/**
+ * Runs an effect in its own fiber. After the given time it fails with the error of `late`, and the effect ends by
+ * itself.
+ */
 type Within = <A, R>(
   effect: Effect.Effect<A, SqlError, R>,
   millis: number,
   late: () => SqlError
 ) => Effect.Effect<A, SqlError, R>
 
-/** What waits, since when and until when in milliseconds of the monotonic clock. */
+/** A wait, with its start and its end in milliseconds of the monotonic clock. */
 interface Wait {
   readonly since: number
   readonly until: number
@@ -108,14 +111,14 @@ interface Wait {
 }
 
 /**
- * One fiber looks after all waits, so a statement costs no timer. A wait ends in time inside an uninterruptible region too,
- * where `BEGIN` and `COMMIT` run.
+ * Makes one fiber that watches all waits, so a statement costs no timer. A wait also expires inside an
+ * uninterruptible region, where `BEGIN` and `COMMIT` run.
  */
 const makeWaits = Effect.fnUntraced(function* (isAway: () => boolean) {
   const clock = yield* Clock.Clock
   const waits = new Set<Wait>()
   const occupied = Latch.makeUnsafe()
-  /** When a statement was answered last. */
+  /** When a statement was last answered. */
   let answeredAt = -Infinity
 
   const waitFor = (millis: number, giveUp: () => void): Wait => {
@@ -128,7 +131,7 @@ const makeWaits = Effect.fnUntraced(function* (isAway: () => boolean) {
 
   const watchdog = Effect.gen(function* () {
     yield* occupied.await
-    yield* Effect.sleep(lookMillis)
+    yield* Effect.sleep(checkMillis)
     const now = monotonicMillisOf(clock)
     const givenUpSince = isAway() && now - answeredAt > awayMillis ? now - awayMillis : -Infinity
     for (const wait of waits) {
@@ -153,9 +156,9 @@ const makeWaits = Effect.fnUntraced(function* (isAway: () => boolean) {
         })
         return Effect.callback<void>((done) => {
           waits.delete(wait)
-          const patience = waitFor(cancelMillis, () => done(Effect.void))
+          const cancellation = waitFor(cancelMillis, () => done(Effect.void))
           fiber.addObserver(() => {
-            if (waits.delete(patience)) done(Effect.void)
+            if (waits.delete(cancellation)) done(Effect.void)
           })
           fiber.interruptUnsafe()
         })
@@ -165,7 +168,10 @@ const makeWaits = Effect.fnUntraced(function* (isAway: () => boolean) {
   return { within, noteAnswer: () => void (answeredAt = monotonicMillisOf(clock)) }
 })
 
-/** A leased connection whose statements have a bound. After one was given up it is of no use: its lease closes it. */
+/**
+ * Wraps a leased connection so that its statements have a bound. After one was given up, the connection fails every
+ * statement, and its lease closes it.
+ */
 const boundedConnection = (
   connection: SqlConnection.Connection,
   within: Within,
@@ -198,19 +204,20 @@ const boundedConnection = (
 }
 
 /**
- * What a client sends to undo (a part of) a transaction, or to forget its savepoint. The end of a connection undoes the whole
- * transaction, so such a statement succeeds without one; a failure would be a defect, and hide why the transaction failed.
+ * The statements that undo a transaction or a part of it, or release its savepoint. The end of a connection undoes
+ * the whole transaction, so such a statement succeeds without a connection. A failure would be a defect and hide why
+ * the transaction failed.
  */
 const undoing = /^(ROLLBACK|RELEASE SAVEPOINT)\b/
 
-/** The connection is gone, or the server has said that it ends it (57P01 to 57P05). */
+/** True if the connection is gone, or the server has announced that it ends it (57P01 to 57P05). */
 export const isConnectionLost = ({ reason }: SqlError): boolean => {
   if (reason._tag === "ConnectionError") return true
   const code = (reason.cause as { readonly code?: unknown } | undefined)?.code
   return typeof code === "string" && code.startsWith("57P")
 }
 
-/** Rows, or an error of the server's. */
+/** True for rows, and for an error that the server sent. */
 const isAnswer = (exit: Exit.Exit<unknown, SqlError>): boolean =>
   Exit.isSuccess(exit) || Option.exists(Cause.findErrorOption(exit.cause), (error) => !isConnectionLost(error))
 

@@ -1,6 +1,6 @@
 /**
- * The database: a Postgres server of one's own named by `DATABASE_URL`, or the embedded one. Either way what comes out is
- * a pool of connections to a server that has been found usable, or a refusal that says what is wrong and what to do.
+ * The database: an external Postgres server named by `DATABASE_URL`, or the embedded one. The layer provides a
+ * connection pool to a server that has passed all checks. Otherwise it refuses with the problem and what to do.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Effect, Layer, Option, Redacted, Schedule } from "effect"
@@ -10,12 +10,12 @@ import { Availability } from "../coordination/Availability.ts"
 import * as BoundedClient from "./BoundedClient.ts"
 import { EmbeddedPostgres } from "./embedded/EmbeddedPostgres.ts"
 
-/** The oldest Postgres whose SQL the store speaks. */
+/** The oldest supported Postgres version. */
 const oldestVersion = 15
 
 /**
- * `PgClient` and `SqlClient`, as the settings say, and `Availability`. Closing it stops the embedded server, if it is the last to
- * use it.
+ * Provides `PgClient` and `SqlClient`, as the settings say, and `Availability`. Closing the layer stops the embedded
+ * server, if no other process uses it.
  */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
@@ -31,8 +31,8 @@ export const layer = Layer.unwrap(
 ).pipe(Layer.provideMerge(Availability.layer))
 
 /**
- * Statements are short: compiling one, or starting workers for it, takes longer than running it, and one that is not short is
- * cancelled. A server in front that lets no parameters through has to be told to ignore these.
+ * Statements are short: compiling one, or starting parallel workers, takes longer than running it. A slow statement
+ * is cancelled. A connection pooler in front that rejects parameters must be configured to ignore these.
  */
 const startupParameters = {
   jit: "off",
@@ -40,10 +40,10 @@ const startupParameters = {
   statement_timeout: `${BoundedClient.statementTimeoutMillis}`
 }
 
-/** Connections are replaced after so long, so that the process follows a server that moves to another address. */
+/** Connections are replaced after this time, so that the process moves with a server that gets another address. */
 const connectionTTL = "10 minutes"
 
-/** How long the server may take to say what it is. */
+/** How long the server may take to describe itself. */
 const answerSeconds = 5
 
 const clientLayer = (target: PgConnection.Config, name: string) =>
@@ -65,7 +65,7 @@ const clientLayer = (target: PgConnection.Config, name: string) =>
     })
   )
 
-/** Connects once and looks whether this is a server that Usher can work with. */
+/** Connects once and checks whether Usher can work with this server. */
 const check = Effect.fnUntraced(
   function* (config: PgConnection.Config, name: string) {
     const connection = yield* PgConnection.make(config)
@@ -76,8 +76,7 @@ const check = Effect.fnUntraced(
       .pipe(
         Effect.timeoutOrElse({
           duration: `${answerSeconds} seconds`,
-          orElse: () =>
-            Effect.fail(refused(name, "it takes connections, but it does not answer. Check that it is well."))
+          orElse: () => Effect.fail(refused(name, "it takes connections, but it does not answer. Check its state."))
         })
       )
     const [version, encoding, standby] = rows[0] as [string, string, string]
@@ -85,12 +84,15 @@ const check = Effect.fnUntraced(
     if (problem !== undefined) return yield* refused(name, problem)
   },
   Effect.scoped,
-  // A server that is just starting says so, and deserves the wait.
+  // A server that is starting says so, and is worth waiting for.
   Effect.retry({ while: isStarting, schedule: Schedule.max([Schedule.spaced("200 millis"), Schedule.recurs(150)]) }),
   (effect, _config, name) => Effect.catchTag(effect, "SqlError", (error) => Effect.fail(refused(name, reasonOf(error))))
 )
 
-/** Why a server of this description cannot be used, or undefined if it can. `version` as the server writes it: `15.4 (…)`. */
+/**
+ * Returns why a server of this description cannot be used, or undefined if it can. `version` is the server's own
+ * text: `15.4 (…)`.
+ */
 export const unsuitability = (server: {
   readonly version: string
   readonly encoding: string
@@ -108,7 +110,7 @@ export const unsuitability = (server: {
 
 const refused = (name: string, problem: string) => new StartRefused({ message: `Cannot use ${name}: ${problem}` })
 
-/** What went wrong with a connection, and what to do about it. */
+/** Returns what went wrong with a connection, and what the operator can do. */
 const reasonOf = (error: SqlError): string => {
   const cause = causeOf(error)
   switch (cause.code) {
@@ -121,7 +123,7 @@ const reasonOf = (error: SqlError): string => {
       return "the server has no such database. Create it, or correct the database's name."
     case "28P01":
     case "28000":
-      return `the server does not let this user in (${cause.message}). Correct user and password.`
+      return `the server rejects this user (${cause.message}). Correct user and password.`
     default:
       return `${cause.message}. Check that the server is up, and that host, port and options are right.`
   }
@@ -131,14 +133,14 @@ function isStarting(error: SqlError | StartRefused) {
   return error._tag === "SqlError" && causeOf(error).code === "57P03"
 }
 
-/** The innermost cause: what the server or the socket said, with its code if it has one. */
+/** Returns the innermost cause: what the server or the socket reported, with its code if it has one. */
 const causeOf = (error: SqlError): { readonly code?: string; readonly message: string } => {
   let cause: unknown = error
   while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause
   return cause as { readonly code?: string; readonly message: string }
 }
 
-/** How messages call the server: everything of the URL but its secrets. */
+/** Returns the server's name for messages: every part of the URL except its secrets. */
 const named = (redacted: Redacted.Redacted): string => {
   const url = new URL(Redacted.value(redacted))
   const host = url.searchParams.get("host") ?? (url.hostname === "" ? "localhost" : url.hostname)

@@ -1,9 +1,9 @@
 /**
- * The schema's history. Each step is a numbered file; what has been applied is written down in the database, so that
- * applying again does nothing. A step that has been released is never edited: a change is a new step.
+ * The schema's history. Each step is a numbered file. The database records the applied steps, so applying them again
+ * does nothing. A released step is never edited: a change is a new step.
  *
- * All outstanding steps are one transaction under an advisory lock: of several processes that start at once one applies
- * them and the others find them applied, and a step that fails leaves the schema as it was.
+ * All outstanding steps run in one transaction under an advisory lock. If several processes start at once, one
+ * applies the steps and the others find them applied. A step that fails leaves the schema unchanged.
  */
 import { Effect, Layer } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
@@ -58,7 +58,7 @@ const steps = {
   "0022_processes": processes
 }
 
-/** Names the lock in the database. Any fixed number does. */
+/** The key of the advisory lock. Any fixed number works. */
 const migrationLock = 0x75_73_68_65_73n
 
 const table = "usher_migrations"
@@ -66,10 +66,10 @@ const table = "usher_migrations"
 /** The number of the last step this build knows. */
 export const latest = Math.max(...Object.keys(steps).map((name) => Number.parseInt(name)))
 
-/** Between two looks at whether a process is still heard. */
-const lookMillis = 250
+/** Time between two checks of whether a process is still alive. */
+const checkMillis = 250
 
-/** The step of the schema; undefined if there is none. */
+/** The step of the schema; undefined if there is no schema. */
 const step = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [present] = yield* sql<{ found: boolean }>`select to_regclass(${table}) is not null as found`
@@ -79,16 +79,16 @@ const step = Effect.gen(function* () {
 })
 
 /**
- * Applies what is outstanding; answers the names of the steps it applied. Refuses a database that a newer Usher has
- * already moved on.
+ * Applies the outstanding steps. Returns the names of the steps it applied. Refuses a database that a newer Usher has
+ * migrated.
  */
 export const run = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* awaitSilence
+  yield* awaitDead
   const applied = yield* withoutBounds(
     Effect.gen(function* () {
       yield* sql`select pg_advisory_xact_lock(${migrationLock}::bigint)`
-      yield* refuseUnfit
+      yield* refuseUnsuitable
       return yield* Migrator.make({})({ loader: Migrator.fromRecord(steps), table })
     })
   )
@@ -101,7 +101,7 @@ export const run = Effect.gen(function* () {
   })
 )
 
-/** Applies what is outstanding before anything that uses the database is built. */
+/** Applies the outstanding steps before anything that uses the database is built. */
 export const layer = Layer.effectDiscard(
   Effect.tap(run, (applied) =>
     applied.length > 0 ? Effect.logInfo(`Database schema: applied ${applied.join(", ")}`) : Effect.void
@@ -117,7 +117,7 @@ export const layerRequired = Layer.effectDiscard(
   )
 )
 
-/** Runs the effect in a transaction beside which nobody changes the schema. Refuses a schema that is not this version's. */
+/** Runs the effect in a transaction that blocks migrations. Refuses a schema that is not this version's. */
 export const whileCurrent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql.withTransaction(
@@ -129,7 +129,7 @@ export const whileCurrent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     )
   )
 
-/** What is wrong with a schema at this step, in short; undefined if nothing is. */
+/** Returns the problem of a schema at this step, in short; undefined if there is none. */
 export const problemOf = (found: number): string | undefined =>
   found === latest ? undefined : `schema at step ${found} of ${latest}`
 
@@ -148,18 +148,21 @@ const refuseStep = (found: number | undefined) => {
   )
 }
 
-/** A database that is not this program's to change: moved on by a newer one, or used by processes of an older one. */
-const refuseUnfit = Effect.gen(function* () {
+/**
+ * Refuses a database that this program must not change: a newer one has migrated it, or processes of an older one use
+ * it.
+ */
+const refuseUnsuitable = Effect.gen(function* () {
   const found = yield* step
   if (found === undefined || found === latest) return
-  return yield* found > latest ? refuseStep(found) : refuseBeside(yield* Nodes.heard)
+  return yield* found > latest ? refuseStep(found) : refuseWhileInUse(yield* Nodes.heard)
 })
 
 /**
- * Waits for processes that were killed a moment ago to count as gone; one that lives is heard meanwhile, and refused. So a
- * process that died can be replaced at once by one of another version.
+ * Waits until recently killed processes count as gone. A process that sends a heartbeat meanwhile is alive, and the
+ * migration is refused. So a process that died can be replaced at once by one of another version.
  */
-const awaitSilence = Effect.gen(function* () {
+const awaitDead = Effect.gen(function* () {
   const found = yield* step
   if (found === undefined || found >= latest) return
   const first = new Map((yield* Nodes.heard).map(({ id, heardAt }) => [id, heardAt.getTime()]))
@@ -167,12 +170,12 @@ const awaitSilence = Effect.gen(function* () {
     const heard = yield* Nodes.heard
     if (heard.length === 0) return
     const living = heard.filter(({ id, heardAt }) => first.get(id) !== heardAt.getTime())
-    if (living.length > 0) return yield* refuseBeside(heard)
-    yield* Effect.sleep(lookMillis)
+    if (living.length > 0) return yield* refuseWhileInUse(heard)
+    yield* Effect.sleep(checkMillis)
   }
 })
 
-const refuseBeside = (processes: ReadonlyArray<Nodes.AliveProcess>) =>
+const refuseWhileInUse = (processes: ReadonlyArray<Nodes.AliveProcess>) =>
   processes.length === 0
     ? Effect.void
     : refuse(
@@ -183,7 +186,7 @@ const refuseBeside = (processes: ReadonlyArray<Nodes.AliveProcess>) =>
 
 const refuse = (message: string) => Effect.fail(new StartRefused({ message }))
 
-/** Hoisted, because `run` is built while this module is still being read. */
+/** Hoisted, because `run` is built while this module is still being evaluated. */
 function refused(error: Error) {
   return refuse(`The database's schema could not be brought up to date, and is as it was: ${reasonOf(error)}`)
 }

@@ -1,6 +1,6 @@
 /**
- * Many records of one table in one statement, as they stand in it: for filling an organization with data to try things at
- * size. What the repositories see to, whoever makes the rows has seen to already.
+ * Inserts many records of one table in one statement, to fill an organization with sample data. The caller ensures
+ * everything that the repositories would check.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -16,12 +16,12 @@ export type SampleTable =
   | "consumers"
   | "orders"
 
-/** A row by the names of its columns; the rows of one statement have the same columns. */
+/** A row by column names. All rows of one statement have the same columns. */
 export interface SampleRow {
   readonly [column: string]: unknown
 }
 
-/** Writes the rows. */
+/** Inserts the rows. */
 export const insert = Effect.fnUntraced(function* (table: SampleTable, rows: ReadonlyArray<SampleRow>) {
   const [first] = rows
   if (first === undefined) return
@@ -36,5 +36,5 @@ export const insert = Effect.fnUntraced(function* (table: SampleTable, rows: Rea
     select ${columns} from json_populate_recordset(null::${sql(table)}, ${JSON.stringify(rows)}::json)`)
 })
 
-/** Lets the database look at how the rows are spread, as it does by itself some time later. */
+/** Updates the database's statistics about the rows, which it would otherwise do some time later. */
 export const analyze = Effect.flatMap(PgClient.PgClient, (sql) => Effect.asVoid(withoutBounds(sql`analyze`)))

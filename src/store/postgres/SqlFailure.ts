@@ -1,12 +1,12 @@
 /**
- * What a failed statement means to the rest of the house: the store is out of reach (`Unavailable`), or the statement
- * itself is wrong, which is a defect.
+ * Classifies failed statements: either the store is out of reach (`Unavailable`), or the statement itself is wrong,
+ * which is a defect.
  */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { Unavailable } from "./Unavailable.ts"
 
-/** Fails with `Unavailable` where another try may succeed; dies where only a change of the code can help. */
+/** Fails with `Unavailable` where another try may succeed. Dies where only a change of the code can help. */
 export const orUnavailable = <A, E, R>(
   effect: Effect.Effect<A, E | SqlError, R>
 ): Effect.Effect<A, Exclude<E, SqlError> | Unavailable, R> =>
@@ -21,7 +21,7 @@ const mistakes: ReadonlySet<string> = new Set([
   "AuthorizationError"
 ])
 
-/** Wrong statements, broken constraints and, by their code, values that do not fit (class 22). */
+/** True for wrong statements, broken constraints and, by their code, values that do not fit (class 22). */
 function isMistake({ reason }: SqlError): boolean {
   if (mistakes.has(reason._tag)) return true
   const code = (reason.cause as { readonly code?: unknown } | undefined)?.code

@@ -1,4 +1,4 @@
-/** Work that goes one after the other, or a few at a time, and a bound on how long a caller waits for its turn. */
+/** Runs effects one after another, or a few at a time, and bounds how long a caller waits for its turn. */
 import { Effect, Fiber, Semaphore } from "effect"
 import { Unavailable } from "./Unavailable.ts"
 
@@ -6,8 +6,8 @@ import { Unavailable } from "./Unavailable.ts"
 export const turnSecondsMax = 5
 
 /**
- * Runs the effect once the semaphore lets it. Fails with `Unavailable` if that takes too long, since those before it may all
- * wait for a database that does not answer. What has begun is not given up.
+ * Runs the effect once the semaphore admits it. Fails with `Unavailable` if that takes too long, because the effects
+ * before it may all wait for a database that does not answer. An effect that has begun is not given up.
  */
 export const inTurn = <A, E, R>(
   turn: Semaphore.Semaphore,
@@ -27,11 +27,11 @@ export const inTurn = <A, E, R>(
         work.interruptUnsafe()
         resume(Effect.fail(new Unavailable({ cause: `no turn within ${turnSecondsMax} s` })))
       })
-      const patience = fork(Effect.andThen(Effect.sleep(turnSecondsMax * 1_000), late))
+      const timeout = fork(Effect.andThen(Effect.sleep(turnSecondsMax * 1_000), late))
       work.addObserver((exit) => {
-        patience.interruptUnsafe()
+        timeout.interruptUnsafe()
         resume(exit)
       })
-      return Fiber.interruptAll([patience, work])
+      return Fiber.interruptAll([timeout, work])
     })
   )

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { isCountry, parseEmail, parsePhone } from "../../../src/auth/codes/Addresses.ts"
 
 describe("A phone number", () => {
-  it("is the same in every notation its country knows", () => {
+  it("is the same in every notation of its country", () => {
     const notations: ReadonlyArray<readonly [string, string | undefined, string]> = [
       ["0151 12345678", "DE", "+4915112345678"],
       ["0151/123-456-78", "de", "+4915112345678"],
@@ -26,7 +26,7 @@ describe("A phone number", () => {
     }
   })
 
-  it("that no country has is none", () => {
+  it("that no country uses is rejected", () => {
     const wrong: ReadonlyArray<readonly [string, string | undefined]> = [
       ["", "DE"],
       ["123", "DE"],
@@ -48,20 +48,20 @@ describe("A phone number", () => {
       assert.isUndefined(parsePhone(text, country), `${text.slice(0, 40)} in ${country}`)
   })
 
-  it("is of a country with two letters", () => {
+  it("belongs to a country with two letters", () => {
     for (const country of ["DE", "us", "Gb"]) assert.isTrue(isCountry(country))
     for (const country of ["", "D", "DEU", "Germany", "XX", "49", "constructor"]) assert.isFalse(isCountry(country))
   })
 })
 
 describe("An email address", () => {
-  it("is kept in lower case, without space around it", () => {
+  it("is stored in lower case, without surrounding space", () => {
     assert.strictEqual(parseEmail("  Ann.Other+Drop@Example.COM ")?.value, "ann.other+drop@example.com")
     assert.strictEqual(parseEmail("jürgen@bücher.example")?.value, "jürgen@bücher.example")
     assert.strictEqual(parseEmail("ju\u0308rgen@example.com")?.value, "jürgen@example.com")
   })
 
-  it("is one address and nothing else", () => {
+  it("is exactly one address", () => {
     const wrong = [
       "",
       "ann",

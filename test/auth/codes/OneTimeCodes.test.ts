@@ -1,4 +1,4 @@
-/** One-time codes: not guessed, not raced, not replayed. */
+/** One-time codes: they cannot be guessed, raced or replayed. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -51,7 +51,7 @@ describe("A one-time code", () => {
       })
     )
 
-    it.effect("is taken by exactly one of fifty who show it at once, on two processes", () =>
+    it.effect("is accepted once when fifty requests present it at the same time, on two processes", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant
         const other = yield* anotherProcess
@@ -74,7 +74,7 @@ describe("A one-time code", () => {
       })
     )
 
-    it.effect("dies after five wrong tries, however many come at once", () =>
+    it.effect("is invalid after five wrong tries, however many run at the same time", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant
         const address = anAddress()
@@ -90,7 +90,7 @@ describe("A one-time code", () => {
       })
     )
 
-    it.effect("is good after four wrong tries", () =>
+    it.effect("is valid after four wrong tries", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant
         const address = anAddress()
@@ -102,7 +102,7 @@ describe("A one-time code", () => {
       })
     )
 
-    it.effect("is replaced by a newer one, which has five tries of its own", () =>
+    it.effect("is replaced by a newer one, which allows five tries again", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant
         const address = anAddress()
@@ -115,7 +115,7 @@ describe("A one-time code", () => {
       })
     )
 
-    it.effect("is good for ten minutes", () =>
+    it.effect("is valid for ten minutes", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* aTenant
@@ -130,33 +130,35 @@ describe("A one-time code", () => {
       })
     )
 
-    it.effect("is sent at most five times in ten minutes to one address, however many ask at once", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const tenant = yield* aTenant
-        const address = anAddress()
-        const ask = requested(tenant, address).pipe(
-          Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })
-        )
-        const outcomes = yield* Effect.all(
-          Array.from({ length: 30 }, () => ask),
-          { concurrency: "unbounded" }
-        )
-        assert.strictEqual(outcomes.filter((outcome) => outcome === undefined).length, 5)
-        const refusal = outcomes.find((outcome) => outcome !== undefined)
-        assert.isTrue(refusal?._tag === "TooManyCodes")
-        // The window moves on: with the oldest of the five out of it there is room for one.
-        yield* sql`
+    it.effect(
+      "is sent at most five times in ten minutes to one address, however many requests run at the same time",
+      () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const tenant = yield* aTenant
+          const address = anAddress()
+          const request = requested(tenant, address).pipe(
+            Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })
+          )
+          const outcomes = yield* Effect.all(
+            Array.from({ length: 30 }, () => request),
+            { concurrency: "unbounded" }
+          )
+          assert.strictEqual(outcomes.filter((outcome) => outcome === undefined).length, 5)
+          const refusal = outcomes.find((outcome) => outcome !== undefined)
+          assert.isTrue(refusal?._tag === "TooManyCodes")
+          // After ten minutes the oldest of the five no longer counts, so one more is allowed.
+          yield* sql`
           update one_time_codes set sent_at[1] = sent_at[1] - interval '10 minutes' where address = ${address.value}`
-        assert.isUndefined(yield* ask)
-        assert.strictEqual((yield* ask)?._tag, "TooManyCodes")
-        // Another address, another mode: other counts.
-        yield* requested(tenant, anAddress())
-        yield* requested({ ...tenant, mode: "test" }, address)
-      })
+          assert.isUndefined(yield* request)
+          assert.strictEqual((yield* request)?._tag, "TooManyCodes")
+          // Another address and another mode have their own counts.
+          yield* requested(tenant, anAddress())
+          yield* requested({ ...tenant, mode: "test" }, address)
+        })
     )
 
-    it.effect("is good for its own tenant and address only", () =>
+    it.effect("is valid only for its own tenant and address", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant
         const address = anAddress()
@@ -168,7 +170,7 @@ describe("A one-time code", () => {
       })
     )
 
-    it.effect("cannot be found in the database, not even by trying all of them", () =>
+    it.effect("cannot be found in the database, not even by trying all codes", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* aTenant
@@ -184,7 +186,7 @@ describe("A one-time code", () => {
       })
     )
 
-    it.effect("makes a guest the consumer of an address that is nobody's: same id, and its old tokens end", () =>
+    it.effect("turns a guest into the consumer of a free address: same id, and its old tokens end", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant
         const address = anAddress()
@@ -197,7 +199,7 @@ describe("A one-time code", () => {
       })
     )
 
-    it.effect("leaves a guest a guest if the address is somebody's, and gives that consumer's session", () =>
+    it.effect("leaves the guest unchanged if the address is taken, and starts a session of that consumer", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant
         const address = anAddress()
@@ -210,28 +212,30 @@ describe("A one-time code", () => {
       })
     )
 
-    it.effect("and whatever else shows an address makes one consumer of it, however many guests claim it at once", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const accounts = yield* ConsumerAccounts
-        const tenant = yield* aTenant
-        for (let race = 0; race < 10; race++) {
-          const address = anAddress()
-          const guests = yield* Effect.forEach(Array.from({ length: 6 }), () => guestOf(tenant))
-          const claims = [...guests.map(({ consumerId }) => consumerId), undefined, undefined]
-          const outcomes = yield* Effect.forEach(
-            claims,
-            (guestId) => sql.withTransaction(accounts.byAddress(tenant, address, guestId)),
-            { concurrency: "unbounded" }
-          )
-          assert.strictEqual(new Set(outcomes.map(({ consumer }) => consumer.consumerId)).size, 1)
-          assert.isAtMost(outcomes.filter(({ isUpgrade }) => isUpgrade).length, 1)
-          const [left] = yield* sql<{ guests: number }>`
+    it.effect(
+      "and any other proof of an address create one consumer, however many guests claim the address at the same time",
+      () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const accounts = yield* ConsumerAccounts
+          const tenant = yield* aTenant
+          for (let race = 0; race < 10; race++) {
+            const address = anAddress()
+            const guests = yield* Effect.forEach(Array.from({ length: 6 }), () => guestOf(tenant))
+            const claims = [...guests.map(({ consumerId }) => consumerId), undefined, undefined]
+            const outcomes = yield* Effect.forEach(
+              claims,
+              (guestId) => sql.withTransaction(accounts.byAddress(tenant, address, guestId)),
+              { concurrency: "unbounded" }
+            )
+            assert.strictEqual(new Set(outcomes.map(({ consumer }) => consumer.consumerId)).size, 1)
+            assert.isAtMost(outcomes.filter(({ isUpgrade }) => isUpgrade).length, 1)
+            const [left] = yield* sql<{ guests: number }>`
             select count(*)::int as guests from consumers
             where type = 'guest' and id = any(${guests.map(({ consumerId }) => consumerId)}::uuid[])`
-          assert.isAtLeast(left!.guests, 5)
-        }
-      }).pipe(Effect.provide(ConsumerAccounts.layer))
+            assert.isAtLeast(left!.guests, 5)
+          }
+        }).pipe(Effect.provide(ConsumerAccounts.layer))
     )
   })
 })

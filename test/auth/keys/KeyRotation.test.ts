@@ -1,4 +1,4 @@
-/** Keys that are replaced while several processes remember them. */
+/** Keys that are rotated while several processes cache them. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
@@ -24,11 +24,11 @@ const brand = Effect.gen(function* () {
 const rotate = (tenant: { readonly organizationId: string; readonly mode: "live" | "test" }) =>
   Effect.flatMap(OrganizationKeys, (keys) => keys.rotate(tenant, "secret"))
 
-/** A way to the database on which a process that listens can be made deaf, without its noticing. */
-const deafening = Effect.gen(function* () {
+/** A proxy to the database that can silently withhold data from a listening connection. */
+const silencingProxy = Effect.gen(function* () {
   const { url } = yield* TestDatabase.TestDatabase
   const { hostname, port } = new URL(url)
-  const proxy = { isDeaf: false }
+  const proxy = { isSilent: false }
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
     const upstream = connect(Number(port || 5432), hostname)
@@ -37,7 +37,7 @@ const deafening = Effect.gen(function* () {
       listens ||= data.includes("LISTEN")
       upstream.write(data)
     })
-    upstream.on("data", (data) => (proxy.isDeaf && listens ? undefined : client.write(data)))
+    upstream.on("data", (data) => (proxy.isSilent && listens ? undefined : client.write(data)))
     for (const [one, other] of [
       [client, upstream],
       [upstream, client]
@@ -60,7 +60,7 @@ const deafening = Effect.gen(function* () {
   return { proxy, url: through.href }
 })
 
-/** The connections on which processes listen. */
+/** Returns the connections on which processes listen. */
 const listeners = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly pid: number }>`
@@ -86,7 +86,7 @@ const processAt = Effect.fnUntraced(function* (url: string) {
 
 describe("A rotated key", () => {
   layer(services, { excludeTestServices: true })((it) => {
-    it.effect("is known by nobody once its rotation is answered, and the new one by everybody", () =>
+    it.effect("is unknown to every process when its rotation returns, and the new one is known", () =>
       Effect.gen(function* () {
         const { tenant, secretKey, publishableKey } = yield* brand
         const here = yield* ApiKeys
@@ -104,7 +104,7 @@ describe("A rotated key", () => {
       })
     )
 
-    it.effect("is its tenant's no longer where callers show a token alone, and the new one is", () =>
+    it.effect("is replaced for callers that send only a token", () =>
       Effect.gen(function* () {
         const { tenant, publishableKey } = yield* brand
         const here = yield* ApiKeys
@@ -116,12 +116,12 @@ describe("A rotated key", () => {
         const next = yield* here.lookup(key)
         assert.notStrictEqual(next!.keyId, former.keyId)
         for (const keys of [here, there]) assert.deepStrictEqual(yield* keys.publishableOf(tenant), next)
-        const nobodys = { organizationId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", mode: "live" } as const
-        assert.isUndefined(yield* here.publishableOf(nobodys))
+        const unknown = { organizationId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", mode: "live" } as const
+        assert.isUndefined(yield* here.publishableOf(unknown))
       })
     )
 
-    it.effect("is not remembered by who was just reading it", () =>
+    it.effect("is not cached by a concurrent lookup", () =>
       Effect.gen(function* () {
         const { tenant, secretKey } = yield* brand
         const here = yield* ApiKeys
@@ -139,7 +139,7 @@ describe("A rotated key", () => {
       })
     )
 
-    it.effect("follows the other where two rotate it at once: both are answered, one key is left", () =>
+    it.effect("is rotated twice by concurrent calls: both return, and one key is left", () =>
       Effect.gen(function* () {
         const { tenant } = yield* brand
         const keys = yield* ApiKeys
@@ -159,7 +159,7 @@ describe("A rotated key", () => {
       })
     )
 
-    it.effect("of an organization that is none is an error, and nothing is made", () =>
+    it.effect("of an unknown organization is an error, and no key is created", () =>
       Effect.gen(function* () {
         const organizationId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
         const error = yield* Effect.flip(rotate({ organizationId, mode: "live" }))
@@ -169,7 +169,7 @@ describe("A rotated key", () => {
       })
     )
 
-    it.effect("is refused by a process whose connection for notifications has just been cut", () =>
+    it.effect("is refused by a process whose notification connection was just cut", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { tenant, secretKey } = yield* brand
@@ -188,26 +188,24 @@ describe("A rotated key", () => {
       })
     )
 
-    it.effect(
-      "is refused by a process that hears nothing and does not know it, as soon as its rotation is answered",
-      () =>
-        Effect.gen(function* () {
-          const { tenant, secretKey } = yield* brand
-          const { proxy, url } = yield* deafening
-          const context = yield* processAt(url)
-          const there = Context.get(context, ApiKeys)
-          assert.isDefined(yield* there.lookup(secretKey))
-          yield* Effect.sleep("100 millis")
-          proxy.isDeaf = true
-          const begun = performance.now()
-          const { key } = yield* rotate(tenant)
-          const seconds = (performance.now() - begun) / 1000
-          assert.isAbove(seconds, 3, "the process does not answer")
-          assert.isBelow(seconds, 9)
-          assert.isUndefined(yield* there.lookup(secretKey))
-          assert.isDefined(yield* there.lookup(key))
-          assert.isFalse(Context.get(context, Invalidations).isCurrent())
-        })
+    it.effect("is refused by a process that unknowingly receives no notifications, when its rotation returns", () =>
+      Effect.gen(function* () {
+        const { tenant, secretKey } = yield* brand
+        const { proxy, url } = yield* silencingProxy
+        const context = yield* processAt(url)
+        const there = Context.get(context, ApiKeys)
+        assert.isDefined(yield* there.lookup(secretKey))
+        yield* Effect.sleep("100 millis")
+        proxy.isSilent = true
+        const begun = performance.now()
+        const { key } = yield* rotate(tenant)
+        const seconds = (performance.now() - begun) / 1000
+        assert.isAbove(seconds, 3, "the process does not respond")
+        assert.isBelow(seconds, 9)
+        assert.isUndefined(yield* there.lookup(secretKey))
+        assert.isDefined(yield* there.lookup(key))
+        assert.isFalse(Context.get(context, Invalidations).isCurrent())
+      })
     )
   })
 })

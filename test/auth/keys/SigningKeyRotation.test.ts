@@ -1,4 +1,4 @@
-/** A signing key that takes another's place while several processes sign and verify. */
+/** A signing key that is rotated while several processes sign and verify. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -30,83 +30,85 @@ const aGrant = (context: Context.Context<Grants>, consumerId: string, tenant: { 
 
 describe("A signing key", () => {
   layer(services, { excludeTestServices: true })((it) => {
-    it.effect("is replaced in every process at once; what the former one signed stays good, until it is removed", () =>
-      Effect.gen(function* () {
-        const here = yield* Effect.context<SigningKeys | Sessions | Tokens | Grants>()
-        const there = yield* anotherProcess
-        const processes = [here, there]
-        const tenant = yield* aTenant
-        const former = (yield* SigningKeys).current.kid
-        const before = yield* Context.get(there, Sessions).guest(tenant)
-        const grant = yield* aGrant(here, before.session.consumerId, tenant)
-        assert.deepStrictEqual([kidOf(before.accessToken), kidOf(grant)], [former, former])
+    it.effect(
+      "is replaced in every process at once; what the former key signed stays valid until the key is removed",
+      () =>
+        Effect.gen(function* () {
+          const here = yield* Effect.context<SigningKeys | Sessions | Tokens | Grants>()
+          const there = yield* anotherProcess
+          const processes = [here, there]
+          const tenant = yield* aTenant
+          const former = (yield* SigningKeys).current.kid
+          const before = yield* Context.get(there, Sessions).guest(tenant)
+          const grant = yield* aGrant(here, before.session.consumerId, tenant)
+          assert.deepStrictEqual([kidOf(before.accessToken), kidOf(grant)], [former, former])
 
-        const rotation = yield* SigningKeyRotation
-        const { kid } = yield* rotation.rotate
-        for (const context of processes) {
-          const keys = Context.get(context, SigningKeys)
-          assert.strictEqual(keys.current.kid, kid)
-          assert.deepStrictEqual(
-            keys.jwks.map((key) => key.kid),
-            [kid, former]
-          )
-          const started = yield* Context.get(context, Sessions).guest(tenant)
-          assert.strictEqual(kidOf(started.accessToken), kid)
-          for (const other of processes) {
-            for (const token of [before.accessToken, started.accessToken]) {
-              assert.isDefined(yield* Context.get(other, Tokens).verifyAccess(token))
+          const rotation = yield* SigningKeyRotation
+          const { kid } = yield* rotation.rotate
+          for (const context of processes) {
+            const keys = Context.get(context, SigningKeys)
+            assert.strictEqual(keys.current.kid, kid)
+            assert.deepStrictEqual(
+              keys.jwks.map((key) => key.kid),
+              [kid, former]
+            )
+            const started = yield* Context.get(context, Sessions).guest(tenant)
+            assert.strictEqual(kidOf(started.accessToken), kid)
+            for (const other of processes) {
+              for (const token of [before.accessToken, started.accessToken]) {
+                assert.isDefined(yield* Context.get(other, Tokens).verifyAccess(token))
+              }
+              assert.isDefined(yield* Context.get(other, Tokens).verifyRefresh(before.refreshToken))
+              assert.strictEqual((yield* Context.get(other, Grants).verify(grant))._tag, "Success")
             }
-            assert.isDefined(yield* Context.get(other, Tokens).verifyRefresh(before.refreshToken))
-            assert.strictEqual((yield* Context.get(other, Grants).verify(grant))._tag, "Success")
+            const shown = yield* aGrant(context, before.session.consumerId, tenant)
+            assert.strictEqual(kidOf(shown), kid, "a grant that is shown again is signed with the new key")
           }
-          const shown = yield* aGrant(context, before.session.consumerId, tenant)
-          assert.strictEqual(kidOf(shown), kid, "a grant that is shown again is signed anew")
-        }
 
-        const listed = yield* rotation.list
-        assert.deepStrictEqual(
-          listed.map((key) => [key.kid, key.replacedAt === undefined]),
-          [
-            [kid, true],
-            [former, false]
-          ]
-        )
-        const neededFor = (keys: typeof listed) => keys[1]!.neededUntil! - keys[1]!.replacedAt!
-        assert.strictEqual(neededFor(listed), 2_592_000_000)
-
-        const changes = yield* OrganizationChanges
-        const setLifetime = (refreshTokenTtlSeconds: number) =>
-          changes.change(tenant.organizationId, "test", (settings) =>
-            Result.succeed({ ...settings, refreshTokenTtlSeconds })
-          )
-        yield* setLifetime(2_592_001)
-        yield* setLifetime(3_600)
-        assert.strictEqual(neededFor(yield* rotation.list), 2_592_001_000, "tokens made meanwhile may be alive")
-
-        assert.strictEqual((yield* Effect.flip(rotation.remove(kid)))._tag, "NotRemovable")
-        assert.strictEqual((yield* Effect.flip(rotation.remove("none")))._tag, "NotRemovable")
-        yield* rotation.remove(former)
-        for (const context of processes) {
-          assert.isUndefined(yield* Context.get(context, Tokens).verifyAccess(before.accessToken))
-          assert.isUndefined(yield* Context.get(context, Tokens).verifyRefresh(before.refreshToken))
-          assert.strictEqual((yield* Context.get(context, Grants).verify(grant))._tag, "Failure")
+          const listed = yield* rotation.list
           assert.deepStrictEqual(
-            Context.get(context, SigningKeys).jwks.map((key) => key.kid),
-            [kid]
+            listed.map((key) => [key.kid, key.replacedAt === undefined]),
+            [
+              [kid, true],
+              [former, false]
+            ]
           )
-        }
-      }).pipe(Effect.provide(SigningKeyRotation.layer))
+          const neededFor = (keys: typeof listed) => keys[1]!.neededUntil! - keys[1]!.replacedAt!
+          assert.strictEqual(neededFor(listed), 2_592_000_000)
+
+          const changes = yield* OrganizationChanges
+          const setLifetime = (refreshTokenTtlSeconds: number) =>
+            changes.change(tenant.organizationId, "test", (settings) =>
+              Result.succeed({ ...settings, refreshTokenTtlSeconds })
+            )
+          yield* setLifetime(2_592_001)
+          yield* setLifetime(3_600)
+          assert.strictEqual(neededFor(yield* rotation.list), 2_592_001_000, "tokens issued in between may be valid")
+
+          assert.strictEqual((yield* Effect.flip(rotation.remove(kid)))._tag, "NotRemovable")
+          assert.strictEqual((yield* Effect.flip(rotation.remove("none")))._tag, "NotRemovable")
+          yield* rotation.remove(former)
+          for (const context of processes) {
+            assert.isUndefined(yield* Context.get(context, Tokens).verifyAccess(before.accessToken))
+            assert.isUndefined(yield* Context.get(context, Tokens).verifyRefresh(before.refreshToken))
+            assert.strictEqual((yield* Context.get(context, Grants).verify(grant))._tag, "Failure")
+            assert.deepStrictEqual(
+              Context.get(context, SigningKeys).jwks.map((key) => key.kid),
+              [kid]
+            )
+          }
+        }).pipe(Effect.provide(SigningKeyRotation.layer))
     )
 
-    it.effect("that a process has not heard of yet is looked for, but not for every token that names one", () =>
+    it.effect("that a process does not know yet is read, but not for every token with an unknown key", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* aTenant
         const here = yield* Tokens
-        // Unknown keys are looked for once a second.
+        // Unknown keys are read once a second.
         const later = movableClock()
         yield* later.putForward(1_100)
-        // As if the notification were still on its way.
+        // As if the notification had not arrived yet.
         yield* sql`update signing_keys set retired_at = now()`
         const there = yield* anotherProcess
         const { accessToken } = yield* Context.get(there, Sessions).guest(tenant)
@@ -120,7 +122,7 @@ describe("A signing key", () => {
           Effect.gen(function* () {
             yield* sql`lock table signing_keys in access exclusive mode`
             for (let count = 0; count < 20; count++) {
-              // Looking for it would wait for the lock.
+              // Reading it would wait for the lock.
               assert.isUndefined(yield* Effect.timeout(here.verifyAccess(unknown), "30 seconds"))
             }
           })

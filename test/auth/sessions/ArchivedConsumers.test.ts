@@ -1,4 +1,4 @@
-/** Two processes over one database, and what becomes of a consumer's tokens in each when it is archived. */
+/** Two processes on one database: a consumer's tokens in each when it is archived. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -21,7 +21,7 @@ const isAlive = (accessToken: string) =>
 
 describe("An archived consumer", () => {
   layer(services, { excludeTestServices: true })((it) => {
-    it.effect("is gone in every process when the answer comes: its tokens, and for servers that name it", () =>
+    it.effect("is invalid in every process when the call returns: its tokens, and its id for servers", () =>
       Effect.gen(function* () {
         const records = yield* ConsumerRecords
         const sessions = yield* Sessions
@@ -45,7 +45,7 @@ describe("An archived consumer", () => {
       })
     )
 
-    it.effect("is there again in every process when it has been restored, a guest with the session it had", () =>
+    it.effect("is valid again in every process after it was restored, a guest with its session", () =>
       Effect.gen(function* () {
         const records = yield* ConsumerRecords
         const sessions = yield* Sessions
@@ -73,7 +73,7 @@ describe("An archived consumer", () => {
       })
     )
 
-    it.effect("that is restored has none of the sessions in which it had shown who it is", () =>
+    it.effect("has no earlier authenticated session after it was restored", () =>
       Effect.gen(function* () {
         const records = yield* ConsumerRecords
         const sessions = yield* Sessions
@@ -101,35 +101,38 @@ describe("An archived consumer", () => {
       })
     )
 
-    it.effect("that was restored while a process did not listen is there again once that has read what it missed", () =>
-      Effect.gen(function* () {
-        const records = yield* ConsumerRecords
-        const sessions = yield* Sessions
-        const tenant = yield* aTenant
-        const [restored, archived] = [yield* sessions.guest(tenant), yield* sessions.guest(tenant)]
-        for (const { session } of [restored, archived]) yield* records.archive(tenant, session.consumerId, "x")
-        yield* records.restore(tenant, restored.session.consumerId, "x")
-        let refresh: Effect.Effect<void, Unavailable> = Effect.void
-        const deaf = Layer.succeed(Invalidations, {
-          publish: () => Effect.void,
-          settled: Effect.void,
-          settledForCertain: Effect.void,
-          subscribe: (_, subscriber) => Effect.sync(() => void (refresh = subscriber.refresh)),
-          isCurrent: () => true
+    it.effect(
+      "that was restored while a process received no notifications is valid again after it has read what it missed",
+      () =>
+        Effect.gen(function* () {
+          const records = yield* ConsumerRecords
+          const sessions = yield* Sessions
+          const tenant = yield* aTenant
+          const [restored, archived] = [yield* sessions.guest(tenant), yield* sessions.guest(tenant)]
+          for (const { session } of [restored, archived]) yield* records.archive(tenant, session.consumerId, "x")
+          yield* records.restore(tenant, restored.session.consumerId, "x")
+          let refresh: Effect.Effect<void, Unavailable> = Effect.void
+          const deaf = Layer.succeed(Invalidations, {
+            publish: () => Effect.void,
+            settled: Effect.void,
+            settledForCertain: Effect.void,
+            subscribe: (_, subscriber) => Effect.sync(() => void (refresh = subscriber.refresh)),
+            isCurrent: () => true,
+            orLastHeard: (current) => current
+          })
+          yield* Effect.gen(function* () {
+            const revocations = yield* Revocations
+            const isRevoked = ({ session: { consumerId } }: { readonly session: { readonly consumerId: string } }) =>
+              revocations.isRevoked({ sessionId: "", consumerId })
+            for (const { session } of [restored, archived]) revocations.add(session.consumerId, 9e15)
+            assert.deepStrictEqual([restored, archived].map(isRevoked), [true, true])
+            yield* refresh
+            assert.deepStrictEqual([restored, archived].map(isRevoked), [false, true])
+          }).pipe(Effect.provide(Layer.fresh(Revocations.layer).pipe(Layer.provide(deaf))))
         })
-        yield* Effect.gen(function* () {
-          const revocations = yield* Revocations
-          const isRevoked = ({ session: { consumerId } }: { readonly session: { readonly consumerId: string } }) =>
-            revocations.isRevoked({ sessionId: "", consumerId })
-          for (const { session } of [restored, archived]) revocations.add(session.consumerId, 9e15)
-          assert.deepStrictEqual([restored, archived].map(isRevoked), [true, true])
-          yield* refresh
-          assert.deepStrictEqual([restored, archived].map(isRevoked), [false, true])
-        }).pipe(Effect.provide(Layer.fresh(Revocations.layer).pipe(Layer.provide(deaf))))
-      })
     )
 
-    it.effect("is gone for a process that starts later, and where the database is asked", () =>
+    it.effect("is invalid for a process that starts later, and where the database is queried", () =>
       Effect.gen(function* () {
         const records = yield* ConsumerRecords
         const sessions = yield* Sessions

@@ -1,4 +1,4 @@
-/** Consumers whom their organization vouches for. */
+/** Consumers that their organization's server authenticates. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -33,7 +33,7 @@ const record = (id: string) =>
 
 describe("An external identity", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("is one consumer, created once, also when many come at once", () =>
+    it.effect("is one consumer, created once, also for concurrent requests", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant
         const all = yield* Effect.forEach(Array.from({ length: 20 }), () => authorized(tenant), {
@@ -50,7 +50,7 @@ describe("An external identity", () => {
       })
     )
 
-    it.effect("fills what is empty, and overwrites nothing", () =>
+    it.effect("fills empty fields and overwrites none", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant
         const first = yield* authorized(tenant, { name: "Ann", email: "nonsense", age: 5 })
@@ -59,12 +59,12 @@ describe("An external identity", () => {
         yield* authorized(tenant, { name: "Bob", email: " Ann@Example.com", fullName: "Ann Other" })
         const filled = { email: "ann@example.com", full_name: "Ann Other", name: "Ann", type: "authenticated" }
         assert.deepStrictEqual(yield* record(id), filled)
-        yield* authorized(tenant, { name: 7, email: "other@example.com", fullName: "Somebody else" })
+        yield* authorized(tenant, { name: 7, email: "other@example.com", fullName: "Another Name" })
         assert.deepStrictEqual(yield* record(id), filled)
       })
     )
 
-    it.effect("never takes an email that is another consumer's", () =>
+    it.effect("never takes an email address of another consumer", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant
         yield* authorized(tenant, { email: "ann@example.com" })
@@ -79,7 +79,7 @@ describe("An external identity", () => {
       })
     )
 
-    it.effect("is a new consumer after the old one was archived", () =>
+    it.effect("is a new consumer after the former one was archived", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* aTenant
@@ -94,7 +94,7 @@ describe("An external identity", () => {
       })
     )
 
-    it.effect("has an exchange code that serves once, for its tenant, for a minute, and is not in the database", () =>
+    it.effect("has an exchange code that works once, for its tenant, for a minute, and is not in the database", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* aTenant
@@ -116,7 +116,7 @@ describe("An external identity", () => {
       })
     )
 
-    it.effect("leaves nothing behind for ever: what has expired is removed, what is alive stays", () =>
+    it.effect("leaves no rows behind: expired ones are deleted, valid ones stay", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`truncate exchange_codes, sessions, one_time_codes`

@@ -1,4 +1,4 @@
-/** Two processes over one database, and what each lets in while the other changes it. */
+/** Two processes on one database, and what each admits while the other changes it. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,18 +17,18 @@ import { Sequences } from "../../../src/store/experience/Sequences.ts"
 import { aConsumer, aTenant, layer as records } from "../../store/support/recordsFixture.ts"
 import { changesHandled } from "../../store/support/notifications.ts"
 
-/** A process of its own, which counts what it asks the database. */
+/** A separate process that counts its queries for admissions. */
 const aProcess = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const context = yield* Effect.context<SequenceAccess | Layer.Services<typeof Invalidations.layer>>()
   const access = yield* SequenceAccess
-  let asked = 0
+  let queries = 0
   const counting = Layer.succeed(SequenceAccess, {
     ...access,
-    admission: (...question) =>
+    admission: (...parameters) =>
       Effect.suspend(() => {
-        asked++
-        return access.admission(...question)
+        queries++
+        return access.admission(...parameters)
       })
   })
   const built = yield* Layer.buildWithMemoMap(
@@ -42,9 +42,9 @@ const aProcess = Effect.gen(function* () {
   )
   const protection = yield* Effect.provide(Protection, built)
   const invalidations = yield* Effect.provide(Invalidations, built)
-  const mayEnter = (...question: Parameters<typeof protection.admission>) =>
-    Effect.map(protection.admission(...question), (admission) => admission.startsWith("admitted"))
-  return { ...protection, mayEnter, invalidations, asked: () => asked }
+  const mayEnter = (...parameters: Parameters<typeof protection.admission>) =>
+    Effect.map(protection.admission(...parameters), (admission) => admission.startsWith("admitted"))
+  return { ...protection, mayEnter, invalidations, queries: () => queries }
 })
 
 const aSequence = Effect.fnUntraced(function* (tenant: Tenant, settings: object = {}, code?: string) {
@@ -59,7 +59,7 @@ const aSequence = Effect.fnUntraced(function* (tenant: Tenant, settings: object 
   return { ...tenant, sequenceId: sequence.id, experienceId }
 })
 
-/** One process that hears all it is told, over answers of a test's own. */
+/** One process that receives all notifications, over results that the test sets. */
 const over = (access: Partial<SequenceAccess["Service"]>) =>
   Protection.layer.pipe(
     Layer.provide(
@@ -76,7 +76,8 @@ const over = (access: Partial<SequenceAccess["Service"]>) =>
           settled: Effect.void,
           settledForCertain: Effect.void,
           subscribe: (_, { refresh }) => refresh,
-          isCurrent: () => true
+          isCurrent: () => true,
+          orLastHeard: (current) => current
         })
       )
     )
@@ -85,14 +86,14 @@ const over = (access: Partial<SequenceAccess["Service"]>) =>
 describe("Protection in memory", () => {
   const mechanism = { organizationId: "o", mode: "live", sequenceId: "s" } as const
 
-  it.effect("does not remember an answer that a change has overtaken", () => {
-    let asked = 0
+  it.effect("does not cache a result that a change has made obsolete", () => {
+    let queries = 0
     const asking = Deferred.makeUnsafe<void>()
     const gate = Deferred.makeUnsafe<Admission>()
     const admission = () =>
       Effect.suspend(() => {
         Deferred.doneUnsafe(asking, Effect.void)
-        return ++asked === 1 ? Deferred.await(gate) : Effect.succeed<Admission>("not invited")
+        return ++queries === 1 ? Deferred.await(gate) : Effect.succeed<Admission>("not invited")
       })
     return Effect.gen(function* () {
       const protection = yield* Protection
@@ -105,21 +106,21 @@ describe("Protection in memory", () => {
     }).pipe(Effect.provide(over({ protectedIds: () => Effect.succeed(["s"]), admission })))
   })
 
-  it.effect("remembers whom it let in for ten seconds, unless the consumer changes", () => {
-    const asked: Array<string> = []
+  it.effect("caches an admission for ten seconds, unless the consumer changes", () => {
+    const queries: Array<string> = []
     const admission = (_tenant: Tenant, sequenceId: string, consumerId: string) =>
       Effect.sync((): Admission => {
-        asked.push(`${sequenceId} ${consumerId}`)
+        queries.push(`${sequenceId} ${consumerId}`)
         return "admitted"
       })
     return Effect.gen(function* () {
       const protection = yield* Protection
       const enter = (...consumerIds: ReadonlyArray<string>) =>
         Effect.andThen(
-          Effect.sync(() => asked.splice(0)),
+          Effect.sync(() => queries.splice(0)),
           Effect.as(
             Effect.forEach(consumerIds, (consumerId) => protection.admission(mechanism, consumerId)),
-            asked
+            queries
           )
         )
       assert.deepStrictEqual(yield* enter("c", "d", "c", "d"), ["s c", "s d"])
@@ -132,14 +133,14 @@ describe("Protection in memory", () => {
     }).pipe(Effect.provide(over({ protectedIds: () => Effect.succeed(["s"]), admission })))
   })
 
-  it.effect("does not remember an answer that a change of the consumer has overtaken", () => {
-    let asked = 0
+  it.effect("does not cache a result that a change of the consumer has made obsolete", () => {
+    let queries = 0
     const asking = Deferred.makeUnsafe<void>()
     const gate = Deferred.makeUnsafe<Admission>()
     const admission = () =>
       Effect.suspend(() => {
         Deferred.doneUnsafe(asking, Effect.void)
-        return ++asked === 1 ? Deferred.await(gate) : Effect.succeed<Admission>("not invited")
+        return ++queries === 1 ? Deferred.await(gate) : Effect.succeed<Admission>("not invited")
       })
     return Effect.gen(function* () {
       const protection = yield* Protection
@@ -152,7 +153,7 @@ describe("Protection in memory", () => {
     }).pipe(Effect.provide(over({ protectedIds: () => Effect.succeed(["s"]), admission })))
   })
 
-  it.effect("asks about every sequence if there are more protected ones than it can know", () =>
+  it.effect("queries every sequence if there are more protected ones than it can hold", () =>
     Effect.gen(function* () {
       const protection = yield* Protection
       assert.strictEqual(yield* protection.admission(mechanism, "c"), "not invited")
@@ -169,40 +170,40 @@ describe("Protection in memory", () => {
 
 describe("Protection", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("lets everybody into a sequence that is for everybody, and asks nobody about it", () =>
+    it.effect("admits every consumer to an open sequence without a query", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant()
-        const { mayEnter, asked } = yield* aProcess
+        const { mayEnter, queries } = yield* aProcess
         const mechanism = yield* aSequence(tenant)
         for (let n = 0; n < 100; n++) assert.isTrue(yield* mayEnter(mechanism, randomUUID()))
-        assert.strictEqual(asked(), 0)
+        assert.strictEqual(queries(), 0)
       })
     )
 
-    it.effect("asks once about a consumer it lets in, and each time about one it keeps out", () =>
+    it.effect("queries once for a consumer it admits, and each time for one it refuses", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant()
         const access = yield* SequenceAccess
         const mechanism = yield* aSequence(tenant, {}, "open")
-        const { mayEnter, asked } = yield* aProcess
+        const { mayEnter, queries } = yield* aProcess
         const { experienceId } = mechanism
         const consumerId = yield* aConsumer(tenant)
         for (let n = 0; n < 3; n++) assert.isFalse(yield* mayEnter(mechanism, consumerId))
-        assert.strictEqual(asked(), 3)
+        assert.strictEqual(queries(), 3)
         yield* access.show(tenant, { experienceId, consumerId, accessCode: "open" })
         for (let n = 0; n < 3; n++) assert.isTrue(yield* mayEnter(mechanism, consumerId))
-        assert.strictEqual(asked(), 4)
+        assert.strictEqual(queries(), 4)
       })
     )
 
-    it.effect("keeps a consumer out everywhere once the change that does so has been answered", () =>
+    it.effect("refuses a consumer everywhere after the change that excludes it has returned", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant()
         const audiences = yield* Audiences
         const members = yield* AudienceMembers
         const sequences = yield* Sequences
         const [one, other] = [yield* aProcess, yield* aProcess]
-        // The first has heard of the second.
+        // The first process has been notified of the second.
         yield* changesHandled(2)
         const mechanism = yield* aSequence(tenant)
         const consumerId = yield* aConsumer(tenant)
@@ -227,7 +228,7 @@ describe("Protection", () => {
       })
     )
 
-    it.effect("keeps a consumer out of a sequence that is not for it once that was archived and is restored", () =>
+    it.effect("refuses an excluded consumer after the sequence was archived and restored", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant()
         const sequences = yield* Sequences
@@ -246,7 +247,7 @@ describe("Protection", () => {
       })
     )
 
-    it.effect("keeps a consumer out of all sequences of an experience that is given an access code", () =>
+    it.effect("refuses a consumer in all sequences of an experience that gets an access code", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant()
         const experiences = yield* Experiences
@@ -267,15 +268,15 @@ describe("Protection", () => {
       })
     )
 
-    it.effect("asks each time about a sequence with a limit of orders, and heeds an order at once", () =>
+    it.effect("queries each time for a sequence with an order limit, and counts an order at once", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant()
         const orders = yield* Orders
         const mechanism = yield* aSequence(tenant, { orderLimitPerConsumer: 1 })
-        const { admission, asked } = yield* aProcess
+        const { admission, queries } = yield* aProcess
         const consumerId = yield* aConsumer(tenant)
         for (let n = 0; n < 3; n++) assert.strictEqual(yield* admission(mechanism, consumerId), "admitted for now")
-        assert.strictEqual(asked(), 3)
+        assert.strictEqual(queries(), 3)
         const { origin } = yield* orders.originOf(tenant, { consumerId, sequenceId: mechanism.sequenceId })
         const settings = { status: "PAID", currencyCode: "USD", items: [], placedAt: 1_000 } as const
         yield* orders.create(tenant, "x", origin, settings)
@@ -283,7 +284,7 @@ describe("Protection", () => {
       })
     )
 
-    it.effect("keeps a consumer out everywhere once it fits an audience's rules no more", () =>
+    it.effect("refuses a consumer everywhere after it no longer matches an audience's rules", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant()
         const audiences = yield* Audiences
@@ -309,29 +310,29 @@ describe("Protection", () => {
       })
     )
 
-    it.effect("stops asking about a sequence that has become one for everybody", () =>
+    it.effect("stops querying for a sequence that has become open", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant()
         const sequences = yield* Sequences
         const mechanism = yield* aSequence(tenant, {}, "open")
-        const { mayEnter, asked } = yield* aProcess
+        const { mayEnter, queries } = yield* aProcess
         assert.isFalse(yield* mayEnter(mechanism, randomUUID()))
         yield* sequences.change(tenant, mechanism.sequenceId, "x", Result.succeed, null)
         const isQuiet = Effect.gen(function* () {
-          const before = asked()
+          const before = queries()
           assert.isTrue(yield* mayEnter(mechanism, randomUUID()))
-          return asked() === before
+          return queries() === before
         })
         yield* Effect.repeat(Effect.andThen(Effect.sleep("5 millis"), isQuiet), { until: (quiet) => quiet })
       }).pipe(Effect.timeout("2 minutes"))
     )
 
-    it.effect("asks about every sequence while it may have missed something, and knows all when it is told again", () =>
+    it.effect("queries every sequence while it may have missed a notification, and none after it has caught up", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant()
         const sql = yield* SqlClient.SqlClient
         const sequences = yield* Sequences
-        const { mayEnter, asked, invalidations } = yield* aProcess
+        const { mayEnter, queries, invalidations } = yield* aProcess
         const mechanism = yield* aSequence(tenant)
         assert.isTrue(yield* mayEnter(mechanism, randomUUID()))
         yield* sql`
@@ -340,7 +341,7 @@ describe("Protection", () => {
         yield* Effect.repeat(Effect.sleep("1 millis"), { until: () => !invalidations.isCurrent() })
         yield* sequences.change(tenant, mechanism.sequenceId, "x", Result.succeed, "open")
         assert.isFalse(yield* mayEnter(mechanism, randomUUID()))
-        assert.isAbove(asked(), 0)
+        assert.isAbove(queries(), 0)
         yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => invalidations.isCurrent() })
         assert.isFalse(yield* mayEnter(mechanism, randomUUID()))
       })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SegmentedCache } from "../../../src/auth/sessions/SegmentedCache.ts"
 
-describe("A bounded memory", () => {
-  it("keeps at least as many as it should, and at most twice as many", () => {
+describe("A segmented cache", () => {
+  it("keeps at least as many entries as its capacity, and at most twice as many", () => {
     const recent = new SegmentedCache<number>(100)
     for (let n = 0; n < 1_000; n++) recent.set(`${n}`, n)
     const kept = Array.from({ length: 1_000 }, (_, n) => n).filter((n) => recent.get(`${n}`) !== undefined)
@@ -10,7 +10,7 @@ describe("A bounded memory", () => {
     for (let n = 900; n < 1_000; n++) assert.include(kept, n)
   })
 
-  it("keeps what is used", () => {
+  it("keeps entries that are used", () => {
     const recent = new SegmentedCache<string>(10)
     recent.set("used", "still here")
     for (let n = 0; n < 1_000; n++) {
@@ -19,7 +19,7 @@ describe("A bounded memory", () => {
     }
   })
 
-  it("that has a time forgets what was not used for as long, and keeps what was", () => {
+  it("with a TTL drops entries that were not used for that time, and keeps others", () => {
     let now = 0
     const recent = new SegmentedCache<string>(10, { afterMillis: 60, now: () => now })
     recent.set("used", "here")
@@ -33,7 +33,7 @@ describe("A bounded memory", () => {
     assert.isUndefined(recent.get("fresh"))
   })
 
-  it("forgets what it is told to", () => {
+  it("drops an entry that is deleted", () => {
     const recent = new SegmentedCache<number>(2)
     for (let n = 0; n < 3; n++) recent.set(`${n}`, n)
     for (let n = 0; n < 3; n++) recent.delete(`${n}`)

@@ -1,4 +1,4 @@
-/** Sessions: refreshed once with each token, whoever answers; ended at once everywhere. */
+/** Sessions: refreshed once per token by any process, and ended everywhere at once. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -20,15 +20,15 @@ const refused = { _tag: "InvalidRefreshToken" }
 const outcomeOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.match(effect, { onFailure: ({ _tag }) => ({ _tag }), onSuccess: () => ({ _tag: "refreshed" }) })
 
-/** The services here, and those of another process on the same database. */
+/** The services of this process and of a second one on the same database. */
 const twoProcesses = Effect.gen(function* () {
   const processes = [yield* Effect.context<Sessions | Tokens>(), yield* anotherProcess] as const
-  // Now each has heard of the other.
+  // Each process has been notified of the other.
   yield* changesHandled(processes.length)
   return processes
 })
 
-/** What happens at this instant, however long it takes. */
+/** Runs the effect at a fixed instant, however long it takes. */
 const at =
   (millis: number) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -45,7 +45,7 @@ const at =
       )
     )
 
-/** A guest's session refreshed so many times: every refresh token it had, and every access token. */
+/** Refreshes a guest's session `rounds` times. Returns all its access and refresh tokens. */
 const refreshed = Effect.fnUntraced(function* (tenant: Tenant, rounds: number) {
   const sessions = yield* Sessions
   const { accessToken, refreshToken } = yield* sessions.guest(tenant)
@@ -58,7 +58,7 @@ const refreshed = Effect.fnUntraced(function* (tenant: Tenant, rounds: number) {
   return { accessTokens, refreshTokens, latest: refreshTokens.at(-1)! }
 })
 
-/** Nothing of the session is good any more, in any of the processes. */
+/** Asserts that no token of the session is valid in any process. */
 const isOver = Effect.fnUntraced(function* (
   processes: ReadonlyArray<Context.Context<Sessions | Tokens>>,
   tenant: Tenant,
@@ -72,7 +72,7 @@ const isOver = Effect.fnUntraced(function* (
 
 describe("A session", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("is refreshed with its latest token, again and again", () =>
+    it.effect("is refreshed with its latest token, repeatedly", () =>
       Effect.gen(function* () {
         const sessions = yield* Sessions
         const tenant = yield* aTenant
@@ -88,7 +88,7 @@ describe("A session", () => {
       })
     )
 
-    it.effect("ends in every process when a token older than the one just replaced is shown, at whatever age", () =>
+    it.effect("ends in every process when a token older than the one just replaced is presented, at any age", () =>
       Effect.gen(function* () {
         const processes = yield* twoProcesses
         const tenant = yield* aTenant
@@ -105,7 +105,7 @@ describe("A session", () => {
       })
     )
 
-    it.effect("answers the token just replaced with the same successor, in every process, for ten seconds", () =>
+    it.effect("returns the same successor for the token just replaced, in every process, for ten seconds", () =>
       Effect.gen(function* () {
         const processes = yield* twoProcesses
         const tenant = yield* aTenant
@@ -135,7 +135,7 @@ describe("A session", () => {
       })
     )
 
-    it.effect("ends when the token just replaced is shown later than that, however often it was shown before", () =>
+    it.effect("ends when the token just replaced is presented later, however often it was presented before", () =>
       Effect.gen(function* () {
         const processes = yield* twoProcesses
         const sessions = yield* Sessions
@@ -154,7 +154,7 @@ describe("A session", () => {
       })
     )
 
-    it.effect("ends when a replaced token is shown after its successor was used, within these seconds too", () =>
+    it.effect("ends when a replaced token is presented after its successor was used, also within these seconds", () =>
       Effect.gen(function* () {
         const processes = yield* twoProcesses
         const sessions = yield* Sessions
@@ -168,26 +168,26 @@ describe("A session", () => {
       })
     )
 
-    it.effect("lives on with one successor when many show the same refresh token at once, on two processes", () =>
+    it.effect("continues with one successor when many requests present the same refresh token, on two processes", () =>
       Effect.gen(function* () {
         const processes = yield* twoProcesses
         const tenant = yield* aTenant
         for (let race = 0; race < 20; race++) {
           const now = yield* Clock.currentTimeMillis
-          // From the first token, and from one that came from a race itself.
+          // From the first token, and from a token that a concurrent refresh returned.
           let latest = (yield* Context.get(processes[0], Sessions).guest(tenant)).refreshToken
           for (let generation = 0; generation < 2; generation++) {
-            const answers = yield* Effect.forEach(
+            const results = yield* Effect.forEach(
               Array.from({ length: 10 }, (_, index) => Context.get(processes[index % 2]!, Sessions)),
               (sessions) => sessions.refresh(tenant, latest),
               { concurrency: "unbounded" }
             ).pipe(at(now))
-            assert.strictEqual(new Set(answers.map(({ refreshToken }) => refreshToken)).size, 1)
-            assert.strictEqual(new Set(answers.map(({ accessToken }) => accessToken)).size, 10)
-            for (const { accessToken } of answers) {
+            assert.strictEqual(new Set(results.map(({ refreshToken }) => refreshToken)).size, 1)
+            assert.strictEqual(new Set(results.map(({ accessToken }) => accessToken)).size, 10)
+            for (const { accessToken } of results) {
               for (const context of processes) assert.isTrue(yield* Effect.provide(isAlive(accessToken), context))
             }
-            latest = answers[0]!.refreshToken
+            latest = results[0]!.refreshToken
           }
           const next = yield* Context.get(processes[1], Sessions).refresh(tenant, latest)
           assert.isTrue(yield* isAlive(next.accessToken))
@@ -200,7 +200,7 @@ describe("A session", () => {
       })
     )
 
-    it.effect("keeps nothing in the database that is a refresh token, or the id of one", () =>
+    it.effect("stores no refresh token in the database, and no id of one", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* aTenant
@@ -216,54 +216,54 @@ describe("A session", () => {
       })
     )
 
-    it.effect("answers a successor with the same id if the signing key was rotated meanwhile, and both are good", () =>
-      Effect.gen(function* () {
-        const [, other] = yield* twoProcesses
-        const sessions = yield* Sessions
-        const tenant = yield* aTenant
-        const { refreshTokens, latest } = yield* refreshed(tenant, 1)
-        yield* (yield* SigningKeyRotation).rotate
-        const again = yield* Context.get(other, Sessions).refresh(tenant, refreshTokens[0]!)
-        assert.notStrictEqual(again.refreshToken, latest)
-        assert.deepStrictEqual(decodeJwt(again.refreshToken), decodeJwt(latest))
-        const next = yield* sessions.refresh(tenant, latest)
-        assert.deepStrictEqual(
-          yield* sessions.refresh(tenant, again.refreshToken).pipe(Effect.map(({ refreshToken }) => refreshToken)),
-          next.refreshToken
-        )
-      }).pipe(Effect.provide(SigningKeyRotation.layer))
-    )
-
     it.effect(
-      "is not refreshed with anything but its refresh token, by its own tenant, while its consumer is there",
+      "returns a successor with the same id if the signing key was rotated in between, and both are valid",
       () =>
         Effect.gen(function* () {
+          const [, other] = yield* twoProcesses
           const sessions = yield* Sessions
-          const sql = yield* SqlClient.SqlClient
           const tenant = yield* aTenant
-          const stranger = yield* aTenant
-          const { accessToken, refreshToken, session } = yield* sessions.guest(tenant)
-          for (const text of [
-            "",
-            "x",
-            accessToken,
-            `${refreshToken}x`,
-            refreshToken.slice(0, -1),
-            `${refreshToken} `,
-            "a".repeat(20_000)
-          ]) {
-            assert.deepStrictEqual(yield* outcomeOf(sessions.refresh(tenant, text)), refused, text.slice(0, 20))
-          }
-          assert.deepStrictEqual(yield* outcomeOf(sessions.refresh(stranger, refreshToken)), refused)
-          assert.deepStrictEqual(yield* outcomeOf(sessions.refresh({ ...tenant, mode: "test" }, refreshToken)), refused)
-          yield* sql`update consumers set archived = true where id = ${session.consumerId}`
-          assert.deepStrictEqual(yield* outcomeOf(sessions.refresh(tenant, refreshToken)), refused)
-          yield* sql`update consumers set archived = false where id = ${session.consumerId}`
-          assert.deepStrictEqual(yield* outcomeOf(sessions.refresh(tenant, refreshToken)), { _tag: "refreshed" })
-        })
+          const { refreshTokens, latest } = yield* refreshed(tenant, 1)
+          yield* (yield* SigningKeyRotation).rotate
+          const again = yield* Context.get(other, Sessions).refresh(tenant, refreshTokens[0]!)
+          assert.notStrictEqual(again.refreshToken, latest)
+          assert.deepStrictEqual(decodeJwt(again.refreshToken), decodeJwt(latest))
+          const next = yield* sessions.refresh(tenant, latest)
+          assert.deepStrictEqual(
+            yield* sessions.refresh(tenant, again.refreshToken).pipe(Effect.map(({ refreshToken }) => refreshToken)),
+            next.refreshToken
+          )
+        }).pipe(Effect.provide(SigningKeyRotation.layer))
     )
 
-    it.effect("that has ended is ended in every process when the answer comes, also for tokens they remember", () =>
+    it.effect("is refreshed only with its refresh token, by its own tenant, while its consumer exists", () =>
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* aTenant
+        const stranger = yield* aTenant
+        const { accessToken, refreshToken, session } = yield* sessions.guest(tenant)
+        for (const text of [
+          "",
+          "x",
+          accessToken,
+          `${refreshToken}x`,
+          refreshToken.slice(0, -1),
+          `${refreshToken} `,
+          "a".repeat(20_000)
+        ]) {
+          assert.deepStrictEqual(yield* outcomeOf(sessions.refresh(tenant, text)), refused, text.slice(0, 20))
+        }
+        assert.deepStrictEqual(yield* outcomeOf(sessions.refresh(stranger, refreshToken)), refused)
+        assert.deepStrictEqual(yield* outcomeOf(sessions.refresh({ ...tenant, mode: "test" }, refreshToken)), refused)
+        yield* sql`update consumers set archived = true where id = ${session.consumerId}`
+        assert.deepStrictEqual(yield* outcomeOf(sessions.refresh(tenant, refreshToken)), refused)
+        yield* sql`update consumers set archived = false where id = ${session.consumerId}`
+        assert.deepStrictEqual(yield* outcomeOf(sessions.refresh(tenant, refreshToken)), { _tag: "refreshed" })
+      })
+    )
+
+    it.effect("that has ended is invalid in every process when the call returns, also for cached tokens", () =>
       Effect.gen(function* () {
         const sessions = yield* Sessions
         const other = yield* anotherProcess
@@ -281,7 +281,7 @@ describe("A session", () => {
       })
     )
 
-    it.effect("that has ended is ended for a process that starts later", () =>
+    it.effect("that has ended is invalid for a process that starts later", () =>
       Effect.gen(function* () {
         const sessions = yield* Sessions
         const { accessToken } = yield* sessions.guest(yield* aTenant)
@@ -291,7 +291,7 @@ describe("A session", () => {
       })
     )
 
-    it.effect("that ends while a process hears nothing is ended there all the same", () =>
+    it.effect("that ends while a process receives no notifications is invalid there too", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* aTenant
@@ -301,7 +301,7 @@ describe("A session", () => {
         const { accessToken } = yield* sessions.guest(tenant)
         assert.isTrue(yield* Effect.provide(isAlive(accessToken), other))
         const access = yield* Effect.flatMap(Tokens, (tokens) => tokens.verifyAccess(accessToken))
-        // Behind everybody's back, and then every listening connection is cut.
+        // Without a notification, and then every listening connection is cut.
         yield* sql`update sessions set revoked_at = now() where id = ${access!.sessionId}`
         yield* sql`
           select pg_terminate_backend(pid) from pg_stat_activity

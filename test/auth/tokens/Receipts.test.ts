@@ -22,7 +22,7 @@ const draw: Draw = {
 const entry = { entryId: "0f".repeat(13), enteredAt: 1_700_000_000_900 }
 
 describe("A receipt", () => {
-  it.effect("says which entry of which draw was accepted, and when, and not whose it is", () =>
+  it.effect("states which entry of which draw was accepted, and when, but not whose it is", () =>
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const receipt = yield* (yield* Receipts).receipt(entry, Effect.succeed(draw))
@@ -42,20 +42,20 @@ describe("A receipt", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is made once, and is the same text for ever", () =>
+  it.effect("is signed once, and always has the same text", () =>
     Effect.gen(function* () {
       const receipts = yield* Receipts
-      let asked = 0
+      let runs = 0
       const counted = Effect.sync(() => {
-        asked++
+        runs++
         return draw
       })
       const first = yield* receipts.receipt(entry, counted)
       assert.strictEqual(yield* receipts.receipt(entry, counted), first)
-      assert.strictEqual(asked, 1)
+      assert.strictEqual(runs, 1)
       const other = yield* receipts.receipt({ ...entry, entryId: "f0".repeat(13) }, counted)
       assert.notStrictEqual(other, first)
-      assert.strictEqual(asked, 2)
+      assert.strictEqual(runs, 2)
     }).pipe(Effect.provide(layer))
   )
 
@@ -68,7 +68,7 @@ describe("A receipt", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is signed with the key of the moment", () =>
+  it.effect("is signed with the current key", () =>
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const receipts = yield* Receipts

@@ -23,7 +23,7 @@ const layer = Layer.mergeAll(Tokens.layer, Grants.layer).pipe(
 )
 
 describe("An access token", () => {
-  it.effect("says who, whose, and until when", () =>
+  it.effect("states the consumer, the tenant and the expiry", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(1_700_000_000_900)
       const tokens = yield* Tokens
@@ -48,7 +48,7 @@ describe("An access token", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is good until it expires, also where it is remembered", () =>
+  it.effect("is valid until it expires, also when it is cached", () =>
     Effect.gen(function* () {
       const tokens = yield* Tokens
       const { token, expiresAt } = yield* tokens.issueAccess(subject)
@@ -61,7 +61,7 @@ describe("An access token", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("that was verified has ended once it expires, or its session ends", () =>
+  it.effect("that was verified ends when it expires, or its session ends", () =>
     Effect.gen(function* () {
       const tokens = yield* Tokens
       const revocations = yield* Revocations
@@ -74,7 +74,7 @@ describe("An access token", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("of another process is checked, then remembered: the second time without its key", () =>
+  it.effect("of another process is verified, then cached: the second time without its key", () =>
     Effect.gen(function* () {
       const { token } = yield* Effect.flatMap(Tokens, (tokens) => tokens.issueAccess(subject))
       const keys = yield* SigningKeys
@@ -103,7 +103,7 @@ describe("An access token", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is no refresh token, and the other way round", () =>
+  it.effect("is not a refresh token, nor the reverse", () =>
     Effect.gen(function* () {
       const tokens = yield* Tokens
       const refresh = yield* tokens.issueRefresh(subject, "the-id")
@@ -113,7 +113,7 @@ describe("An access token", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is never mistaken for something else that is signed with the same key", () =>
+  it.effect("is never accepted in place of another token signed with the same key", () =>
     Effect.gen(function* () {
       const tokens = yield* Tokens
       const keys = yield* SigningKeys
@@ -146,7 +146,7 @@ const mechanism = {
 const grant = { consumerId: subject.consumerId, grantSequence: 7, grantedAt: 1_200, expiresAt: 61_500 }
 
 describe("A grant's token", () => {
-  it.effect("is the same text whenever and wherever it is made", () =>
+  it.effect("has the same text whenever and wherever it is derived", () =>
     Effect.gen(function* () {
       const grants = yield* Grants
       const token = yield* grants.token(mechanism.id, grant, Effect.succeed(mechanism))
@@ -158,7 +158,7 @@ describe("A grant's token", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("names the grant, and its last second as a whole", () =>
+  it.effect("contains the grant, and is valid through its last second", () =>
     Effect.gen(function* () {
       const grants = yield* Grants
       const token = yield* grants.token(mechanism.id, grant, Effect.succeed(mechanism))
@@ -171,20 +171,20 @@ describe("A grant's token", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("does not ask for the mechanism where it is remembered, and remembers no failure", () =>
+  it.effect("does not run the query where it is cached, and caches no failure", () =>
     Effect.gen(function* () {
       const grants = yield* Grants
-      let asked = 0
+      let runs = 0
       const asking = Effect.sync(() => {
-        asked++
+        runs++
         return mechanism
       })
       assert.strictEqual(yield* Effect.flip(grants.token(mechanism.id, grant, Effect.fail("away"))), "away")
       yield* grants.token(mechanism.id, grant, asking)
       yield* grants.token(mechanism.id, grant, asking)
-      assert.strictEqual(asked, 1)
+      assert.strictEqual(runs, 1)
       yield* grants.token(mechanism.id, { ...grant, grantSequence: 8 }, asking)
-      assert.strictEqual(asked, 2)
+      assert.strictEqual(runs, 2)
     }).pipe(Effect.provide(layer))
   )
 

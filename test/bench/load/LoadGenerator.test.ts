@@ -154,7 +154,7 @@ describe("the load generator", () => {
     }
     const failure = await generator.run(job).then(String, String)
     server.close()
-    assert.include(failure, "Nothing was answered")
+    assert.include(failure, "No response arrived")
     const answering = await serve(() => ok("{}"))
     const outcome = await generator.run({ ...job, port: answering.port, connections: 16 })
     answering.close()

@@ -4,7 +4,7 @@ import { TestConsole } from "effect/testing"
 import * as Logging from "../../../src/cli/runtime/Logging.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 
-/** What a caller may have sent: an entry that it would like to see in the log, and what steers a terminal. */
+/** Hostile text from a caller: a forged log entry, and sequences that control a terminal. */
 const hostile = "x\r\n[12:00:00.000] ERROR (#1): forged\u001b[2J\u0000\u007f\u0085\u009b\u2028\u2029\u202e\u2066y"
 
 const failure = () => {
@@ -12,7 +12,7 @@ const failure = () => {
   return new Error(`Failed to execute statement ${hostile}`, { cause })
 }
 
-/** Everything there is to log, with the hostile text wherever there is room for text. */
+/** Logs the hostile text in every place that accepts text. */
 const everything = Effect.logError(`A request failed ${hostile}`, hostile, { sent: hostile }, failure()).pipe(
   Effect.andThen(Effect.tapCause(Effect.die(failure()), (cause) => Effect.logError("A request failed", cause))),
   Effect.annotateLogs({ request: `GET /${hostile}`, [hostile]: { nested: hostile } }),
@@ -29,7 +29,7 @@ const textOf = (entries: ReadonlyArray<unknown>) => entries.join("\n")
 
 describe("The log", () => {
   for (const format of ["pretty", "logfmt", "json"] as const) {
-    it.effect(`as ${format} escapes what could begin an entry or steer a terminal, wherever it stands`, () =>
+    it.effect(`as ${format} escapes text that could start an entry or control a terminal, in every place`, () =>
       Effect.gen(function* () {
         const entries = yield* logged(format, everything)
         assert.lengthOf(entries, 2)
@@ -50,7 +50,7 @@ describe("The log", () => {
     )
   }
 
-  it.effect("as json gives the text back as it was", () =>
+  it.effect("as json preserves the text", () =>
     Effect.gen(function* () {
       const [first] = yield* logged("json", Effect.annotateLogs(Effect.logInfo(hostile), { sent: hostile }))
       const entry = JSON.parse(`${first}`)
@@ -59,7 +59,7 @@ describe("The log", () => {
     }).pipe(Effect.provide(TestConsole.layer))
   )
 
-  it.effect("as pretty shows an error with its stack and its cause, and annotations, under the message", () =>
+  it.effect("as pretty shows an error with its stack, its cause and annotations under the message", () =>
     Effect.gen(function* () {
       const failed = new Error("statement failed", { cause: new TypeError("no connection") })
       const [entry] = yield* logged(
@@ -78,7 +78,7 @@ describe("The log", () => {
     }).pipe(Effect.provide(TestConsole.layer))
   )
 
-  it.effect("writes nothing below the level of the settings, and nothing to standard output", () =>
+  it.effect("contains nothing below the configured level, and is not written to standard output", () =>
     Effect.gen(function* () {
       const layer = Logging.layer.pipe(Layer.provide(Settings.layerTest({ logFormat: "pretty", logLevel: "Warn" })))
       yield* Effect.provide(Effect.andThen(Effect.logInfo("no"), Effect.logWarning("yes")), layer)

@@ -1,14 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Schema } from "effect"
-import {
-  type Command,
-  type Configuration,
-  decider,
-  type Event,
-  offeredSlots
-} from "../../../src/domain/appointment/Appointment.ts"
+import { Arbitrary } from "effect"
+import { type Command, type Configuration, decider, offeredSlots } from "../../../src/domain/appointment/Appointment.ts"
 import { bookingName } from "../../../src/domain/appointment/Names.ts"
 import { askedOf, outcomeOf } from "../mechanism/History.ts"
+import { assertAcceptsAny, assertReplays, pick, play, present } from "../mechanism/Properties.ts"
 import { at, configure, entropy, History, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
 import { windowOf } from "../mechanism/window.ts"
@@ -16,12 +11,6 @@ import { windowOf } from "../mechanism/window.ts"
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee"]
 
 const here = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
-
-const pick = <const A>(...values: ReadonlyArray<A>) =>
-  Arbitrary.map(
-    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: values.length - 1 }))),
-    (index) => values[index]!
-  )
 
 const openings = (...texts: ReadonlyArray<string>): Configuration["hours"] => ({
   monday: texts.map((text) => ({ from: text.slice(0, 5), to: text.slice(6) }))
@@ -150,13 +139,7 @@ const told = (state: History["state"], now: number): unknown => ({
 const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick: "noticed" | "until"): History => {
   const history = new History()
   history.when(0, configure(settings))
-  let now = 0
-  for (const step of steps) {
-    now += step.wait
-    const command = commandOf(step, decider.configurationOf(history.state))
-    history[tick](now)
-    if (command !== undefined) history.when(now, command)
-  }
+  play(history, decider, steps, commandOf, tick, 1)
   return history
 }
 
@@ -198,14 +181,7 @@ describe("an appointment under random commands", () => {
     "is the same again when its events are replayed, also through their stored form",
     { settings: settingsArbitrary, steps: stepsArbitrary(waits) },
     ({ settings, steps }) => {
-      const history = run(settings, steps, "noticed")
-      const encode = Schema.encodeSync(decider.event)
-      const decode = Schema.decodeUnknownSync(decider.event)
-      const replayed = decider.initial()
-      for (const event of history.events) decider.evolve(replayed, decode(JSON.parse(JSON.stringify(encode(event)))))
-      const now = history.state.lastAt
-      assert.deepStrictEqual(told(replayed, now), told(history.state, now))
-      assert.deepStrictEqual(told(replayed, now + 3_600_000), told(history.state, now + 3_600_000))
+      assertReplays(decider, run(settings, steps, "noticed"), told, 3_600_000)
     },
     { arbitrary: { runs: 150, size: 60 } }
   )
@@ -246,30 +222,7 @@ describe("an appointment under random commands", () => {
   it.prop(
     "accepts any events in any order",
     { events: Arbitrary.array(Arbitrary.schema(decider.event), { maxLength: 40 }) },
-    ({ events }) => {
-      const state = decider.initial()
-      for (const event of events) {
-        decider.evolve(state, narrowed(event))
-        told(state, start)
-        const counts = decider.counts(state)
-        const places = Object.values(counts).reduce((sum, count) => sum + count, 0)
-        const known = consumers.filter((consumerId) => decider.place(state, consumerId) !== undefined)
-        assert.strictEqual(places, known.length)
-      }
-    },
+    ({ events }) => assertAcceptsAny(decider, events, consumers, told, start),
     { arbitrary: { runs: 200, size: 40 } }
   )
 })
-
-/** The event, of one of the few known consumers, at instants that a calendar knows. */
-const narrowed = (event: Event): Event => {
-  const narrow = (instant: number) => Math.floor(Math.abs(instant)) % 2 ** 42
-  const times = "startTime" in event ? { startTime: narrow(event.startTime), endTime: narrow(event.endTime) } : {}
-  const whose = "consumerId" in event ? { consumerId: consumers[event.consumerId.length % consumers.length]! } : {}
-  return { ...event, at: narrow(event.at), ...times, ...whose }
-}
-
-/** The object without its undefined fields. */
-function present<A extends object>(fields: { readonly [K in keyof A]: A[K] | undefined }): A {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as A
-}

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
-import { type Bid, type Command, type Configuration, decider, type Event } from "../../../src/domain/auction/Auction.ts"
+import { type Bid, type Command, type Configuration, decider } from "../../../src/domain/auction/Auction.ts"
 import type { ExperienceWindow } from "../../../src/domain/experience/ExperienceWindow.ts"
 import { below, type Random32, seededRandom } from "../../../src/domain/values/SeededRandom.ts"
 import { askedOf, isEvents } from "../mechanism/History.ts"
+import { assertAcceptsAny } from "../mechanism/Properties.ts"
 import { at, bid, complete, configure, deny, dutch, end, english, enter, History, remove, start } from "./history.ts"
 import { Reference, type Refused, textOf, unitsOf } from "./Reference.ts"
 
@@ -236,23 +237,7 @@ describe("an auction under random commands around its closing", () => {
   it.prop(
     "accepts any events in any order",
     { events: Arbitrary.array(Arbitrary.schema(decider.event), { maxLength: 60 }) },
-    ({ events }) => {
-      const state = decider.initial()
-      for (const event of events) {
-        decider.evolve(state, narrowed(event))
-        told(state, start)
-        const places = Object.values(decider.counts(state)).reduce((sum, count) => sum + count, 0)
-        assert.strictEqual(places, state.places.size)
-      }
-    },
+    ({ events }) => assertAcceptsAny(decider, events, consumers, told, start),
     { arbitrary: { runs: 300, size: 60 } }
   )
 })
-
-/** The event, of one of the few known consumers, at an instant that a calendar knows. */
-const narrowed = (event: Event): Event => {
-  const at = Math.floor(Math.abs(event.at)) % 2 ** 42
-  return "consumerId" in event
-    ? { ...event, at, consumerId: consumers[event.consumerId.length % consumers.length]! }
-    : { ...event, at }
-}

@@ -1,20 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Schema } from "effect"
+import { Arbitrary } from "effect"
 import { createHash } from "node:crypto"
 import { type Command, type Configuration, decider, type Event } from "../../../src/domain/draw/Draw.ts"
 import { roundAfter } from "../../../src/domain/draw/proof/Beacon.ts"
-import { askedOf, outcomeOf } from "../mechanism/History.ts"
+import { askedOf } from "../mechanism/History.ts"
+import { assertAcceptsAny, assertFollows, assertReplays, pick, play, present } from "../mechanism/Properties.ts"
 import { at, configuration, dice, History, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
 import { windowOf } from "../mechanism/window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia", "zoe"]
-
-const pick = <const A>(...values: ReadonlyArray<A>) =>
-  Arbitrary.map(
-    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: values.length - 1 }))),
-    (index) => values[index]!
-  )
 
 /** Seconds; `undefined`: absent. */
 const settingsArbitrary = Arbitrary.map(
@@ -130,13 +125,7 @@ const proofOf = (state: History["state"]): string => [...(decider.facts!(state, 
 const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>): History => {
   const history = new History()
   history.when(0, { _tag: "Configure", configuration: configuration(settings), by: "admin" })
-  let now = 0
-  for (const step of steps) {
-    now += step.wait
-    const command = commandOf(step, decider.configurationOf(history.state))
-    history.noticed(now / 1000)
-    if (command !== undefined) history.when(now / 1000, command)
-  }
+  play(history, decider, steps, commandOf, "noticed")
   return history
 }
 
@@ -148,26 +137,7 @@ describe("a draw under random commands", () => {
       const history = new History()
       const reference = new Reference(dice())
       const created: Command = { _tag: "Configure", configuration: configuration(settings), by: "admin" }
-      assert.deepStrictEqual(outcomeOf(history.when(0, created)), reference.command(created, start))
-      let now = 0
-      for (const step of steps) {
-        now += step.wait
-        assert.deepStrictEqual(history.noticed(now / 1000), reference.notice(start + now))
-        const command = commandOf(step, reference.configuration)
-        if (command !== undefined) {
-          assert.deepStrictEqual(
-            outcomeOf(history.unnoticed(now / 1000, command)),
-            reference.command(command, start + now)
-          )
-          history.when(now / 1000, command)
-        }
-        // The reference has no deadlines in its views: nothing that time brings is left to be noticed.
-        assert.deepStrictEqual(history.noticed(now / 1000), reference.notice(start + now))
-        for (const consumerId of consumers) {
-          assert.deepStrictEqual(history.view(now / 1000, consumerId), reference.view(consumerId))
-        }
-        assert.deepStrictEqual<unknown>(decider.counts(history.state), reference.counts())
-      }
+      assertFollows(history, reference, { created, steps, commandOf, consumers, start, counts: decider.counts })
     },
     { arbitrary: { runs: 300, size: 60 } }
   )
@@ -177,13 +147,7 @@ describe("a draw under random commands", () => {
     { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 100, 250, 900]) },
     ({ settings, steps }) => {
       const history = run(settings, steps)
-      const encode = Schema.encodeSync(decider.event)
-      const decode = Schema.decodeUnknownSync(decider.event)
-      const replayed = decider.initial()
-      for (const event of history.events) decider.evolve(replayed, decode(JSON.parse(JSON.stringify(encode(event)))))
-      const now = history.state.lastAt
-      assert.deepStrictEqual(told(replayed, now), told(history.state, now))
-      assert.deepStrictEqual(told(replayed, now + 60_000), told(history.state, now + 60_000))
+      const replayed = assertReplays(decider, history, told)
       assert.strictEqual(proofOf(replayed), proofOf(history.state))
     },
     { arbitrary: { runs: 150, size: 60 } }
@@ -244,32 +208,7 @@ describe("a draw under random commands", () => {
   it.prop(
     "accepts any events in any order",
     { events: Arbitrary.array(Arbitrary.schema(decider.event), { maxLength: 60 }) },
-    ({ events }) => {
-      const state = decider.initial()
-      for (const event of events) {
-        decider.evolve(state, narrowed(event))
-        told(state, start)
-        decider.due(state, { now: start, entropy: () => "00".repeat(16) })
-        const places = Object.values(decider.counts(state)).reduce((sum, count) => sum + count, 0)
-        assert.strictEqual(
-          places,
-          consumers.filter((consumerId) => decider.place(state, consumerId) !== undefined).length
-        )
-      }
-    },
+    ({ events }) => assertAcceptsAny(decider, events, consumers, told, start),
     { arbitrary: { runs: 300, size: 60 } }
   )
 })
-
-/** The event, of one of the few known consumers, at an instant that a calendar knows. */
-const narrowed = (event: Event): Event => {
-  const at = Math.floor(Math.abs(event.at)) % 2 ** 42
-  return "consumerId" in event
-    ? { ...event, at, consumerId: consumers[event.consumerId.length % consumers.length]! }
-    : { ...event, at }
-}
-
-/** The object without its undefined fields. */
-function present<A extends object>(fields: { readonly [K in keyof A]: A[K] | undefined }): A {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as A
-}

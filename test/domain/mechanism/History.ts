@@ -9,6 +9,7 @@ import type { Moment } from "../../../src/domain/mechanism/Decider.ts"
 interface Rules<State, Command, Event, Refusal, View> {
   initial(): State
   due(state: State, moment: Moment): Event | undefined
+  work?(state: State, now: number): void
   decide(state: State, command: Command, moment: Moment): ReadonlyArray<Event> | Refusal
   evolve(state: State, event: Event): void
   wakeAt(state: State): number | undefined
@@ -56,11 +57,7 @@ export class History<State extends { readonly lastAt: number }, Command, Event, 
   noticed(instant: number): ReadonlyArray<Event> {
     const brought: Array<Event> = []
     const moment = this.#moment(instant)
-    for (
-      let event = this.#rules.due(this.state, moment);
-      event !== undefined;
-      event = this.#rules.due(this.state, moment)
-    ) {
+    for (let event = this.#next(moment); event !== undefined; event = this.#next(moment)) {
       this.apply(event)
       brought.push(event)
     }
@@ -92,6 +89,12 @@ export class History<State extends { readonly lastAt: number }, Command, Event, 
 
   view(instant: number, consumerId: string): View {
     return this.#rules.view(this.state, consumerId, this.#at(instant))
+  }
+
+  /** The next due event, after a slice of work. */
+  #next(moment: Moment): Event | undefined {
+    this.#rules.work?.(this.state, moment.now)
+    return this.#rules.due(this.state, moment)
   }
 
   #at(instant: number): number {

@@ -85,6 +85,30 @@ describe("a line", () => {
     )
   })
 
+  it.prop(
+    "can be looked at as it stood at the mark, whatever happened since to others",
+    {
+      seed: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 0xffff_ffff })),
+      orders: Schema.Literals([1, 7, 100_000])
+    },
+    ({ seed, orders }) => {
+      const random = seededRandom(seed.toString(16).padStart(8, "0").repeat(4))
+      const line = new IndexedList<Standing>()
+      const members = Array.from({ length: 1_500 }, (_, name) => standing(name, below(random, orders)))
+      for (const member of members) line.insert(member)
+      const before = new Map(members.map((member) => [member, line.position(member)]))
+      line.mark()
+      for (let step = 0; step < 400; step++) {
+        const moved = members.splice(below(random, members.length), 1)[0]!
+        line.remove(moved)
+        line.insert(standing(members.length + step, below(random, orders)))
+      }
+      line.rewind()
+      for (const member of members) assert.strictEqual(line.position(member), before.get(member))
+    },
+    { arbitrary: { runs: 10 } }
+  )
+
   it("lets alone someone who does not stand in it", () => {
     const line = new IndexedList<Standing>()
     const member = standing(1, 1)

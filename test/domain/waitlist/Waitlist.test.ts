@@ -1,25 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Schema } from "effect"
+import { Arbitrary } from "effect"
 import {
   awaitingNotice,
   type Command,
   type Configuration,
   configurationProblems,
-  decider,
-  type Event
+  decider
 } from "../../../src/domain/waitlist/Waitlist.ts"
-import { askedOf, isEvents, outcomeOf } from "../mechanism/History.ts"
+import { askedOf, isEvents } from "../mechanism/History.ts"
+import { assertAcceptsAny, assertFollows, assertReplays, pick, play, present } from "../mechanism/Properties.ts"
 import { at, configuration, History, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
 import { windowOf } from "../mechanism/window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia"]
-
-const pick = <const A>(...values: ReadonlyArray<A>) =>
-  Arbitrary.map(
-    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: values.length - 1 }))),
-    (index) => values[index]!
-  )
 
 const settingsArbitrary = Arbitrary.map(
   Arbitrary.all({
@@ -105,13 +99,7 @@ const told = (state: History["state"], now: number): unknown => ({
 const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick: "noticed" | "until"): History => {
   const history = new History()
   history.when(0, { _tag: "Configure", configuration: configuration(settings), by: "admin" })
-  let now = 0
-  for (const step of steps) {
-    now += step.wait
-    const command = commandOf(step, decider.configurationOf(history.state))
-    history[tick](now / 1000)
-    if (command !== undefined) history.when(now / 1000, command)
-  }
+  play(history, decider, steps, commandOf, tick)
   return history
 }
 
@@ -123,30 +111,22 @@ describe("a waitlist under random commands", () => {
       const history = new History()
       const reference = new Reference()
       const created: Command = { _tag: "Configure", configuration: configuration(settings), by: "admin" }
-      assert.deepStrictEqual(outcomeOf(history.when(0, created)), reference.command(created, start))
-      let now = 0
-      for (const step of steps) {
-        now += step.wait
-        assert.deepStrictEqual(history.noticed(now / 1000), reference.notice(start + now))
-        const command = commandOf(step, reference.configuration)
-        if (command !== undefined) {
-          assert.deepStrictEqual(
-            outcomeOf(history.unnoticed(now / 1000, command)),
-            reference.command(command, start + now)
-          )
-          history.when(now / 1000, command)
-        }
-        assert.deepStrictEqual(history.noticed(now / 1000), reference.notice(start + now))
-        for (const consumerId of consumers) {
-          assert.deepStrictEqual(history.standing(consumerId), reference.view(consumerId))
-        }
+      const compare = () => {
         const awaiting = awaitingNotice(history.state, 100, nobody) ?? []
         assert.deepStrictEqual(
           awaiting.map(({ consumerId }) => consumerId),
           reference.awaiting()
         )
-        assert.deepStrictEqual<unknown>(decider.counts(history.state), reference.counts())
       }
+      assertFollows(history, reference, {
+        created,
+        steps,
+        commandOf,
+        consumers,
+        start,
+        counts: decider.counts,
+        compare
+      })
     },
     { arbitrary: { runs: 400, size: 60 } }
   )
@@ -185,14 +165,7 @@ describe("a waitlist under random commands", () => {
     "is the same again when its events are replayed, also through their stored form",
     { settings: settingsArbitrary, steps: stepsArbitrary },
     ({ settings, steps }) => {
-      const history = run(settings, steps, "noticed")
-      const encode = Schema.encodeSync(decider.event)
-      const decode = Schema.decodeUnknownSync(decider.event)
-      const replayed = decider.initial()
-      for (const event of history.events) decider.evolve(replayed, decode(JSON.parse(JSON.stringify(encode(event)))))
-      const now = history.state.lastAt
-      assert.deepStrictEqual(told(replayed, now), told(history.state, now))
-      assert.deepStrictEqual(told(replayed, now + 60_000), told(history.state, now + 60_000))
+      assertReplays(decider, run(settings, steps, "noticed"), told)
     },
     { arbitrary: { runs: 150, size: 60 } }
   )
@@ -209,15 +182,7 @@ describe("a waitlist under random commands", () => {
   it.prop(
     "accepts any events in any order",
     { events: Arbitrary.array(Arbitrary.schema(decider.event), { maxLength: 60 }) },
-    ({ events }) => {
-      const state = decider.initial()
-      for (const event of events) {
-        decider.evolve(state, narrowed(event))
-        told(state, start)
-        const places = Object.values(decider.counts(state)).reduce((sum, count) => sum + count, 0)
-        assert.strictEqual(places, consumers.filter((id) => decider.place(state, id) !== undefined).length)
-      }
-    },
+    ({ events }) => assertAcceptsAny(decider, events, consumers, told, start),
     { arbitrary: { runs: 300, size: 60 } }
   )
 })
@@ -232,16 +197,3 @@ describe("settings that make no sense together", () => {
     assert.deepStrictEqual(fields({ closeAt: at(2) }), [])
   })
 })
-
-/** The event, of one of the few known consumers, at an instant that a calendar knows. */
-const narrowed = (event: Event): Event => {
-  const at = Math.floor(Math.abs(event.at)) % 2 ** 42
-  return "consumerId" in event
-    ? { ...event, at, consumerId: consumers[event.consumerId.length % consumers.length]! }
-    : { ...event, at }
-}
-
-/** The object without its undefined fields. */
-function present<A extends object>(fields: { readonly [K in keyof A]: A[K] | undefined }): A {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as A
-}

@@ -1,16 +1,9 @@
-/** Consumers that are archived while their mechanisms live on several nodes, or the process that archives them is killed. */
+/** Archives consumers while several nodes own their mechanisms, and while the archiving process is killed. */
 import { assert, describe, it } from "@effect/vitest"
 import { Apis, type Guest } from "../support/Apis.ts"
-import { livingOn, Nodes } from "../support/Nodes.ts"
+import { ownedBy, Nodes } from "../support/Nodes.ts"
 import { pause } from "../support/Processes.ts"
 import { ServerUnderTest } from "../support/ServerUnderTest.ts"
-
-/** Queues that admit by hand, below one sequence. */
-async function createQueues(apis: Apis, count: number): Promise<ReadonlyArray<string>> {
-  const sequenceId = await apis.createSequence()
-  const body = { sequenceId, name: "Line", admitRate: 0 }
-  return Promise.all(Array.from({ length: count }, () => apis.create("/queues", body)))
-}
 
 const statusesOf = (apis: Apis, queueIds: ReadonlyArray<string>, { consumerId }: Guest) =>
   Promise.all(
@@ -19,15 +12,15 @@ const statusesOf = (apis: Apis, queueIds: ReadonlyArray<string>, { consumerId }:
     )
   )
 
-describe("A consumer that is archived", () => {
-  it("has lost its places on every node with the answer, and a deleted mechanism's grants are reached from each", async () => {
+describe("An archived consumer", () => {
+  it("loses its places on every node before the response, and every node can reach a deleted mechanism's grants", async () => {
     await using nodes = await Nodes.make({ count: 2 })
     await nodes.start()
     const [first, second] = nodes.all as [ServerUnderTest, ServerUnderTest]
     const keys = await first.createOrganization()
     using both = new Apis(nodes.all, keys)
-    const queues = await createQueues(both, 16)
-    for (const node of [first, second]) while ((await livingOn(both, node, queues)).length === 0) await pause(50)
+    const queues = await both.createQueues(16)
+    for (const node of [first, second]) while ((await ownedBy(both, node, queues)).length === 0) await pause(50)
     const [gone, other] = [await both.guest(), await both.guest()]
     for (const id of queues) {
       for (const guest of [gone, other]) assert.strictEqual((await both.enter(id, guest)).status, 200)
@@ -61,12 +54,12 @@ describe("A consumer that is archived", () => {
     }
   })
 
-  it("loses the rest when the request is sent again to a process that was killed in the middle", async () => {
+  it("loses its remaining places when the client repeats the request after the process was killed", async () => {
     await using server = await ServerUnderTest.make()
     await server.start()
     const keys = await server.createOrganization()
     using apis = new Apis(server, keys)
-    const queues = await createQueues(apis, 60)
+    const queues = await apis.createQueues(60)
     const gone = await apis.guest()
     for (const id of queues) await apis.enter(id, gone)
 
@@ -77,7 +70,7 @@ describe("A consumer that is archived", () => {
     )
     for (;;) {
       const { status } = await apis.status(queues[0]!, gone).catch(() => ({ status: 0 }))
-      // Its token works no more: it is archived.
+      // The token is invalid now, so the consumer is archived.
       if (status === 401) break
       await pause(1)
     }

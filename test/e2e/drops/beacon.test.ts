@@ -1,7 +1,6 @@
 /**
- * A draw that names the beacon, in real processes on a real database: it outlives the death of the process in which it
- * waits, is drawn when a relay can be reached, and anyone can check it. Its time was in August 2023, when the round was
- * signed that it waits for.
+ * A beacon draw in real processes on a real database. It survives the death of its process, is drawn once a relay is
+ * reachable, and its proof verifies. The draw's time was in August 2023, and its round was signed then.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Option, Result, Schedule } from "effect"
@@ -42,7 +41,7 @@ interface Parents {
   readonly sequenceId: string
 }
 
-/** What a server would have left behind that has not run since a minute before the drawing. */
+/** Writes the records of a server that stopped a minute before the drawing. */
 const enterDraw = Effect.fnUntraced(
   function* (parents: Parents) {
     const journal = yield* Journal
@@ -81,7 +80,7 @@ const request = (url: string, secretKey: string, body?: object) =>
 
 describe("A draw that waits for the beacon", () => {
   layer(TestDatabase.layer, { excludeTestServices: true })((it) => {
-    it.effect("outlives its process, is drawn when a relay can be reached, and can be checked by anyone", () =>
+    it.effect("survives its process, is drawn once a relay is reachable, and has a valid proof", () =>
       Effect.gen(function* () {
         const source = yield* relay((_, response) => response.destroy())
         const { url } = yield* TestDatabase.TestDatabase
@@ -100,13 +99,13 @@ describe("A draw that waits for the beacon", () => {
             Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("50 millis") }),
             Effect.timeout("2 minutes")
           )
-        yield* until(Effect.sync(() => source.asked.length >= 2))
+        yield* until(Effect.sync(() => source.requested.length >= 2))
         const waiting = yield* request(`${first.consumerUrl}/api/draws/${drawId}`, secretKey)
         assert.strictEqual(waiting.body["beaconRound"], 1_000)
         assert.strictEqual((yield* request(`${first.consumerUrl}/api/draws/${drawId}/proof`, secretKey)).status, 409)
         first.child.kill("SIGKILL")
 
-        source.answering = honest
+        source.respond = honest
         const second = yield* serving(settings)
         const proof = request(`${second.consumerUrl}/api/draws/${drawId}/proof`, secretKey)
         yield* until(Effect.map(proof, ({ status }) => status === 200))

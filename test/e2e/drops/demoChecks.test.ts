@@ -1,4 +1,4 @@
-/** The demo's checks are only worth something if they can fail; each is shown evidence that breaks its promise. */
+/** Shows each check of the demo evidence that breaks its promise. A check must be able to fail. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Recorded } from "../../../src/cli/demo/Apis.ts"
 import * as Checks from "../../../src/cli/demo/Checks.ts"
@@ -6,7 +6,7 @@ import * as Crowd from "../../../src/cli/demo/Crowd.ts"
 
 type Line = readonly [type: string, consumerId?: string]
 
-/** A consumer's notes; its entry is acknowledged at the instant its name says. */
+/** Returns a consumer's notes. Its entry is acknowledged at the time that its name gives. */
 const notes = (consumerId: string, status: Crowd.Notes["status"], positions: ReadonlyArray<number>): Crowd.Notes => ({
   consumerId,
   temper: "buys",
@@ -56,31 +56,31 @@ const broken = (changed: Partial<Checks.Evidence>) =>
     .map(({ promise }) => promise)
 
 describe("the demo's checks", () => {
-  it("hold for a drop that went as it should", () => {
+  it("hold for a correct drop", () => {
     assert.deepStrictEqual(broken({}), [])
   })
 
-  it("find an acknowledged entry that is not on record, or at another instant", () => {
+  it("find an acknowledged entry that is missing from the journal or has another time", () => {
     assert.include(
       broken({ history: recorded(history.filter(([, consumerId]) => consumerId !== "c")) }),
-      "nobody was lost"
+      "no entry was lost"
     )
     const crowd = evidence().crowd
     crowd.notes[2]!.enteredAt = "at another time"
-    assert.deepStrictEqual(broken({ crowd }), ["nobody was lost"])
+    assert.deepStrictEqual(broken({ crowd }), ["no entry was lost"])
   })
 
-  it("find a place that is not what its consumer was told", () => {
+  it("find a place that differs from its consumer's notes", () => {
     const crowd = evidence().crowd
     crowd.notes[1]!.status = "GRANTED"
-    assert.deepStrictEqual(broken({ crowd }), ["every place is as its consumer was told"])
+    assert.deepStrictEqual(broken({ crowd }), ["every place matches its consumer's last response"])
   })
 
-  it("find a second admission, on record or in the notes", () => {
-    assert.include(broken({ history: recorded([...history, ["Granted", "a"]]) }), "nobody was admitted twice")
+  it("find a second admission, in the journal or in the notes", () => {
+    assert.include(broken({ history: recorded([...history, ["Granted", "a"]]) }), "no consumer was admitted twice")
     const crowd = evidence().crowd
     crowd.notes[1]!.grants.push({ token: "1", grantedAt: "1" }, { token: "2", grantedAt: "2" })
-    assert.deepStrictEqual(broken({ crowd }), ["nobody was admitted twice"])
+    assert.deepStrictEqual(broken({ crowd }), ["no consumer was admitted twice"])
   })
 
   it("find one admission too many", () => {
@@ -89,16 +89,16 @@ describe("the demo's checks", () => {
     ])
   })
 
-  it("find an admission out of order, among later ones and before the lobby", () => {
+  it("find an admission out of sequence, among later entries and before the lobby", () => {
     const swapped = [...history.slice(0, 6), ["Granted", "c"], ["Completed", "c"]] as ReadonlyArray<Line>
     assert.deepStrictEqual(broken({ history: recorded(swapped) }), ["the order was kept"])
     const passedOver = [...history.slice(0, 4), ["Granted", "b"]] as ReadonlyArray<Line>
     assert.deepStrictEqual(broken({ history: recorded(passedOver) }), ["the order was kept"])
   })
 
-  it("find a consumer who was overtaken", () => {
+  it("find an overtaken consumer", () => {
     const crowd = evidence().crowd
     crowd.notes[2]!.positions.push(2)
-    assert.deepStrictEqual(broken({ crowd }), ["nobody was overtaken"])
+    assert.deepStrictEqual(broken({ crowd }), ["no consumer was overtaken"])
   })
 })

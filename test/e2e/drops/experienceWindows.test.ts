@@ -1,4 +1,6 @@
-/** An experience whose mechanisms live on two nodes: its times hold in all of them, and so does an admission by count. */
+/**
+ * An experience whose mechanisms run on two nodes. Its times apply to all of them, and so does an admission by count.
+ */
 import { assert, describe, it } from "vitest"
 import { Apis } from "../support/Apis.ts"
 import { Nodes } from "../support/Nodes.ts"
@@ -11,12 +13,12 @@ const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000
 const mechanisms = 16
 
 describe("An experience on two nodes", () => {
-  it("bounds mechanisms of both when one is asked, also after both were killed, and admits on either", async () => {
+  it("limits the mechanisms of both after a change on one, also after both were killed, and admits on either", async () => {
     await using nodes = await Nodes.make({ count: 2 })
     await nodes.start()
     const [one, two] = nodes.all as [ServerUnderTest, ServerUnderTest]
     const keys = await one.createOrganization()
-    // Whoever asks just after a start may be told to come back.
+    // Soon after a start, a server may refuse requests with Retry-After.
     using apis = new Apis(one, keys, 64, PatientConnections)
     using others = new Apis(two, keys, 64, PatientConnections)
     const [first, second] = [inDays(1), inDays(2)]
@@ -29,13 +31,15 @@ describe("An experience on two nodes", () => {
     )
     const homes = async () => new Set(await Promise.all(ids.map(async (id) => (await apis.live(id)).node)))
     for (let tries = 0; tries < 60 && (await homes()).size < 2; tries++) await pause(250)
-    assert.strictEqual((await homes()).size, 2, "the mechanisms live on both nodes")
+    assert.strictEqual((await homes()).size, 2, "both nodes own mechanisms")
 
     const change = async ({ admin, asShop: headers }: Apis, body: object) => {
       const answer = await admin.send({ method: "PUT", path: `/api/experiences/${experienceId}`, headers, body })
       assert.strictEqual(answer.status, 200)
     }
-    /** What a consumer is told that enters each of them, on one node or the other: when it opens, or the status. */
+    /**
+     * Enters each mechanism, on one node or the other. Returns the distinct results: the opening time or the status.
+     */
     const openings = async () => {
       const guest = await apis.guest()
       const answers = await Promise.all(ids.map((id, n) => (n % 2 === 0 ? apis : others).enter(id, guest)))

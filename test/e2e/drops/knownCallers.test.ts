@@ -1,6 +1,6 @@
 /**
- * What a request costs the database once its caller is known: nothing. Counted on the wire, between a real server and
- * Postgres; what the server does by itself at rest is not the requests'.
+ * Counts the SQL statements of requests whose caller is cached: there must be none. The count happens on the wire
+ * between a real server and Postgres, less the server's background statements.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -11,17 +11,17 @@ import * as TestDatabase from "../../store/support/TestDatabase.ts"
 
 const reads = 200
 
-/** Long enough for everything that a server does by itself, again and again. */
+/** Long enough for several runs of every background task of a server. */
 const idleSeconds = 5
 
-/** The answer's body, of a request that must succeed. */
+/** Sends a request that must succeed, and returns the body. */
 const made = (url: string, path: string, headers: Call["headers"], body?: object) =>
   Effect.map(send(url, { method: "POST", path: `/api${path}`, headers: headers!, body }), (answer) => {
     assert.isBelow(answer.status, 300, answer.text)
     return answer.body
   })
 
-/** A consumer that waits in a queue and has a unit of a release, brought there by a server that has gone since. */
+/** Creates a consumer that waits in a queue and has a unit of a release. The server that created it has stopped. */
 const waiting = Effect.fnUntraced(function* (url: string) {
   const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
   const { publishableKey, secretKey } = yield* organization(settings)
@@ -43,9 +43,9 @@ const waiting = Effect.fnUntraced(function* (url: string) {
   }
 }, Effect.scoped)
 
-describe("A consumer that is known", () => {
+describe("A cached consumer", () => {
   it.live(
-    "costs no SQL by reading its status, by entering again with what it has selected, nor by trying to after its logout",
+    "costs no SQL when it reads its status, repeats an entry with the same selection, or reads its status after its logout",
     () =>
       Effect.gen(function* () {
         const { url } = yield* TestDatabase.migratedDatabase
@@ -59,9 +59,9 @@ describe("A consumer that is known", () => {
         const atStart = tap.statements()
         yield* Effect.sleep(`${idleSeconds} seconds`)
         const idle = since(atStart, tap.statements())
-        assert.isNotEmpty(idle, "the tap hears the server")
+        assert.isNotEmpty(idle, "the tap receives the server's statements")
 
-        /** The statements that the server would not have sent at rest. */
+        /** Runs a request and counts the statements that background tasks do not explain. */
         const statementsOf = Effect.fnUntraced(function* <A>(request: Effect.Effect<A>) {
           const before = tap.statements()
           const answer = yield* request
@@ -70,7 +70,7 @@ describe("A consumer that is known", () => {
 
         const first = yield* statementsOf(send(consumerUrl, status))
         assert.deepInclude(first.answer.body, { status: "QUEUED", position: 1 })
-        assert.isAbove(first.statements, 0, "nobody is known before the first request")
+        assert.isAbove(first.statements, 0, "no consumer is cached before the first request")
 
         const known = yield* statementsOf(Effect.replicateEffect(send(consumerUrl, status), reads))
         for (const { body } of known.answer) assert.deepInclude(body, { status: "QUEUED", position: 1 })

@@ -1,24 +1,24 @@
-/** What operators are shown of several nodes, and of what is late. */
+/** The reports on nodes and on overdue wake-ups that operators read. */
 import { assert, describe, it } from "vitest"
 import * as FreshDatabase from "../support/FreshDatabase.ts"
 import { Nodes } from "../support/Nodes.ts"
 import { pause } from "../support/Processes.ts"
 import type { ServerUnderTest } from "../support/ServerUnderTest.ts"
 
-interface Shown {
+interface ShownNode {
   readonly name: string
   readonly shards: number
   readonly mechanisms: number
 }
 
-/** What of the answers is looked at. */
+/** The fields of the responses that these tests read. */
 interface Ready {
-  readonly node: { readonly name: string; readonly parkedMechanisms: number; readonly nodes: ReadonlyArray<Shown> }
+  readonly node: { readonly name: string; readonly parkedMechanisms: number; readonly nodes: ReadonlyArray<ShownNode> }
   readonly remarks?: { readonly [subject: string]: string }
 }
 interface Answered {
   readonly id: string
-  readonly data: ReadonlyArray<Shown>
+  readonly data: ReadonlyArray<ShownNode>
   readonly live: { readonly node: string }
   readonly oldestOverdueWakeUpAt: string | null
 }
@@ -28,19 +28,19 @@ const ready = async ({ adminUrl }: ServerUnderTest) => {
   return { status: answer.status, body: (await answer.json()) as Ready }
 }
 
-/** Asks until the answer is what is hoped for, for some seconds. */
-const eventually = async <A>(ask: () => Promise<A>, isSo: (answer: A) => boolean): Promise<A> => {
+/** Repeats a request until its response fulfills the condition, for up to 15 seconds. */
+const eventually = async <A>(send: () => Promise<A>, isSo: (answer: A) => boolean): Promise<A> => {
   for (let tries = 0; ; tries++) {
-    const answer = await ask()
+    const answer = await send()
     if (isSo(answer) || tries === 60) return answer
     await pause(250)
   }
 }
 
-const shardsOf = (nodes: ReadonlyArray<Shown>) => nodes.map(({ shards }) => shards)
+const shardsOf = (nodes: ReadonlyArray<ShownNode>) => nodes.map(({ shards }) => shards)
 
 describe("two nodes", () => {
-  it("are shown to operators, with what each owns, and /ready remarks upon a stall", async () => {
+  it("appear with what each owns, and /ready remarks on an overdue wake-up", async () => {
     await using nodes = await Nodes.make({ count: 2 })
     await nodes.start()
     const [one, two] = nodes.all as [ServerUnderTest, ServerUnderTest]
@@ -79,13 +79,17 @@ describe("two nodes", () => {
     const { data } = await call("GET", "/nodes")
     assert.deepStrictEqual(data.map(({ name }) => name).toSorted(), names)
     assert.strictEqual(data[0]!.mechanisms + data[1]!.mechanisms, queues.length)
-    const listed = JSON.parse(await two.usher(["nodes", "--json"])) as ReadonlyArray<Shown>
+    const listed = JSON.parse(await two.usher(["nodes", "--json"])) as ReadonlyArray<ShownNode>
     assert.deepStrictEqual(listed.map(({ name }) => name).toSorted(), names)
 
     const publicAnswer = await fetch(`${one.consumerUrl}/ready`)
-    assert.deepStrictEqual(await publicAnswer.json(), { status: "ready" }, "the public is not shown the nodes")
+    assert.deepStrictEqual(
+      await publicAnswer.json(),
+      { status: "ready" },
+      "the public response does not contain the nodes"
+    )
 
-    // A wake-up that leads to nothing, as if something stood still: it is its owner that says so.
+    // A wake-up without an effect looks like a stalled mechanism. Its owner reports it.
     const home = (await call("GET", `/distributions/${queues[0]}`)).live.node
     const [owner, other] = home === one.name ? [one, two] : [two, one]
     await FreshDatabase.query(

@@ -1,6 +1,6 @@
 /**
- * What was handed out as a secret is nowhere else: not in the database, not in the log, however much is logged, not in an
- * error answer, not in the description of the APIs.
+ * Searches for every secret that the server returned: in the database, in the log at every level, in error responses
+ * and in the API descriptions. None may contain one.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
@@ -12,18 +12,18 @@ import { organization, serving } from "../../cli/servingProcess.ts"
 import * as Usher from "../../cli/usherProcess.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 
-/** A database with a password in its address, which the server does not ask for. */
+/** A database whose URL contains a password. The server does not check it. */
 const database = Effect.gen(function* () {
   const { url } = yield* TestDatabase.migratedDatabase
   const secret = new URL(url)
-  // A server that trusts its callers takes any password.
+  // A server with trust authentication accepts any password.
   if (secret.password === "") secret.password = randomBytes(12).toString("hex")
   const { password } = secret
   const sql = yield* PgClient.make({ url: Redacted.make(url) }).pipe(Effect.provide(Reactivity.layer))
   return { url, secretUrl: secret.href, password, sql }
 })
 
-/** Calls, and what of their answers must hold no secret. */
+/** Returns a client that collects the error responses, which must not contain secrets. */
 const makeCaller = ({ consumerUrl, adminUrl }: { readonly consumerUrl: string; readonly adminUrl: string }) => {
   const errors: Array<string> = []
   const call = (
@@ -48,7 +48,7 @@ const makeCaller = ({ consumerUrl, adminUrl }: { readonly consumerUrl: string; r
   return { call, errors }
 }
 
-/** The parts that make a secret one, in every form in which they might be kept. */
+/** Returns the random parts of a secret in every encoding in which it might be stored. */
 const forms = (secret: string): ReadonlyArray<string> => {
   const parts = secret.includes(".")
     ? [secret.split(".").at(-1)!]
@@ -61,7 +61,7 @@ const forms = (secret: string): ReadonlyArray<string> => {
 
 const idOf = (token: string) => JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()).jti as string
 
-/** A short code counts as found only where it stands alone: six digits are part of many a number. */
+/** Returns whether a text contains a short code with no digits next to it. Six digits often occur in longer numbers. */
 const hasCode = (text: string, code: string) => new RegExp(`(?<![0-9a-f.])${code}(?![0-9a-f])`).test(text)
 
 const found = (text: string, secrets: ReadonlySet<string>): ReadonlyArray<string> =>
@@ -69,7 +69,7 @@ const found = (text: string, secrets: ReadonlySet<string>): ReadonlyArray<string
     /^\d{6}$/.test(secret) ? hasCode(text, secret) : forms(secret).some((form) => text.includes(form))
   )
 
-/** Every row of every table, bytes as hexadecimal digits; with `pg_dump`, where it is there, also what that writes. */
+/** Returns every row of every table, bytes as hexadecimal digits, and the output of `pg_dump` if it is installed. */
 const dump = (sql: PgClient.PgClient, url: string) =>
   Effect.gen(function* () {
     const tables = yield* sql<{ readonly schema: string; readonly name: string }>`
@@ -86,7 +86,7 @@ const dump = (sql: PgClient.PgClient, url: string) =>
   })
 
 describe("Secrets", () => {
-  it("are found where they are, in every form", () => {
+  it("are found in every encoding", () => {
     const secret = "sk_live_" + randomBytes(24).toString("base64url")
     const token = `a.b.${randomBytes(64).toString("base64url")}`
     const code = String(randomInt(100_000, 1_000_000))
@@ -105,7 +105,7 @@ describe("Secrets", () => {
     )
   })
 
-  it.live("that were handed out are not in the database, the log, the errors or the descriptions", () =>
+  it.live("are not in the database, the log, the error responses or the descriptions", () =>
     Effect.gen(function* () {
       const { url, secretUrl, password, sql } = yield* database
       const mailPassword = randomBytes(12).toString("hex")
@@ -159,7 +159,7 @@ describe("Secrets", () => {
       const exchanged = keepSession((yield* post("/auth/external/exchange", publicly, { exchangeCode })).body)
       yield* post("/auth/external/exchange", publicly, { exchangeCode })
 
-      // A grant, and keys that are rotated.
+      // A grant, and rotated keys.
       const experience = (yield* admin("/experiences", { name: "Drop" })).body.id
       const sequence = (yield* admin("/sequences", { experienceId: experience, name: "Sale" })).body.id
       const queue = (yield* admin("/queues", { sequenceId: sequence, name: "Line", admitRate: 0 })).body.id
@@ -178,7 +178,7 @@ describe("Secrets", () => {
       )
       kept(JSON.parse(rotated.stdout).key)
 
-      // Everything that can go wrong with a secret in hand.
+      // Failing requests that contain secrets.
       yield* post("/auth/refresh", publicly, { refreshToken: guest.refreshToken })
       yield* post("/auth/refresh", publicly, { refreshToken: { token: exchanged.refreshToken } })
       yield* post("/auth/refresh", publicly, `{"refreshToken": "${exchanged.refreshToken}"`)
@@ -196,7 +196,7 @@ describe("Secrets", () => {
       yield* post("/auth/logout", bearing(exchanged.accessToken))
       yield* post(`/queues/${queue}/enter`, bearing(exchanged.accessToken))
 
-      // The database in pieces, so that statements fail with what they carry.
+      // A damaged database, so that statements with secrets fail.
       for (const table of ["api_keys", "sessions", "one_time_codes", "exchange_codes", "consumers"]) {
         yield* sql`alter table ${sql(table)} rename to elsewhere`
         yield* call("admin", "POST", "/api/api-keys/secret/rotate", asServer)
@@ -213,7 +213,7 @@ describe("Secrets", () => {
           select pg_terminate_backend(pid) from pg_stat_activity
           where datname = current_database() and pid <> pg_backend_pid() and application_name like 'usher %'`
       yield* call("admin", "GET", "/api/experiences", asServer)
-      // The server notices that its connections are gone, and listens again.
+      // The server notices that its connections are lost, and subscribes again.
       yield* Usher.until(() => server.stderr().includes("Invalidations are not heard"))
 
       const descriptions = yield* Effect.forEach(
@@ -237,7 +237,7 @@ describe("Secrets", () => {
       assert.include(stderr, "A request failed", "failures are logged with their causes")
       assert.deepStrictEqual(found(statements, secrets), [], "in the database")
       assert.deepStrictEqual(found(stdout + stderr + rotated.stderr, secrets), [], "in the log")
-      assert.deepStrictEqual(found(errors.join("\n"), secrets), [], "in error answers")
+      assert.deepStrictEqual(found(errors.join("\n"), secrets), [], "in error responses")
       assert.deepStrictEqual(found(descriptions.map(({ text }) => text).join("\n"), secrets), [], "in descriptions")
     })
   )

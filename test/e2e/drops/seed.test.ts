@@ -1,4 +1,4 @@
-/** The sample data that `usher seed` makes: whatever it writes, the Admin API can show. */
+/** Reads the sample data of `usher seed` through the Admin API. */
 import { assert, describe, it } from "vitest"
 import { ServerUnderTest } from "../support/ServerUnderTest.ts"
 
@@ -21,7 +21,7 @@ interface Record {
 }
 
 describe("sample data", () => {
-  it("is shown by every list, and record by record", async () => {
+  it("appears in every list and as single records", async () => {
     await using server = await ServerUnderTest.make()
     await server.start()
     const { organizationId, testSecretKey } = await server.createOrganization()

@@ -3,12 +3,12 @@ import { courseOf, type Sample, steadyProof } from "../proofs/SteadyProof.ts"
 
 const megabyte = 2 ** 20
 
-/** A sample every second, as many as asked for. */
+/** Returns one sample per second. */
 const samples = (count: number, bytesAt: (second: number) => number): ReadonlyArray<Sample> =>
   Array.from({ length: count }, (_, second) => ({ seconds: second, heapBytes: bytesAt(second) }))
 
 describe("a server under a steady load", () => {
-  it("serves every kind of mechanism as they come and go, and its heap can be looked at", async () => {
+  it("serves every kind of mechanism while mechanisms are created and archived, and reports its heap", async () => {
     const figures = await steadyProof({ seconds: 18, sampleSeconds: 2, seed: 5 })
     assert.deepStrictEqual(figures.violations.slice(0, 10), [])
     assert.isAbove(figures.requests, 500)
@@ -20,7 +20,7 @@ describe("a server under a steady load", () => {
 })
 
 describe("the course of a heap", () => {
-  it("is flat if it swings about one size, however it began", () => {
+  it("is flat if it varies around one size after any start", () => {
     const { isFlat, bytesPerMinute } = courseOf(
       samples(40, (second) => (second < 8 ? 20 : 50 + (second % 3)) * megabyte)
     )
@@ -28,7 +28,7 @@ describe("the course of a heap", () => {
     assert.isBelow(Math.abs(bytesPerMinute), 2 * megabyte)
   })
 
-  it("is not flat if it goes on growing, and says by how much", () => {
+  it("is not flat if it keeps growing, and has a growth rate", () => {
     const { isFlat, bytesPerMinute, secondQuarter, lastQuarter } = courseOf(
       samples(40, (second) => (50 + second / 4) * megabyte)
     )

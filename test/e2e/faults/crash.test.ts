@@ -6,7 +6,7 @@ const kills = 10
 const seed = 20_261_121
 
 describe("a server that is killed under load", () => {
-  it("has on record all that it acknowledged, and nothing that must not be", async () => {
+  it("stores everything that it acknowledged, and nothing that breaks an invariant", async () => {
     const figures = await crashProof({
       kills,
       seed,

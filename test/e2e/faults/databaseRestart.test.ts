@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { databaseRestartProof } from "../proofs/DatabaseRestartProof.ts"
 
-describe("a database that is restarted under load", () => {
+describe("a database restart under load", () => {
   for (const [nodes, restarts] of [
     [1, 1],
     [2, 2]
   ] as const) {
-    it(`costs ${nodes === 1 ? "a single process" : `${nodes} nodes`} nothing that was acknowledged, and nobody gets a 500`, async () => {
+    it(`loses nothing that ${nodes === 1 ? "a single process" : `${nodes} nodes`} acknowledged, and causes no 500`, async () => {
       const figures = await databaseRestartProof({ nodes, restarts, restartSeconds: 5, seed: 12 })
       assert.deepStrictEqual(figures.violations.slice(0, 10), [])
       assert.strictEqual(figures.lost, 0)

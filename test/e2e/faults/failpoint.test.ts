@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { failpointProof } from "../proofs/FailpointProof.ts"
 
 describe("a crash between deciding, committing and answering", () => {
-  it("is invisible: nothing uncommitted was seen, nothing acknowledged is lost", async () => {
+  it("shows no uncommitted state and loses nothing acknowledged", async () => {
     const figures = await failpointProof({ each: 2, seed: 8, secondsMax: 540 })
     assert.deepStrictEqual(figures.violations.slice(0, 10), [])
     assert.strictEqual(figures.lost, 0)

@@ -1,6 +1,6 @@
 /**
- * Processes that must not join the nodes that are there: each refuses to start with code 1 and one clear sentence, before it
- * has served anything.
+ * Processes that must not join the running nodes. Each refuses to start with code 1 and one clear sentence, before it
+ * serves a request.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -20,7 +20,7 @@ const nodeOn = (url: string) =>
     ...address
   }))
 
-/** The one sentence with which a process refuses to start. */
+/** Returns the sentence with which a process refuses to start. */
 const refusal = Effect.fnUntraced(function* (settings: Record<string, string>) {
   const { code, stderr } = yield* Usher.run(["serve"], settings)
   assert.strictEqual(code, 1, stderr)
@@ -29,7 +29,7 @@ const refusal = Effect.fnUntraced(function* (settings: Record<string, string>) {
   return complaints[0]!.replace(/^usher: /, "")
 })
 
-/** Listens on a free port, and does with each connection what is said. */
+/** Listens on a free port and passes each connection to a callback. */
 const listener = (onConnection: (socket: import("node:net").Socket) => void) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly server: Server; readonly port: number }>((resume) => {
@@ -40,7 +40,7 @@ const listener = (onConnection: (socket: import("node:net").Socket) => void) =>
     ({ server }) => Effect.sync(() => server.close())
   )
 
-/** Writes down a node that is heard of, at this address. */
+/** Inserts a node with a heartbeat at this address. */
 const pretend = (url: string, node: { readonly port: number; readonly schemaStep?: number }) =>
   Effect.promise(() =>
     FreshDatabase.query(url, (sql) =>
@@ -56,15 +56,15 @@ const pretend = (url: string, node: { readonly port: number; readonly schemaStep
     )
   )
 
-it.live("A node without a database that all share refuses to start", () =>
+it.live("A node without a shared database refuses to start", () =>
   Effect.gen(function* () {
     const { DATABASE_URL: _, ...settings } = yield* nodeOn("")
     assert.include(yield* refusal(settings), "CLUSTER is true, and needs DATABASE_URL")
   })
 )
 
-describe("A process that would join the nodes", () => {
-  it.live("refuses to start where it or the others could not be reached, or would not agree", () =>
+describe("A process that tries to join the nodes", () => {
+  it.live("refuses to start if it or the others are unreachable, or if their settings differ", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.emptyDatabase
       const first = yield* nodeOn(url)
@@ -86,7 +86,7 @@ describe("A process that would join the nodes", () => {
     })
   )
 
-  it.live("refuses to start beside another version, a stranger, or nobody at all", () =>
+  it.live("refuses to start if a node has another version, belongs to another installation, or does not respond", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.emptyDatabase
       yield* serving(yield* nodeOn(url))
@@ -100,12 +100,12 @@ describe("A process that would join the nodes", () => {
         )
       )
 
-      const { port: nobody } = yield* Effect.scoped(listener(() => {}))
-      yield* pretend(url, { port: nobody, schemaStep: 999 })
+      const { port: unused } = yield* Effect.scoped(listener(() => {}))
+      yield* pretend(url, { port: unused, schemaStep: 999 })
       assert.include(yield* refusal(own), "works with step 999 of the database's schema")
       yield* forget
 
-      yield* pretend(url, { port: nobody })
+      yield* pretend(url, { port: unused })
       assert.include(yield* refusal(own), "does not reach the node other")
       yield* forget
 
@@ -120,7 +120,7 @@ describe("A process that would join the nodes", () => {
       assert.include(yield* refusal(own), "does not reach the node other")
       yield* forget
 
-      // Whatever was wrong is put right: it may join.
+      // After the correction it may join.
       yield* serving(own)
     })
   )

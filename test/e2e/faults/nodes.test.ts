@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { nodesProof } from "../proofs/NodesProof.ts"
 
 describe("Nodes under load", () => {
-  it("lose nothing when one is killed and one leaves, and serve its mechanisms themselves", async () => {
+  it("lose nothing when one is killed and one leaves, and take over its mechanisms", async () => {
     const figures = await nodesProof({ nodes: 2, seconds: 1, leaves: 1, seed: 7 })
     assert.deepStrictEqual(figures.violations.slice(0, 10), [])
     assert.strictEqual(figures.lost, 0)

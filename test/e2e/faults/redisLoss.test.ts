@@ -7,7 +7,7 @@ describe.skipIf(!canStart)(title("Losing Redis in a drop"), () => {
     ["two processes with a queue each", false],
     ["two nodes", true]
   ])(
-    "harms no result of %s: each holds to the limits alone, and both together once it is back",
+    "harms no result of %s: each process applies the limits alone, and both together once Redis is back",
     async (_, areNodes) => {
       const figures = await redisLossProof({ rounds: 1, seed: 13, areNodes })
       assert.deepStrictEqual(figures.violations.slice(0, 10), [])
@@ -19,7 +19,7 @@ describe.skipIf(!canStart)(title("Losing Redis in a drop"), () => {
       assert.isAtLeast(shared.seconds, 4)
       assert.isAtMost(shared.most, entriesPerSecond)
       assert.isAtLeast(alone.seconds, 2)
-      assert.isAbove(alone.most, entriesPerSecond, "each counted for itself")
+      assert.isAbove(alone.most, entriesPerSecond, "each process counted alone")
     }
   )
 })

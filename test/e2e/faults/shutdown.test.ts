@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { shutdownProof } from "../proofs/ShutdownProof.ts"
 
-describe("a server that is asked to end under load", () => {
-  it("answers what is under way, says that it is not ready any more, and ends by itself with success", async () => {
+describe("a server that receives SIGTERM under load", () => {
+  it("completes requests in flight, reports that it is not ready, and exits with success", async () => {
     const figures = await shutdownProof({ rounds: 3, seed: 18 })
     assert.deepStrictEqual(figures.violations.slice(0, 10), [])
     assert.strictEqual(figures.failed, 0)

@@ -3,15 +3,15 @@ import { staleOwnerProof } from "../proofs/StaleOwnerProof.ts"
 
 const roundsMax = 6
 
-describe("A node that sleeps too long", () => {
-  it("finds its writes refused when it wakes up, and shows nothing old", async () => {
+describe("A node that is suspended too long", () => {
+  it("has its writes refused when it resumes, and shows no stale state", async () => {
     let refused = 0
-    // Whether the node was about to write when it fell asleep is chance.
+    // Chance decides whether a write of the node is in flight when it is suspended.
     for (let seed = 7; refused === 0 && seed < 7 + roundsMax; seed++) {
       const figures = await staleOwnerProof({ rounds: 1, seed })
       assert.deepStrictEqual(figures.violations.slice(0, 10), [])
       assert.strictEqual(figures.lost, 0)
-      assert.isAbove(figures.asked, 0)
+      assert.isAbove(figures.received, 0)
       assert.isAbove(figures.acknowledged, 50)
       refused += figures.refused
     }

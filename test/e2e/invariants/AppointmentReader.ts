@@ -1,4 +1,7 @@
-/** What must hold of an appointment's recorded events: one booking a consumer, never more of a slot than it has places. */
+/**
+ * Checks an appointment's recorded events: one booking per consumer, and never more bookings of a slot than its
+ * capacity.
+ */
 import type { Recorded } from "./Reader.ts"
 import { StepsReader } from "./StepsReader.ts"
 
@@ -13,7 +16,7 @@ interface Slot {
 
 export class AppointmentReader extends StepsReader<Rules> {
   protected readonly steps = {
-    Booked: { from: ["nobody", "CANCELLED"], to: "BOOKED", enters: true, grants: true },
+    Booked: { from: ["absent", "CANCELLED"], to: "BOOKED", enters: true, grants: true },
     Rescheduled: { from: ["BOOKED"], to: "BOOKED" },
     CheckedIn: { from: ["BOOKED", "NO_SHOW"], to: "CHECKED_IN" },
     Completed: { from: ["BOOKED", "CHECKED_IN", "NO_SHOW"], to: "COMPLETED" },
@@ -30,7 +33,7 @@ export class AppointmentReader extends StepsReader<Rules> {
       case "Rescheduled":
         return this.occupy(event, event.data as unknown as Slot)
       case "Cancelled":
-        // A consumer that is archived loses its booking at any time.
+        // Archiving a consumer cancels its booking at any time.
         if (event.data["by"] === undefined && booked !== undefined && event.at >= booked.startTime) {
           this.note(event, "comes after the slot has begun")
         }

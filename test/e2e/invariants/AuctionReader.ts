@@ -1,6 +1,6 @@
 /**
- * What must hold of an auction's recorded events: every bid beats what it must, those who win are those whose bids were the
- * highest, never more than there are units.
+ * Checks an auction's recorded events: every bid beats the required amount, the highest bids win, and there are never
+ * more winners than units.
  */
 import type { Recorded } from "./Reader.ts"
 import { instant, StepsReader } from "./StepsReader.ts"
@@ -16,7 +16,7 @@ interface Rules {
   readonly admissionExpirationSeconds?: number
 }
 
-/** A consumer's last bid. The amounts of tests are whole numbers. */
+/** A consumer's last bid. Tests use whole amounts. */
 interface Bid {
   readonly amount: number
   readonly sequence: number
@@ -26,7 +26,7 @@ const pending = ["BIDDING", "WINNING", "OUTBID"]
 
 export class AuctionReader extends StepsReader<Rules> {
   protected readonly steps = {
-    Entered: { from: ["nobody"], to: "BIDDING", enters: true },
+    Entered: { from: ["absent"], to: "BIDDING", enters: true },
     BidPlaced: { from: pending, to: "WINNING" },
     Outbid: { from: ["WINNING"], to: "OUTBID" },
     Reinstated: { from: ["OUTBID"], to: "WINNING" },
@@ -36,11 +36,11 @@ export class AuctionReader extends StepsReader<Rules> {
     Denied: { from: [...pending, "WON"], to: "DENIED" },
     Completed: { from: ["WON"], to: "COMPLETED" }
   }
-  /** As late bids have moved it. */
+  /** The closing time after extensions by late bids. */
   private closeAt: number | undefined
   private readonly bids = new Map<string, Bid>()
-  /** Who has to win, once it is closed: the best first. */
-  private heirs: Array<string> | undefined
+  /** The consumers that have to win after the closing, the best bid first. */
+  private winners: Array<string> | undefined
 
   protected override applySpecial(event: Recorded): boolean {
     if (event.type !== "Extended") return false
@@ -91,14 +91,14 @@ export class AuctionReader extends StepsReader<Rules> {
     if (event.at < Math.max(instant(settleAt), this.closesAt)) this.note(event, "comes before its time")
     if (Number(this.bids.get(event.consumerId!)?.amount) < Number(reservePrice))
       this.note(event, "is below the reserve")
-    this.heirs ??= this.best.slice(0, quantity)
-    if (this.heirs[this.grants - 1] !== event.consumerId) this.note(event, "is not the next best bid")
+    this.winners ??= this.best.slice(0, quantity)
+    if (this.winners[this.grants - 1] !== event.consumerId) this.note(event, "is not the next best bid")
   }
 
-  /** Who has bid and was not denied, the best bid first; whoever wins is among them. */
+  /** The consumers that have bid and were not denied, the best bid first. All winners are among them. */
   private get best(): Array<string> {
     return [...this.bids]
-      .filter(([consumerId]) => this.standings.get(consumerId)?.status !== "DENIED")
+      .filter(([consumerId]) => this.states.get(consumerId)?.status !== "DENIED")
       .toSorted(([, a], [, b]) => b.amount - a.amount || a.sequence - b.sequence)
       .map(([consumerId]) => consumerId)
   }

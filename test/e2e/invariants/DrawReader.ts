@@ -1,4 +1,4 @@
-/** What must hold of a draw's recorded events: one list, one drawing, never more winners than there are to be. */
+/** Checks a draw's recorded events: one list, one drawing, and never more winners than configured. */
 import type { Recorded } from "./Reader.ts"
 import { instant, StepsReader } from "./StepsReader.ts"
 
@@ -13,7 +13,7 @@ interface Rules {
 
 export class DrawReader extends StepsReader<Rules> {
   protected readonly steps = {
-    Entered: { from: ["nobody", "LEFT"], to: "ENTERED", enters: true },
+    Entered: { from: ["absent", "LEFT"], to: "ENTERED", enters: true },
     Left: { from: ["ENTERED"], to: "LEFT" },
     Won: { from: ["ENTERED"], to: "WON", grants: true },
     Expired: { from: ["WON"], to: "DENIED" },
@@ -62,7 +62,7 @@ export class DrawReader extends StepsReader<Rules> {
     } else if (this.grants > winnerCount) this.note(event, `is win ${this.grants} of ${winnerCount}`)
   }
 
-  /** As many have won as were to be drawn, or nobody is left who could. */
+  /** Checks that the drawing has drawn all winners, or that no entrant is left. */
   private checkDrawn(event: Recorded): void {
     if (this.grants < this.rules.winnerCount && this.count("ENTERED") > 0) {
       this.note(event, `comes after ${this.grants} wins of ${this.rules.winnerCount}`)

@@ -1,28 +1,15 @@
-/** The invariants are only worth something if they notice; each is shown a history that breaks it. */
+/** Shows each invariant a history that breaks it. An invariant must be able to fail. */
 import { assert, describe, it } from "@effect/vitest"
+import { type Line, recorded } from "./history.ts"
 import { projectionErrors, read } from "./Invariants.ts"
 import type { Rules } from "./QueueReader.ts"
-import type { Recorded } from "./Reader.ts"
-
-type Line = readonly [type: string, at: number, consumerId?: string | undefined, data?: Recorded["data"]]
-
-const recorded = (rules: Rules, lines: ReadonlyArray<Line>): ReadonlyArray<Recorded> =>
-  [configured(rules), ...lines].map(([type, at, consumerId, data], index) => ({
-    sequence: index + 1,
-    type,
-    at,
-    ...(consumerId === undefined ? {} : { consumerId }),
-    data: data ?? {}
-  }))
-
-const configured = (rules: Rules): Line => ["Configured", 0, undefined, { configuration: rules }]
 
 const violations = (rules: Rules, lines: ReadonlyArray<Line>) => read(recorded(rules, lines)).violations
 const operator = { by: "operator" }
 const perSecond: Rules = { admitRate: 60 }
 
 describe("the invariants", () => {
-  it("find nothing in a queue that keeps them", () => {
+  it("find no violation in a correct queue", () => {
     assert.deepStrictEqual(
       violations({ admitRate: 60, admissionExpirationSeconds: 1, capacity: 2, maxAdmissions: 2 }, [
         ["Entered", 10, "a"],
@@ -42,7 +29,7 @@ describe("the invariants", () => {
     )
   })
 
-  it("find an admission out of order", () => {
+  it("find an admission out of sequence", () => {
     const reading = read(
       recorded(perSecond, [
         ["Entered", 1, "a"],
@@ -53,7 +40,7 @@ describe("the invariants", () => {
     assert.strictEqual(reading.inversions, 1)
   })
 
-  it("allow an operator to admit out of order", () => {
+  it("allow an operator to admit out of sequence", () => {
     assert.deepStrictEqual(
       violations(perSecond, [
         ["Entered", 1, "a"],
@@ -64,7 +51,7 @@ describe("the invariants", () => {
     )
   })
 
-  it("put an earlier loyal entry in front, and find it passed over", () => {
+  it("order a loyal entry by its head start, and find it if it is passed over", () => {
     const rules: Rules = { admitRate: 60, loyaltyBiasEnabled: true, loyaltyHeadStartSeconds: 60 }
     const entries: ReadonlyArray<Line> = [
       ["Entered", 1, "a"],
@@ -74,7 +61,7 @@ describe("the invariants", () => {
     assert.strictEqual(violations(rules, [...entries, ["Granted", 3, "a"]]).length, 1)
   })
 
-  it("let the lobby in any order, but before all others", () => {
+  it("allow any sequence within the lobby, but the lobby before all others", () => {
     const rules: Rules = { admitRate: 60, lobbyOpenAt: 0, openAt: 5 }
     const entries: ReadonlyArray<Line> = [
       ["Entered", 1, "a"],
@@ -86,7 +73,7 @@ describe("the invariants", () => {
     assert.strictEqual(violations(rules, [...entries, ["Granted", 6, "c"]]).length, 1)
   })
 
-  it("find admissions that are too fast, to the millisecond", () => {
+  it("find admissions that are too fast by a millisecond", () => {
     const entries: ReadonlyArray<Line> = [
       ["Entered", 1, "a"],
       ["Entered", 1, "b"],
@@ -97,7 +84,7 @@ describe("the invariants", () => {
     assert.strictEqual(violations(perSecond, [...entries, ["Granted", 2, "b"], ["Granted", 1001, "c"]]).length, 1)
   })
 
-  it("find a second live grant, one too many, and one in a full house", () => {
+  it("find a second live grant, one grant over the limit, and one over the capacity", () => {
     const two: ReadonlyArray<Line> = [
       ["Entered", 1, "a"],
       ["Granted", 1, "a", operator],
@@ -116,7 +103,7 @@ describe("the invariants", () => {
     assert.strictEqual(violations({ admitRate: 60, capacity: 1 }, three).length, 1)
   })
 
-  it("find use after expiry, expiry before its time, entry after the closing and twice", () => {
+  it("find use after expiry, early expiry, entry after the closing, and a second entry", () => {
     const rules: Rules = { admitRate: 60, admissionExpirationSeconds: 1 }
     const granted: ReadonlyArray<Line> = [
       ["Entered", 1, "a"],
@@ -134,7 +121,7 @@ describe("the invariants", () => {
     )
   })
 
-  it("find a gap in the sequence and time that runs backwards", () => {
+  it("find a gap in the event numbers and a time that runs backwards", () => {
     const [first, second, third] = recorded(perSecond, [
       ["Entered", 5, "a"],
       ["Entered", 6, "b"]
@@ -143,7 +130,7 @@ describe("the invariants", () => {
     assert.strictEqual(read([first!, second!, { ...third!, at: 4 }]).violations.length, 1)
   })
 
-  it("find a list that shows what the events do not say", () => {
+  it("find a list that differs from the events", () => {
     const history = recorded(perSecond, [
       ["Entered", 1, "a"],
       ["Granted", 1, "a"],

@@ -1,12 +1,12 @@
 /**
- * What must hold of any mechanism's recorded events, whatever happened to the process that wrote them. Reads the events as
- * an outsider would: nothing here is shared with the code under test.
+ * Checks that must hold for the recorded events of any mechanism, after any failure of the process that wrote them. The
+ * checks share no code with the code under test.
  */
 import { AppointmentReader } from "./AppointmentReader.ts"
 import { AuctionReader } from "./AuctionReader.ts"
 import { DrawReader } from "./DrawReader.ts"
 import { QueueReader } from "./QueueReader.ts"
-import type { Reader, Reading, Recorded, Standing } from "./Reader.ts"
+import type { Reader, Reading, Recorded, ConsumerState } from "./Reader.ts"
 import { TimedReleaseReader } from "./TimedReleaseReader.ts"
 import { WaitlistReader } from "./WaitlistReader.ts"
 
@@ -21,7 +21,7 @@ const readers: { readonly [K in Kind]: new () => Reader } = {
   waitlist: WaitlistReader
 }
 
-/** Reads the events of one mechanism in order and notes everything that must not be. */
+/** Reads the events of one mechanism in sequence and collects all violations. */
 export function read(history: ReadonlyArray<Recorded>, kind: Kind = "queue"): Reading {
   const reader = new readers[kind]()
   for (const event of history) reader.take(event)
@@ -29,8 +29,8 @@ export function read(history: ReadonlyArray<Recorded>, kind: Kind = "queue"): Re
 }
 
 /**
- * The places that a list shows and the events do not lead to, or the other way round, in words. The list was read after
- * the first `listedAfter` events and before the last; so it may show any state in between.
+ * Returns the differences between a list of places and the events, in words. The list was read after the first
+ * `listedAfter` events and before the last, so it may show any state in between.
  */
 export function projectionErrors(
   history: ReadonlyArray<Recorded>,
@@ -40,14 +40,14 @@ export function projectionErrors(
 ): ReadonlyArray<string> {
   const reader = new readers[kind]()
   for (const event of history.slice(0, listedAfter)) reader.take(event)
-  const possible = new Map<string, Array<Standing | undefined>>()
-  for (const [consumerId, standing] of reader.standings) possible.set(consumerId, [standing])
+  const possible = new Map<string, Array<ConsumerState | undefined>>()
+  for (const [consumerId, state] of reader.states) possible.set(consumerId, [state])
   for (const event of history.slice(listedAfter)) {
     reader.take(event)
     const { consumerId } = event
     if (consumerId === undefined) continue
-    const standings = possible.get(consumerId) ?? [undefined]
-    possible.set(consumerId, [...standings, reader.standings.get(consumerId)])
+    const states = possible.get(consumerId) ?? [undefined]
+    possible.set(consumerId, [...states, reader.states.get(consumerId)])
   }
 
   const errors: Array<string> = []
@@ -55,12 +55,12 @@ export function projectionErrors(
   for (const { consumerId, status, enteredAt } of places) {
     if (listed.has(consumerId)) errors.push(`${consumerId} is listed twice`)
     listed.add(consumerId)
-    const standings = possible.get(consumerId) ?? []
-    const isPossible = standings.some((one) => one?.status === status && one.enteredAt === Date.parse(enteredAt))
-    if (!isPossible) errors.push(`${consumerId} is listed as ${status}, its events say ${standings.at(-1)?.status}`)
+    const states = possible.get(consumerId) ?? []
+    const isPossible = states.some((one) => one?.status === status && one.enteredAt === Date.parse(enteredAt))
+    if (!isPossible) errors.push(`${consumerId} is listed as ${status}, its events say ${states.at(-1)?.status}`)
   }
-  for (const [consumerId, standings] of possible) {
-    if (!listed.has(consumerId) && standings[0] !== undefined) errors.push(`${consumerId} has events but is not listed`)
+  for (const [consumerId, states] of possible) {
+    if (!listed.has(consumerId) && states[0] !== undefined) errors.push(`${consumerId} has events but is not listed`)
   }
   return errors
 }

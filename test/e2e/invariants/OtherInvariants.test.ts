@@ -1,18 +1,7 @@
-/** The invariants are only worth something if they notice; each is shown a history that breaks it. */
+/** Shows each invariant a history that breaks it. An invariant must be able to fail. */
 import { assert, describe, it } from "@effect/vitest"
+import { type Line, recorded } from "./history.ts"
 import { type Kind, projectionErrors, read } from "./Invariants.ts"
-import type { Recorded } from "./Reader.ts"
-
-type Line = readonly [type: string, at: number, consumerId?: string | undefined, data?: Recorded["data"]]
-
-const recorded = (configuration: object, lines: ReadonlyArray<Line>): ReadonlyArray<Recorded> =>
-  [["Configured", 0, undefined, { configuration }] as Line, ...lines].map(([type, at, consumerId, data], index) => ({
-    sequence: index + 1,
-    type,
-    at,
-    ...(consumerId === undefined ? {} : { consumerId }),
-    data: data ?? {}
-  }))
 
 const violations = (kind: Kind, configuration: object, lines: ReadonlyArray<Line>) =>
   read(recorded(configuration, lines), kind).violations
@@ -39,7 +28,7 @@ const drawing: ReadonlyArray<Line> = [
 ]
 
 describe("the invariants of a timed release", () => {
-  it("find nothing where they are kept", () => {
+  it("find no violation in a correct history", () => {
     assert.deepStrictEqual(
       violations("timed_release", release, [
         ["Entered", 1, "a"],
@@ -56,7 +45,7 @@ describe("the invariants of a timed release", () => {
     )
   })
 
-  it("find a unit too many, also one that was bought", () => {
+  it("find a unit over the capacity, sold units included", () => {
     const lines: ReadonlyArray<Line> = [
       ["Entered", 1, "a"],
       ["Completed", 2, "a"],
@@ -65,7 +54,7 @@ describe("the invariants of a timed release", () => {
     assert.deepStrictEqual(violations("timed_release", release, lines), ["Entered 4 takes unit 2 of 1"])
   })
 
-  it("find a second grant, a grant used too late, one that expired too early, and one after the closing", () => {
+  it("find a second grant, late use of a grant, early expiry, and a grant after the closing", () => {
     assert.deepStrictEqual(
       violations("timed_release", { admissionExpirationSeconds: 1 }, [
         ["Entered", 1, "a"],
@@ -89,7 +78,7 @@ describe("the invariants of a timed release", () => {
 })
 
 describe("the invariants of a draw", () => {
-  it("find nothing where they are kept", () => {
+  it("find no violation in a correct history", () => {
     assert.deepStrictEqual(
       violations("draw", draw, [
         ...drawing,
@@ -104,14 +93,14 @@ describe("the invariants of a draw", () => {
     )
   })
 
-  it("find a winner too many, in the drawing and after it", () => {
+  it("find a winner over the limit, in the drawing and after it", () => {
     const second: ReadonlyArray<Line> = [...drawing, ["Won", 200, "a"], ["Won", 200, "b"]]
     assert.deepStrictEqual(violations("draw", draw, second), ["Won 8 makes 2 winners of 1", "Won 8 is win 2 of 1"])
     const later: ReadonlyArray<Line> = [...drawing, ["Won", 200, "a"], ["Drawn", 200], ["Won", 201, "b"]]
     assert.deepStrictEqual(violations("draw", draw, later), ["Won 9 makes 2 winners of 1"])
   })
 
-  it("find a replacement where nobody is to be replaced", () => {
+  it("find a replacement in a draw without replacements", () => {
     const once = { ...draw, continueSelectingUntilCompleted: false }
     const lines: ReadonlyArray<Line> = [
       ...drawing,
@@ -123,7 +112,7 @@ describe("the invariants of a draw", () => {
     assert.deepStrictEqual(violations("draw", once, lines), ["Won 10 comes after the drawing"])
   })
 
-  it("find a drawing that is too early, not finished, or made twice, and an entry that is too late", () => {
+  it("find a drawing that is early, incomplete or repeated, and a late entry", () => {
     assert.deepStrictEqual(
       violations("draw", draw, [
         ["SeedDrawn", 0],
@@ -146,7 +135,7 @@ describe("the invariants of a draw", () => {
 })
 
 describe("the invariants of an auction", () => {
-  it("find nothing where they are kept", () => {
+  it("find no violation in a correct history", () => {
     assert.deepStrictEqual(
       violations("auction", auction, [
         ["Entered", 1, "a"],
@@ -165,7 +154,7 @@ describe("the invariants of an auction", () => {
     )
   })
 
-  it("find bids that are too low or too late", () => {
+  it("find low bids and late bids", () => {
     assert.deepStrictEqual(
       violations("auction", auction, [
         ["Entered", 1, "a"],
@@ -186,7 +175,7 @@ describe("the invariants of an auction", () => {
     )
   })
 
-  it("find a winner who did not bid the most, one too many, and one too early", () => {
+  it("find a winner without the highest bid, a winner over the limit, and an early winner", () => {
     assert.deepStrictEqual(
       violations("auction", { ...auction, reservePrice: "11" }, [
         ["Entered", 1, "a"],
@@ -207,7 +196,7 @@ describe("the invariants of an auction", () => {
     )
   })
 
-  it("find a closing that is moved back, and a dutch unit too many", () => {
+  it("find a closing that moves back, and a Dutch unit over the limit", () => {
     assert.deepStrictEqual(violations("auction", auction, [["Extended", 2, undefined, { closeAt: 90 }]]), [
       "Extended 2 moves the closing back"
     ])
@@ -221,7 +210,7 @@ describe("the invariants of an auction", () => {
 })
 
 describe("the invariants of an appointment", () => {
-  it("find nothing where they are kept", () => {
+  it("find no violation in a correct history", () => {
     assert.deepStrictEqual(
       violations("appointment", appointment, [
         ["Booked", 1, "a", slot(100)],
@@ -237,7 +226,7 @@ describe("the invariants of an appointment", () => {
     )
   })
 
-  it("find a place too many in a slot, a second booking, and what comes too late or too early", () => {
+  it("find a booking over the slot's capacity, a second booking, and late and early events", () => {
     assert.deepStrictEqual(
       violations("appointment", appointment, [
         ["Booked", 1, "a", slot(100)],
@@ -260,7 +249,7 @@ describe("the invariants of an appointment", () => {
 })
 
 describe("the invariants of a waitlist", () => {
-  it("find nothing where they are kept", () => {
+  it("find no violation in a correct history", () => {
     assert.deepStrictEqual(
       violations("waitlist", { capacity: 2 }, [
         ["NoticeScheduled", 0, undefined, { noticeAt: 10 }],
@@ -278,7 +267,7 @@ describe("the invariants of a waitlist", () => {
     )
   })
 
-  it("find a notice that is too early or comes twice, a member too many, and a denial without an end", () => {
+  it("find an early notice, a repeated notice, a member over the capacity, and a denial before the end", () => {
     assert.deepStrictEqual(
       violations("waitlist", { capacity: 1 }, [
         ["Entered", 1, "a"],
@@ -301,8 +290,8 @@ describe("the invariants of a waitlist", () => {
   })
 })
 
-describe("the places that are listed", () => {
-  it("are held against the events, whatever the kind", () => {
+describe("listed places", () => {
+  it("are compared with the events of every kind", () => {
     const history = recorded(appointment, [["Booked", 1, "a", slot(100)]])
     const listed = (status: string) => [{ consumerId: "a", status, enteredAt: new Date(1).toISOString() }]
     assert.deepStrictEqual(projectionErrors(history, 2, listed("BOOKED"), "appointment"), [])

@@ -1,7 +1,7 @@
-/** What must hold of a queue's recorded events. */
-import { Reader, type Recorded, type Standing } from "./Reader.ts"
+/** Checks a queue's recorded events. */
+import { Reader, type Recorded, type ConsumerState } from "./Reader.ts"
 
-/** What the invariants need to know of a queue's configuration. */
+/** The parts of a queue's configuration that the checks need. */
 export interface Rules {
   readonly admitRate: number
   readonly admissionExpirationSeconds?: number
@@ -24,7 +24,7 @@ interface Waiting {
 export class QueueReader extends Reader {
   private rules: Rules = { admitRate: 0 }
   private queued = 0
-  /** Grants that expired or were denied, and those that were left. */
+  /** Counts of grants that expired or were denied, and of grants whose consumers left. */
   private returned = 0
   private left = 0
   private isOpened = false
@@ -33,7 +33,7 @@ export class QueueReader extends Reader {
   private readonly waiting = new Map<string, Waiting>()
   private readonly line: Array<Waiting> = []
   private lineStart = 0
-  /** Admissions by rate so far against what the rate allowed up to then, at its lowest; see `pace`. */
+  /** The lowest difference so far between admissions by rate and the number that the rate allowed; see `pace`. */
   private lowestLead = Infinity
   private paced = 0
 
@@ -76,7 +76,7 @@ export class QueueReader extends Reader {
   }
 
   private enter(event: Recorded): void {
-    const before = this.standings.get(event.consumerId!)
+    const before = this.states.get(event.consumerId!)
     const mayEnter = before === undefined || before.status === "LEFT" || before.reason === "ADMISSION_EXPIRED"
     if (!mayEnter) this.note(event, `comes from ${before.status}`)
     if (this.isClosed) this.note(event, "comes after the closing")
@@ -84,13 +84,13 @@ export class QueueReader extends Reader {
     this.queued += 1
     const { capacity } = this.rules
     if (capacity !== undefined && this.queued > capacity) this.note(event, `makes ${this.queued} wait of ${capacity}`)
-    this.standings.set(event.consumerId!, { status: "QUEUED", enteredAt: event.at, since: event.at })
+    this.states.set(event.consumerId!, { status: "QUEUED", enteredAt: event.at, since: event.at })
     if (this.isInLobby) this.lobby.add(event.consumerId!)
     else this.join(event)
   }
 
   private grant(event: Recorded): void {
-    const before = this.standings.get(event.consumerId!)
+    const before = this.states.get(event.consumerId!)
     if (before?.status !== "QUEUED") this.note(event, `comes from ${before?.status ?? "nowhere"}`)
     if (this.isClosed) this.note(event, "comes after the closing")
     this.grants += 1
@@ -104,22 +104,22 @@ export class QueueReader extends Reader {
       this.pace(event)
     }
     this.quit(event.consumerId!)
-    this.stand(event, "GRANTED")
+    this.setStatus(event, "GRANTED")
   }
 
   private expire(event: Recorded): void {
-    const before = this.standings.get(event.consumerId!)
+    const before = this.states.get(event.consumerId!)
     const { admissionExpirationSeconds } = this.rules
     if (before?.status !== "GRANTED") this.note(event, `comes from ${before?.status ?? "nowhere"}`)
     else if (admissionExpirationSeconds === undefined || event.at < before.since + admissionExpirationSeconds * 1000) {
       this.note(event, "comes before the grant's time is over")
     }
     this.returned += 1
-    this.stand(event, "DENIED", "ADMISSION_EXPIRED")
+    this.setStatus(event, "DENIED", "ADMISSION_EXPIRED")
   }
 
-  private end(event: Recorded, status: Standing["status"], from: ReadonlyArray<string>): void {
-    const before = this.standings.get(event.consumerId!)
+  private end(event: Recorded, status: ConsumerState["status"], from: ReadonlyArray<string>): void {
+    const before = this.states.get(event.consumerId!)
     if (before === undefined || !from.includes(before.status)) {
       this.note(event, `comes from ${before?.status ?? "nowhere"}`)
     }
@@ -132,7 +132,7 @@ export class QueueReader extends Reader {
     if (before?.status === "QUEUED") this.quit(event.consumerId!)
     else if (status === "DENIED") this.returned += 1
     else if (status === "LEFT") this.left += 1
-    this.stand(event, status, event.data["reason"] as string | undefined)
+    this.setStatus(event, status, event.data["reason"] as string | undefined)
   }
 
   private get isInLobby(): boolean {
@@ -156,7 +156,7 @@ export class QueueReader extends Reader {
     this.waiting.delete(consumerId)
   }
 
-  /** Who is admitted by rate is the first of those who wait; the lobby's own order is chance, but it comes first. */
+  /** Checks that an admission by rate goes to the head of the line. The lobby is first, in random sequence. */
   private keepOrder(event: Recorded): void {
     if (this.lobby.size > 0) {
       if (this.lobby.has(event.consumerId!)) return
@@ -166,13 +166,13 @@ export class QueueReader extends Reader {
       if (this.line[this.lineStart]?.consumerId === event.consumerId) return
     }
     this.inversions += 1
-    this.note(event, "is out of order")
+    this.note(event, "is out of sequence")
   }
 
   /**
-   * Any span of t seconds holds at most ceil(admitRate × t / 60) + 1 admissions by rate. With the k-th at t(k), that is:
-   * no k − admitRate × t(k) exceeds an earlier one by 1 or more. All in whole numbers. Above 60,000 a minute several
-   * share a millisecond, and a span reaches to the end of its last one.
+   * Checks that any span of t seconds contains at most ceil(admitRate × t / 60) + 1 admissions by rate. With the k-th
+   * admission at t(k), no k − admitRate × t(k) may exceed an earlier one by 1 or more. All numbers are whole. Above
+   * 60,000 per minute several admissions share a millisecond, and a span extends to the end of its last one.
    */
   private pace(event: Recorded): void {
     this.paced += 1

@@ -1,8 +1,9 @@
 /**
- * Reads a mechanism's recorded events in order and notes everything that must not be. What is so for every kind is here.
+ * Reads a mechanism's recorded events in sequence and collects violations. This class contains the checks for all
+ * kinds.
  */
 
-/** A recorded event, as the Admin API lists it; `data` holds what only its type has. */
+/** A recorded event as the Admin API lists it; `data` contains the fields of its type. */
 export interface Recorded {
   readonly sequence: number
   readonly type: string
@@ -12,28 +13,28 @@ export interface Recorded {
   readonly data: { readonly [name: string]: unknown }
 }
 
-/** A consumer's standing as its events tell it. */
-export interface Standing {
+/** The state of a consumer according to its events. */
+export interface ConsumerState {
   readonly status: string
   readonly enteredAt: number
   readonly since: number
   readonly reason?: string
 }
 
-/** What the events add up to. */
+/** The result of reading a history. */
 export interface Reading {
-  readonly standings: ReadonlyMap<string, Standing>
-  /** What must not be, in words, with the sequence where it was seen. */
+  readonly states: ReadonlyMap<string, ConsumerState>
+  /** The violations in words, each with the type and number of its event. */
   readonly violations: ReadonlyArray<string>
   readonly entries: number
   readonly grants: number
-  /** Of a queue alone, as is what follows. */
+  /** For queues only, like `inversions`. */
   readonly grantsByRate: number
   readonly inversions: number
 }
 
 export abstract class Reader implements Reading {
-  readonly standings = new Map<string, Standing>()
+  readonly states = new Map<string, ConsumerState>()
   readonly violations: Array<string> = []
   entries = 0
   grants = 0
@@ -44,7 +45,7 @@ export abstract class Reader implements Reading {
   private sequence = 0
 
   take(event: Recorded): void {
-    if (event.sequence !== this.sequence + 1) this.note(event, `follows on ${this.sequence}`)
+    if (event.sequence !== this.sequence + 1) this.note(event, `comes after event ${this.sequence}`)
     if (event.at < this.lastAt) this.note(event, "is earlier than the event before it")
     if (this.sequence === 0) this.firstAt = event.at
     this.sequence = event.sequence
@@ -54,16 +55,16 @@ export abstract class Reader implements Reading {
 
   protected abstract apply(event: Recorded): void
 
-  protected stand(event: Recorded, status: Standing["status"], reason?: string): void {
-    const enteredAt = this.standings.get(event.consumerId!)?.enteredAt ?? Number.NaN
-    const standing = { status, enteredAt, since: event.at }
-    this.standings.set(event.consumerId!, reason === undefined ? standing : { ...standing, reason })
+  protected setStatus(event: Recorded, status: ConsumerState["status"], reason?: string): void {
+    const enteredAt = this.states.get(event.consumerId!)?.enteredAt ?? Number.NaN
+    const state = { status, enteredAt, since: event.at }
+    this.states.set(event.consumerId!, reason === undefined ? state : { ...state, reason })
   }
 
-  /** How many consumers stand so now. */
+  /** Returns the number of consumers with this status. */
   protected count(status: string): number {
     let found = 0
-    for (const standing of this.standings.values()) if (standing.status === status) found += 1
+    for (const state of this.states.values()) if (state.status === status) found += 1
     return found
   }
 

@@ -1,14 +1,14 @@
 /**
- * For mechanisms whose consumers go from status to status as a table says: each event of a consumer may come from some
- * statuses, and leads to one. One live grant for one consumer is a matter of that table.
+ * The base for mechanisms with a table of statuses: each event of a consumer requires one of some statuses and leads to
+ * one. The table also ensures one live grant per consumer.
  */
 import { Reader, type Recorded } from "./Reader.ts"
 
-/** What an event of a consumer does; `nobody` is the status of one who has none. */
+/** The effect of a consumer's event; `absent` is the status of a consumer without a place. */
 export interface Step {
   readonly from: ReadonlyArray<string>
   readonly to: string
-  /** It begins a stay: from here its `enteredAt` counts. */
+  /** Whether the event starts a new stay, which sets `enteredAt`. */
   readonly enters?: boolean
   readonly grants?: boolean
 }
@@ -22,34 +22,34 @@ export abstract class StepsReader<Rules extends object> extends Reader {
   protected override apply(event: Recorded): void {
     const step = this.steps[event.type]
     if (step === undefined) return this.applyOwn(event)
-    const before = this.standings.get(event.consumerId!)
-    const status = before?.status ?? "nobody"
+    const before = this.states.get(event.consumerId!)
+    const status = before?.status ?? "absent"
     if (!step.from.includes(status)) this.note(event, `comes from ${status}`)
     if (step.enters === true) {
       this.entries += 1
       if (this.closedAt !== Infinity) this.note(event, "comes after the closing")
-      this.standings.set(event.consumerId!, { status: step.to, enteredAt: event.at, since: event.at })
-    } else this.stand(event, step.to, event.data["reason"] as string | undefined)
+      this.states.set(event.consumerId!, { status: step.to, enteredAt: event.at, since: event.at })
+    } else this.setStatus(event, step.to, event.data["reason"] as string | undefined)
     if (step.grants === true) this.grants += 1
     this.stepped(event, before?.since)
   }
 
-  /** What there is to look at after a consumer's event; `since` is when its status before began. */
+  /** Checks a consumer's event after its step; `since` is the start of its previous status. */
   protected abstract stepped(event: Recorded, since: number | undefined): void
 
-  /** The events of the mechanism itself that only its kind has; true if it is one. */
+  /** Handles events of the mechanism that only its kind has. Returns whether it recognized the event. */
   protected applySpecial(_event: Recorded): boolean {
     return false
   }
 
-  /** A grant's time, given that the settings name it so. */
+  /** Checks that a grant does not expire early. */
   protected checkExpiry(event: Recorded, since: number | undefined, seconds: number | undefined): void {
     if (since === undefined || seconds === undefined || event.at < since + seconds * 1000) {
       this.note(event, "comes before the grant's time is over")
     }
   }
 
-  /** Nobody can use a grant whose time is over. */
+  /** Checks that a grant is used before it expires. */
   protected checkInTime(event: Recorded, since: number | undefined, seconds: number | undefined): void {
     if (since !== undefined && seconds !== undefined && event.at >= since + seconds * 1000) {
       this.note(event, "comes after the grant's time was over")
@@ -78,6 +78,6 @@ export abstract class StepsReader<Rules extends object> extends Reader {
   }
 }
 
-/** An instant in a recorded configuration, which may be a number or text; Infinity: there is none. */
+/** Returns the milliseconds of a recorded time, which is a number or text; Infinity if there is none. */
 export const instant = (value: unknown): number =>
   typeof value === "number" ? value : typeof value === "string" ? Date.parse(value) : Infinity

@@ -1,4 +1,4 @@
-/** What must hold of a timed release's recorded events: never more units out than there are. */
+/** Checks a timed release's recorded events: never more units taken than its capacity. */
 import type { Recorded } from "./Reader.ts"
 import { StepsReader } from "./StepsReader.ts"
 
@@ -9,7 +9,7 @@ interface Rules {
 
 export class TimedReleaseReader extends StepsReader<Rules> {
   protected readonly steps = {
-    Entered: { from: ["nobody", "LEFT", "EXPIRED"], to: "ENTERED", enters: true, grants: true },
+    Entered: { from: ["absent", "LEFT", "EXPIRED"], to: "ENTERED", enters: true, grants: true },
     Selected: { from: ["ENTERED"], to: "ENTERED" },
     Expired: { from: ["ENTERED"], to: "EXPIRED" },
     Denied: { from: ["ENTERED"], to: "DENIED" },

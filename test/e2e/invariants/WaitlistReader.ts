@@ -1,4 +1,7 @@
-/** What must hold of a waitlist's recorded events: nobody is told twice, nor before the time; never too many members. */
+/**
+ * Checks a waitlist's recorded events: one notice per member, no notice before its time, never more members than the
+ * capacity.
+ */
 import type { Recorded } from "./Reader.ts"
 import { StepsReader } from "./StepsReader.ts"
 
@@ -8,7 +11,7 @@ interface Rules {
 
 export class WaitlistReader extends StepsReader<Rules> {
   protected readonly steps = {
-    Entered: { from: ["nobody", "LEFT"], to: "ENTERED", enters: true },
+    Entered: { from: ["absent", "LEFT"], to: "ENTERED", enters: true },
     Left: { from: ["ENTERED", "NOTIFIED"], to: "LEFT" },
     Notified: { from: ["ENTERED"], to: "NOTIFIED" },
     Denied: { from: ["ENTERED"], to: "DENIED" }
@@ -35,8 +38,8 @@ export class WaitlistReader extends StepsReader<Rules> {
       const { capacity = Infinity } = this.rules
       const members = this.count("ENTERED") + this.count("NOTIFIED")
       if (members > capacity) this.note(event, `is member ${members} of ${capacity}`)
-      // Whoever was told before stays so.
-      if (this.notified.has(consumerId)) this.stand(event, "NOTIFIED")
+      // A member that received the notice earlier keeps that status.
+      if (this.notified.has(consumerId)) this.setStatus(event, "NOTIFIED")
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The proofs of draws: each is recomputed when the draw has been drawn, and is the same ever after. */
+/** Verifies the proof of each drawn draw, and that the proof never changes afterwards. */
 import { Result } from "effect"
 import { createHash } from "node:crypto"
 import { decodeProof, verify } from "../../../src/domain/draw/proof/Verification.ts"
@@ -7,19 +7,19 @@ import type { Recorded } from "../invariants/Reader.ts"
 
 export class DrawProofs {
   private readonly apis: Apis
-  /** By draw: what its proof was. */
+  /** The digest of each draw's proof, by draw. */
   private readonly digests = new Map<string, string>()
 
   constructor(apis: Apis) {
     this.apis = apis
   }
 
-  /** Draws whose proofs were looked at. */
+  /** The number of draws whose proofs were verified. */
   get drawn(): number {
     return this.digests.size
   }
 
-  /** What is wrong with the proof of a draw that has this history, in words. */
+  /** Returns the defects of the proof of a draw with this history, in words. */
   async check(drawId: string, history: ReadonlyArray<Recorded>): Promise<ReadonlyArray<string>> {
     if (!history.some(({ type }) => type === "Drawn")) return []
     const path = `/api/draws/${drawId}/proof`

@@ -1,6 +1,6 @@
 /**
- * The mechanisms that a load uses, of every kind and renewed again and again, and the comparison of what clients were told
- * of them with what is on record: nothing acknowledged is lost, nothing unrecorded was ever seen, and the invariants hold.
+ * The mechanisms of a load, of every kind and regularly renewed. Compares the responses that clients received with the
+ * journal: nothing acknowledged is lost, no read shows an unrecorded state, and the invariants hold.
  */
 import type { Apis } from "../support/Apis.ts"
 import type { Dice } from "../support/Dice.ts"
@@ -8,23 +8,24 @@ import { DrawProofs } from "./DrawProofs.ts"
 import { type Kind, projectionErrors, read } from "../invariants/Invariants.ts"
 import type { Recorded } from "../invariants/Reader.ts"
 import type { Ledger } from "./Ledger.ts"
+import type { Load } from "./Load.ts"
 import * as Mechanisms from "./Mechanisms.ts"
 import type { Loaded } from "./Visits.ts"
 
-/** What the comparison found. */
+/** The results of the comparison. */
 export interface Findings {
-  /** Writes that were answered. */
+  /** Acknowledged writes. */
   acknowledged: number
-  /** Answered writes and seen states that are not on record. */
+  /** Acknowledged writes and read states that are missing from the journal. */
   lost: number
   reads: number
   events: number
-  /** Grants of queues, and everywhere what corresponds to one: wins, units, bookings. */
+  /** Grants of queues, and the equivalents of other kinds: wins, units, bookings. */
   readonly grants: { readonly [K in Kind]: number }
-  /** Draws that were drawn, their proofs recomputed. */
+  /** Drawn draws whose proofs were verified. */
   draws: number
   inversions: number
-  /** Every broken invariant and every unexpected answer, in words. */
+  /** Every broken invariant and every unexpected response, in words. */
   readonly violations: Array<string>
 }
 
@@ -39,7 +40,7 @@ export const noFindings = (): Findings => ({
   violations: []
 })
 
-/** What was given out, by kind, in words; for printing. */
+/** Returns the number of grants by kind, for printing. */
 export const grantFigures = ({ grants, draws }: Findings): { readonly [what: string]: number } => ({
   "grants of queues": grants.queue,
   "wins of draws": grants.draw,
@@ -49,7 +50,7 @@ export const grantFigures = ({ grants, draws }: Findings): { readonly [what: str
   bookings: grants.appointment
 })
 
-/** What was told and what is on record, in words; for printing. */
+/** Returns the acknowledged writes and the recorded events, for printing. */
 export const recordFigures = ({
   acknowledged,
   lost,
@@ -58,11 +59,11 @@ export const recordFigures = ({
 }: Findings): { readonly [what: string]: number } => ({
   "acknowledged writes": acknowledged,
   lost,
-  "reads held against the record": reads,
-  "events on record": events
+  "reads compared with the journal": reads,
+  "events in the journal": events
 })
 
-/** Brief mechanisms are in use for so many rounds. */
+/** The number of rounds for which brief mechanisms are in use. */
 const briefRounds = 2
 
 export class Ground {
@@ -73,7 +74,7 @@ export class Ground {
   private lasting: ReadonlyArray<Loaded> = []
   private brief: Array<ReadonlyArray<Loaded>> = []
 
-  /** With the mechanisms of a beginning. */
+  /** Creates the first mechanisms. */
   static async make(apis: Apis, dice: Dice): Promise<Ground> {
     const ground = new Ground(apis)
     await ground.renewLasting()
@@ -86,7 +87,7 @@ export class Ground {
     this.proofs = new DrawProofs(apis)
   }
 
-  /** Those in use. */
+  /** The mechanisms in use. */
   get mechanisms(): ReadonlyArray<Loaded> {
     return [...this.lasting, ...this.brief.flat()]
   }
@@ -102,7 +103,7 @@ export class Ground {
     this.all.push(...brief)
   }
 
-  /** What was told against what is on record now, for the mechanisms in use. */
+  /** Compares responses with the current journal, for the mechanisms in use. */
   async check(ledger: Ledger, findings: Findings): Promise<void> {
     const { apis, histories, proofs } = this
     for (const { id, kind } of this.mechanisms) {
@@ -113,7 +114,7 @@ export class Ground {
       const missing = ledger.missing(id, history)
       findings.lost += missing.length
       const problems = [
-        ...missing.map((event) => `told but not on record: ${event}`),
+        ...missing.map((event) => `acknowledged but not in the journal: ${event}`),
         ...projectionErrors(history, before.length, places, kind),
         ...read(history, kind).violations,
         ...(kind === "draw" ? await proofs.check(id, history) : [])
@@ -124,7 +125,20 @@ export class Ground {
     findings.reads = ledger.reads
   }
 
-  /** The same once more for all mechanisms, read afresh: what was once on record is still there, unchanged. */
+  /** Pauses the load, compares, and gives the load new brief mechanisms, and new lasting ones if they are due. */
+  async checkUnder(load: Load, ledger: Ledger, findings: Findings, dice: Dice, isLastingDue = false): Promise<void> {
+    const resume = await load.paused()
+    try {
+      await this.check(ledger, findings)
+      if (isLastingDue) await this.renewLasting()
+      await this.addBrief(dice)
+    } finally {
+      resume()
+    }
+    load.mechanisms = this.mechanisms
+  }
+
+  /** Compares again for all mechanisms, with newly read histories: recorded events must still exist, unchanged. */
   async summarize(ledger: Ledger, findings: Findings): Promise<void> {
     const { apis, histories, proofs } = this
     findings.lost = 0
@@ -136,9 +150,12 @@ export class Ground {
       findings.inversions += reading.inversions
       const missing = ledger.missing(id, history)
       findings.lost += missing.length
-      const problems = [...missing.map((event) => `told but not on record: ${event}`), ...reading.violations]
+      const problems = [
+        ...missing.map((event) => `acknowledged but not in the journal: ${event}`),
+        ...reading.violations
+      ]
       const changed = histories.get(id)?.findIndex((event, index) => !isSame(event, history[index])) ?? -1
-      if (changed >= 0) problems.push(`event ${changed + 1} is not what it was`)
+      if (changed >= 0) problems.push(`event ${changed + 1} has changed`)
       if (kind === "draw") problems.push(...(await proofs.check(id, history)))
       findings.violations.push(...problems.map((problem) => `${kind} ${id}, at the end: ${problem}`))
     }
@@ -146,10 +163,10 @@ export class Ground {
     findings.acknowledged = ledger.writes
     findings.reads = ledger.reads
     findings.violations.push(...ledger.unexpected)
-    if (ledger.overtaken > 0) findings.violations.push(`${ledger.overtaken} positions grew`)
+    if (ledger.overtaken > 0) findings.violations.push(`${ledger.overtaken} positions increased`)
   }
 }
 
-/** A seed is shown only when the draw has been drawn. */
+/** A seed is visible only after the drawing. */
 const isSame = (a: Recorded, b: Recorded | undefined): boolean =>
   a.type === "SeedDrawn" ? b?.type === a.type && b.at === a.at : JSON.stringify(a) === JSON.stringify(b)

@@ -1,4 +1,4 @@
-/** The ledger is only worth something if it notices what is missing. */
+/** Shows that the ledger notices missing facts. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Body } from "../support/HttpConnections.ts"
 import type { Recorded } from "../invariants/Reader.ts"
@@ -15,8 +15,8 @@ const event = (type: string, millis: number, data: Recorded["data"] = {}): Recor
   data
 })
 
-/** What was told, and the record that holds it. */
-const told: { readonly [what: string]: readonly [ReadonlyArray<Body>, ReadonlyArray<Recorded>] } = {
+/** Responses, and the events that confirm them. */
+const acknowledged: { readonly [what: string]: readonly [ReadonlyArray<Body>, ReadonlyArray<Recorded>] } = {
   "a win": [[{ status: "WON", enteredAt: at(1), wonAt: at(2) }], [event("Entered", 1), event("Won", 2)]],
   "a bid": [
     [{ enteredAt: at(1), lastBidAmount: "12.50" }],
@@ -38,8 +38,8 @@ const told: { readonly [what: string]: readonly [ReadonlyArray<Body>, ReadonlyAr
 }
 
 describe("the ledger", () => {
-  for (const [what, [answers, record]] of Object.entries(told)) {
-    it(`finds ${what} on record, and misses it where its event is not`, () => {
+  for (const [what, [answers, record]] of Object.entries(acknowledged)) {
+    it(`finds ${what} in the journal, and reports it if its event is missing`, () => {
       const ledger = new Ledger()
       for (const body of answers) ledger.note("write", "m", "a", answer(body))
       assert.deepStrictEqual(ledger.missing("m", record), [])
@@ -47,7 +47,7 @@ describe("the ledger", () => {
     })
   }
 
-  it("holds against the record only what was answered with success", () => {
+  it("compares only successful responses with the journal", () => {
     const ledger = new Ledger()
     assert.isFalse(ledger.note("write", "m", "a", { ...answer({ enteredAt: at(1) }), status: 409 }))
     assert.deepStrictEqual(ledger.missing("m", []), [])
@@ -55,7 +55,7 @@ describe("the ledger", () => {
     assert.lengthOf(ledger.unexpected, 1)
   })
 
-  it("forgets what nobody will ask about again", () => {
+  it("forgets a mechanism that is no longer compared", () => {
     const ledger = new Ledger()
     ledger.note("write", "m", "a", answer({ enteredAt: at(1) }))
     ledger.forget("m")

@@ -1,11 +1,12 @@
 /**
- * What clients were told, kept outside the server's reach: every answered write and everything that was seen by a read.
+ * Stores the responses that clients received, outside the server: every acknowledged write and every state that a read
+ * returned.
  */
 import type { Body, HttpAnswer } from "../support/HttpConnections.ts"
 import type { Recorded } from "../invariants/Reader.ts"
 import { instant } from "../invariants/StepsReader.ts"
 
-/** The field of an answer that carries the instant of an event, and the event's type. */
+/** The fields of a response that contain the time of an event, with the event's type. */
 const instants = [
   ["enteredAt", "Entered"],
   ["grantedAt", "Granted"],
@@ -17,44 +18,44 @@ const instants = [
 ] as const
 
 export class Ledger {
-  /** Answered writes. */
+  /** Acknowledged writes. */
   writes = 0
-  /** Answered reads. */
+  /** Successful reads. */
   reads = 0
-  /** Answers that no client should ever get, in words. */
+  /** Responses that no client may ever receive, in words. */
   readonly unexpected: Array<string> = []
-  /** Consumers that saw others get ahead of them. */
+  /** The number of times that a consumer's position increased. */
   overtaken = 0
-  /** What the record must hold, by mechanism. */
-  private readonly told = new Map<string, Set<string>>()
+  /** The facts that the journal must contain, by mechanism. */
+  private readonly facts = new Map<string, Set<string>>()
   private readonly positions = new Map<string, number>()
-  /** When a member of a waitlist entered, which it is not told any more once it has left. */
+  /** The start of a member's stay in a waitlist. Responses omit it after the member has left. */
   private readonly memberSince = new Map<string, number>()
 
-  /** Notes an answer about a consumer's place. True if it says what the client hoped for. */
+  /** Records a response about a consumer's place. Returns whether the request succeeded. */
   note(kind: "write" | "read", mechanismId: string, consumerId: string, answer: HttpAnswer): boolean {
     if (answer.status === 409 || answer.status === 423) return false
     if (answer.status !== 200) {
-      this.unexpected.push(`${kind} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+      this.unexpected.push(`${kind} returned ${answer.status}: ${JSON.stringify(answer.body)}`)
       return false
     }
     if (kind === "write") this.writes += 1
     else this.reads += 1
-    let told = this.told.get(mechanismId)
-    if (told === undefined) this.told.set(mechanismId, (told = new Set()))
-    for (const fact of factsIn(consumerId, answer.body)) told.add(fact)
+    let facts = this.facts.get(mechanismId)
+    if (facts === undefined) this.facts.set(mechanismId, (facts = new Set()))
+    for (const fact of factsIn(consumerId, answer.body)) facts.add(fact)
     const gone = this.membership(kind, `${mechanismId} ${consumerId}`, answer.body)
-    if (gone !== undefined) told.add(`Gone ${consumerId} ${gone}`)
+    if (gone !== undefined) facts.add(`Gone ${consumerId} ${gone}`)
     return true
   }
 
-  /** Who leaves a waitlist is not told when; answers when the stay began that its leaving has ended. */
+  /** The response to leaving a waitlist has no time. Returns the start of the stay that it ended. */
   private membership(kind: "write" | "read", place: string, { isEntered, enteredAt }: Body): number | undefined {
     if (isEntered === true) this.memberSince.set(place, Date.parse(enteredAt!))
     return isEntered === false && kind === "write" ? this.memberSince.get(place) : undefined
   }
 
-  /** Notes a position that a consumer saw of itself; it must not grow while the consumer waits. */
+  /** Records the position in a consumer's response. It must not increase while the consumer waits. */
   notePosition(queueId: string, consumerId: string, { body }: HttpAnswer): void {
     if (typeof body.position !== "number") return
     const place = `${queueId} ${consumerId} ${body.enteredAt}`
@@ -63,27 +64,27 @@ export class Ledger {
     this.positions.set(place, body.position)
   }
 
-  /** What was told and is not on record, in words. */
+  /** Returns the facts that are missing from the journal, in words. */
   missing(mechanismId: string, history: ReadonlyArray<Recorded>): ReadonlyArray<string> {
     const recorded = factsOn(history)
-    return [...(this.told.get(mechanismId) ?? [])].filter((fact) => !recorded.has(fact))
+    return [...(this.facts.get(mechanismId) ?? [])].filter((fact) => !recorded.has(fact))
   }
 
-  /** Gives up what is known of a mechanism that nobody will ask about again. */
+  /** Deletes the facts of a mechanism that is no longer compared. */
   forget(mechanismId: string): void {
-    this.told.delete(mechanismId)
+    this.facts.delete(mechanismId)
     for (const places of [this.positions, this.memberSince]) {
       for (const place of places.keys()) if (place.startsWith(mechanismId)) places.delete(place)
     }
   }
 
-  /** How much the record of a queue must hold. */
+  /** Returns the number of facts about a queue. */
   size(queueId: string): number {
-    return this.told.get(queueId)?.size ?? 0
+    return this.facts.get(queueId)?.size ?? 0
   }
 }
 
-/** What an answer says has happened, in the words of {@link factsOn}. */
+/** Returns the facts in a response, in the format of {@link factsOn}. */
 function factsIn(consumerId: string, body: Body): ReadonlyArray<string> {
   const facts: Array<string> = []
   for (const [field, type] of instants) {
@@ -96,7 +97,7 @@ function factsIn(consumerId: string, body: Body): ReadonlyArray<string> {
   return facts
 }
 
-/** What the events say has happened. */
+/** Returns the facts in a history. */
 function factsOn(history: ReadonlyArray<Recorded>): ReadonlySet<string> {
   const facts = new Set<string>()
   const enteredAt = new Map<string, number>()

@@ -1,6 +1,6 @@
 /**
- * Consumers that come, wait, look, bid, book, buy and leave without end, each over connections that break when the server
- * does; then they try again. Everything they are told goes into the ledger.
+ * Guests that continuously enter, wait, read, bid, book, buy and leave. Their connections break with the server, and
+ * then they retry. All responses go to the ledger.
  */
 import { type Apis, type Guest, Unexpected } from "../support/Apis.ts"
 import type { Dice } from "../support/Dice.ts"
@@ -8,22 +8,22 @@ import type { Body, HttpAnswer } from "../support/HttpConnections.ts"
 import type { Kind } from "../invariants/Invariants.ts"
 import type { Ledger } from "./Ledger.ts"
 import { pause } from "../support/Processes.ts"
-import { type Loaded, pathOf, standingOf, type Visitor, visits } from "./Visits.ts"
+import { type Loaded, pathOf, statusPathOf, type Visitor, visits } from "./Visits.ts"
 
 const retryPauseMillis = 40
 const recentMax = 64
 
-/** Nobody waits longer than this for an answer; the load then counts it as one that should not be. */
+/** The longest wait for a response. The load reports a longer one as a violation. */
 const patienceSecondsMax = 45
 
-/** Thrown through a worker when the load is to end. */
+/** Ends a worker when the load stops. */
 class Stopped extends Error {}
 
-/** What a load may do otherwise. */
+/** Options of a load. */
 export interface Manner {
-  /** Pause of each guest between its visits, in milliseconds at most; 0: none. */
+  /** The longest pause of a guest between visits, in milliseconds; 0: none. */
   readonly restMillisMax?: number
-  /** Where guests come from, and where they go; if nothing is said, each is a new one and does not come back. */
+  /** The source of guests. Default: each guest is new and is used once. */
   readonly guests?: Guests
 }
 
@@ -33,7 +33,7 @@ export interface Guests {
 }
 
 export class Load {
-  /** Attempts that got no answer and were made again. */
+  /** Attempts without a response that were repeated. */
   retries = 0
   private readonly apis: Apis
   private readonly ledger: Ledger
@@ -55,13 +55,13 @@ export class Load {
     this.workers = Array.from({ length: workers }, () => this.work())
   }
 
-  /** The mechanisms that guests choose from: first a kind, then one of its kind. */
+  /** The mechanisms that guests choose from: first a kind, then a mechanism of that kind. */
   set mechanisms(mechanisms: ReadonlyArray<Loaded>) {
     this.byKind = Map.groupBy(mechanisms, ({ kind }) => kind)
     this.recent = this.recent.filter(({ mechanism }) => mechanisms.includes(mechanism))
   }
 
-  /** Lets everyone finish what is under way and wait; answers how to let them go on. */
+  /** Waits until all workers have finished their requests and paused. Returns a function that resumes them. */
   async paused(): Promise<() => void> {
     let open = () => {}
     this.isPaused = true
@@ -97,7 +97,7 @@ export class Load {
     await guests?.giveBack(guest)
   }
 
-  /** One guest comes up to three times. */
+  /** A guest visits up to three mechanisms. */
   private async visitsOf(guest: Guest): Promise<void> {
     for (let visits = this.dice.between(1, 3); visits > 0; visits--) {
       const { restMillisMax = 0 } = this.manner
@@ -142,26 +142,26 @@ export class Load {
   }
 
   private async look(mechanism: Loaded, guest: Guest): Promise<HttpAnswer> {
-    const answer = await this.persist(() => this.apis.seeAs(guest, standingOf(mechanism)))
+    const answer = await this.persist(() => this.apis.seeAs(guest, statusPathOf(mechanism)))
     this.ledger.note("read", mechanism.id, guest.consumerId, answer)
     return answer
   }
 
-  /** A reader beside the writer: may see what another is about to be told, but never what is not on record. */
+  /** A concurrent read of another guest's place. It may be ahead of that guest's response, but never of the journal. */
   private async lookAtAnother(): Promise<void> {
     if (this.recent.length === 0) return
     const { guest, mechanism } = this.dice.pick(this.recent)
     await this.look(mechanism, guest)
   }
 
-  /** Guests that are given back may end their sessions, and nobody can look for them then. */
+  /** A guest that is returned may end its session, so no other worker may read its places. */
   private remember(guest: Guest, mechanism: Loaded): void {
     if (this.manner.guests !== undefined) return
     this.recent.push({ guest, mechanism })
     if (this.recent.length > recentMax) this.recent.shift()
   }
 
-  /** The point where a worker waits if the load is paused, and ends if it is over. */
+  /** The point where a worker waits while the load is paused, and ends when it is over. */
   private async turn(): Promise<void> {
     if (this.isStopped) throw new Stopped()
     if (!this.isPaused) return
@@ -170,7 +170,7 @@ export class Load {
     this.idle -= 1
   }
 
-  /** Tries until there is an answer that is not "come back later". */
+  /** Repeats a request until its response is not a 503. */
   private async persist<A extends object>(send: () => Promise<A>): Promise<A> {
     const begun = performance.now()
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Mechanisms of every kind for a load: those that last, and brief ones, whose draws are drawn, auctions settled and
- * openings announced within a few seconds.
+ * Creates mechanisms of every kind for a load: lasting ones, and brief ones whose drawings, settlements and openings
+ * happen within a few seconds.
  */
 import { type Apis, Unexpected } from "../support/Apis.ts"
 import type { Dice } from "../support/Dice.ts"
@@ -9,7 +9,7 @@ import type { Loaded } from "./Visits.ts"
 const dayMillis = 86_400_000
 const slotsBooked = 24
 
-/** Open at any time. */
+/** Opening hours without a gap. */
 export const alwaysOpen = Object.fromEntries(
   ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"].map((weekday) => [
     weekday,
@@ -19,7 +19,7 @@ export const alwaysOpen = Object.fromEntries(
 
 const soon = (millis: number): string => new Date(Date.now() + millis).toISOString()
 
-/** A fast queue, a tight one and one by hand; an appointment. */
+/** Creates a fast queue, a tight one, one that admits by hand, and an appointment. */
 export async function lasting(apis: Apis): Promise<ReadonlyArray<Loaded>> {
   const sequenceId = await apis.createSequence()
   const queue = async (name: string, settings: object, byHand = false): Promise<Loaded> => {
@@ -45,7 +45,7 @@ export async function lasting(apis: Apis): Promise<ReadonlyArray<Loaded>> {
   ]
 }
 
-/** A draw, two auctions, a timed release, and a waitlist for another that opens soon. */
+/** Creates a draw, two auctions, a timed release, and a waitlist for another release that opens soon. */
 export async function brief(apis: Apis, dice: Dice): Promise<ReadonlyArray<Loaded>> {
   const sequenceId = await apis.createSequence()
   const create = (path: string, settings: object) => apis.create(path, { sequenceId, name: "brief", ...settings })

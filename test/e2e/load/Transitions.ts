@@ -1,13 +1,11 @@
-/**
- * Every transition that time alone brings, made ready to happen at a given instant, and how one sees that it has.
- */
+/** Every timed transition: how to prepare it for a given time, and how to observe it. */
 import { randomUUID } from "node:crypto"
 import { type Apis, type Guest, Unexpected } from "../support/Apis.ts"
 import type { HttpAnswer } from "../support/HttpConnections.ts"
 import { alwaysOpen } from "./Mechanisms.ts"
 import { pause } from "../support/Processes.ts"
 
-/** What is to happen, when, and where it shows. */
+/** A prepared transition: its name, its time and how to observe it. */
 export interface Awaited {
   readonly name: string
   /** Milliseconds since the epoch. */
@@ -16,42 +14,42 @@ export interface Awaited {
 }
 
 type Shows =
-  /** An event in the journal; of this consumer, if one is named. */
+  /** An event in the journal; of this consumer, if there is one. */
   | { readonly in: "journal"; readonly mechanismId: string; readonly type: string; readonly consumerId?: string }
-  /** What a request is answered; true once it has happened. */
-  | { readonly in: "answer"; readonly ask: () => Promise<boolean> }
+  /** A request that returns true once the transition has happened. */
+  | { readonly in: "answer"; readonly hasHappened: () => Promise<boolean> }
   /** A message to this address in the outbox. */
   | { readonly in: "outbox"; readonly to: string }
 
-/** Makes a transition ready that is to happen at `at`; where only whole seconds can be set, near it. */
+/** Prepares a transition for `at`, or close to it if only whole seconds can be set. */
 type Prepare = (stage: Stage, at: number) => Promise<ReadonlyArray<Omit<Awaited, "name"> & { readonly name?: string }>>
 
 const text = (at: number): string => new Date(at).toISOString()
 const dayMillis = 86_400_000
 const minuteMillis = 60_000
 
-/** Where transitions are made ready. */
+/** Creates the mechanisms and consumers of transitions. */
 export class Stage {
   readonly apis: Apis
   constructor(apis: Apis) {
     this.apis = apis
   }
 
-  /** A mechanism in a sequence of its own; answers its path and id. */
+  /** Creates a mechanism in a new sequence. Returns its path and id. */
   async create(folder: string, settings: object, sequenceId?: string) {
     const sequence = sequenceId ?? (await this.apis.createSequence())
     const id = await this.apis.create(`/${folder}`, { sequenceId: sequence, name: folder, ...settings })
     return { id, path: `/${folder}/${id}` }
   }
 
-  /** A guest that has done this; `expiresAt` is of its grant, if it got one. */
+  /** Creates a guest that sends this request; `expiresAt` is the expiry of its grant, if it received one. */
   async guest(path: string, body?: object): Promise<{ readonly guest: Guest; readonly expiresAt: number }> {
     const guest = await this.apis.guest()
     const answer = done(path, await this.apis.doAs(guest, path, body))
     return { guest, expiresAt: Date.parse(answer.body.expiresAt ?? "") }
   }
 
-  /** A consumer with an email address. */
+  /** Creates a consumer with an email address. */
   async member(): Promise<Guest & { readonly email: string }> {
     const email = `${randomUUID()}@example.com`
     const identity = { provider: "shop", issuer: "shop", subject: email, claims: { email } }
@@ -63,15 +61,15 @@ export class Stage {
     return { consumerId: body.session!.consumerId, accessToken: body.accessToken!, email }
   }
 
-  /** Whether this is accepted. */
+  /** Returns a function that sends a request and returns whether it succeeded. */
   isAccepted(guest: Guest, path: string, body?: object): () => Promise<boolean> {
     return async () => (await this.apis.doAs(guest, path, body)).status === 200
   }
 
   async slots(path: string, from: number): Promise<ReadonlyArray<Slot>> {
     const query = `startDate=${text(from).slice(0, 10)}&endDate=${text(from + dayMillis).slice(0, 10)}`
-    const asked = `${path}/slots?${query}`
-    const { body } = done(asked, await this.apis.seeAs(await this.apis.guest(), asked))
+    const slotsPath = `${path}/slots?${query}`
+    const { body } = done(slotsPath, await this.apis.seeAs(await this.apis.guest(), slotsPath))
     return (body.data ?? []) as unknown as ReadonlyArray<Slot>
   }
 }
@@ -94,16 +92,16 @@ const event = (dueAt: number, mechanismId: string, type: string, consumerId?: st
   shows: { in: "journal", mechanismId, type, ...(consumerId !== undefined && { consumerId }) } as const
 })
 
-/** An opening: somebody who tries to enter is let in. */
+/** An opening: an entry succeeds from then on. */
 const opening =
   (folder: string, settings: (at: number) => object, action = "enter"): Prepare =>
   async (stage, at) => {
     const { path } = await stage.create(folder, settings(at))
-    const ask = stage.isAccepted(await stage.apis.guest(), `${path}/${action}`)
-    return [{ dueAt: at, shows: { in: "answer", ask } }]
+    const hasHappened = stage.isAccepted(await stage.apis.guest(), `${path}/${action}`)
+    return [{ dueAt: at, shows: { in: "answer", hasHappened } }]
   }
 
-/** A closing of a mechanism that nobody is in, which is torn down at once. */
+/** The closing of an empty mechanism, which is torn down at once. */
 const closing =
   (folder: string, settings: object = {}): Prepare =>
   async (stage, at) => {
@@ -124,7 +122,7 @@ const free = { admitRate: 60, supportsGuest: true }
 const english = { startPrice: "10" }
 const lottery = { winnerCount: 1, supportsGuest: true }
 
-/** By what the table calls them. */
+/** By their names in the table. */
 export const transitions: { readonly [name: string]: Prepare } = {
   "a queue opens": opening("queues", (at) => ({ ...free, openAt: text(at) })),
   "a queue's lobby opens": opening("queues", (at) => ({
@@ -139,8 +137,8 @@ export const transitions: { readonly [name: string]: Prepare } = {
   "an appointment opens": async (stage, at) => {
     const { path } = await stage.create("appointments", { openAt: text(at), ...slotted(at + dayMillis) })
     const [slot] = await stage.slots(path, at + dayMillis)
-    const ask = stage.isAccepted(await stage.apis.guest(), `${path}/book`, { slotId: slot!.id })
-    return [{ dueAt: at, shows: { in: "answer", ask } }]
+    const hasHappened = stage.isAccepted(await stage.apis.guest(), `${path}/book`, { slotId: slot!.id })
+    return [{ dueAt: at, shows: { in: "answer", hasHappened } }]
   },
 
   "a queue's lobby is shuffled": async (stage, at) => {
@@ -153,9 +151,9 @@ export const transitions: { readonly [name: string]: Prepare } = {
     const { id, path } = await stage.create("draws", { ...lottery, drawAt: text(at) })
     for (let entries = 0; entries < 3; entries++) await stage.guest(`${path}/enter`)
     return [
-      { ...event(at, id, "EntriesFixed"), name: "a draw closes, and fixes its list" },
+      { ...event(at, id, "EntriesFixed"), name: "a draw closes and fixes its list" },
       event(at, id, "Drawn"),
-      { ...event(at, id, "Denied"), name: "who was not drawn is denied" }
+      { ...event(at, id, "Denied"), name: "a draw denies the others" }
     ]
   },
   "a win expires": async (stage, at) => {
@@ -203,8 +201,9 @@ export const transitions: { readonly [name: string]: Prepare } = {
       priceDropIntervalSeconds: 3_600
     })
     const guest = await stage.apis.guest()
-    const ask = async () => Number((await stage.apis.seeAs(guest, `${path}/current-price`)).body.currentPrice) === 99
-    return [{ dueAt: at, shows: { in: "answer", ask } }]
+    const hasHappened = async () =>
+      Number((await stage.apis.seeAs(guest, `${path}/current-price`)).body.currentPrice) === 99
+    return [{ dueAt: at, shows: { in: "answer", hasHappened } }]
   },
 
   "a queue's grant expires": async (stage, at) => {
@@ -238,7 +237,7 @@ export const transitions: { readonly [name: string]: Prepare } = {
     await stage.guest(`${path}/enter`)
     return [
       event(at, id, "Closed"),
-      { ...event(at, id, "Denied"), name: "who still waits in a queue is denied" },
+      { ...event(at, id, "Denied"), name: "a closed queue denies waiting consumers" },
       { ...event(at, id, "TornDown"), name: "a mechanism is torn down" }
     ]
   },
@@ -259,25 +258,27 @@ export const transitions: { readonly [name: string]: Prepare } = {
     return [
       event(at, id, "NoticeDue"),
       { name: "a waitlist's message is sent", dueAt: at, shows: { in: "outbox", to: member.email } },
-      { ...event(at, id, "Notified"), name: "its member is noted as told" }
+      { ...event(at, id, "Notified"), name: "a waitlist records the notice" }
     ]
   }
 }
 
-/** Slots begin and end with the minute: a slot that ends at `at`, with one who was checked in, and one who was not. */
+/**
+ * Slots begin and end with the minute. Prepares a slot that ends at `at`, with one consumer checked in and one missing.
+ */
 export const slotEnd: Prepare = async (stage, at) => {
   const begins = at - minuteMillis
   const { id, path } = await stage.create("appointments", slotted(begins))
   const slot = (await stage.slots(path, begins)).find(({ startTime }) => Date.parse(startTime) === begins)
-  if (slot === undefined) throw new Error(`no slot begins at ${text(begins)} any more: preparing took too long`)
+  if (slot === undefined) throw new Error(`no slot begins at ${text(begins)} any more: the preparation took too long`)
   const [missing, coming] = [
     await stage.guest(`${path}/book`, { slotId: slot.id }),
     await stage.guest(`${path}/book`, { slotId: slot.id })
   ].map(({ guest: { consumerId } }) => consumerId)
   done(path, await stage.apis.doAsAdmin("POST", `${path}/check-in`, { consumerId: coming }))
   return [
-    { ...event(at, id, "Missed", missing), name: "a slot ends for one who did not come" },
-    { ...event(at, id, "Completed", coming), name: "a slot ends for one who came" }
+    { ...event(at, id, "Missed", missing), name: "a slot ends for a missing consumer" },
+    { ...event(at, id, "Completed", coming), name: "a slot ends for a checked-in consumer" }
   ]
 }
 
@@ -289,5 +290,5 @@ async function untilWon(stage: Stage, path: string, guests: ReadonlyArray<Guest>
     }
     await pause(25)
   }
-  throw new Error(`nobody has won in ${path}`)
+  throw new Error(`no consumer has won in ${path}`)
 }

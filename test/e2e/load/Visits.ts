@@ -1,17 +1,14 @@
-/**
- * What a guest does in a mechanism of each kind: it enters, looks, does what there is to do, and ends one way or another.
- * Which way is a matter of chance.
- */
+/** The visit of a guest to a mechanism of each kind: it enters, reads, acts, and ends in one of several random ways. */
 import type { Guest } from "../support/Apis.ts"
 import type { Dice } from "../support/Dice.ts"
 import type { Body } from "../support/HttpConnections.ts"
 import type { Kind } from "../invariants/Invariants.ts"
 
-/** A mechanism that the load may use. */
+/** A mechanism in a load. */
 export interface Loaded {
   readonly kind: Kind
   readonly id: string
-  /** A queue that admits by hand: then the shop admits. */
+  /** A queue that admits by hand: the shop admits. */
   readonly byHand?: boolean
   /** An auction whose price falls. */
   readonly isDutch?: boolean
@@ -19,24 +16,27 @@ export interface Loaded {
   readonly slotIds?: ReadonlyArray<string>
 }
 
-/** A guest in a mechanism, with whoever serves it. Each call that is answered goes into the ledger. */
+/**
+ * A guest in a mechanism, with the requests that the guest, the shop and an admin send. The ledger receives each
+ * response.
+ */
 export interface Visitor {
   readonly guest: Guest
   readonly dice: Dice
-  /** A consumer's own request; undefined if it was refused. */
+  /** Sends a consumer's request. Returns undefined if it was refused. */
   readonly act: (action: string, body?: object) => Promise<Body | undefined>
-  /** The shop's request about this consumer; true if it was done. */
+  /** Sends the shop's request about this consumer. Returns whether it succeeded. */
   readonly shop: (action: string, body?: object) => Promise<boolean>
-  /** An admin's request about this consumer; true if it was done. */
+  /** Sends an admin's request about this consumer. Returns whether it succeeded. */
   readonly admin: (action: string) => Promise<boolean>
-  /** How the consumer stands; now and then another looks, too. */
+  /** Reads the consumer's place. Sometimes another client reads a place too. */
   readonly look: () => Promise<Body>
-  /** What anyone may see of the mechanism. */
+  /** Reads a public view of the mechanism. */
   readonly see: (what: string) => Promise<Body>
   readonly rest: (millisMax: number) => Promise<void>
 }
 
-/** True if the guest cannot come to any mechanism of its kind again. */
+/** Returns true if the guest cannot visit any mechanism of this kind again. */
 type Visit = (mechanism: Loaded, visitor: Visitor) => Promise<boolean>
 
 const queue: Visit = async ({ byHand }, { act, look, shop, dice, rest }) => {
@@ -134,9 +134,9 @@ const folders: { readonly [K in Kind]: string } = {
   waitlist: "waitlists"
 }
 
-/** The mechanism's path on both APIs. */
+/** Returns the mechanism's path on both APIs. */
 export const pathOf = ({ kind, id }: Loaded): string => `/${folders[kind]}/${id}`
 
-/** Where a consumer sees how it stands. */
-export const standingOf = (mechanism: Loaded): string =>
+/** Returns the path of a consumer's place. */
+export const statusPathOf = (mechanism: Loaded): string =>
   `${pathOf(mechanism)}/${mechanism.kind === "appointment" ? "me" : "status"}`

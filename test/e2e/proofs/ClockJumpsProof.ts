@@ -1,7 +1,7 @@
 /**
- * A process whose clock is put forward by an hour, back by two minutes, and right again, while consumers wait in its queues
- * and timers are set. By its own clock nothing may come before its time, and what is due comes at once; a mechanism's time
- * never runs backwards; and no jump lets consumers in faster than the rate.
+ * Moves the clock of a process forward by an hour, back by two minutes and to the right time again, while consumers
+ * wait and timers are set. By its own clock no timer may fire early, and due timers fire at once. A mechanism's time
+ * never runs backwards, and no jump admits consumers faster than the rate.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -20,11 +20,11 @@ const program = fileURLToPath(new URL("../support/jumpingClockServer.ts", import
 /** Times are milliseconds. */
 export interface Figures {
   jumps: number
-  /** How late timers were that a jump made due. */
+  /** The lateness of each timer that a jump made due. */
   readonly lateMillis: Array<number>
-  /** Timers that a jump back must not ring, and did not. */
+  /** Timers that a jump back delayed. */
   heldBack: number
-  /** The most consumers that were let in within a second, about any jump. */
+  /** The most consumers admitted within a second around any jump. */
   mostInASecond: number
   grants: number
   readonly violations: Array<string>
@@ -35,7 +35,7 @@ const hourMillis = 60 * minuteMillis
 const backMillis = 2 * minuteMillis
 const admitRate = 600
 const waitingGuests = 150
-/** What the rate lets in within a second, what may be made up for, and one for each end of the second. */
+/** The rate per second, its catch-up allowance, and one for each end of the second. */
 export const mostInASecondMax = admitRate / 60 + admitRate / 60 / 4 + 2
 const sampleMillis = 50
 const watchMillis = 3_000
@@ -104,13 +104,13 @@ class Stage {
     await this.database.end()
   }
 
-  /** A queue in which many wait, and in which somebody is let in ten times a second. */
+  /** Creates a queue with many waiting consumers that admits ten per second. */
   async fillQueue(): Promise<void> {
     this.queueId = await this.create("queue", { admitRate, admissionExpirationSeconds: 1_800 })
     for (let guest = 0; guest < waitingGuests; guest++) await this.enter(this.queueId)
   }
 
-  /** An hour passes at once: what is due in it happens now, and nothing of the hour after. */
+  /** Moves the clock forward by an hour. Timers due within the hour must fire now, and no later ones. */
   async forward(): Promise<void> {
     const due: Array<Omit<Awaited, "name" | "dueAt">> = []
     for (let number = 1; number <= timersOfEachKind; number++) {
@@ -131,10 +131,10 @@ class Stage {
     await this.jump(hourMillis, due)
     const guest = await this.apis.guest()
     const { body } = await this.apis.doAs(guest, `/timed-releases/${later}/enter`, {})
-    if (body.code !== "NOT_OPEN") this.figures.violations.push("something opened before its time")
+    if (body.code !== "NOT_OPEN") this.figures.violations.push("a timed release opened early")
   }
 
-  /** Two minutes are taken back: what was due in them waits for them to pass again, and then comes at once. */
+  /** Moves the clock back by two minutes. Timers due within them must wait until the time has come again. */
   async back(): Promise<void> {
     const due: Array<Omit<Awaited, "name" | "dueAt">> = []
     for (let number = 1; number <= timersOfEachKind; number++) {
@@ -146,8 +146,9 @@ class Stage {
     await this.expectNone(due.map(({ shows }) => shows))
     this.figures.heldBack += due.length
     const after = await this.enter(this.queueId)
-    if (after < before) this.figures.violations.push(`time ran backwards: entered at ${after}, after ${before}`)
-    // What begins after the jump has its own time.
+    if (after < before)
+      this.figures.violations.push(`time ran backwards: an entry at ${after} came after one at ${before}`)
+    // A mechanism created after the jump uses the changed clock.
     const closesAt = Date.now() + 2_000
     const closeAt = new Date(closesAt + this.offsetMillis).toISOString()
     const fresh = await this.create("timed_release", { closeAt })
@@ -155,7 +156,7 @@ class Stage {
     await this.jump(backMillis, due)
   }
 
-  /** The record of everything, against the rules. */
+  /** Checks the journals of all mechanisms against the rules. */
   async judge(): Promise<void> {
     for (const { id, kind } of this.mechanisms) {
       const reading = read(await this.apis.history(id), kind)
@@ -164,7 +165,7 @@ class Stage {
     }
   }
 
-  /** Puts the clock; watches how fast consumers are let in about it, and whether what is then due comes. */
+  /** Changes the clock. Measures the rate of admissions around the jump, and waits for the timers that it makes due. */
   private async jump(byMillis: number, due: ReadonlyArray<Omit<Awaited, "name" | "dueAt">>): Promise<void> {
     const sampled = this.sampleGrants(2 * watchMillis)
     await pause(watchMillis)
@@ -177,13 +178,13 @@ class Stage {
     this.figures.mostInASecond = Math.max(this.figures.mostInASecond, await sampled)
   }
 
-  /** `at`: of this process's own clock. */
+  /** `at` is a time of this process's clock. */
   private async awaited(due: ReadonlyArray<Omit<Awaited, "name" | "dueAt">>, at: number): Promise<void> {
     const awaited = due.map((one) => ({ name: "jump", dueAt: at, ...one }))
     for (const { at: seenAt, awaited: one } of await this.watch.awaitAll(awaited, 0)) {
       const what = JSON.stringify(one.shows)
-      if (seenAt === undefined) this.figures.violations.push(`not seen after a jump: ${what}`)
-      else if (seenAt < at) this.figures.violations.push(`${at - seenAt} ms too early: ${what}`)
+      if (seenAt === undefined) this.figures.violations.push(`did not happen after a jump: ${what}`)
+      else if (seenAt < at) this.figures.violations.push(`${at - seenAt} ms early: ${what}`)
       else this.figures.lateMillis.push(seenAt - at)
     }
   }
@@ -195,11 +196,13 @@ class Stage {
         shown.mechanismId,
         shown.type
       ])
-      if (rows.length > 0) this.figures.violations.push(`came before its time: ${JSON.stringify(shown)}`)
+      if (rows.length > 0) this.figures.violations.push(`happened early: ${JSON.stringify(shown)}`)
     }
   }
 
-  /** The most consumers that were let into the queue within a second of the time to come, as others can read it. */
+  /**
+   * Returns the most consumers that the queue admits within any second of the coming time, as the database shows it.
+   */
   private async sampleGrants(millis: number): Promise<number> {
     const samples: Array<{ readonly at: number; readonly grants: number }> = []
     const text = "select count(*)::int4 as grants from journal where mechanism_id = $1 and type = 'Granted'"
@@ -221,15 +224,15 @@ class Stage {
     return id
   }
 
-  /** A new guest enters; answers when, by the process's clock. */
+  /** Enters with a new guest. Returns the time of the entry by the process's clock. */
   private async enter(id: string): Promise<number> {
     const folder = this.mechanisms.find((one) => one.id === id)!.kind === "draw" ? "draws" : "queues"
     const { status, body } = await this.apis.doAs(await this.apis.guest(), `/${folder}/${id}/enter`)
-    if (status !== 200) throw new Error(`entering answered ${status}: ${JSON.stringify(body)}`)
+    if (status !== 200) throw new Error(`an entry returned ${status}: ${JSON.stringify(body)}`)
     return Date.parse(body.enteredAt!)
   }
 
-  /** By the process's clock. */
+  /** The process's clock. */
   private now(): number {
     return Date.now() + this.offsetMillis
   }

@@ -1,7 +1,7 @@
 /**
- * Kills the server again and again under load and holds what clients were told against what is on record afterwards:
- * nothing acknowledged is lost, nothing unrecorded was ever seen, and the invariants of every mechanism hold, whatever its
- * kind. Draws are drawn, auctions settled and grants expire while it dies, is dead and comes back.
+ * Kills the server repeatedly under load and compares the responses that clients received with the journal. Nothing
+ * acknowledged may be lost, no read may show an unrecorded state, and the invariants must hold for every kind.
+ * Drawings, settlements and expiries happen before, during and after each crash.
  */
 import { Apis } from "../support/Apis.ts"
 import { Dice } from "../support/Dice.ts"
@@ -13,29 +13,29 @@ import { ServerUnderTest } from "../support/ServerUnderTest.ts"
 export interface Options {
   readonly kills: number
   readonly seed: number
-  /** The proof is broken off, and has failed, if it takes longer. */
+  /** The proof stops and fails after this time. */
   readonly secondsMax?: number
-  /** How the server is started for the next round. */
+  /** Starts the server for the next round. */
   readonly start: (server: ServerUnderTest, dice: Dice, round: number) => Promise<number>
-  /** Returns when the server is dead. */
+  /** Kills the server, and returns once it is dead. */
   readonly crash: (server: ServerUnderTest, dice: Dice) => Promise<void>
-  /** Told after each round. */
+  /** Called after each round. */
   readonly onRound?: (round: number, figures: Figures) => void
 }
 
 export interface Figures extends Findings {
   kills: number
-  /** Attempts of clients that had to be repeated. */
+  /** Attempts that clients repeated. */
   retries: number
-  /** From process start to ready, in milliseconds. */
+  /** Milliseconds from process start to ready. */
   readonly restartMillis: Array<number>
 }
 
 const workers = 32
-/** New lasting mechanisms after so many kills, so that what is read back stays small. */
+/** Kills between renewals of the lasting mechanisms, so that their histories stay short. */
 const killsPerDrop = 10
 
-/** Runs the proof; fails only if the server cannot be started again. */
+/** Runs the proof. Throws only if the server cannot start again. */
 export async function crashProof(options: Options): Promise<Figures> {
   const dice = new Dice(options.seed)
   const figures: Figures = { ...noFindings(), kills: 0, retries: 0, restartMillis: [] }
@@ -60,7 +60,7 @@ export async function crashProof(options: Options): Promise<Figures> {
       await options.crash(server, dice)
       figures.kills += 1
       figures.restartMillis.push(await options.start(server, dice, figures.kills))
-      const goOn = await load.paused()
+      const resume = await load.paused()
       await ground.check(ledger, figures)
       if (figures.kills < options.kills) {
         if (figures.kills % killsPerDrop === 0) await ground.renewLasting()
@@ -69,7 +69,7 @@ export async function crashProof(options: Options): Promise<Figures> {
       }
       figures.retries = load.retries
       options.onRound?.(figures.kills, figures)
-      goOn()
+      resume()
     }
   } finally {
     await load.stop()

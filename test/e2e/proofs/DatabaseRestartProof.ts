@@ -1,6 +1,6 @@
 /**
- * Postgres is ended in its immediate mode again and again, and started again, under load of every kind: nothing acknowledged
- * is lost, nobody is answered with a 500 or kept waiting for long, and soon as much is done as before.
+ * Repeatedly shuts Postgres down in immediate mode and starts it again, under load of every kind. Nothing acknowledged
+ * may be lost, no request may fail with a 500 or wait for long, and throughput must recover soon.
  */
 import { Apis } from "../support/Apis.ts"
 import { Dice } from "../support/Dice.ts"
@@ -17,10 +17,10 @@ import { ServerUnderTest } from "../support/ServerUnderTest.ts"
 
 export interface Options {
   readonly restarts: number
-  /** One process, or several nodes. */
+  /** The number of processes; several processes are nodes. */
   readonly nodes: number
   readonly seed: number
-  /** Between the beginning of one restart and the next. */
+  /** Seconds from the beginning of one restart to the next. */
   readonly restartSeconds?: number
   readonly onRestart?: (figures: Figures) => void
 }
@@ -28,16 +28,16 @@ export interface Options {
 /** Times are milliseconds. */
 export interface Figures extends Findings {
   restarts: number
-  /** How long each restart of the server took. */
+  /** The duration of each restart of the database. */
   readonly awayMillis: Array<number>
-  /** From the beginning of a restart until as much was done in a second as before, less a twentieth. */
+  /** Time from the beginning of a restart until a second reaches the earlier throughput, less a twentieth. */
   readonly backMillis: Array<number>
-  /** What was done for the paced consumers in a second before each restart: requests answered, but not "come back later". */
+  /** Requests of paced consumers per second before each restart. Responses with 503 do not count. */
   readonly perSecond: Array<number>
-  /** The request that took longest, and how long. */
+  /** The slowest request and its duration. */
   slowest: string
   slowestMillis: number
-  /** Requests that were told to come back later. */
+  /** Requests that received a 503. */
   postponed: number
   requests: number
 }
@@ -45,7 +45,7 @@ export interface Figures extends Findings {
 const workers = 12
 const restMillisMax = 60
 const backShare = 0.95
-/** In which the load finds its pace before it is measured. */
+/** The load's warm-up before each measurement. */
 const warmUpMillis = 1_000
 
 export async function databaseRestartProof(options: Options): Promise<Figures> {
@@ -72,8 +72,7 @@ export async function databaseRestartProof(options: Options): Promise<Figures> {
   clients.consumer.onEnd = (exchange) => note(exchange, figures)
   using paced = new Apis(servers.all, keys)
   paced.consumer.onEnd = (exchange) => note(exchange, figures)
-  const sequenceId = await apis.createSequence()
-  const pace = await Pace.begin(paced, [await apis.create("/queues", { sequenceId, name: "paced", admitRate: 0 })])
+  const pace = await Pace.begin(paced, await apis.createQueues(1))
   const load = new Load(clients, ledger, dice, workers, { restMillisMax })
   load.mechanisms = ground.mechanisms
   try {
@@ -103,7 +102,7 @@ export async function databaseRestartProof(options: Options): Promise<Figures> {
   return figures
 }
 
-/** One process on the database, or several nodes. */
+/** Starts one process on the database, or several nodes. */
 async function started(count: number, database: OwnPostgres) {
   if (count > 1) {
     const nodes = await Nodes.make({ count, database })

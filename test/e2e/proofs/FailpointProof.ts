@@ -1,6 +1,6 @@
 /**
- * Lets the server kill itself between deciding, committing and answering, under load: to clients it must look as if
- * nothing had happened but a broken connection.
+ * Makes the server kill itself between decision, commit and response, under load. To clients it must look like a broken
+ * connection only.
  */
 import { fileURLToPath } from "node:url"
 import type { Step } from "../../../src/engine/actor/Failpoint.ts"
@@ -11,12 +11,12 @@ const program = fileURLToPath(new URL("../support/failpointServer.ts", import.me
 const steps: ReadonlyArray<Step> = ["decided", "committed", "answered"]
 
 export interface Figures extends CrashProof.Figures {
-  /** How often each failpoint fired. */
+  /** The number of times that each failpoint fired. */
   readonly fired: { readonly [S in Step]: number }
 }
 
 export interface Options {
-  /** How often each failpoint is to fire. */
+  /** The number of times that each failpoint has to fire. */
   readonly each: number
   readonly seed: number
   readonly secondsMax?: number

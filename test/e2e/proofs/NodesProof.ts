@@ -1,29 +1,29 @@
 /**
- * Nodes that are killed, and that leave in order, one after the other under load of every kind through all of them. What
- * clients were told is held against what is on record; no mechanism may be out of service for long, no timer is forgotten,
- * and whoever follows a place misses nothing of it.
+ * Kills nodes and stops others gracefully, one after another, under load of every kind through all nodes. Compares the
+ * responses that clients received with the journal. No mechanism may be out of service for long, no timer may be lost,
+ * and subscribers must receive every event.
  */
 import { Apis, type Guest } from "../support/Apis.ts"
 import { Dice } from "../support/Dice.ts"
-import { FollowedPlaces } from "../load/FollowedPlaces.ts"
+import { SubscribedPlaces } from "../load/SubscribedPlaces.ts"
 import { type Findings, Ground, noFindings } from "../load/Ground.ts"
 import type { Exchange } from "../support/HttpConnections.ts"
 import { Ledger } from "../load/Ledger.ts"
 import { Load } from "../load/Load.ts"
-import { livingOn, Nodes } from "../support/Nodes.ts"
+import { ownedBy, Nodes } from "../support/Nodes.ts"
 import { PatientConnections } from "../support/PatientConnections.ts"
 import { pause } from "../support/Processes.ts"
 import { Watch } from "./PunctualProof.ts"
 import type { Keys, ServerUnderTest } from "../support/ServerUnderTest.ts"
 
 export interface Options {
-  /** How long nodes are killed, in seconds. */
+  /** Seconds during which nodes are killed. */
   readonly seconds: number
-  /** Nodes that then leave in order, one after the other; all of them if nothing is said. */
+  /** The number of nodes that then stop gracefully, one after another. Default: all. */
   readonly leaves?: number
   readonly seed: number
   readonly nodes?: number
-  /** Between one kill and the next; longer if the record takes longer to be read. */
+  /** Seconds between kills; longer if reading the journal takes longer. */
   readonly killSeconds?: number
   readonly onRound?: (round: Round, figures: Figures) => void
 }
@@ -34,25 +34,25 @@ export type Round = "kill" | "leave"
 export interface Figures extends Findings {
   kills: number
   leaves: number
-  /** The longest wait for an answer in each mechanism whose owner was killed, or left. */
+  /** The longest wait for a response in each mechanism whose owner was killed or left. */
   readonly waits: { readonly [R in Round]: Array<number> }
-  /** How late each timed transition was that was due about when its owner went. */
+  /** The lateness of each timed transition that was due around the time when its owner stopped. */
   readonly late: { readonly [R in Round]: Array<number> }
-  /** Live streams that went on, or were taken up again. */
+  /** Live streams that continued or were resumed. */
   streams: number
-  /** Requests that a node had under way when it was asked to leave. */
+  /** Requests in flight at a node when it received SIGTERM. */
   inFlight: number
-  /** Attempts that were repeated: told to come back later, or sent to a node that was gone. */
+  /** Repeated attempts: refused with 503, or sent to a stopped node. */
   retries: number
   readonly restartMillis: Array<number>
 }
 
 const workers = 16
 const restMillisMax = 40
-/** Queues whose service is watched, and queues whose places are followed: enough that every node has some. */
+/** Queues for measuring waits and streams; enough for every node to own some. */
 const watchedQueues = 24
 const timersPerRound = 12
-/** Kills after which all lasting mechanisms are new, so that what is read back stays small. */
+/** Kills between renewals of the lasting mechanisms, so that their histories stay short. */
 const killsPerDrop = 6
 
 export async function nodesProof(options: Options): Promise<Figures> {
@@ -74,7 +74,9 @@ export async function nodesProof(options: Options): Promise<Figures> {
   const keys = await nodes.all[0]!.createOrganization()
   using apis = new Apis(nodes.all, keys, workers, PatientConnections)
   await using watch = await Watch.open(nodes.all[0]!, apis)
-  const stage = await Stage.make(apis)
+  const sequenceId = await apis.createSequence()
+  const queueIds = await apis.createQueues(watchedQueues, {}, sequenceId)
+  const stage: Stage = { sequenceId, queueIds, guest: await apis.guest() }
   const ground = await Ground.make(apis, dice)
   const ledger = new Ledger()
   using clients = new Apis(nodes.all, keys, workers)
@@ -88,15 +90,7 @@ export async function nodesProof(options: Options): Promise<Figures> {
       const logs = nodes.all.map(({ name, log }) => `${name}:\n${log}`).join("\n")
       throw new Error(`in the round "${round}" of ${node.name}:\n${logs}`, { cause: error })
     }
-    const goOn = await load.paused()
-    try {
-      await ground.check(ledger, figures)
-      if (figures.kills % killsPerDrop === 0) await ground.renewLasting()
-      await ground.addBrief(dice)
-    } finally {
-      goOn()
-    }
-    load.mechanisms = ground.mechanisms
+    await ground.checkUnder(load, ledger, figures, dice, figures.kills % killsPerDrop === 0)
     figures.retries = load.retries
     options.onRound?.(round, figures)
   }
@@ -122,26 +116,11 @@ export async function nodesProof(options: Options): Promise<Figures> {
   return figures
 }
 
-/** What the rounds look at: queues by hand, and a guest who asks there. */
-class Stage {
+/** The queues that the rounds measure, their sequence, and a guest that sends requests to them. */
+interface Stage {
   readonly queueIds: ReadonlyArray<string>
   readonly sequenceId: string
   readonly guest: Guest
-
-  static async make(apis: Apis): Promise<Stage> {
-    const sequenceId = await apis.createSequence()
-    const queueIds: Array<string> = []
-    for (let number = 0; number < watchedQueues; number++) {
-      queueIds.push(await apis.create("/queues", { sequenceId, name: `watched ${number}`, admitRate: 0 }))
-    }
-    return new Stage(sequenceId, queueIds, await apis.guest())
-  }
-
-  private constructor(sequenceId: string, queueIds: ReadonlyArray<string>, guest: Guest) {
-    this.sequenceId = sequenceId
-    this.queueIds = queueIds
-    this.guest = guest
-  }
 }
 
 interface Scene {
@@ -157,17 +136,17 @@ interface Scene {
   readonly figures: Figures
 }
 
-/** One node goes and comes back, and everything it had is looked at meanwhile. */
+/** Stops one node and starts it again. Observes all its mechanisms meanwhile. */
 async function goneAndBack({ round, node, nodes, keys, stage, watch, clients, dice, figures }: Scene): Promise<void> {
   const survivors = nodes.except(node)
   using others = new Apis(survivors, keys, 2 * watchedQueues, PatientConnections)
-  const own = await livingOn(others, node, stage.queueIds)
-  if (own.length === 0) throw new Error(`none of ${watchedQueues} queues lives on ${node.name}`)
-  const places = await FollowedPlaces.open(others, node, survivors, dice.pick(own), dice)
+  const own = await ownedBy(others, node, stage.queueIds)
+  if (own.length === 0) throw new Error(`none of ${watchedQueues} queues are owned by ${node.name}`)
+  const places = await SubscribedPlaces.open(others, node, survivors, dice.pick(own), dice)
 
   const goesAt = Date.now() + 1_200
   const timers = await timersAbout(others, stage.sequenceId, goesAt, dice)
-  const ownTimers = await livingOn(others, node, [...timers.keys()])
+  const ownTimers = await ownedBy(others, node, [...timers.keys()])
   const awaited = ownTimers.map((mechanismId) => ({
     name: round,
     dueAt: timers.get(mechanismId)!,
@@ -183,7 +162,7 @@ async function goneAndBack({ round, node, nodes, keys, stage, watch, clients, di
   else {
     const ending = await node.terminate()
     if (ending.code !== 0)
-      figures.violations.push(`a node that left ended with ${ending.signal ?? ending.code}:\n${node.log}`)
+      figures.violations.push(`a leaving node exited with ${ending.signal ?? ending.code}:\n${node.log}`)
   }
   goneAt = performance.now()
 
@@ -192,17 +171,17 @@ async function goneAndBack({ round, node, nodes, keys, stage, watch, clients, di
     at,
     awaited: { dueAt }
   } of await seen) {
-    if (at === undefined) figures.violations.push(`${round}: a timer was forgotten`)
+    if (at === undefined) figures.violations.push(`${round}: a timer was lost`)
     else figures.late[round].push(at - dueAt)
   }
-  const problems = await places.goOn(round === "kill" ? "cut" : "ended")
+  const problems = await places.resume(round === "kill" ? "cut" : "ended")
   figures.streams += 3
   figures.violations.push(...problems.map((problem) => `${round}: ${problem}`))
   stopWatching()
   figures.restartMillis.push(await node.start())
 }
 
-/** Timed releases that close about when the node goes; the times by their ids. */
+/** Creates timed releases that close around the time when the node stops. Returns their closing times by id. */
 async function timersAbout(
   apis: Apis,
   sequenceId: string,
@@ -218,7 +197,10 @@ async function timersAbout(
   return timers
 }
 
-/** A guest that comes and goes until `isOver` says so of an answered request: its longest wait for an answer, repetitions and all. */
+/**
+ * Enters and leaves repeatedly until `isOver` returns true for a completed request. Returns the guest's longest wait
+ * for a response, retries included.
+ */
 async function longestWait(
   apis: Apis,
   queueId: string,
@@ -237,17 +219,17 @@ async function longestWait(
   }
 }
 
-/** No request fails but those to the node that goes; and of these, where it leaves in order, none that it had begun. */
+/** Reports failed requests. Only requests to the stopping node may fail, and none that a leaving node had started. */
 function watchExchanges({ consumer }: Apis, node: ServerUnderTest, round: Round, figures: Figures): () => void {
   const goesAt = performance.now()
   consumer.onEnd = ({ to, what, sentAt, endedAt, outcome }: Exchange) => {
     const isOfNode = to === node.consumerUrl
-    const wasUnderWay = sentAt < goesAt && endedAt > goesAt
-    if (isOfNode && wasUnderWay && round === "leave") figures.inFlight += 1
-    const mayFail = isOfNode && (round === "kill" || !wasUnderWay)
+    const wasInFlight = sentAt < goesAt && endedAt > goesAt
+    if (isOfNode && wasInFlight && round === "leave") figures.inFlight += 1
+    const mayFail = isOfNode && (round === "kill" || !wasInFlight)
     const hasFailed = typeof outcome === "string" || (outcome >= 500 && outcome !== 503)
     if (hasFailed && !mayFail)
-      figures.violations.push(`${round}: ${what} at ${isOfNode ? "it" : "another node"}: ${outcome}`)
+      figures.violations.push(`${round}: ${what} at ${isOfNode ? "the stopping node" : "another node"}: ${outcome}`)
   }
   return () => (consumer.onEnd = undefined)
 }

@@ -1,30 +1,33 @@
 /**
- * One mechanism among fifty whose journal cannot be read: it fails whenever it is started, is parked alone and shown to
- * operators, and is given another chance by them once its row has been put right. The others are served as before.
+ * Makes the journal of one mechanism among fifty unreadable. The mechanism fails on every start, is parked alone and
+ * reported to operators, and runs again after the correction and `unpark`. The others work as before.
  */
 import { Apis, type Guest } from "../support/Apis.ts"
 import * as FreshDatabase from "../support/FreshDatabase.ts"
-import { livingOn, Nodes } from "../support/Nodes.ts"
+import { ownedBy, Nodes } from "../support/Nodes.ts"
 import { Pace } from "../support/Pace.ts"
 import { PatientConnections } from "../support/PatientConnections.ts"
 import { pause } from "../support/Processes.ts"
 import { ServerUnderTest } from "../support/ServerUnderTest.ts"
 
 export interface Options {
-  /** One process, or several nodes, of which the owner is killed. */
+  /** The number of processes. With several nodes, the owner is killed. */
   readonly nodes: number
-  /** How long the pace is measured, before and after, in seconds. */
+  /** Seconds of each measurement of the pace, before and after the failure. */
   readonly seconds: number
 }
 
 export interface Figures {
   readonly healthy: number
-  /** Requests of steady consumers of the healthy mechanisms that were answered in a second: before, and beside the failing one. */
+  /** Completed requests per second of consumers of the healthy mechanisms: before the failure, and during it. */
   paceBefore: number
-  paceBeside: number
-  /** What the failing mechanism answered meanwhile. */
+  paceDuring: number
+  /** The number of 503 responses of the failing mechanism. */
   refused: number
-  /** From the failing mechanism's first start to its being shown as parked, and from `unpark` to its being served, in milliseconds. */
+  /**
+   * Milliseconds from the failing mechanism's first start to its report as parked, and from `unpark` to its first
+   * response.
+   */
   parkedMillis: number
   servedMillis: number
   readonly violations: Array<string>
@@ -37,7 +40,7 @@ export async function poisonProof({ nodes, seconds }: Options): Promise<Figures>
   const figures: Figures = {
     healthy,
     paceBefore: 0,
-    paceBeside: 0,
+    paceDuring: 0,
     refused: 0,
     parkedMillis: Number.NaN,
     servedMillis: Number.NaN,
@@ -48,7 +51,7 @@ export async function poisonProof({ nodes, seconds }: Options): Promise<Figures>
   const [first] = group.all
   const keys = await first!.createOrganization()
   using all = new Apis(group.all, keys, 16, PatientConnections)
-  const queueIds = await queues(all)
+  const queueIds = await all.createQueues(healthy + 1)
   const guest = await all.guest()
   const [poisonId, ...others] = queueIds
   for (const entering of [guest, await all.guest(), await all.guest()]) await all.enter(poisonId!, entering)
@@ -61,17 +64,17 @@ export async function poisonProof({ nodes, seconds }: Options): Promise<Figures>
   using apis = new Apis(left, keys, 16)
   using patient = new Apis(left, keys, 16, PatientConnections)
   if (nodes === 1) await owner.start()
-  // Taken over, or restored: from here on it fails.
+  // After a takeover or restart, the mechanism fails.
   await Promise.all(others.map((id) => patient.status(id, guest)))
   const begun = performance.now()
-  const asking = { isOver: false }
-  const refusals = askAgainAndAgain(apis, poisonId!, guest, asking)
-  const noted = untilNoted(first!, poisonId!).then(() => (figures.parkedMillis = performance.now() - begun))
-  figures.paceBeside = await paceOf(patient, others, seconds)
-  await noted
+  const polling = { isOver: false }
+  const refusals = pollStatus(apis, poisonId!, guest, polling)
+  const recorded = untilRecorded(first!, poisonId!).then(() => (figures.parkedMillis = performance.now() - begun))
+  figures.paceDuring = await paceOf(patient, others, seconds)
+  await recorded
   const home = await parkedAt(left, poisonId!, figures)
   await examine(home, left, keys, poisonId!, figures)
-  asking.isOver = true
+  polling.isOver = true
   figures.refused = await refusals
 
   await good.restore()
@@ -81,23 +84,14 @@ export async function poisonProof({ nodes, seconds }: Options): Promise<Figures>
   figures.servedMillis = performance.now() - unparkedAt
   const { counts, parked } = await patient.live(poisonId!)
   if (parked || counts["QUEUED"] !== 3)
-    figures.violations.push(`put right, it shows ${JSON.stringify({ parked, counts })}`)
+    figures.violations.push(`after the correction the mechanism shows ${JSON.stringify({ parked, counts })}`)
   await until(async () => (await listed(home)).length === 0)
   return figures
 }
 
-async function queues(apis: Apis): Promise<ReadonlyArray<string>> {
-  const sequenceId = await apis.createSequence()
-  const ids: Array<string> = []
-  for (let number = 0; number <= healthy; number++) {
-    ids.push(await apis.create("/queues", { sequenceId, name: `queue ${number}`, admitRate: 0 }))
-  }
-  return ids
-}
-
 async function ownerOf(id: string, apis: Apis, servers: ReadonlyArray<ServerUnderTest>): Promise<ServerUnderTest> {
-  for (const server of servers) if ((await livingOn(apis, server, [id])).length > 0) return server
-  throw new Error(`nobody owns ${id}`)
+  for (const server of servers) if ((await ownedBy(apis, server, [id])).length > 0) return server
+  throw new Error(`no server owns ${id}`)
 }
 
 async function paceOf(apis: Apis, queueIds: ReadonlyArray<string>, seconds: number): Promise<number> {
@@ -108,7 +102,7 @@ async function paceOf(apis: Apis, queueIds: ReadonlyArray<string>, seconds: numb
   return pace.perWindow(begun, begun + seconds * 1_000)
 }
 
-/** Makes an event of the mechanism unreadable; answers how to put it right. */
+/** Makes an event of the mechanism unreadable. Returns a function that restores it. */
 async function garble({ database }: ServerUnderTest, id: string) {
   const write = (from: string, to: string) =>
     FreshDatabase.query(
@@ -119,19 +113,19 @@ async function garble({ database }: ServerUnderTest, id: string) {
   return { restore: () => write("Garbled", "Entered") }
 }
 
-/** A consumer of the failing mechanism who does not give up; how often it was told to come back later. */
-async function askAgainAndAgain(apis: Apis, id: string, guest: Guest, asking: { isOver: boolean }): Promise<number> {
+/** Reads a place of the failing mechanism repeatedly. Returns the number of 503 responses. */
+async function pollStatus(apis: Apis, id: string, guest: Guest, polling: { isOver: boolean }): Promise<number> {
   let refused = 0
-  for (; !asking.isOver; await pause(20)) {
+  for (; !polling.isOver; await pause(20)) {
     const answer = await apis.status(id, guest).catch(() => undefined)
     if (answer?.status === 503) refused += 1
-    else if (answer !== undefined) throw new Error(`what cannot be read answered ${answer.status}`)
+    else if (answer !== undefined) throw new Error(`the unreadable mechanism returned ${answer.status}`)
   }
   return refused
 }
 
-/** Returns once it is noted in the database that the mechanism is parked, which costs less than the command that shows it. */
-const untilNoted = ({ database }: ServerUnderTest, id: string): Promise<void> =>
+/** Waits until the database records the mechanism as parked. This is cheaper than the command that lists it. */
+const untilRecorded = ({ database }: ServerUnderTest, id: string): Promise<void> =>
   until(async () => {
     const found = await FreshDatabase.query(
       database.url!,
@@ -140,17 +134,18 @@ const untilNoted = ({ database }: ServerUnderTest, id: string): Promise<void> =>
     return found.length > 0
   })
 
-/** The one of the processes that the command line shows as having parked the mechanism. */
+/** Returns the process that parked the mechanism, according to the command line. */
 async function parkedAt(servers: ReadonlyArray<ServerUnderTest>, id: string, figures: Figures) {
   const found = await listed(servers[0]!)
-  if (found.length !== 1 || found[0]!.mechanismId !== id) throw new Error(`parked are: ${JSON.stringify(found)}`)
+  if (found.length !== 1 || found[0]!.mechanismId !== id)
+    throw new Error(`the parked mechanisms are: ${JSON.stringify(found)}`)
   const home = servers.find(({ name }) => name === found[0]!.node)
-  if (home === undefined) throw new Error(`it is parked at ${found[0]!.node}, which does not run`)
-  if (!found[0]!.cause.includes("Garbled")) figures.violations.push(`it is said to have failed of: ${found[0]!.cause}`)
+  if (home === undefined) throw new Error(`the mechanism is parked at ${found[0]!.node}, which does not run`)
+  if (!found[0]!.cause.includes("Garbled")) figures.violations.push(`the reported cause is: ${found[0]!.cause}`)
   return home
 }
 
-/** What operators are shown. */
+/** Checks the reports that operators read. */
 async function examine(
   home: ServerUnderTest,
   servers: ReadonlyArray<ServerUnderTest>,
@@ -162,7 +157,7 @@ async function examine(
     using apis = new Apis(server, keys, 2, PatientConnections)
     const { status, body } = await apis.admin.send({ method: "GET", path: "/ready" })
     const isRemarked = body.remarks?.["parked mechanisms"] !== undefined
-    if (status !== 200) violations.push(`/ready of ${server.name} answered ${status}: ${JSON.stringify(body)}`)
+    if (status !== 200) violations.push(`/ready of ${server.name} returned ${status}: ${JSON.stringify(body)}`)
     if (isRemarked !== (server === home)) violations.push(`/ready of ${server.name} says ${JSON.stringify(body)}`)
     const live = await apis.live(id)
     if (!live.parked) violations.push(`the Admin API of ${server.name} shows ${JSON.stringify(live)}`)
@@ -180,6 +175,7 @@ const listed = async (server: ServerUnderTest): Promise<ReadonlyArray<Listed>> =
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   for (const begun = performance.now(); !(await condition()); await pause(100)) {
-    if (performance.now() - begun > patienceMillis) throw new Error(`not within ${patienceMillis} ms: ${condition}`)
+    if (performance.now() - begun > patienceMillis)
+      throw new Error(`condition not met within ${patienceMillis} ms: ${condition}`)
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Everything that time alone brings happens at its time with nobody calling: while the server runs, and, where it was down
- * at that time, when it is back. The truth is when an event could be read in the database by others, or what a request was
- * answered; for messages, when they were sent.
+ * Checks that every timed transition happens at its time without a request: while the server runs, and after its return
+ * if it was down at the time. A transition has happened when another connection can read its event or when a request
+ * succeeds; for messages, at their sending time.
  */
 import { Client } from "pg"
 import { Apis, Unexpected } from "../support/Apis.ts"
@@ -11,53 +11,53 @@ import { pause } from "../support/Processes.ts"
 import { ServerUnderTest } from "../support/ServerUnderTest.ts"
 import { type Awaited, slotEnd, Stage, transitions } from "../load/Transitions.ts"
 
-/** How late each transition of a name was, in milliseconds. */
+/** The lateness of each transition of a name, in milliseconds. */
 export interface Lateness {
   readonly name: string
   /** After its time, while the server ran. */
   readonly live: Array<number>
-  /** After the server, which was down at its time, listened again; 0: it had happened by then. */
+  /** After the restarted server listened, for a transition due during the downtime; 0 if it had already happened. */
   readonly afterListening: Array<number>
-  /** The same after `/ready` said yes. */
+  /** The same after `/ready` succeeded. */
   readonly afterReady: Array<number>
 }
 
 export interface Figures {
   readonly lateness: Map<string, Lateness>
-  /** From the process's start to listening, and to ready, in milliseconds. */
+  /** Milliseconds from the process's start to listening and to ready. */
   readonly starts: Array<{ readonly listening: number; readonly ready: number }>
-  /** By how much a timer of this process was late at worst, for comparison. */
+  /** The largest lateness of a timer in this process, for comparison. */
   ownTimerMillis: number
   readonly violations: Array<string>
 }
 
 export interface Options {
   readonly rounds: number
-  /** Of each transition in one round, and again for the downtime. */
+  /** The number of each transition in one round, and again for the downtime. */
   readonly each: number
   readonly seed: number
-  /** Slots last a minute at least; without them a round is over sooner. */
+  /** Whether to include slots, which last at least a minute. A round without them is shorter. */
   readonly withSlots: boolean
 }
 
-/** What happens later than this, or not at all, is given up. */
+/** A later transition counts as missing. */
 const patienceMillis = 8_000
-/** For making everything ready: this, and as much again for each of the transitions. */
+/** Time for the preparation: this value, and once more for each set of transitions. */
 const preparingMillis = 4_000
 const preparingAtOnce = 6
 const attemptsMax = 3
-/** The transitions of one time lie so far apart. */
+/** The length of the span in which transitions are due. */
 const windowMillis = 5_000
-/** Between the last of the time and the kill, and between the last of the downtime and the start. */
+/** Time between the last transition and the kill, and between the last one of the downtime and the start. */
 const marginMillis = 1_500
 const journalLookMillis = 10
 const answerLookMillis = 5
-/** Before its time somebody asks already: then it must not have happened. */
+/** Checks begin this long before the due time, when a transition must not have happened yet. */
 const earlyMillis = 60
 const secondMillis = 1_000
 const minuteMillis = 60_000
 
-/** Fails only if something cannot be made ready. */
+/** Runs the proof. Throws only if a transition cannot be prepared. */
 export async function punctualProof({ rounds, each, seed, withSlots }: Options): Promise<Figures> {
   const dice = new Dice(seed)
   await using server = await ServerUnderTest.make()
@@ -92,12 +92,12 @@ interface Span {
   readonly until: number
 }
 
-/** A span of time, and what is due in it. */
+/** A span of time, with the transitions due in it. */
 interface Due extends Span {
   readonly awaited: ReadonlyArray<Awaited>
 }
 
-/** Everything made ready; where that took too long, with more time once more. */
+/** Prepares all transitions. Repeats with more time if the preparation took too long. */
 async function prepared(
   stage: Stage,
   dice: Dice,
@@ -116,17 +116,17 @@ async function prepared(
     await Promise.all(Array.from({ length: preparingAtOnce }, work))
     if (Date.now() < live.from - secondMillis) return { live: both[0]!, down: both[1]! }
   }
-  throw new Error("preparing took too long: this machine is too busy")
+  throw new Error("the preparation took too long: this machine is too busy")
 }
 
-/** One of each transition, at any time within the span. */
+/** Returns one task for each transition, at a random time within the span. */
 const tasksFor = (stage: Stage, dice: Dice, span: Span & { awaited: Array<Awaited> }, withSlots: boolean) =>
   Object.entries(withSlots ? { ...transitions, "a slot ends": slotEnd } : transitions).map(([name, make]) => {
     const at = make === slotEnd ? span.until : dice.between(span.from, span.until)
     return async () => void span.awaited.push(...(await make(stage, at)).map((one) => ({ name, ...one })))
   })
 
-/** The times in which transitions are due while the server runs, and while it is down. */
+/** Returns the spans in which transitions are due while the server runs and while it is down. */
 function spans(preparingMillis: number, withSlots: boolean): { readonly live: Span; readonly down: Span } {
   const soonest = Date.now() + preparingMillis
   const at = (until: number) => ({ from: until - windowMillis, until })
@@ -135,7 +135,7 @@ function spans(preparingMillis: number, withSlots: boolean): { readonly live: Sp
   return { live: at(end), down: at(end + minuteMillis) }
 }
 
-/** What was awaited, and when it was seen; undefined: not in time. */
+/** An awaited transition with the time of its observation; undefined if it was not observed in time. */
 interface Seen {
   readonly awaited: Awaited
   readonly at: number | undefined
@@ -149,8 +149,8 @@ function note({ lateness, violations }: Figures, seen: ReadonlyArray<Seen>, star
       figures = { name, live: [], afterListening: [], afterReady: [] }
       lateness.set(name, figures)
     }
-    if (at === undefined) violations.push(`${name}: not seen within ${patienceMillis} ms`)
-    else if (at < dueAt) violations.push(`${name}: ${dueAt - at} ms too early`)
+    if (at === undefined) violations.push(`${name}: not observed within ${patienceMillis} ms`)
+    else if (at < dueAt) violations.push(`${name}: ${dueAt - at} ms early`)
     else if (start === undefined) figures.live.push(at - dueAt)
     else {
       figures.afterListening.push(Math.max(0, at - start.listening))
@@ -165,7 +165,7 @@ interface Start {
   readonly ready: number
 }
 
-/** When the server that is being started listens, and is ready: milliseconds since the epoch. */
+/** Returns the times when a starting server listens and is ready, in milliseconds since the epoch. */
 function beginnings(server: ServerUnderTest) {
   const probes = new HttpConnections(server.adminUrl, 1)
   const first = async (isEnough: (status: number) => boolean): Promise<number> => {
@@ -180,7 +180,7 @@ function beginnings(server: ServerUnderTest) {
   return { begun: Date.now(), listening, ready }
 }
 
-/** Looks for what is awaited where it shows. */
+/** Observes awaited transitions. */
 export class Watch {
   private readonly apis: Apis
   private readonly database: Client
@@ -202,7 +202,7 @@ export class Watch {
     await this.database.end()
   }
 
-  /** When each was seen; those that were due before `from` are looked for from then on. */
+  /** Returns the time of each observation. Observation of transitions due before `from` starts at `from`. */
   async awaitAll(awaited: ReadonlyArray<Awaited>, from: number): Promise<ReadonlyArray<Seen>> {
     const inJournal = awaited.filter(({ shows }) => shows.in === "journal")
     const others = awaited.filter(({ shows }) => shows.in !== "journal")
@@ -213,7 +213,7 @@ export class Watch {
     return [...seen, ...rest]
   }
 
-  /** One query at a time for all that are due about now. */
+  /** Sends one query at a time, for all transitions due about now. */
   private async journal(awaited: ReadonlyArray<Awaited>, from: number): Promise<ReadonlyArray<Seen>> {
     const seen: Array<Seen> = []
     let left = awaited.map((one) => ({ awaited: one, ...(one.shows as Extract<Awaited["shows"], { in: "journal" }>) }))
@@ -251,16 +251,16 @@ export class Watch {
 
   private async answer(awaited: Awaited, from: number): Promise<Seen> {
     const { dueAt, shows } = awaited
-    const { ask } = shows as Extract<Awaited["shows"], { in: "answer" }>
+    const { hasHappened } = shows as Extract<Awaited["shows"], { in: "answer" }>
     await until(Math.max(dueAt, from) - earlyMillis)
     while (Date.now() <= Math.max(dueAt, from) + patienceMillis) {
-      if (await ask().catch(() => false)) return { awaited, at: Date.now() }
+      if (await hasHappened().catch(() => false)) return { awaited, at: Date.now() }
       await pause(answerLookMillis)
     }
     return { awaited, at: undefined }
   }
 
-  /** The outbox says itself when a message was sent. */
+  /** The outbox records the sending time of a message. */
   private async outbox(awaited: Awaited, from: number): Promise<Seen> {
     const { dueAt, shows } = awaited
     const { to } = shows as Extract<Awaited["shows"], { in: "outbox" }>
@@ -273,7 +273,7 @@ export class Watch {
   }
 }
 
-/** Watches how late this process's own timers are; the answer ends that. */
+/** Measures the lateness of this process's timers. Returns a function that stops. */
 function watchOwnTimer(figures: Figures): () => void {
   const intervalMillis = 20
   let at = performance.now()

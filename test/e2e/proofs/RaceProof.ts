@@ -1,6 +1,7 @@
 /**
- * A hundred consumers race for ten units: of a timed release, of a dutch auction, of an appointment's slot. In some races
- * the server is killed in the middle; whoever got no answer tries again. Exactly ten have one in the end.
+ * A hundred consumers race for ten units of a timed release, of a Dutch auction or of an appointment's slot. In some
+ * races the server is killed, and consumers without a response retry. In the end exactly ten consumers must have a
+ * unit.
  */
 import { Apis, type Guest, Unexpected } from "../support/Apis.ts"
 import { Dice } from "../support/Dice.ts"
@@ -11,7 +12,7 @@ import { ServerUnderTest } from "../support/ServerUnderTest.ts"
 export interface Figures {
   races: number
   kills: number
-  /** Attempts that got no answer, or a 503, and were made again. */
+  /** Attempts without a response, or with a 503, that were repeated. */
   repeated: number
   readonly violations: Array<string>
 }
@@ -24,14 +25,14 @@ const attemptsMax = 100
 /** One kind of race. */
 interface Course {
   readonly name: string
-  /** Creates what is raced for; answers its path on the Consumer API. */
+  /** Creates the mechanism. Returns its path on the Consumer API. */
   readonly create: (apis: Apis, sequenceId: string) => Promise<string>
-  /** The action and the body with which a consumer tries to get a unit. */
+  /** Returns the action and body of a consumer's attempt to obtain a unit. */
   readonly attempt: (apis: Apis, path: string) => Promise<{ readonly action: string; readonly body?: object }>
-  /** Where a consumer sees what it has, and the status of one who has a unit. */
+  /** The path of a consumer's place, and its status with a unit. */
   readonly look: string
   readonly has: string
-  /** What those who came too late are told. */
+  /** The error code for late consumers. */
   readonly refusal: string
 }
 
@@ -82,7 +83,7 @@ const courses: ReadonlyArray<Course> = [
   }
 ]
 
-/** Runs `races` races of each kind; the server is killed in every third. */
+/** Runs `races` races of each kind. The server is killed in every third. */
 export async function raceProof(options: { readonly races: number; readonly seed: number }): Promise<Figures> {
   const dice = new Dice(options.seed)
   await using server = await ServerUnderTest.make()
@@ -135,16 +136,18 @@ async function run(course: Course, { server, apis, guests, sequenceId, killAfter
     )
   )
   figures.races += 1
-  const told = answers.filter(({ status }) => status === 200).length
+  const acknowledged = answers.filter(({ status }) => status === 200).length
   const having = looks.filter(({ body }) => body.status === course.has).length
   const late = answers.filter(({ status, body }) => status === 409 && body.code === course.refusal).length
-  if (told !== units || having !== units || late !== racers - units) {
+  if (acknowledged !== units || having !== units || late !== racers - units) {
     const killed = killAfterMillis === undefined ? "" : `, killed after ${killAfterMillis} ms`
-    figures.violations.push(`${course.name}${killed}: ${told} were told so, ${having} have one, ${late} came too late`)
+    figures.violations.push(
+      `${course.name}${killed}: ${acknowledged} acknowledged, ${having} with a unit, ${late} refused as late`
+    )
   }
 }
 
-/** Tries until there is an answer that stands. */
+/** Repeats a request until its response is not a 503. */
 async function insist(figures: Figures, send: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
   for (let attempt = 1; attempt < attemptsMax; attempt++) {
     const answer = await send().catch(() => undefined)

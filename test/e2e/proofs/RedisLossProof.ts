@@ -1,9 +1,9 @@
 /**
- * Two servers share an organization's limits through one Redis while consumers press to get in, and Redis is flushed,
- * paused and killed under them. No answer and no record may be wrong for it; each server holds to the limits by itself
- * while Redis is away, and both together once it is back.
+ * Two servers share an organization's limits through one Redis under heavy load, while Redis is flushed, suspended and
+ * killed. No response and no record may be wrong. Each server applies the limits alone while Redis is away, and both
+ * together once it is back.
  *
- * Each server serves a queue of its own, as a mechanism belongs to one process; unless they are nodes.
+ * Each server has its own queue, because a mechanism belongs to one process, unless the servers are nodes.
  */
 import { Effect, Exit, Scope } from "effect"
 import { type OwnServer, ownServer } from "../../http/limits/redisFixture.ts"
@@ -18,19 +18,19 @@ import { pause } from "../support/Processes.ts"
 import { type Keys, ServerUnderTest } from "../support/ServerUnderTest.ts"
 
 export interface Figures {
-  /** Times that Redis was flushed, paused or killed. */
+  /** The number of times that Redis was flushed, suspended or killed. */
   losses: number
-  /** Entries that were let in. */
+  /** Accepted entries. */
   entries: number
-  /** Entries that were refused for the limit. */
+  /** Entries refused by the limit. */
   refused: number
-  /** Whole seconds in which both servers reached Redis, and how many entries they let in together: least and most. */
+  /** Whole seconds in which both servers reached Redis, with the least and most entries that both accepted together. */
   readonly shared: Span
-  /** Whole seconds in which Redis was away for both, and how many entries they let in together. */
+  /** Whole seconds in which Redis was away for both, with the least and most entries that both accepted together. */
   readonly alone: Span
-  /** The most that one server let in within a second, whatever Redis did. */
+  /** The most entries that one server accepted within a second, in any state of Redis. */
   mostOfOne: number
-  /** Acknowledged writes, and those of them that are not on record. */
+  /** Acknowledged writes, and those missing from the journal. */
   acknowledged: number
   lost: number
   readonly violations: Array<string>
@@ -42,16 +42,16 @@ interface Span {
   most: number
 }
 
-/** What each server may let in a second, and both together. */
+/** The limit of each server per second, and of both together. */
 export const entriesPerSecond = 30
 
-/** The second limit is never reached, but counted. */
+/** The second limit is counted but never reached. */
 const rateLimits = { queueEntriesPerSecond: entriesPerSecond, consumerApiPerMinute: 600_000 }
 
 const workersPerServer = 20
 const spellMillis = 2_800
 
-/** In which a server that waits for an answer of Redis finds out that there is none. */
+/** Time in which a server that waits for Redis notices its absence. */
 const findingOutMillis = 800
 
 /** One server with its queue and its part of the load. */
@@ -60,18 +60,18 @@ interface Side {
   readonly apis: Apis
   readonly queueId: string
   readonly ledger: Ledger
-  /** Entries let in, by the second that they were counted in, which is told by its end. */
+  /** Accepted entries by the end of the second in which they were counted. */
   readonly passed: Map<number, number>
 }
 
-/** A stretch of time in which Redis was there for both servers, or away for both, in milliseconds. */
+/** A span of time in which Redis was available to both servers, or to neither, in milliseconds. */
 interface Spell {
   readonly kind: "shared" | "alone"
   readonly from: number
   readonly until: number
 }
 
-/** What is done to Redis for a while. */
+/** The faults of Redis. */
 const losses = {
   flush: async (redis: OwnServer) => {
     for (let flushes = 0; flushes < 5; flushes++) {
@@ -94,11 +94,11 @@ const losses = {
 export interface Options {
   readonly rounds: number
   readonly seed: number
-  /** The servers are nodes, and serve both queues together. */
+  /** Whether the servers are nodes and serve both queues together. */
   readonly areNodes?: boolean
 }
 
-/** Each round flushes, pauses and kills Redis once, in an order of chance. */
+/** Each round flushes, suspends and kills Redis once, in random sequence. */
 export async function redisLossProof(options: Options): Promise<Figures> {
   const dice = new Dice(options.seed)
   const scope = Effect.runSync(Scope.make())
@@ -106,7 +106,7 @@ export async function redisLossProof(options: Options): Promise<Figures> {
     const redis = await Effect.runPromise(Scope.provide(ownServer, scope))
     const settings = async () => ({ REDIS_URL: redis.url, ...(options.areNodes === true && (await nodeSettings())) })
     await using one = await ServerUnderTest.make({ settings: await settings() })
-    await using other = await ServerUnderTest.make({ settings: await settings(), beside: one })
+    await using other = await ServerUnderTest.make({ settings: await settings(), sharing: one })
     await one.start()
     const [keys] = await Promise.all([limitedOrganization(one), other.start()])
     using apisOfOne = new Apis(one, keys, workersPerServer)
@@ -131,7 +131,7 @@ export async function redisLossProof(options: Options): Promise<Figures> {
   }
 }
 
-/** An organization with the limits; made before any server has heard of it. */
+/** Creates an organization with the limits, before any server has cached it. */
 async function limitedOrganization(server: ServerUnderTest): Promise<Keys> {
   const { url } = server.database
   if (url === undefined) throw new Error("this needs a Postgres server; set DATABASE_URL")
@@ -145,16 +145,15 @@ async function limitedOrganization(server: ServerUnderTest): Promise<Keys> {
 }
 
 async function sideOf(server: ServerUnderTest, apis: Apis): Promise<Side> {
-  const sequenceId = await apis.createSequence()
-  const queueId = await apis.create("/queues", { sequenceId, name: "redis loss", admitRate: 0 })
+  const [queueId] = (await apis.createQueues(1)) as [string]
   return { server, apis, queueId, ledger: new Ledger(), passed: new Map() }
 }
 
-/** Waits until both servers reach Redis, and lets them share their counts for a while. */
+/** Waits until both servers reach Redis, then lets them share their counts for a while. */
 async function sharedSpell(sides: ReadonlyArray<Side>): Promise<Spell> {
   for (const { apis } of sides) {
     for (const begun = performance.now(); !(await reachesRedis(apis)); await pause(50)) {
-      if (performance.now() - begun > 15_000) throw new Error("a server does not find Redis again")
+      if (performance.now() - begun > 15_000) throw new Error("a server does not reconnect to Redis")
     }
   }
   const from = Date.now()
@@ -167,7 +166,7 @@ async function reachesRedis({ admin }: Apis): Promise<boolean> {
   return status === 200 && body.remarks?.["redis"] === undefined
 }
 
-/** Consumers who press to get in, are served and come again. */
+/** Consumers that enter under the limit, are served and return. */
 class Load {
   refused = 0
   readonly violations: Array<string> = []
@@ -191,7 +190,7 @@ class Load {
     }
   }
 
-  /** One guest, who comes up to three times. */
+  /** Runs up to three visits of one guest. */
   private async visit(side: Side): Promise<void> {
     const { apis, queueId } = side
     const guest = await apis.guest()
@@ -213,14 +212,14 @@ class Load {
     }
   }
 
-  /** Tries until it is let in; false if the load ends before. */
+  /** Retries until the entry is accepted. Returns false if the load ends before. */
   private async enter(side: Side, guest: Guest): Promise<boolean> {
     while (!this.isStopped) {
       const answer = await side.apis.enter(side.queueId, guest)
-      const told = (figure: string) => Number(answer.headers[`x-ratelimit-${figure}`])
-      if (told("limit") !== entriesPerSecond) this.violations.push(`a limit of ${told("limit")} was told`)
+      const header = (figure: string) => Number(answer.headers[`x-ratelimit-${figure}`])
+      if (header("limit") !== entriesPerSecond) this.violations.push(`the limit header is ${header("limit")}`)
       if (answer.status !== 429) {
-        const second = told("reset")
+        const second = header("reset")
         side.passed.set(second, (side.passed.get(second) ?? 0) + 1)
         this.note("write", side, guest, answer)
         return true
@@ -231,14 +230,14 @@ class Load {
     return false
   }
 
-  /** Nobody here asks for what cannot be. */
+  /** Records a response. No request here may conflict with the state of its place. */
   private note(kind: "read" | "write", { ledger, queueId }: Side, guest: Guest, answer: HttpAnswer): void {
-    if (answer.status === 409) this.violations.push(`${kind} answered 409: ${JSON.stringify(answer.body)}`)
+    if (answer.status === 409) this.violations.push(`${kind} returned 409: ${JSON.stringify(answer.body)}`)
     ledger.note(kind, queueId, guest.consumerId, answer)
   }
 }
 
-/** Compares what was told with what is on record, and counts what was let in. */
+/** Compares the responses with the journal, and counts the accepted entries. */
 async function judged(
   sides: ReadonlyArray<Side>,
   spells: ReadonlyArray<Spell>,
@@ -263,13 +262,13 @@ async function judged(
     figures.lost += ledger.missing(queueId, history).length
     figures.violations.push(...ledger.unexpected, ...read(history).violations)
     figures.violations.push(...projectionErrors(history, history.length, await apis.places(queueId)))
-    if (ledger.overtaken > 0) figures.violations.push(`${ledger.overtaken} were overtaken`)
+    if (ledger.overtaken > 0) figures.violations.push(`${ledger.overtaken} positions increased`)
     if (!server.isRunning) figures.violations.push(`a server has ended:\n${server.log}`)
   }
   return figures
 }
 
-/** How much was let in together in each whole second of the spells of a kind. */
+/** Returns the entries that both servers accepted in each whole second of the spells of a kind. */
 function together(sides: ReadonlyArray<Side>, spells: ReadonlyArray<Spell>, kind: Spell["kind"]): Span {
   const sums: Array<number> = []
   for (const { from, until } of spells.filter((spell) => spell.kind === kind)) {

@@ -1,6 +1,6 @@
 /**
- * Cuts connections right after the request was written, so that nobody knows whether it took effect, and sends the
- * request again: whatever was done twice would show on record.
+ * Cuts connections right after the request is written, when the client cannot know whether it took effect, and sends
+ * the request again. The journal would show a repeated effect.
  */
 import { Apis, type Guest } from "../support/Apis.ts"
 import { Dice } from "../support/Dice.ts"
@@ -12,11 +12,13 @@ import { ServerUnderTest } from "../support/ServerUnderTest.ts"
 export interface Figures {
   /** Requests whose connection was cut. */
   cut: number
-  /** Of those, the ones that had taken effect when they were sent again. */
+  /** Cut requests that had already taken effect before the retry. */
   effective: number
-  /** Effects on record that a retry repeated: the same change of a place twice, with nothing between. */
+  /** Repeated effects in the journal: the same change of a place twice in succession. */
   duplicates: number
-  /** Entries that were cut, lay somewhere, and came after their consumer had left: then it stands in the queue anew. */
+  /**
+   * Cut entries that the server processed after their consumer had left, so that the consumer is in the queue again.
+   */
   late: number
   readonly violations: Array<string>
 }
@@ -24,18 +26,17 @@ export interface Figures {
 const workers = 48
 const cutMillisMax = 12
 
-/** Cuts about as many requests as are asked for. */
+/** Cuts about `cuts` requests. */
 export async function retryProof(options: { readonly cuts: number; readonly seed: number }): Promise<Figures> {
   const dice = new Dice(options.seed)
   await using server = await ServerUnderTest.make()
   await server.start()
   using apis = new Apis(server, await server.createOrganization(), workers)
-  const sequenceId = await apis.createSequence()
-  const queueId = await apis.create("/queues", { sequenceId, name: "retries", admitRate: 0 })
+  const [queueId] = (await apis.createQueues(1)) as [string]
   const figures: Figures = { cut: 0, effective: 0, duplicates: 0, late: 0, violations: [] }
   const sentAgain = new Map<string, number>()
 
-  /** Sends a request, cuts it, up to three times; then sends it to the end. */
+  /** Sends a request and cuts it up to three times, then sends it completely. */
   const insist = async (type: string, guest: Guest, message: HttpRequest): Promise<void> => {
     for (let cuts = dice.between(1, 3); cuts > 0; cuts--) {
       await apis.consumer.sendAndCut(message, dice.between(0, cutMillisMax))
@@ -44,7 +45,7 @@ export async function retryProof(options: { readonly cuts: number; readonly seed
     sentAgain.set(`${type} ${guest.consumerId}`, Date.now())
     const answer = await apis.consumer.send(message)
     if (answer.status !== 200) {
-      figures.violations.push(`${type} again answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+      figures.violations.push(`${type} retry returned ${answer.status}: ${JSON.stringify(answer.body)}`)
     }
   }
 
@@ -83,7 +84,7 @@ export async function retryProof(options: { readonly cuts: number; readonly seed
   return figures
 }
 
-/** Nobody here does anything twice on purpose. */
+/** Counts repeated effects. No client here repeats an action on purpose. */
 function repeatedIn(history: ReadonlyArray<Recorded>): { readonly duplicates: number; readonly late: number } {
   const last = new Map<string, string>()
   let duplicates = 0

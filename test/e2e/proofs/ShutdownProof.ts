@@ -1,7 +1,7 @@
 /**
- * Stops the server in order while it is under load: whoever had sent a request gets an answer, whoever follows a place sees
- * its stream end and not break, `/ready` says that it is over, the process ends by itself with success, and all that was
- * acknowledged is there afterwards. The server is started by `npm start`, and npm alone gets the signal.
+ * Stops the server gracefully under load. All requests in flight receive a response, and live streams end without an
+ * error. `/ready` reports the shutdown, and the process exits with success. Everything acknowledged is still there
+ * afterwards. `npm start` starts the server, and only npm receives the signal.
  */
 import { Effect } from "effect"
 import { openStream } from "../../http/support/eventStream.ts"
@@ -15,33 +15,33 @@ import { ServerUnderTest } from "../support/ServerUnderTest.ts"
 
 export interface Figures {
   rounds: number
-  /** Requests that were under way when the process was asked to end. */
+  /** Requests in flight when the process received SIGTERM. */
   inFlight: number
-  /** Of those, the ones whose connection broke, or that were answered with an error. */
+  /** Requests in flight whose connection broke or that received an error. */
   failed: number
-  /** Of those, the ones that were told to come back later. */
+  /** Requests in flight that received a 503. */
   postponed: number
-  /** Live streams that were open then. */
+  /** Live streams open at that time. */
   streams: number
-  /** Of those, the ones that were told something before, and ended in order. */
+  /** Live streams that received an event and ended without an error. */
   ended: number
-  /** Rounds in which `/ready` was seen to answer 503. */
+  /** Rounds in which `/ready` returned 503. */
   seenDraining: number
-  /** From SIGTERM to the end of the process, in milliseconds. */
+  /** Milliseconds from SIGTERM to the exit of the process. */
   readonly millis: Array<number>
   acknowledged: number
   lost: number
   readonly violations: Array<string>
 }
 
-/** A request on its way. */
+/** A request in flight. */
 interface Pending {
   readonly sentAt: number
   readonly what: string
 }
 
 const workers = 32
-const followers = 20
+const subscribers = 20
 
 export async function shutdownProof(options: { readonly rounds: number; readonly seed: number }): Promise<Figures> {
   const dice = new Dice(options.seed)
@@ -49,8 +49,7 @@ export async function shutdownProof(options: { readonly rounds: number; readonly
   await server.startByNpm()
   const keys = await server.createOrganization()
   using apis = new Apis(server, keys, workers)
-  const sequenceId = await apis.createSequence()
-  const queueId = await apis.create("/queues", { sequenceId, name: "shutdown", admitRate: 6_000 })
+  const [queueId] = (await apis.createQueues(1, { admitRate: 6_000 })) as [string]
   const ledger = new Ledger()
   const figures: Figures = {
     rounds: 0,
@@ -90,7 +89,7 @@ async function stopUnderLoad(
   const pending = new Set<Pending>()
   let stoppedAt = Infinity
 
-  /** Sends and accounts for one request; true if the sender may go on. */
+  /** Sends one request and records its result. Returns undefined if the sender has to stop. */
   const account = async (what: string, send: () => Promise<HttpAnswer>): Promise<HttpAnswer | undefined> => {
     const request: Pending = { sentAt: performance.now(), what }
     pending.add(request)
@@ -98,7 +97,7 @@ async function stopUnderLoad(
       const answer = await send()
       if (request.sentAt < stoppedAt && answer.status >= 500) {
         if (answer.status === 503) figures.postponed += 1
-        else fail(`${what} answered ${answer.status}`)
+        else fail(`${what} returned ${answer.status}`)
       }
       return answer
     } catch (error) {
@@ -124,11 +123,11 @@ async function stopUnderLoad(
   }
   const load = Array.from({ length: workers }, work)
 
-  const follow = async () => {
+  const subscribe = async () => {
     const path = `/api/queues/${queueId}/events`
     return Effect.runPromise(openStream(server.consumerUrl, path, apis.as(await apis.guest())))
   }
-  const streams = await Promise.all(Array.from({ length: followers }, follow))
+  const streams = await Promise.all(Array.from({ length: subscribers }, subscribe))
 
   let isDraining = false
   const watch = async (): Promise<void> => {
@@ -154,7 +153,8 @@ async function stopUnderLoad(
     const { data } = await Effect.runPromise(next)
     if ((await Effect.runPromise(over)) === "ended" && typeof data.status === "string") figures.ended += 1
   }
-  if (ending.code !== 0) figures.violations.push(`ended with ${ending.signal ?? `code ${ending.code}`}:\n${server.log}`)
+  if (ending.code !== 0)
+    figures.violations.push(`the process exited with ${ending.signal ?? `code ${ending.code}`}:\n${server.log}`)
   await Promise.all([...load, watching])
   if (isDraining) figures.seenDraining += 1
 }

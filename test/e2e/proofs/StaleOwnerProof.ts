@@ -1,7 +1,7 @@
 /**
- * A node that is stopped (SIGSTOP) for longer than its locks live, and wakes up believing that it still owns what others
- * have taken over and changed meanwhile. It wakes up with requests in hand and with timers that are long due: none of what
- * it then tries to write may be accepted, and none of what it then shows may be from before it fell asleep.
+ * Suspends a node (SIGSTOP) for longer than its locks last, while other nodes take over and change its mechanisms. The
+ * node resumes with requests in its sockets, with overdue timers, and with stale ownership. The database must refuse
+ * all its writes, and its responses must not show the state before the suspension.
  */
 import { Apis, type Guest } from "../support/Apis.ts"
 import { Dice } from "../support/Dice.ts"
@@ -10,18 +10,18 @@ import type { HttpAnswer } from "../support/HttpConnections.ts"
 import { read } from "../invariants/Invariants.ts"
 import { Ledger } from "../load/Ledger.ts"
 import { Load } from "../load/Load.ts"
-import { livingOn, Nodes } from "../support/Nodes.ts"
+import { ownedBy, Nodes } from "../support/Nodes.ts"
 import { PatientConnections } from "../support/PatientConnections.ts"
 import { pause } from "../support/Processes.ts"
 import type { ServerUnderTest } from "../support/ServerUnderTest.ts"
 
 export interface Figures extends Findings {
   stops: number
-  /** Writes of the old owner that the database refused, as its log tells. */
+  /** Writes of the old owner that the database refused, according to its log. */
   refused: number
-  /** Requests that the old owner found when it woke up. */
-  asked: number
-  /** Of those, the ones that it answered; the others were told to come back later. */
+  /** Requests that the old owner received when it resumed. */
+  received: number
+  /** Those that it completed; the others received a 503. */
   answered: number
 }
 
@@ -34,18 +34,18 @@ export interface Options {
 const workers = 12
 const restMillisMax = 40
 const nodesCount = 3
-/** Longer than a lock lives, and than it takes the others to notice. */
+/** Longer than a lock lasts and than the other nodes need to notice. */
 const sleepMillis = 5_500
-/** In which an old owner whose timers are due has tried to write. */
+/** Time in which a resumed owner with overdue timers tries to write. */
 const awakeMillis = 1_500
 const queuesPerRound = 12
 const guestsPerQueue = 6
-/** Slower than it takes to stop, wake and look: somebody always waits, and a timer is always due. */
+/** Slow enough that consumers still wait and a timer is due when the node resumes. */
 const admitRate = 30
 
 export async function staleOwnerProof({ rounds, seed, onRound }: Options): Promise<Figures> {
   const dice = new Dice(seed)
-  const figures: Figures = { ...noFindings(), stops: 0, refused: 0, asked: 0, answered: 0 }
+  const figures: Figures = { ...noFindings(), stops: 0, refused: 0, received: 0, answered: 0 }
   await using nodes = await Nodes.make({ count: nodesCount })
   await nodes.start()
   const keys = await nodes.all[0]!.createOrganization()
@@ -61,14 +61,7 @@ export async function staleOwnerProof({ rounds, seed, onRound }: Options): Promi
       using others = new Apis(nodes.except(node), keys, workers, PatientConnections)
       using own = new Apis(node, keys, 256)
       await sleepAndWake(node, others, own, ledger, figures)
-      const goOn = await load.paused()
-      try {
-        await ground.check(ledger, figures)
-        await ground.addBrief(dice)
-      } finally {
-        goOn()
-      }
-      load.mechanisms = ground.mechanisms
+      await ground.checkUnder(load, ledger, figures, dice)
       onRound?.(figures)
     }
   } finally {
@@ -78,7 +71,7 @@ export async function staleOwnerProof({ rounds, seed, onRound }: Options): Promi
   return figures
 }
 
-/** One round. `others` reach all nodes but this one, `own` this one alone. */
+/** Runs one round. `others` address all nodes except this one; `own` addresses only this one. */
 async function sleepAndWake(
   node: ServerUnderTest,
   others: Apis,
@@ -97,10 +90,10 @@ async function sleepAndWake(
   const refusedBefore = refusals(node)
 
   node.signal("SIGSTOP")
-  const asked: Array<Promise<HttpAnswer | undefined>> = []
+  const received: Array<Promise<HttpAnswer | undefined>> = []
   try {
     await pause(sleepMillis)
-    // The others take over, and whoever still waits is admitted.
+    // The other nodes take over and admit all waiting consumers.
     for (const [queueId, guests] of waiting) {
       for (const { consumerId } of guests) {
         ledger.note("write", queueId, consumerId, await others.act(queueId, "admit", consumerId))
@@ -111,7 +104,7 @@ async function sleepAndWake(
         if (answer.status !== 503) ledger.note(kind, queueId, guest.consumerId, answer)
         return answer.status === 503 ? undefined : answer
       })
-      asked.push(noted)
+      received.push(noted)
       return noted
     }
     queues.forEach((queueId, index) => {
@@ -119,7 +112,8 @@ async function sleepAndWake(
         const seen = note("read", queueId, guest, own.status(queueId, guest))
         void seen.then((answer) => {
           const status = answer?.body.status
-          if (answer !== undefined && status !== "GRANTED") figures.violations.push(`an old view was shown: ${status}`)
+          if (answer !== undefined && status !== "GRANTED")
+            figures.violations.push(`the node showed a stale status: ${status}`)
         })
       }
       void note("write", queueId, late[index]!, own.enter(queueId, late[index]!))
@@ -128,35 +122,33 @@ async function sleepAndWake(
   } finally {
     node.signal("SIGCONT")
   }
-  const answers = await Promise.all(asked)
-  figures.asked += answers.length
+  const answers = await Promise.all(received)
+  figures.received += answers.length
   figures.answered += answers.filter((answer) => answer !== undefined).length
   await pause(awakeMillis)
   figures.refused += refusals(node) - refusedBefore
-  if (!node.isRunning) figures.violations.push(`the node that woke up has ended:\n${node.log}`)
+  if (!node.isRunning) figures.violations.push(`the resumed node has exited:\n${node.log}`)
   await judge(queues, others, ledger, figures)
 }
 
-/** New queues that live on the node. */
+/** Creates queues, and returns those that the node owns. */
 async function queuesOf(node: ServerUnderTest, apis: Apis): Promise<ReadonlyArray<string>> {
-  const sequenceId = await apis.createSequence()
-  const queueIds: Array<string> = []
-  for (let number = 0; number < queuesPerRound; number++) {
-    queueIds.push(await apis.create("/queues", { sequenceId, name: `slow ${number}`, admitRate }))
-  }
-  return livingOn(apis, node, queueIds)
+  return ownedBy(apis, node, await apis.createQueues(queuesPerRound, { admitRate }))
 }
 
-/** How often the node's log says that a write of its was refused. */
+/** Returns the number of refused writes in the node's log. */
 const refusals = (node: ServerUnderTest): number => node.log.match(/mechanism failed.*JournalConflict/g)?.length ?? 0
 
 async function judge(queueIds: ReadonlyArray<string>, apis: Apis, ledger: Ledger, figures: Figures): Promise<void> {
-  if (queueIds.length === 0) figures.violations.push("no queue lived on the node that was stopped")
+  if (queueIds.length === 0) figures.violations.push("the suspended node owned no queue")
   for (const queueId of queueIds) {
     const history = await apis.history(queueId)
     const lost = ledger.missing(queueId, history)
     figures.lost += lost.length
-    const problems = [...lost.map((event) => `told but not on record: ${event}`), ...read(history).violations]
+    const problems = [
+      ...lost.map((event) => `acknowledged but not in the journal: ${event}`),
+      ...read(history).violations
+    ]
     figures.violations.push(...problems.map((problem) => `queue ${queueId}: ${problem}`))
   }
 }

@@ -1,7 +1,7 @@
 /**
- * A server under the same load for as long as one likes: consumers come, look, bid, book, buy and leave, streams are opened
- * and left, mechanisms of every kind are created, run out, are ended and archived. How much memory the server holds after
- * everything has been collected is looked at again and again: it must not grow.
+ * Runs a server under the same load for any time: guests enter, read, bid, book, buy and leave, streams open and close,
+ * and mechanisms of every kind are created, ended and archived. The proof samples the server's memory after garbage
+ * collections. It must not grow.
  */
 import { Effect } from "effect"
 import { heapBytes } from "../../../bench/setup/Inspector.ts"
@@ -15,11 +15,11 @@ import { freePort, pause } from "../support/Processes.ts"
 import { main, ServerUnderTest } from "../support/ServerUnderTest.ts"
 import { type Loaded, pathOf } from "../load/Visits.ts"
 
-/** One look at the memory. */
+/** One measurement of the memory. */
 export interface Sample {
-  /** Since the load began. */
+  /** Seconds since the load began. */
   readonly seconds: number
-  /** Heap and buffers, after everything that can be has been collected. */
+  /** Heap and buffers after garbage collections. */
   readonly heapBytes: number
 }
 
@@ -34,37 +34,37 @@ export interface Figures {
 
 export interface Options {
   readonly seconds: number
-  /** Between one look at the memory and the next. */
+  /** Seconds between samples. */
   readonly sampleSeconds: number
   readonly seed: number
   readonly onSample?: (sample: Sample, figures: Figures) => void
 }
 
-/** What the samples say of how the memory goes on. */
+/** The development of the memory over the samples. */
 export interface Course {
-  /** Medians of the second and of the last quarter; the first is taken for the warm-up. */
+  /** Medians of the second and of the last quarter; the first quarter is the warm-up. */
   readonly secondQuarter: number
   readonly lastQuarter: number
-  /** The line through all samples but the first quarter's, in bytes a minute. */
+  /** The slope of a line through all samples except the first quarter, in bytes per minute. */
   readonly bytesPerMinute: number
   readonly isFlat: boolean
 }
 
-/** The last quarter may lie above the second by so much of it. */
+/** The largest growth from the second to the last quarter, as a share of the second. */
 export const growthShareMax = 0.05
 
 const workers = 8
 const restMillisMax = 100
-const followers = 10
-const followMillisMax = 4_000
+const subscribers = 10
+const subscriptionMillisMax = 4_000
 const guestsAtOnce = 300
-/** So often a guest does not come back, and a new one comes instead. */
+/** The share of guests that a new guest replaces. */
 const replacedShare = 0.02
 
-/** Brief mechanisms come so often, and lasting ones so much less often. */
+/** The interval of new brief mechanisms, and the number of intervals between new lasting ones. */
 const renewalMillis = 2_000
 const renewalsPerLasting = 10
-/** How long a mechanism is in use, and after that left alone before it is archived. */
+/** The time for which mechanisms are in use, and the time from then until they are archived. */
 const briefMillis = 6_000
 const lastingMillis = 30_000
 const leftAloneMillis = 10_000
@@ -74,7 +74,7 @@ export async function steadyProof({ seconds, sampleSeconds, seed, onSample }: Op
   const inspectorPort = await freePort()
   await using server = await ServerUnderTest.make()
   await server.start([`--inspect-port=${inspectorPort}`, main, "serve"])
-  using apis = new Apis(server, await server.createOrganization(), workers + followers)
+  using apis = new Apis(server, await server.createOrganization(), workers + subscribers)
   const samples: Array<Sample> = []
   const figures: Figures = { samples, requests: 0, streams: 0, created: 0, archived: 0, violations: [] }
   const ledger = new Ledger()
@@ -94,9 +94,9 @@ export async function steadyProof({ seconds, sampleSeconds, seed, onSample }: Op
       await stock.archive()
     }
   })().catch(noteFailure)
-  const following = Array.from({ length: followers }, async () => {
+  const subscriptions = Array.from({ length: subscribers }, async () => {
     while (!isOver()) {
-      const opened = await follow(server, apis, guests, stock, dice)
+      const opened = await subscribe(server, apis, guests, stock, dice)
       figures.streams += opened
     }
   }).map((loop) => loop.catch(noteFailure))
@@ -111,14 +111,14 @@ export async function steadyProof({ seconds, sampleSeconds, seed, onSample }: Op
     figures.requests = ledger.reads + ledger.writes
     onSample?.(sample, figures)
   }
-  await Promise.all([renewing, ...following])
+  await Promise.all([renewing, ...subscriptions])
   await load.stop()
   figures.violations.push(...ledger.unexpected)
-  if (!server.isRunning) figures.violations.push(`the server has ended:\n${server.log}`)
+  if (!server.isRunning) figures.violations.push(`the server has exited:\n${server.log}`)
   return figures
 }
 
-/** How the memory goes on. */
+/** Returns the development of the memory. */
 export function courseOf(samples: ReadonlyArray<Sample>): Course {
   const quarter = Math.floor(samples.length / 4)
   const secondQuarter = median(samples.slice(quarter, 2 * quarter))
@@ -134,7 +134,7 @@ export function courseOf(samples: ReadonlyArray<Sample>): Course {
 const median = (samples: ReadonlyArray<Sample>): number =>
   samples.map(({ heapBytes }) => heapBytes).toSorted((a, b) => a - b)[samples.length >> 1] ?? Number.NaN
 
-/** Of the line through the samples by least squares, in bytes a second. */
+/** Returns the slope of the least-squares line through the samples, in bytes per second. */
 function slope(samples: ReadonlyArray<Sample>): number {
   const mean = (of: (sample: Sample) => number) => samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length
   const at = mean(({ seconds }) => seconds)
@@ -143,7 +143,7 @@ function slope(samples: ReadonlyArray<Sample>): number {
   return mean((sample) => (sample.seconds - at) * (sample.heapBytes - bytes)) / spread
 }
 
-/** Guests that come again and again; now and then one does not, and another comes. */
+/** A pool of guests that return. Some are replaced by new ones. */
 class Pool implements Guests {
   private readonly idle: Array<Guest>
   private readonly apis: Apis
@@ -176,7 +176,7 @@ interface Kept {
   readonly usedUntil: number
 }
 
-/** The mechanisms in use, and those that are not used any more and wait to be archived. */
+/** The mechanisms in use, and unused ones that wait for their archival. */
 class Stock {
   private kept: ReadonlyArray<Kept> = []
   private renewals = 0
@@ -207,7 +207,7 @@ class Stock {
     this.figures.created += brief.length + lasting.length
   }
 
-  /** Archives what has not been used for a while; half of it is ended before. */
+  /** Archives mechanisms that have been unused for a while. Ends half of them first. */
   async archive(): Promise<void> {
     const before = performance.now() - leftAloneMillis
     const old = this.kept.filter(({ usedUntil }) => usedUntil < before)
@@ -215,15 +215,21 @@ class Stock {
     for (const { mechanism } of old) {
       if (this.dice.chance(0.5)) await this.apis.doAsAdmin("POST", `${pathOf(mechanism)}/end`)
       const { status, body } = await this.apis.doAsAdmin("DELETE", pathOf(mechanism))
-      if (status !== 200) this.figures.violations.push(`archiving answered ${status}: ${JSON.stringify(body)}`)
+      if (status !== 200) this.figures.violations.push(`archiving returned ${status}: ${JSON.stringify(body)}`)
       this.ledger.forget(mechanism.id)
       this.figures.archived += 1
     }
   }
 }
 
-/** Follows a place, or as an admin a whole mechanism, for a while; answers how many streams that were. */
-async function follow(server: ServerUnderTest, apis: Apis, guests: Guests, stock: Stock, dice: Dice): Promise<number> {
+/** Subscribes to a place, or as an admin to a mechanism, for a while. Returns the number of streams. */
+async function subscribe(
+  server: ServerUnderTest,
+  apis: Apis,
+  guests: Guests,
+  stock: Stock,
+  dice: Dice
+): Promise<number> {
   const { inUse } = stock
   if (inUse.length === 0) {
     await pause(renewalMillis / 10)
@@ -236,8 +242,8 @@ async function follow(server: ServerUnderTest, apis: Apis, guests: Guests, stock
       ? openStream(server.adminUrl, `/api/distributions/${mechanism.id}/events`, apis.asShop)
       : openStream(server.consumerUrl, `/api${pathOf(mechanism)}/events`, apis.as(guest))
   )
-  if (stream.status !== 200) throw new Error(`a stream of a ${mechanism.kind} was answered ${stream.status}`)
-  await pause(dice.between(100, followMillisMax))
+  if (stream.status !== 200) throw new Error(`a stream of a ${mechanism.kind} returned ${stream.status}`)
+  await pause(dice.between(100, subscriptionMillisMax))
   await Effect.runPromise(stream.leave)
   await guests.giveBack(guest)
   return 1

@@ -1,17 +1,15 @@
-/**
- * Both APIs as a test uses them: one call a method, every answer as it came. Nothing is retried here.
- */
+/** Both APIs for tests: one method for each call. Nothing is retried. */
 import { type Body, type HttpAnswer, HttpConnections } from "./HttpConnections.ts"
 import type { Recorded } from "../invariants/Reader.ts"
 import type { Keys } from "./ServerUnderTest.ts"
 
-/** A guest and the token it speaks with. */
+/** A guest and its access token. */
 export interface Guest {
   readonly consumerId: string
   readonly accessToken: string
 }
 
-/** A consumer's place as a list shows it. */
+/** A consumer's place in a list. */
 export interface ListedPlace {
   readonly consumerId: string
   readonly status: string
@@ -20,7 +18,7 @@ export interface ListedPlace {
   readonly [field: string]: unknown
 }
 
-/** Where the APIs are. */
+/** The base URLs of the APIs. */
 interface Listener {
   readonly consumerUrl: string
   readonly adminUrl: string
@@ -31,7 +29,7 @@ export class Apis {
   readonly admin: HttpConnections
   private readonly keys: Keys
 
-  /** To one server, or to several nodes, which then take turns. */
+  /** Connects to one server, or to several nodes in turns. */
   constructor(
     servers: Listener | ReadonlyArray<Listener>,
     keys: Keys,
@@ -60,12 +58,12 @@ export class Apis {
     return { "x-publishable-key": this.keys.publishableKey, authorization: `Bearer ${guest.accessToken}` }
   }
 
-  /** The headers of the organization's own requests. */
+  /** The headers of the organization's server. */
   get asShop() {
     return { authorization: `Bearer ${this.keys.secretKey}` }
   }
 
-  /** The headers of whoever has no session yet. */
+  /** The headers of a client without a session. */
   get asPublic() {
     return { "x-publishable-key": this.keys.publishableKey }
   }
@@ -77,23 +75,23 @@ export class Apis {
     return { consumerId: session!.consumerId, accessToken: accessToken! }
   }
 
-  /** What a consumer does in a mechanism: `doAs(guest, "/draws/{id}/enter")`. */
+  /** Sends a consumer's request: `doAs(guest, "/draws/{id}/enter")`. */
   doAs(guest: Guest, path: string, body?: object): Promise<HttpAnswer> {
     const headers = this.as(guest)
     return this.consumer.send({ method: "POST", path: `/api${path}`, headers, ...(body !== undefined && { body }) })
   }
 
-  /** What a consumer looks at. */
+  /** Reads as a consumer. */
   seeAs(guest: Guest, path: string): Promise<HttpAnswer> {
     return this.consumer.send({ method: "GET", path: `/api${path}`, headers: this.as(guest) })
   }
 
-  /** What the organization's server does, on the Consumer API. */
+  /** Sends a request of the organization's server to the Consumer API. */
   doAsShop(path: string, body: object): Promise<HttpAnswer> {
     return this.consumer.send({ method: "POST", path: `/api${path}`, headers: this.asShop, body })
   }
 
-  /** What an admin does. */
+  /** Sends a request to the Admin API. */
   doAsAdmin(method: "POST" | "DELETE", path: string, body?: object): Promise<HttpAnswer> {
     const headers = this.asShop
     return this.admin.send({ method, path: `/api${path}`, headers, ...(body !== undefined && { body }) })
@@ -111,7 +109,7 @@ export class Apis {
     return this.consumer.send({ method: "GET", path: `/api/queues/${queueId}/status`, headers: this.as(guest) })
   }
 
-  /** What only the organization's server may do with a consumer's place. */
+  /** Sends an action on a consumer's place that only the organization's server may take. */
   act(queueId: string, action: "admit" | "complete" | "deny", consumerId: string): Promise<HttpAnswer> {
     const body = action === "deny" ? { consumerId, reason: "ADMIN_ACTION" } : { consumerId }
     return this.consumer.send({ method: "POST", path: `/api/queues/${queueId}/${action}`, headers: this.asShop, body })
@@ -123,10 +121,16 @@ export class Apis {
     return answer.body.id!
   }
 
-  /** A sequence in an experience of its own, to put queues into. */
+  /** Creates a sequence in a new experience. */
   async createSequence(): Promise<string> {
     const experienceId = await this.create("/experiences", { name: "Test" })
     return this.create("/sequences", { experienceId, name: "Test" })
+  }
+
+  /** Creates queues in one sequence, by default a new one. Default: they admit by hand. */
+  async createQueues(count: number, settings: object = {}, sequenceId?: string): Promise<ReadonlyArray<string>> {
+    const body = { sequenceId: sequenceId ?? (await this.createSequence()), name: "Line", admitRate: 0, ...settings }
+    return Promise.all(Array.from({ length: count }, () => this.create("/queues", body)))
   }
 
   async live(queueId: string): Promise<NonNullable<Body["live"]>> {
@@ -139,7 +143,7 @@ export class Apis {
     return answer.body.live!
   }
 
-  /** The recorded events of a mechanism, from the `after`th on. */
+  /** Returns the recorded events of a mechanism. Reads only the events after those in `after`. */
   async history(queueId: string, after: ReadonlyArray<Recorded> = []): Promise<ReadonlyArray<Recorded>> {
     const cursor = after.length === 0 ? undefined : cursors.get(after)
     const { items, endCursor } = await this.list(`/distributions/${queueId}/history`, cursor)
@@ -170,7 +174,7 @@ export class Apis {
   }
 }
 
-/** Where a history that was read so far ends. */
+/** The cursor at the end of each history. */
 const cursors = new WeakMap<ReadonlyArray<Recorded>, string>()
 
 type Item = NonNullable<Body["data"]>[number]
@@ -183,12 +187,12 @@ const toRecorded = ({ sequence, type, at, consumerId, data }: Item): Recorded =>
   data: (data ?? {}) as Recorded["data"]
 })
 
-/** An answer that the test cannot go on with. */
+/** A response that prevents the test from continuing. */
 export class Unexpected extends Error {
   readonly status: number
 
   constructor(what: string, answer: HttpAnswer) {
-    super(`${what} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    super(`${what} returned ${answer.status}: ${JSON.stringify(answer.body)}`)
     this.status = answer.status
   }
 }

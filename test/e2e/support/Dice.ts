@@ -1,6 +1,4 @@
-/**
- * Chance that can be had again: the same seed gives the same numbers.
- */
+/** Reproducible random numbers: the same seed gives the same numbers. */
 export class Dice {
   private state: number
 
@@ -8,7 +6,7 @@ export class Dice {
     this.state = seed >>> 0
   }
 
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state)
@@ -16,7 +14,7 @@ export class Dice {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 
-  /** A whole number from `least` to `most`. */
+  /** Returns a whole number from `least` to `most`. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1))
   }

@@ -1,6 +1,6 @@
 /**
- * A database of a test's own for a server process: a new one on the server of the test run, or, for a script, on the
- * local Postgres server if one answers, else the embedded server in a folder of its own. Nothing of it is left.
+ * A new database for a server process: on the server of the test run; for a script, on the local Postgres server if
+ * there is one; otherwise on an embedded server in a temporary folder. Disposal removes it completely.
  */
 import { NodeFileSystem } from "@effect/platform-node"
 import { Effect, Exit, Scope } from "effect"
@@ -15,17 +15,17 @@ import * as TestDatabase from "../../store/support/TestDatabase.ts"
 import * as TestServer from "../../store/support/TestServer.ts"
 
 export interface FreshDatabase {
-  /** What a server process needs in its environment to use it. */
+  /** The environment variables that make a server process use it. */
   readonly environment: NodeJS.ProcessEnv
-  /** Its address; absent for an embedded server. */
+  /** Its URL; absent for an embedded server. */
   readonly url?: string
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-/** Those that have not been given up yet. */
+/** Databases that are not disposed yet. */
 const open = new Set<FreshDatabase>()
 
-/** A database with nothing in it. */
+/** Creates an empty database. */
 export async function make(): Promise<FreshDatabase> {
   const database = await ((await hasServer()) ? onServer() : embedded())
   const tracked: FreshDatabase = {
@@ -38,11 +38,11 @@ export async function make(): Promise<FreshDatabase> {
   return tracked
 }
 
-/** Gives all of them up at once, because the process is to end. */
+/** Disposes all databases before the process exits. */
 export const disposeAll = (): Promise<unknown> =>
   Promise.allSettled([...open].map((database) => database[Symbol.asyncDispose]()))
 
-/** Runs statements on a database by its address. */
+/** Runs statements on a database. */
 export const query = <A, E>(url: string, use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>): Promise<A> =>
   Effect.runPromise(Effect.scoped(Effect.flatMap(connect(url, 2), use)))
 
@@ -61,7 +61,7 @@ async function onServer(): Promise<FreshDatabase> {
 
 async function embedded(): Promise<FreshDatabase> {
   const directory = await mkdtemp(join(tmpdir(), "usher-e2e-"))
-  // The server runs as an account of its own, which must get inside.
+  // The server runs under its own account, which needs access to the folder.
   await chmod(directory, 0o755)
   return {
     environment: { DATABASE_URL: "", DATA_DIR: directory },

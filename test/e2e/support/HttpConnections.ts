@@ -1,6 +1,6 @@
 /**
- * A few keep-alive connections to a listener, as light as a load needs them: no retries, no redirects, one answer. Where
- * several nodes listen, each request goes to the next of them.
+ * Keep-alive connections to a listener, without retries and redirects, cheap enough for a load. With several nodes,
+ * requests go to them in turns.
  */
 import { Agent, type OutgoingHttpHeaders, request } from "node:http"
 
@@ -18,7 +18,7 @@ export interface HttpAnswer {
   readonly body: Body
 }
 
-/** What tests read of JSON bodies; an answer holds what belongs to it. */
+/** The fields of JSON bodies that tests read. */
 export interface Body {
   readonly id?: string
   readonly accessToken?: string
@@ -58,30 +58,30 @@ export interface Body {
 
 const timeoutMillis = 15_000
 
-/** A request as an onlooker sees it once it is over; times are of `performance.now()`. */
+/** A completed request; times are of `performance.now()`. */
 export interface Exchange {
   readonly to: string
   readonly what: string
   readonly sentAt: number
   readonly endedAt: number
-  /** Of the answer; or why there was none. */
+  /** The status of the response, or the reason that there is none. */
   readonly outcome: number | string
 }
 
 export class HttpConnections {
-  /** Told of each request when it is over. */
+  /** Called after each request. */
   onEnd: ((exchange: Exchange) => void) | undefined
   private readonly bases: ReadonlyArray<URL>
   private readonly agent: Agent
   private turn = 0
 
-  /** `connectionsMax` is for each of the listeners. */
+  /** `connectionsMax` applies to each listener. */
   constructor(baseUrls: string | ReadonlyArray<string>, connectionsMax: number) {
     this.bases = [baseUrls].flat().map((url) => new URL(url))
     this.agent = new Agent({ keepAlive: true, maxSockets: connectionsMax })
   }
 
-  /** The answer; fails if the connection breaks before it is complete. */
+  /** Sends a request and returns the response. Fails if the connection breaks before the response is complete. */
   send(message: HttpRequest): Promise<HttpAnswer> {
     const base = this.next()
     const sentAt = performance.now()
@@ -110,14 +110,14 @@ export class HttpConnections {
         response.setEncoding("utf8").on("data", (part: string) => (text += part))
         response.once("error", reject)
         response.once("close", () => {
-          if (!response.complete) return reject(new Error("the connection broke in the middle of the answer"))
+          if (!response.complete) return reject(new Error("the connection broke before the response was complete"))
           resolve({ status: response.statusCode!, headers: response.headers, body: parsed(text) })
         })
       })
     })
   }
 
-  /** Sends the request and cuts the connection `afterMillis` later, whether or not an answer is on its way. */
+  /** Sends the request and cuts the connection `afterMillis` later, even if a response is arriving. */
   sendAndCut(message: HttpRequest, afterMillis: number): Promise<void> {
     return new Promise((resolve) => {
       const sent = this.open(this.next(), message)
@@ -151,13 +151,13 @@ export class HttpConnections {
           ? headers
           : { ...headers, "content-type": "application/json", "content-length": Buffer.byteLength(text) }
     })
-    sent.once("timeout", () => sent.destroy(new Error(`no answer to ${method} ${path} within ${timeoutMillis} ms`)))
+    sent.once("timeout", () => sent.destroy(new Error(`no response to ${method} ${path} within ${timeoutMillis} ms`)))
     sent.end(text)
     return sent
   }
 }
 
-/** The JSON object, or nothing if it is not one. */
+/** Returns the JSON object, or an empty one if the text is not JSON. */
 function parsed(text: string): Body {
   try {
     return JSON.parse(text) as Body

@@ -1,17 +1,15 @@
-/**
- * Several servers that share one database as nodes, each a process of its own.
- */
+/** Several servers that share one database as nodes, each in its own process. */
 import type { Apis } from "./Apis.ts"
 import type { FreshDatabase } from "./FreshDatabase.ts"
 import { freePort } from "./Processes.ts"
 import { ServerUnderTest } from "./ServerUnderTest.ts"
 
-/** What makes a server a node, at an address of its own. */
+/** Returns the settings that make a server a node, with a free port. */
 export const nodeSettings = async () => ({ CLUSTER: "true", CLUSTER_PORT: `${await freePort()}` })
 
 export interface Options {
   readonly count: number
-  /** A database to use; otherwise a fresh one, which goes with the nodes. */
+  /** The database to use. Default: a new one, disposed with the nodes. */
   readonly database?: FreshDatabase
   readonly settings?: NodeJS.ProcessEnv
 }
@@ -19,13 +17,13 @@ export interface Options {
 export class Nodes {
   readonly all: ReadonlyArray<ServerUnderTest>
 
-  /** Nodes that do not run yet. */
+  /** Creates nodes without starting them. */
   static async make({ count, database, settings }: Options): Promise<Nodes> {
     const all: Array<ServerUnderTest> = []
     for (let index = 0; index < count; index++) {
-      const [beside] = all
+      const [first] = all
       const own = { ...settings, ...(await nodeSettings()) }
-      const where = beside === undefined ? (database === undefined ? {} : { database }) : { beside }
+      const where = first === undefined ? (database === undefined ? {} : { database }) : { sharing: first }
       all.push(await ServerUnderTest.make({ ...where, settings: own }))
     }
     return new Nodes(all)
@@ -35,7 +33,7 @@ export class Nodes {
     this.all = all
   }
 
-  /** Starts all at once; returns when each is ready. */
+  /** Starts all nodes. Returns when all are ready. */
   async start(): Promise<void> {
     await Promise.all(this.all.map((node) => node.start()))
   }
@@ -49,8 +47,8 @@ export class Nodes {
   }
 }
 
-/** Those of the mechanisms that live on a node. */
-export async function livingOn(apis: Apis, node: ServerUnderTest, ids: ReadonlyArray<string>) {
+/** Returns the mechanisms that a node owns. */
+export async function ownedBy(apis: Apis, node: ServerUnderTest, ids: ReadonlyArray<string>) {
   const homes = await Promise.all(ids.map((id) => apis.live(id)))
   return ids.filter((_, index) => homes[index]!.node === node.name)
 }

@@ -1,14 +1,14 @@
 /**
- * Consumers who come and go at a steady pace, well below what the server can do: how many of their requests were done in a
- * second tells whether it is as much as before, whatever else this machine has to do.
+ * Consumers that enter and leave at a steady pace, well below the server's capacity. The number of completed requests
+ * per second shows whether throughput is the same as before, on a busy machine too.
  */
 import type { Apis, Guest } from "./Apis.ts"
 import { pause } from "./Processes.ts"
 
 const workers = 8
-/** Between one request of a consumer and its next. */
+/** The interval between the requests of a consumer. */
 const betweenMillis = 40
-/** By how much a consumer that was kept waiting hurries to make up for it. */
+/** The most time that a delayed consumer makes up for. */
 const madeUpMillis = 200
 const windowMillis = 1_000
 
@@ -17,7 +17,7 @@ export class Pace {
   private readonly workers: ReadonlyArray<Promise<void>>
   private isStopped = false
 
-  /** Begins at once; the consumers are spread over the queues. */
+  /** Starts the consumers, spread over the queues. */
   static async begin(apis: Apis, queueIds: ReadonlyArray<string>): Promise<Pace> {
     const guests = await Promise.all(Array.from({ length: workers }, () => apis.guest()))
     return new Pace(apis, queueIds, guests)
@@ -43,12 +43,12 @@ export class Pace {
     }
   }
 
-  /** How many in a window, on average over a time. */
+  /** Returns the average number of requests in a window between two times. */
   perWindow(from: number, until: number): number {
     return (this.count(from, until) * windowMillis) / (until - from)
   }
 
-  /** The end of the first window after `from` in which there were so many. */
+  /** Returns the end of the first window after `from` with at least `least` requests. */
   firstWindow(from: number, least: number): number | undefined {
     const first = this.times.findIndex((at) => at >= from)
     if (first < 0) return undefined

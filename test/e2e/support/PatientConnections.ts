@@ -1,6 +1,4 @@
-/**
- * Connections of a client that does as it is told: it comes back later, and tries another node when a connection breaks.
- */
+/** Connections of a client that retries after a 503, and that tries another node after a broken connection. */
 import { type HttpAnswer, HttpConnections, type HttpRequest } from "./HttpConnections.ts"
 import { pause } from "./Processes.ts"
 
@@ -8,7 +6,7 @@ const patienceMillis = 15_000
 const retryPauseMillis = 20
 
 export class PatientConnections extends HttpConnections {
-  /** The first answer that is not "come back later"; fails if there is none for too long. */
+  /** Sends a request until its response is not a 503. Fails after 15 seconds. */
   override async send(message: HttpRequest): Promise<HttpAnswer> {
     const what = `${message.method} ${message.path}`
     let last = ""
@@ -17,6 +15,6 @@ export class PatientConnections extends HttpConnections {
       if (answer !== undefined && answer.status !== 503) return answer
       if (answer !== undefined) last = "503"
     }
-    throw new Error(`${what} was not answered within ${patienceMillis} ms, lastly: ${last}`)
+    throw new Error(`${what} did not succeed within ${patienceMillis} ms; the last result: ${last}`)
   }
 }

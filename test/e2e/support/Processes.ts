@@ -1,28 +1,26 @@
-/**
- * Real processes under test, each ended by its own id, whatever way the end comes.
- */
+/** The processes under test. Each is killed by its id when this process exits. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { createServer } from "node:net"
 
 const logLinesMax = 200
 
-/** Everything that runs now; killed with this process, so that a failing test leaves nothing behind. */
+/** All running processes. They are killed with this process, so that a failing test leaves none behind. */
 const alive = new Set<ChildProcess>()
 process.on("exit", () => {
   for (const child of alive) child.kill("SIGKILL")
   for (const leader of leaders) killGroup(leader)
 })
 
-/** The ids of started commands that lead a process group: what they started is killed with them. */
+/** The ids of started commands that lead a process group. Their descendants are killed with them. */
 const leaders = new Set<number>()
 
-/** How a process ended. */
+/** The exit of a process. */
 export interface Ending {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
 
-/** A started process and what it printed last. */
+/** A started process and its last output. */
 export class Process {
   readonly id: number
   readonly ended: Promise<Ending>
@@ -30,7 +28,7 @@ export class Process {
   private readonly child: ChildProcess
   private readonly lines: Array<string> = []
 
-  /** This Node with arguments, unless another command is named: that one leads a process group of its own. */
+  /** Starts this Node with arguments, or another command, which leads its own process group. */
   constructor(args: ReadonlyArray<string>, environment: NodeJS.ProcessEnv, command = process.execPath) {
     const detached = command !== process.execPath
     this.child = spawn(command, args, { env: environment, detached, stdio: ["ignore", "pipe", "pipe"] })
@@ -51,7 +49,7 @@ export class Process {
     })
   }
 
-  /** Sends the signal; waits for the end, at most `secondsMax`, after which SIGKILL follows and the wait fails. */
+  /** Sends the signal and waits for the exit. After `secondsMax` it sends SIGKILL and fails. */
   async end(signal: "SIGKILL" | "SIGTERM", secondsMax = 120): Promise<Ending> {
     if (this.ending !== undefined) return this.ending
     this.child.kill(signal)
@@ -62,7 +60,7 @@ export class Process {
     throw new Error(`process ${this.id} did not end within ${secondsMax} s after ${signal}:\n${this.log()}`)
   }
 
-  /** Kills what a command of its own group left behind; answers whether there was anything. */
+  /** Kills the remaining processes of a command's group. Returns whether there were any. */
   killRest(): boolean {
     return leaders.delete(this.id) && killGroup(this.id)
   }
@@ -71,7 +69,7 @@ export class Process {
     this.child.kill(signal)
   }
 
-  /** The last lines it printed. */
+  /** Returns the last output. */
   log(): string {
     return this.lines.join("")
   }
@@ -82,7 +80,7 @@ export class Process {
   }
 }
 
-/** Kills a process group; false if nothing of it runs any more. */
+/** Kills a process group. Returns false if it has no running process. */
 function killGroup(leader: number): boolean {
   try {
     return process.kill(-leader, "SIGKILL")
@@ -91,7 +89,7 @@ function killGroup(leader: number): boolean {
   }
 }
 
-/** Runs a program to its end and answers what it printed on standard output; fails unless it ends with success in time. */
+/** Runs a program to its end and returns its standard output. Fails unless it exits with success in time. */
 export async function run(
   args: ReadonlyArray<string>,
   environment: NodeJS.ProcessEnv,
@@ -107,11 +105,12 @@ export async function run(
   const code = await within(closed, secondsMax)
   if (code === undefined) child.kill("SIGKILL")
   alive.delete(child)
-  if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code ?? "no end"}:\n${complained}${printed}`)
+  if (code !== 0)
+    throw new Error(`${args.join(" ")} exited with ${code ?? "no code in time"}:\n${complained}${printed}`)
   return printed
 }
 
-/** The value, or undefined if it is not there in time. */
+/** Returns the value, or undefined after the time limit. */
 export async function within<A>(value: Promise<A>, secondsMax: number): Promise<A | undefined> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<undefined>((resolve) => {
@@ -126,7 +125,7 @@ export async function within<A>(value: Promise<A>, secondsMax: number): Promise<
 
 export const pause = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 
-/** A TCP port that is free on loopback at this moment. */
+/** Returns a free TCP port on loopback. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const listener = createServer()

@@ -1,13 +1,11 @@
-/**
- * The real server as a process of its own, on a database of its own, to be killed, stopped and started again.
- */
+/** The real server as a separate process on its own database. Tests kill, stop and restart it. */
 import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import * as FreshDatabase from "./FreshDatabase.ts"
 import { HttpConnections } from "./HttpConnections.ts"
 import * as Processes from "./Processes.ts"
 
-/** An organization's credentials, as the command line prints them. */
+/** An organization's credentials from the command line. */
 export interface Keys {
   readonly organizationId: string
   readonly publishableKey: string
@@ -17,24 +15,24 @@ export interface Keys {
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** The command line's own program. */
+/** The program of the command line. */
 export const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
 
 const readySecondsMax = 30
 
 export interface Options {
-  /** Another server whose database this one uses too; it goes with the other. */
-  readonly beside?: ServerUnderTest
-  /** A database to use, which is its maker's to give up. */
+  /** Another server whose database this one shares; that server disposes it. */
+  readonly sharing?: ServerUnderTest
+  /** The database to use; its creator disposes it. */
   readonly database?: FreshDatabase.FreshDatabase
-  /** Settings other than those of every server under test. */
+  /** Settings that override the defaults of servers under test. */
   readonly settings?: NodeJS.ProcessEnv
 }
 
 export class ServerUnderTest {
   readonly consumerUrl: string
   readonly adminUrl: string
-  /** What it calls itself. */
+  /** Its node name. */
   readonly name: string
   readonly database: FreshDatabase.FreshDatabase
   private readonly ownsDatabase: boolean
@@ -42,10 +40,10 @@ export class ServerUnderTest {
   private readonly probes: HttpConnections
   private process: Processes.Process | undefined
 
-  /** A server that is not running yet, on a fresh database unless told otherwise. Its ports stay the same over restarts. */
+  /** Creates a server without starting it, by default on a new database. It keeps its ports over restarts. */
   static async make(options: Options = {}): Promise<ServerUnderTest> {
     const [consumerPort, adminPort] = await Promise.all([Processes.freePort(), Processes.freePort()])
-    const database = options.beside?.database ?? options.database ?? (await FreshDatabase.make())
+    const database = options.sharing?.database ?? options.database ?? (await FreshDatabase.make())
     return new ServerUnderTest(database, consumerPort, adminPort, options)
   }
 
@@ -53,10 +51,10 @@ export class ServerUnderTest {
     database: FreshDatabase.FreshDatabase,
     consumerPort: number,
     adminPort: number,
-    { beside, database: given, settings }: Options
+    { sharing, database: given, settings }: Options
   ) {
     this.database = database
-    this.ownsDatabase = beside === undefined && given === undefined
+    this.ownsDatabase = sharing === undefined && given === undefined
     this.name = `test-${randomBytes(3).toString("hex")}`
     this.consumerUrl = `http://127.0.0.1:${consumerPort}`
     this.adminUrl = `http://127.0.0.1:${adminPort}`
@@ -77,12 +75,14 @@ export class ServerUnderTest {
     }
   }
 
-  /** Starts the process, the command line's `serve` if no other is named, and waits until it is ready; answers after how many milliseconds it was. */
+  /**
+   * Starts the process and waits until it is ready. Returns the milliseconds that this took. Default program: `serve`.
+   */
   start(program: ReadonlyArray<string> = [main, "serve"]): Promise<number> {
     return this.untilReady(new Processes.Process(program, this.environment))
   }
 
-  /** The same with `npm start`, as an operator does. Signals go to npm alone. */
+  /** Starts it with `npm start`, like an operator. Signals go to npm alone. */
   startByNpm(): Promise<number> {
     return this.untilReady(new Processes.Process(["--prefix", root, "start"], this.environment, "npm"))
   }
@@ -91,7 +91,7 @@ export class ServerUnderTest {
     const begun = performance.now()
     this.process = started
     while (performance.now() - begun < readySecondsMax * 1000) {
-      if (started.ending !== undefined) throw new Error(`the server ended with ${endingText(started)}`)
+      if (started.ending !== undefined) throw new Error(`the server exited with ${endingText(started)}`)
       if (await this.isReady()) return performance.now() - begun
       await Processes.pause(20)
     }
@@ -99,13 +99,13 @@ export class ServerUnderTest {
     throw new Error(`the server was not ready within ${readySecondsMax} s:\n${started.log()}`)
   }
 
-  /** True if the process says that it is ready. */
+  /** Returns whether `/ready` succeeds. */
   async isReady(): Promise<boolean> {
     const answer = await this.probes.send({ method: "GET", path: "/ready" }).catch(() => undefined)
     return answer?.status === 200
   }
 
-  /** SIGKILL. */
+  /** Sends SIGKILL and waits for the exit. */
   async kill(): Promise<void> {
     await this.process?.end("SIGKILL")
     this.process?.killRest()
@@ -115,16 +115,17 @@ export class ServerUnderTest {
     this.process?.signal(signal)
   }
 
-  /** SIGTERM; answers how it ended and after how many milliseconds. */
+  /** Sends SIGTERM. Returns the exit and the milliseconds until it. */
   async terminate(secondsMax = 30): Promise<Processes.Ending & { readonly millis: number }> {
     const begun = performance.now()
     const ending = await this.process!.end("SIGTERM", secondsMax)
     const millis = performance.now() - begun
-    if (this.process!.killRest()) throw new Error(`npm ended with ${endingText(this.process!)}, and the server ran on`)
+    if (this.process!.killRest())
+      throw new Error(`npm exited with ${endingText(this.process!)}, and the server kept running`)
     return { ...ending, millis }
   }
 
-  /** Waits until the process has ended by itself. */
+  /** Waits until the process exits without a signal from here. */
   async untilEnded(secondsMax: number): Promise<Processes.Ending | undefined> {
     return Processes.within(this.process!.ended, secondsMax)
   }
@@ -133,23 +134,23 @@ export class ServerUnderTest {
     return this.process!.id
   }
 
-  /** True if the process runs. */
+  /** Whether the process runs. */
   get isRunning(): boolean {
     return this.process !== undefined && this.process.ending === undefined
   }
 
-  /** What the process printed last. */
+  /** The last output of the process. */
   get log(): string {
     return this.process?.log() ?? ""
   }
 
-  /** An organization without rate limits, made on the command line beside the running server. */
+  /** Creates an organization without rate limits, through the command line. */
   async createOrganization(): Promise<Keys> {
     const args = ["organizations", "create", "--name", "Test", "--plan", "enterprise", "--json"]
     return JSON.parse(await this.usher(args)) as Keys
   }
 
-  /** Runs the command line to its end, with the server's settings; answers what it printed. */
+  /** Runs the command line with the server's settings. Returns its output. */
   usher(args: ReadonlyArray<string>): Promise<string> {
     return Processes.run([main, ...args], this.environment)
   }

@@ -1,12 +1,12 @@
 /**
- * The real server with a failpoint in its actors: armed by SIGUSR2, the process kills itself the moment an actor reaches
- * the named step for the given time.
+ * The real server with a failpoint in its actors. After SIGUSR2 the process kills itself when an actor reaches the
+ * named step for the given number of times.
  *
  *     node test/e2e/support/failpointServer.ts <decided | committed | answered> <passes>
  */
 import { NodeCrypto, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
-import * as Serve from "../../../src/cli/Serve.ts"
+import * as ServerProcess from "../../../src/cli/runtime/ServerProcess.ts"
 import { Failpoint, type Step } from "../../../src/engine/actor/Failpoint.ts"
 
 const [step, passes] = process.argv.slice(2)
@@ -24,7 +24,7 @@ const failpoint = (reached: Step) =>
   })
 
 NodeRuntime.runMain(
-  Layer.launch(Serve.layer.pipe(Layer.provide(Layer.succeed(Failpoint, failpoint)))).pipe(
+  Layer.launch(ServerProcess.layer.pipe(Layer.provide(Layer.succeed(Failpoint, failpoint)))).pipe(
     Effect.provide([NodeServices.layer, NodeCrypto.layer])
   )
 )

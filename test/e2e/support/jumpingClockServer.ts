@@ -1,6 +1,6 @@
 /**
- * The command line with a clock that can be put forward and back: on SIGUSR2 it is so many milliseconds off as the file
- * CLOCK_OFFSET_FILE says. Only the time of day jumps; timers go on as they do when a machine's clock is set.
+ * The command line with an adjustable clock. On SIGUSR2 the clock takes its offset in milliseconds from the file
+ * CLOCK_OFFSET_FILE. Only the time of day changes; timers behave as on a machine whose clock is set.
  *
  *     CLOCK_OFFSET_FILE=offset node test/e2e/support/jumpingClockServer.ts serve
  */

@@ -6,7 +6,7 @@ import * as RemoteCalls from "../../../src/engine/cluster/RemoteCalls.ts"
 import {
   type Answer,
   answerToWire,
-  type Asked,
+  type AddressedQuestion,
   decode,
   type Question,
   type WireAnswers
@@ -14,25 +14,25 @@ import {
 import { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import { consumer, queue, queueId } from "../engineFixture.ts"
 
-const view = (n: number): Question => ({ ask: "view", mechanism: queue(), consumerId: consumer(n) })
+const view = (n: number): Question => ({ method: "view", mechanism: queue(), consumerId: consumer(n) })
 
 const elsewhere = () => undefined
 
-/** Lets every fiber that can go on, go on. */
+/** Runs all fibers until they wait. */
 const settle = Effect.repeat(Effect.yieldNow, { times: 50 })
 
-/** Nodes that answer each question by `answer`, once the gate of the message is open. */
+/** Nodes that answer each question with `answer`, once the gate of its message is open. */
 class Nodes {
-  readonly messages: Array<ReadonlyArray<Asked>> = []
+  readonly messages: Array<ReadonlyArray<AddressedQuestion>> = []
   readonly gates: Array<Deferred.Deferred<void>> = []
   answer: (question: Question, message: number) => Answer = (question) => Result.succeed(question)
 
-  /** Questions are answered one after the other, so that each can be seen to arrive by itself. */
-  readonly carry: RemoteCalls.Transport = (_, bytes) => {
-    const asked = decode<ReadonlyArray<Asked>>(bytes)
-    const message = this.messages.push(asked) - 1
+  /** Answers the questions one by one, so that each answer arrives alone. */
+  readonly transport: RemoteCalls.Transport = (_, bytes) => {
+    const questions = decode<ReadonlyArray<AddressedQuestion>>(bytes)
+    const message = this.messages.push(questions) - 1
     const gate = this.gates[message]
-    const answers = asked.map(({ question }, index): WireAnswers => [
+    const answers = questions.map(({ question }, index): WireAnswers => [
       [index, answerToWire(question, this.answer(question, message))]
     ])
     return Stream.concat(
@@ -48,8 +48,8 @@ class Nodes {
   }
 }
 
-/** All mechanisms are believed to live on one node, but for the second, until that is forgotten. */
-const whereabouts = () => {
+/** All mechanisms live on one node, except the second; `forgotten` records the calls of `forget`. */
+const ownerLookup = () => {
   const forgotten: Array<string> = []
   return {
     forgotten,
@@ -62,15 +62,15 @@ const notTried = Result.fail(new Unavailable({ cause: hasStopped }))
 
 describe("questions to another node", () => {
   it.effect(
-    "to one node gather while four messages are under way, and travel together, whatever mechanism they are about",
+    "to one node gather while four messages are in progress, and travel together, whatever mechanism they are about",
     () =>
       Effect.gen(function* () {
         const nodes = new Nodes()
         for (let message = 0; message < 4; message++) nodes.gates.push(yield* Deferred.make<void>())
-        const { ask } = yield* RemoteCalls.make(nodes.carry, whereabouts())
+        const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
         const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
         for (let n = 0; n < 12; n++) {
-          fibers.push(yield* Effect.forkChild(ask(n % 2 === 0 ? queueId(1) : queueId(3), view(n), elsewhere)))
+          fibers.push(yield* Effect.forkChild(query(n % 2 === 0 ? queueId(1) : queueId(3), view(n), elsewhere)))
           yield* settle
         }
         assert.deepStrictEqual(nodes.sizes, [1, 1, 1, 1])
@@ -85,16 +85,16 @@ describe("questions to another node", () => {
       })
   )
 
-  it.effect("are answered as the answers come: nobody waits for the rest of the message", () =>
+  it.effect("are answered as the answers arrive, without waiting for the rest of the message", () =>
     Effect.gen(function* () {
       const nodes = new Nodes()
       for (let message = 0; message < 5; message++) nodes.gates.push(yield* Deferred.make<void>())
-      const { ask } = yield* RemoteCalls.make(nodes.carry, whereabouts())
-      for (let n = 0; n < 4; n++) yield* Effect.forkChild(ask(queueId(), view(n), elsewhere))
+      const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
+      for (let n = 0; n < 4; n++) yield* Effect.forkChild(query(queueId(), view(n), elsewhere))
       yield* settle
       const [first, second] = [
-        yield* Effect.forkChild(ask(queueId(), view(4), elsewhere)),
-        yield* Effect.forkChild(ask(queueId(), view(5), elsewhere))
+        yield* Effect.forkChild(query(queueId(), view(4), elsewhere)),
+        yield* Effect.forkChild(query(queueId(), view(5), elsewhere))
       ]
       yield* settle
       yield* Deferred.succeed(nodes.gates[0]!, undefined)
@@ -111,31 +111,31 @@ describe("questions to another node", () => {
     Effect.gen(function* () {
       const nodes = new Nodes()
       for (let message = 0; message < 4; message++) nodes.gates.push(yield* Deferred.make<void>())
-      const { ask } = yield* RemoteCalls.make(nodes.carry, whereabouts())
-      for (let n = 0; n < 5; n++) yield* Effect.forkChild(ask(queueId(1), view(n), elsewhere))
+      const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
+      for (let n = 0; n < 5; n++) yield* Effect.forkChild(query(queueId(1), view(n), elsewhere))
       yield* settle
-      assert.deepStrictEqual(yield* ask(queueId(2), view(9), elsewhere), view(9))
+      assert.deepStrictEqual(yield* query(queueId(2), view(9), elsewhere), view(9))
       assert.deepStrictEqual(nodes.sizes, [1, 1, 1, 1, 1])
     })
   )
 
-  it.effect("whose answers end too soon are told so, and not asked again", () =>
+  it.effect("whose answers end too soon fail, and are not sent again", () =>
     Effect.gen(function* () {
       let messages = 0
       const nothing = Stream.suspend(() => {
         messages += 1
         return Stream.empty
       })
-      const { ask } = yield* RemoteCalls.make(() => nothing, whereabouts())
-      assert.instanceOf(yield* Effect.flip(ask(queueId(), view(1), elsewhere)), Unavailable)
+      const { query } = yield* RemoteCalls.make(() => nothing, ownerLookup())
+      assert.instanceOf(yield* Effect.flip(query(queueId(), view(1), elsewhere)), Unavailable)
       assert.strictEqual(messages, 1)
     })
   )
 
-  it.effect("that nobody answers are given up after a time", () =>
+  it.effect("that no node answers fail after a time", () =>
     Effect.gen(function* () {
-      const { ask } = yield* RemoteCalls.make(() => Stream.never, whereabouts())
-      const fiber = yield* Effect.forkChild(Effect.flip(ask(queueId(), view(1), elsewhere)))
+      const { query } = yield* RemoteCalls.make(() => Stream.never, ownerLookup())
+      const fiber = yield* Effect.forkChild(Effect.flip(query(queueId(), view(1), elsewhere)))
       yield* settle
       yield* TestClock.adjust(2_399)
       assert.isUndefined(fiber.pollUnsafe())
@@ -145,30 +145,30 @@ describe("questions to another node", () => {
     })
   )
 
-  it.effect("are asked again, until that time, of one who did nothing because it is not the owner", () =>
+  it.effect("are sent again, until that time, after a node that is not the owner refused them", () =>
     Effect.gen(function* () {
       const nodes = new Nodes()
       nodes.answer = (question, message) => (message < 3 ? notTried : Result.succeed(question))
-      const believed = whereabouts()
-      const { ask } = yield* RemoteCalls.make(nodes.carry, believed)
-      const fiber = yield* Effect.forkChild(ask(queueId(), view(1), elsewhere))
+      const owners = ownerLookup()
+      const { query } = yield* RemoteCalls.make(nodes.transport, owners)
+      const fiber = yield* Effect.forkChild(query(queueId(), view(1), elsewhere))
       yield* settle
       assert.strictEqual(nodes.messages.length, 1)
       for (let pause = 0; pause < 3; pause++) yield* TestClock.adjust(50)
       assert.deepStrictEqual(yield* Fiber.join(fiber), view(1))
       assert.strictEqual(nodes.messages.length, 4)
-      assert.deepStrictEqual(believed.forgotten, [queueId(), queueId(), queueId()])
+      assert.deepStrictEqual(owners.forgotten, [queueId(), queueId(), queueId()])
     })
   )
 
-  it.effect("are put to this node once the mechanism has come here", () =>
+  it.effect("are answered by this node once it owns the mechanism", () =>
     Effect.gen(function* () {
       const nodes = new Nodes()
       nodes.answer = () => notTried
-      const { ask } = yield* RemoteCalls.make(nodes.carry, whereabouts())
+      const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
       let isHere = false
       const here = () => (isHere ? Effect.succeed("here") : undefined)
-      const fiber = yield* Effect.forkChild(ask(queueId(), view(1), here))
+      const fiber = yield* Effect.forkChild(query(queueId(), view(1), here))
       yield* settle
       isHere = true
       yield* TestClock.adjust(50)
@@ -177,7 +177,7 @@ describe("questions to another node", () => {
     })
   )
 
-  it.effect("are not asked again if they may have been carried out", () =>
+  it.effect("are not sent again if they may have been carried out", () =>
     Effect.gen(function* () {
       let messages = 0
       const lost = Stream.fail(new Unavailable({ cause: "the connection broke" }))
@@ -185,8 +185,8 @@ describe("questions to another node", () => {
         messages += 1
         return lost
       })
-      const { ask } = yield* RemoteCalls.make(() => losing, whereabouts())
-      const refused = yield* Effect.flip(ask(queueId(), view(1), elsewhere))
+      const { query } = yield* RemoteCalls.make(() => losing, ownerLookup())
+      const refused = yield* Effect.flip(query(queueId(), view(1), elsewhere))
       assert.instanceOf(refused, Unavailable)
       yield* TestClock.adjust(10_000)
       assert.strictEqual(messages, 1)

@@ -34,53 +34,53 @@ const owners = Effect.gen(function* () {
 })
 
 describe("The locks of shards", () => {
-  it.live("are believed in from when they are got, and no longer than they live unrefreshed", () =>
+  it.live("are valid from their acquisition until their lifetime without a refresh has passed", () =>
     Effect.gen(function* () {
-      const { areBelieved } = yield* ShardLocks.ShardLocks
+      const { areValid } = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
-      assert.isFalse(areBelieved())
+      assert.isFalse(areValid())
       assert.strictEqual((yield* storage.acquire(own, shards)).length, 3)
-      assert.isTrue(areBelieved())
+      assert.isTrue(areValid())
       yield* clock.putForward(expirationMillis)
-      assert.isFalse(areBelieved())
+      assert.isFalse(areValid())
       assert.strictEqual((yield* storage.refresh(own, shards)).length, 3)
-      assert.isTrue(areBelieved())
+      assert.isTrue(areValid())
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("that were got later live no longer than the last refresh says", () =>
+  it.live("that were acquired later expire with the last refresh", () =>
     Effect.gen(function* () {
-      const { areBelieved } = yield* ShardLocks.ShardLocks
+      const { areValid } = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
       yield* storage.acquire(own, shards)
       yield* clock.putForward(expirationMillis - 500)
       yield* storage.acquire(own, ShardLocks.allShards.slice(3, 6))
       yield* clock.putForward(500)
-      assert.isFalse(areBelieved())
+      assert.isFalse(areValid())
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("go only after what lives on them has stopped", () =>
+  it.live("are released only after their mechanisms have stopped", () =>
     Effect.gen(function* () {
       const locks = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
       const sql = yield* SqlClient.SqlClient
-      const told: Array<string> = []
+      const stops: Array<string> = []
       locks.onRelease((isLost) =>
         Effect.map(Effect.provideService(Effect.orDie(owners), SqlClient.SqlClient, sql), ({ length }) => {
           const lost = shards.filter(({ id }) => isLost(id)).map(({ id }) => id)
-          told.push(`${lost.join()} of ${length}`)
+          stops.push(`${lost.join()} of ${length}`)
         })
       )
       yield* storage.acquire(own, shards)
       yield* storage.release(own, shards[0]!)
       yield* storage.releaseAll(own)
-      assert.deepStrictEqual(told, ["1 of 3", "1,2,3 of 2"])
+      assert.deepStrictEqual(stops, ["1 of 3", "1,2,3 of 2"])
       assert.deepStrictEqual(yield* owners, [])
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("that another has taken are noticed at the next refresh, and what lives on them is stopped", () =>
+  it.live("that another node has taken are noticed at the next refresh, and their mechanisms are stopped", () =>
     Effect.gen(function* () {
       const locks = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
@@ -99,9 +99,9 @@ describe("The locks of shards", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("stand while the database is away for a moment, and fall when they cannot be certain any more", () =>
+  it.live("survive a short outage of the database, and are lost when they are no longer certain", () =>
     Effect.gen(function* () {
-      const { areBelieved } = yield* ShardLocks.ShardLocks
+      const { areValid } = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
       const sql = yield* SqlClient.SqlClient
       yield* storage.acquire(own, shards)
@@ -111,11 +111,11 @@ describe("The locks of shards", () => {
       yield* clock.putForward(1_000)
       assert.deepStrictEqual(yield* storage.refresh(own, shards), shards)
       yield* clock.putForward(1_000)
-      assert.isFalse(areBelieved())
+      assert.isFalse(areValid())
       assert.isTrue(Exit.isFailure(yield* Effect.exit(storage.refresh(own, shards))))
       yield* sql`alter table cluster_locks_away rename to cluster_locks`
       assert.strictEqual((yield* storage.refresh(own, shards)).length, 3)
-      assert.isTrue(areBelieved())
+      assert.isTrue(areValid())
     }).pipe(Effect.provide(layer))
   )
 })

@@ -6,7 +6,7 @@ import { freePort } from "../../e2e/support/Processes.ts"
 
 const identity = { secret: new Uint8Array(32).fill(7), schemaStep: 13 }
 
-/** A node that listens, and its address. */
+/** A listening node; returns its address. */
 const listening = Effect.gen(function* () {
   const address = RunnerAddress.make("127.0.0.1", yield* Effect.promise(freePort))
   yield* Layer.build(Transport.layerServer(identity, address))
@@ -17,31 +17,31 @@ const reasonOf = (own: Transport.Identity, address: RunnerAddress.RunnerAddress)
   Effect.map(Effect.flip(Transport.probe(own, address)), ({ reason }) => reason)
 
 describe("a connection between nodes", () => {
-  it.live("comes about with the key of the same database", () =>
+  it.live("succeeds with the key of the same database", () =>
     Effect.flatMap(listening, (address) => Transport.probe(identity, address))
   )
 
-  it.live("is refused to whoever has another database's key", () =>
+  it.live("is refused to a node with another database's key", () =>
     Effect.gen(function* () {
       const stranger = { ...identity, secret: new Uint8Array(32).fill(8) }
       assert.strictEqual(yield* reasonOf(stranger, yield* listening), "stranger")
     })
   )
 
-  it.live("is refused to whoever works with another step of the schema", () =>
+  it.live("is refused to a node with another step of the schema", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* reasonOf({ ...identity, schemaStep: 12 }, yield* listening), "stranger")
     })
   )
 
-  it.live("that nobody takes says so", () =>
+  it.live("to an address without a listener says so", () =>
     Effect.gen(function* () {
       const address = RunnerAddress.make("127.0.0.1", yield* Effect.promise(freePort))
       assert.include(yield* reasonOf(identity, address), "ECONNREFUSED")
     })
   )
 
-  it.live("cannot be listened for at a port that is taken", () =>
+  it.live("cannot be accepted at a port that is taken", () =>
     Effect.gen(function* () {
       const { host, port } = yield* listening
       const address = RunnerAddress.make(host, port)

@@ -23,19 +23,20 @@ import * as Auction from "../../domain/auction/history.ts"
 import * as Draw from "../../domain/draw/history.ts"
 import { enter, queue } from "../engineFixture.ts"
 
-/** What arrives at the other node. */
-const carried = (question: Question, answer: Answer): Answer =>
+/** The answer as the other node decodes it. */
+const transferred = (question: Question, answer: Answer): Answer =>
   answerFromWire(question, decode<WireAnswer>(encode(answerToWire(question, answer))))
 
-const carriedOver = <A>(value: A): A => decode<A>(encode(value))
+const roundTrip = <A>(value: A): A => decode<A>(encode(value))
 
-const factsOf = (kind: Kind): Question => ({ ask: "facts", mechanism: { ...queue(), kind } })
+const factsOf = (kind: Kind): Question => ({ method: "facts", mechanism: { ...queue(), kind } })
 
-/** The facts as they arrive. */
-const arrived = <A>(kind: Kind, facts: A): A => Result.getOrThrow(carried(factsOf(kind), Result.succeed(facts))) as A
+/** The facts as the other node decodes them. */
+const arrived = <A>(kind: Kind, facts: A): A =>
+  Result.getOrThrow(transferred(factsOf(kind), Result.succeed(facts))) as A
 
 describe("a refusal that another node gives", () => {
-  const send: Question = { ask: "send", mechanism: queue(), command: enter(1) }
+  const send: Question = { method: "send", mechanism: queue(), command: enter(1) }
   const fields: { readonly [tag: string]: object } = {
     NotOpen: { opensAt: 1_795_294_020_123 },
     Full: { retryAfterSeconds: 7 },
@@ -49,41 +50,41 @@ describe("a refusal that another node gives", () => {
   const classes = Object.entries({ ...Refusals, MechanismNotFound, Overloaded, Parked })
 
   for (const [name, Refusal] of classes) {
-    it(`arrives as it was given: ${name}`, () => {
+    it(`arrives unchanged: ${name}`, () => {
       const given = new Refusal((fields[name] ?? {}) as never)
-      const answer = carried(send, Result.fail(given))
+      const answer = transferred(send, Result.fail(given))
       assert(Result.isFailure(answer))
       assert.strictEqual(answer.failure.constructor, Refusal)
       assert.deepStrictEqual({ ...answer.failure }, { ...given })
     })
   }
 
-  it("arrives without what it does not know", () => {
-    const answer = carried(send, Result.fail(new Refusals.SoldOut({})))
+  it("arrives without fields that it does not have", () => {
+    const answer = transferred(send, Result.fail(new Refusals.SoldOut({})))
     assert(Result.isFailure(answer))
     assert.deepStrictEqual({ ...answer.failure }, { ...new Refusals.SoldOut({}) })
   })
 
-  it("arrives as Unavailable with its cause in words, whatever the cause was", () => {
-    for (const [cause, told] of [
+  it("arrives as Unavailable with its cause as text, whatever the cause was", () => {
+    for (const [cause, text] of [
       ["the mechanism's actor has stopped", "the mechanism's actor has stopped"],
       [new Error("the database is away"), "Error: the database is away"]
     ]) {
-      const answer = carried(send, Result.fail(new Unavailable({ cause })))
+      const answer = transferred(send, Result.fail(new Unavailable({ cause })))
       assert(Result.isFailure(answer) && answer.failure instanceof Unavailable)
-      assert.strictEqual(answer.failure.cause, told)
+      assert.strictEqual(answer.failure.cause, text)
     }
   })
 
   it("that this node does not know arrives as Unavailable", () => {
-    const answer = carried(send, Result.fail({ _tag: "Unheard" }))
+    const answer = transferred(send, Result.fail({ _tag: "Unheard" }))
     assert(Result.isFailure(answer))
     assert.instanceOf(answer.failure, Unavailable)
   })
 })
 
-describe("the facts that another node tells", () => {
-  it("of an appointment are those of its owner: the slots and what is taken of them", () => {
+describe("the facts that another node returns", () => {
+  it("of an appointment are those of its owner: the slots and their bookings", () => {
     const fitting = Appointment.given({ maxCapacityPerSlot: 3 })
     for (const [consumerId, slot] of [
       ["ada", 0],
@@ -93,11 +94,11 @@ describe("the facts that another node tells", () => {
       fitting.when(1, Appointment.book(consumerId, slot))
     }
     const facts = appointments.facts!(fitting.state, Appointment.at(2))
-    const told = arrived("appointment", facts)
-    assert(Equal.equals(told.taken, facts.taken))
+    const received = arrived("appointment", facts)
+    assert(Equal.equals(received.taken, facts.taken))
     const span = { from: Appointment.start, to: Appointment.at(2 * 1_440) }
-    assert.deepStrictEqual([...offeredSlots(told, span)], [...offeredSlots(facts, span)])
-    assert.isNotEmpty([...offeredSlots(told, span)])
+    assert.deepStrictEqual([...offeredSlots(received, span)], [...offeredSlots(facts, span)])
+    assert.isNotEmpty([...offeredSlots(received, span)])
   })
 
   it("of an auction have amounts exact to the last decimal", () => {
@@ -108,7 +109,7 @@ describe("the facts that another node tells", () => {
     assert.strictEqual(arrived("auction", facts).latestBids[0]!.amount, "90071992547409.91000001")
   })
 
-  it("of a draw are what is published; its proof is asked for by itself", () => {
+  it("of a draw are the published ones, without its proof", () => {
     const raffle = Draw.given()
     raffle.enter(1, "ada", "bob")
     const before = draws.facts!(raffle.state, Draw.at(2))
@@ -125,9 +126,9 @@ describe("the facts that another node tells", () => {
 })
 
 describe("a command to another node", () => {
-  it("arrives as it was sent, amounts and all", () => {
+  it("arrives as it was sent, amounts included", () => {
     const command = { _tag: "Bid", consumerId: "ada", amount: "90071992.54740993" } as const
-    const question: Question = { ask: "send", mechanism: { ...queue(), kind: "auction" }, command }
-    assert.deepStrictEqual(carriedOver(question), question)
+    const question: Question = { method: "send", mechanism: { ...queue(), kind: "auction" }, command }
+    assert.deepStrictEqual(roundTrip(question), question)
   })
 })

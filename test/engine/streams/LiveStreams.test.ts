@@ -1,4 +1,4 @@
-/** Those who follow their places: through the engine, and an audience by itself where its work is counted. */
+/** Subscriptions to places, through the engine; and `Subscribers` alone, where the test counts its work. */
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -10,14 +10,14 @@ import { byHand, consumer, createQueue, enter, Hands, layerJournal, leave, queue
 
 const layer = Engine.layer({ node: "here" }).pipe(Layer.provideMerge(layerJournal))
 
-/** Lets every fiber that can go on, go on. */
+/** Runs all fibers until they wait. */
 const settle = Effect.repeat(Effect.yieldNow, { times: 200 })
 
-/** A listener that notes what it is told, as `sequence: view`, or only the position. */
-class Ear implements Listener {
+/** A listener that records what it gets: event numbers and views. */
+class Recorder implements Listener {
   readonly consumerId: string
   readonly since: number | undefined
-  told: unknown = undefined
+  lastView: unknown = undefined
   readonly sequences: Array<number> = []
   readonly views: Array<View> = []
   readonly endings: Array<Ending> = []
@@ -25,7 +25,7 @@ class Ear implements Listener {
     this.consumerId = consumer(n)
     this.since = since
   }
-  readonly tell = (view: unknown, sequence: number): Effect.Effect<void, Cause.NoSuchElementError> =>
+  readonly send = (view: unknown, sequence: number): Effect.Effect<void, Cause.NoSuchElementError> =>
     Effect.sync(() => {
       this.views.push(view as View)
       this.sequences.push(sequence)
@@ -36,13 +36,13 @@ class Ear implements Listener {
   }
 }
 
-/** Lets the ear listen to the first queue; answers how to stop. */
-const listen = Effect.fnUntraced(function* <E extends Ear>(ear: E) {
+/** Adds the listener to the first queue. Returns an effect that removes it. */
+const listen = Effect.fnUntraced(function* <E extends Recorder>(listener: E) {
   const engine = yield* Engine
-  const audience = yield* engine.subscribers(queue())
-  audience.add(ear)
+  const subscribers = yield* engine.subscribers(queue())
+  subscribers.add(listener)
   yield* settle
-  return Effect.sync(() => audience.remove(ear))
+  return Effect.sync(() => subscribers.remove(listener))
 })
 
 const send = Effect.fnUntraced(function* (command: ReturnType<typeof enter> | ReturnType<typeof leave>) {
@@ -51,103 +51,103 @@ const send = Effect.fnUntraced(function* (command: ReturnType<typeof enter> | Re
   yield* settle
 })
 
-describe("A place that is followed", () => {
-  it.effect("is told as it is, and again at once when it changes", () =>
+describe("A place with a subscription", () => {
+  it.effect("is sent as it is, and again immediately after a change", () =>
     Effect.gen(function* () {
       yield* createQueue(1, byHand)
-      const ear = new Ear(1)
-      yield* listen(ear)
-      assert.deepStrictEqual(ear.views, [{ status: "NOT_QUEUED" }])
+      const listener = new Recorder(1)
+      yield* listen(listener)
+      assert.deepStrictEqual(listener.views, [{ status: "NOT_QUEUED" }])
       yield* send(enter(1))
       yield* send(leave(1))
-      assert.deepStrictEqual(ear.positions, ["NOT_QUEUED", 1, "LEFT"])
-      assert.deepStrictEqual(ear.sequences, [1, 2, 3])
+      assert.deepStrictEqual(listener.positions, ["NOT_QUEUED", 1, "LEFT"])
+      assert.deepStrictEqual(listener.sequences, [1, 2, 3])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is told its position once a second at most, the latest of it", () =>
+  it.effect("is sent with its latest position at most once a second", () =>
     Effect.gen(function* () {
       yield* createQueue(1, byHand)
       yield* Effect.forEach([1, 2, 3, 4, 5, 6], (n) => send(enter(n)), { discard: true })
-      const ear = new Ear(6)
-      yield* listen(ear)
+      const listener = new Recorder(6)
+      yield* listen(listener)
       yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(ear.positions, [6])
+      assert.deepStrictEqual(listener.positions, [6])
       yield* send(leave(1))
-      assert.deepStrictEqual(ear.positions, [6, 5])
+      assert.deepStrictEqual(listener.positions, [6, 5])
       yield* send(leave(2))
       yield* send(leave(3))
       yield* send(leave(4))
       yield* TestClock.adjust("999 millis")
-      assert.deepStrictEqual(ear.positions, [6, 5])
+      assert.deepStrictEqual(listener.positions, [6, 5])
       yield* TestClock.adjust("1 millis")
-      assert.deepStrictEqual(ear.positions, [6, 5, 2])
-      assert.strictEqual(ear.sequences.at(-1), 11)
+      assert.deepStrictEqual(listener.positions, [6, 5, 2])
+      assert.strictEqual(listener.sequences.at(-1), 11)
       yield* send(leave(6))
-      assert.deepStrictEqual(ear.positions, [6, 5, 2, "LEFT"])
+      assert.deepStrictEqual(listener.positions, [6, 5, 2, "LEFT"])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is told nothing by changes that leave it as it is", () =>
+  it.effect("is not sent after changes that do not affect it", () =>
     Effect.gen(function* () {
       yield* createQueue(1, byHand)
       yield* send(enter(1))
-      const ear = new Ear(1)
-      yield* listen(ear)
+      const listener = new Recorder(1)
+      yield* listen(listener)
       for (const n of [2, 3, 4]) {
         yield* send(enter(n))
         yield* TestClock.adjust("1 second")
       }
-      assert.deepStrictEqual(ear.positions, [1])
+      assert.deepStrictEqual(listener.positions, [1])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is told only what is on disk", () =>
+  it.effect("is sent only from committed state", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const hands = yield* Hands
       yield* createQueue(1, byHand)
-      const ear = new Ear(1)
-      yield* listen(ear)
+      const listener = new Recorder(1)
+      yield* listen(listener)
       const release = yield* hands.hold
       const entry = yield* Effect.forkChild(engine.send(queue(), enter(1)))
       yield* settle
-      const late = new Ear(1)
+      const late = new Recorder(1)
       yield* listen(late)
-      assert.deepStrictEqual([ear.positions, late.positions], [["NOT_QUEUED"], []])
+      assert.deepStrictEqual([listener.positions, late.positions], [["NOT_QUEUED"], []])
       yield* release
       yield* Fiber.join(entry)
       yield* settle
-      assert.deepStrictEqual([ear.positions, late.positions], [["NOT_QUEUED", 1], [1]])
+      assert.deepStrictEqual([listener.positions, late.positions], [["NOT_QUEUED", 1], [1]])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is told after a failed write what is stored, and goes on with the mechanism as it was rebuilt", () =>
+  it.effect("is sent as stored after a failed write, and continues with the rebuilt mechanism", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const hands = yield* Hands
       yield* createQueue(1, byHand)
       yield* send(enter(1))
       yield* send(enter(2))
-      const ear = new Ear(2)
-      yield* listen(ear)
+      const listener = new Recorder(2)
+      yield* listen(listener)
       yield* hands.failNext
       yield* Effect.flip(engine.send(queue(), leave(1)))
       yield* TestClock.adjust("10 seconds")
       yield* settle
-      assert.deepStrictEqual(ear.positions, [2, 2])
+      assert.deepStrictEqual(listener.positions, [2, 2])
       yield* send(leave(1))
-      assert.deepStrictEqual(ear.positions, [2, 2, 1])
-      assert.deepStrictEqual(ear.sequences, [3, 3, 4])
+      assert.deepStrictEqual(listener.positions, [2, 2, 1])
+      assert.deepStrictEqual(listener.sequences, [3, 3, 4])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is not told again what it was told before it was cut off", () =>
+  it.effect("is not sent again with a view that it got before the connection was cut", () =>
     Effect.gen(function* () {
       yield* createQueue(1, byHand)
       yield* send(enter(1))
       yield* send(enter(2))
-      const [present, former] = [new Ear(2, 3), new Ear(2, 2)]
+      const [present, former] = [new Recorder(2, 3), new Recorder(2, 2)]
       yield* listen(present)
       yield* listen(former)
       assert.deepStrictEqual([present.positions, former.positions], [[], [2]])
@@ -157,28 +157,28 @@ describe("A place that is followed", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is told no more when nobody listens, and anew to whoever listens then", () =>
+  it.effect("is not sent without a listener, and is sent in full to a new listener", () =>
     Effect.gen(function* () {
       yield* createQueue(1, byHand)
-      const ear = new Ear(1)
-      const stop = yield* listen(ear)
+      const listener = new Recorder(1)
+      const stop = yield* listen(listener)
       yield* stop
       yield* send(enter(1))
       yield* TestClock.adjust("2 seconds")
-      assert.deepStrictEqual(ear.positions, ["NOT_QUEUED"])
-      const next = new Ear(1)
+      assert.deepStrictEqual(listener.positions, ["NOT_QUEUED"])
+      const next = new Recorder(1)
       yield* listen(next)
       yield* send(leave(1))
       assert.deepStrictEqual(next.positions, [1, "LEFT"])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is told its last state when the mechanism is torn down, and that it was the last", () =>
+  it.effect("is sent a last time when the mechanism is torn down, and the stream is closed", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createQueue(1, byHand)
       yield* send(enter(1))
-      const [waiting, bystander] = [new Ear(1), new Ear(2)]
+      const [waiting, bystander] = [new Recorder(1), new Recorder(2)]
       yield* listen(waiting)
       yield* listen(bystander)
       yield* engine.sendAdmin(queue(), { _tag: "End", by: "test" })
@@ -189,7 +189,7 @@ describe("A place that is followed", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("cannot be followed where it is not found", () =>
+  it.effect("has no subscription where the mechanism is not found", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createQueue(1, byHand)
@@ -199,71 +199,73 @@ describe("A place that is followed", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is told again a second later if it could not be told", () =>
+  it.effect("is sent again a second after a failure", () =>
     Effect.gen(function* () {
       yield* createQueue(1, byHand)
-      class Deaf extends Ear {
-        isDeaf = true
-        override readonly tell = (view: unknown) =>
-          this.isDeaf
+      class Failing extends Recorder {
+        isFailing = true
+        override readonly send = (view: unknown) =>
+          this.isFailing
             ? Effect.fail(new Cause.NoSuchElementError())
             : Effect.sync(() => void this.views.push(view as View))
       }
-      const ear = new Deaf(1)
-      yield* listen(ear)
-      ear.isDeaf = false
+      const listener = new Failing(1)
+      yield* listen(listener)
+      listener.isFailing = false
       yield* TestClock.adjust("1 second")
       yield* settle
-      assert.deepStrictEqual(ear.positions, ["NOT_QUEUED"])
+      assert.deepStrictEqual(listener.positions, ["NOT_QUEUED"])
     }).pipe(Effect.provide(layer))
   )
 })
 
-describe("An audience", () => {
-  /** An audience of a mechanism in which everyone's view is the sequence, and whom it has looked at, a slice each. */
-  const makeAudience = Effect.gen(function* () {
+describe("The subscribers of a mechanism", () => {
+  /**
+   * Subscribers of a mechanism in which every view is the event number. `slices` records the consumers of each read.
+   */
+  const makeSubscribers = Effect.gen(function* () {
     const slices: Array<ReadonlyArray<string>> = []
     const mechanism = { sequence: 1, isDown: false }
     const scope = yield* Effect.scope
     const fork = Effect.runForkWith(yield* Effect.context<never>())
-    const survey = (consumerIds: ReadonlyArray<string>) =>
+    const viewMany = (consumerIds: ReadonlyArray<string>) =>
       Effect.suspend((): Effect.Effect<MechanismViews, string> => {
         if (mechanism.isDown) return Effect.fail("down")
         slices.push(consumerIds)
         const { sequence } = mechanism
         return Effect.succeed({ sequence, isOver: false, views: consumerIds.map(() => ({ position: sequence })) })
       })
-    const audience = new Subscribers({ viewMany: survey, fork: (loop) => void Fiber.runIn(fork(loop), scope) })
-    /** A commit after which everybody stands otherwise. */
+    const subscribers = new Subscribers({ viewMany, fork: (loop) => void Fiber.runIn(fork(loop), scope) })
+    /** A commit that changes every view. */
     const commit = (...consumerIds: ReadonlyArray<string>) => {
       mechanism.sequence += 1
-      audience.changed(consumerIds)
+      subscribers.changed(consumerIds)
     }
-    const looked = () => slices.splice(0).flat().length
-    return { audience, mechanism, slices, commit, looked }
+    const readCount = () => slices.splice(0).flat().length
+    return { subscribers, mechanism, slices, commit, readCount }
   })
 
-  const ears = (count: number) => Array.from({ length: count }, (_, n) => new Ear(n))
+  const recorders = (count: number) => Array.from({ length: count }, (_, n) => new Recorder(n))
 
-  it.effect("of 1,000 costs one pass a second, however many commits there are, in slices", () =>
+  it.effect("cost one pass a second in slices, however many commits there are (1,000 subscribers)", () =>
     Effect.gen(function* () {
-      const { audience, slices, commit, looked } = yield* makeAudience
-      const listeners = ears(1_000)
-      for (const ear of listeners) audience.add(ear)
+      const { subscribers, slices, commit, readCount } = yield* makeSubscribers
+      const listeners = recorders(1_000)
+      for (const listener of listeners) subscribers.add(listener)
       yield* settle
-      assert.strictEqual(looked(), 1_000)
+      assert.strictEqual(readCount(), 1_000)
       yield* TestClock.adjust("1 second")
       for (let n = 0; n < 50; n++) commit()
       yield* settle
       assert.isAtMost(Math.max(...slices.map(({ length }) => length)), 128)
-      assert.strictEqual(looked(), 1_000)
+      assert.strictEqual(readCount(), 1_000)
       for (let n = 0; n < 50; n++) {
         commit()
         yield* settle
       }
-      assert.strictEqual(looked(), 0)
+      assert.strictEqual(readCount(), 0)
       yield* TestClock.adjust("1 second")
-      assert.strictEqual(looked(), 1_000)
+      assert.strictEqual(readCount(), 1_000)
       for (const { views, sequences } of listeners) {
         assert.strictEqual(views.length, 3)
         assert.deepStrictEqual(sequences, [1, 51, 101])
@@ -271,25 +273,25 @@ describe("An audience", () => {
     })
   )
 
-  it.effect("looks at once at those whose place changed, and at nobody else", () =>
+  it.effect("are read immediately if their own place changed, and the others are not", () =>
     Effect.gen(function* () {
-      const { audience, slices, commit, looked } = yield* makeAudience
-      for (const ear of ears(100)) audience.add(ear)
+      const { subscribers, slices, commit, readCount } = yield* makeSubscribers
+      for (const listener of recorders(100)) subscribers.add(listener)
       yield* settle
       commit()
       yield* settle
-      looked()
+      readCount()
       commit(consumer(7), consumer(5_000), consumer(8))
       yield* settle
       assert.deepStrictEqual(slices, [[consumer(7), consumer(8)]])
     })
   )
 
-  it.effect("comes to everyone in a pass while others change all the time", () =>
+  it.effect("are all reached by a pass while others change all the time", () =>
     Effect.gen(function* () {
-      const { audience, commit } = yield* makeAudience
-      const listeners = ears(500)
-      for (const ear of listeners) audience.add(ear)
+      const { subscribers, commit } = yield* makeSubscribers
+      const listeners = recorders(500)
+      for (const listener of listeners) subscribers.add(listener)
       yield* settle
       for (let n = 0; n < 300; n++) {
         commit(...listeners.slice(0, 200).map(({ consumerId }) => consumerId))
@@ -299,13 +301,13 @@ describe("An audience", () => {
     })
   )
 
-  it.effect("with more than a few streams of one consumer ends the oldest", () =>
+  it.effect("lose the oldest stream of a consumer with more than a few", () =>
     Effect.gen(function* () {
-      const { audience } = yield* makeAudience
-      const streams = Array.from({ length: streamsOfOneMax + 2 }, () => new Ear(1))
-      for (const ear of streams) audience.add(ear)
+      const { subscribers } = yield* makeSubscribers
+      const streams = Array.from({ length: streamsOfOneMax + 2 }, () => new Recorder(1))
+      for (const listener of streams) subscribers.add(listener)
       yield* settle
-      const endings = streams.map((ear) => ear.endings.join())
+      const endings = streams.map((listener) => listener.endings.join())
       assert.deepStrictEqual(endings, ["REPLACED", "REPLACED", ...Array.from({ length: streamsOfOneMax }, () => "")])
       assert.deepStrictEqual(
         streams.map(({ views }) => views.length),
@@ -314,21 +316,21 @@ describe("An audience", () => {
     })
   )
 
-  it.effect("of a mechanism that cannot be looked at waits until it is rebuilt, or asks again after a second", () =>
+  it.effect("are read again after a rebuild, or after a second, if the mechanism cannot be read", () =>
     Effect.gen(function* () {
-      const { audience, mechanism } = yield* makeAudience
-      const ear = new Ear(1)
+      const { subscribers, mechanism } = yield* makeSubscribers
+      const listener = new Recorder(1)
       mechanism.isDown = true
-      audience.add(ear)
+      subscribers.add(listener)
       yield* settle
       mechanism.isDown = false
       yield* settle
-      assert.deepStrictEqual(ear.views, [])
+      assert.deepStrictEqual(listener.views, [])
       yield* TestClock.adjust("1 second")
-      assert.strictEqual(ear.views.length, 1)
-      audience.rebuilt()
+      assert.strictEqual(listener.views.length, 1)
+      subscribers.rebuilt()
       yield* settle
-      assert.strictEqual(ear.views.length, 2)
+      assert.strictEqual(listener.views.length, 2)
     })
   )
 })

@@ -6,7 +6,7 @@ import { byHand, createQueue, enter, Hands, layerJournal, queue, queueId, strang
 const services = Engine.layer({ node: "here" }).pipe(Layer.provideMerge(layerJournal))
 
 describe("Watching a mechanism", () => {
-  it.effect("tells of what changes the mechanism itself, and of nothing else", () =>
+  it.effect("reports changes of the mechanism itself, and no other changes", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createQueue(1, byHand)
@@ -23,7 +23,7 @@ describe("Watching a mechanism", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.effect("tells when it was rebuilt, also who watched before it was ever started", () =>
+  it.effect("reports a rebuild, also to watchers from before the first start", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const { failNext } = yield* Hands
@@ -39,7 +39,7 @@ describe("Watching a mechanism", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.effect("glances at what runs here, without starting what does not", () =>
+  it.effect("returns a mechanism that runs in this process, and starts none", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createQueue(1, byHand)

@@ -1,6 +1,4 @@
-/**
- * S2 in short: a few generated requests of each sort for every operation. `npm run prove:contract` sends many.
- */
+/** S2 in short: a few generated requests of each sort for every operation. `npm run prove:contract` sends many. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { proofs, services } from "./contractProof.ts"
@@ -11,7 +9,7 @@ const { figures, operations } = proofs({ requests, seed: 1 })
 describe("Generated requests", () => {
   layer(services, { excludeTestServices: true })((it) => {
     for (const { name, prove } of operations) {
-      it.effect(`${name} answers what it declares, and refuses what it does not take`, () =>
+      it.effect(`${name} responds as declared and refuses invalid requests`, () =>
         Effect.gen(function* () {
           const before = figures.violations.length
           yield* prove
@@ -20,7 +18,7 @@ describe("Generated requests", () => {
       )
     }
 
-    it.effect("were many, of each sort, and most operations have something to refuse", () =>
+    it.effect("cover every sort, and most operations have invalid requests", () =>
       Effect.sync(() => {
         assert.strictEqual(figures.count("valid"), operations.length * requests)
         assert.strictEqual(figures.count("mutated"), operations.length * requests)

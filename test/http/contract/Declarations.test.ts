@@ -1,4 +1,4 @@
-/** What the suite of generated requests goes by can tell right from wrong: answers, requests, and what it sends. */
+/** Tests the generator and the checks of generated requests: responses, valid and invalid requests, and seeds. */
 import { assert, describe, it } from "@effect/vitest"
 import { Dice } from "../../e2e/support/Dice.ts"
 import { breaksOf } from "./breaks.ts"
@@ -25,15 +25,15 @@ const making = (operation: string, seed: number) => ({
   resolve: declared(operation).resolve
 })
 
-describe("an answer", () => {
+describe("a response", () => {
   const { undeclared } = declared("GET /api/queues/:queueId/status")
 
-  it("that is as declared passes", () => {
+  it("that matches its declaration passes", () => {
     assert.isUndefined(undeclared(answer(200, { status: "NOT_QUEUED" })))
     assert.isUndefined(undeclared(answer(404, { error: "Queue not found" })))
   })
 
-  it("with a status, a field, a value, a content or a header that is not declared is found", () => {
+  it("with an undeclared status, field, value, content or header is found", () => {
     const wrong = [
       answer(409, { error: "Queue is full", code: "QUEUE_FULL" }),
       answer(200, { status: "QUEUED" }),
@@ -50,7 +50,7 @@ describe("an answer", () => {
 describe("generated requests", () => {
   const name = "POST /api/audiences/:id/members"
 
-  it("that are valid are what the description accepts, and differ", () => {
+  it("that are valid match the description, and differ", () => {
     for (const operation of all.filter(({ body }) => body !== undefined)) {
       const bodies = Array.from({ length: 20 }, (_, seed) => {
         const { body } = varied(operation, { ...draft, body: {} }, making(operation.operation.name, seed))
@@ -60,7 +60,7 @@ describe("generated requests", () => {
     }
   })
 
-  it("that are invalid break each constraint, and nothing the description accepts is among them", () => {
+  it("that are invalid break each constraint, and the description accepts none of them", () => {
     const broken = breaksOf(declared(name), draft, new Dice(1))
     const bodies = broken.filter(({ what }) => what.startsWith("body")).map(({ wire }) => JSON.parse(`${wire.body}`))
     assert.isFalse(bodies.some((body) => declared(name).body!.accepts(body)))
@@ -72,7 +72,7 @@ describe("generated requests", () => {
     assert.isTrue(broken.some(({ status }) => status === 415))
   })
 
-  it("are the same again with the same seed, and others with another", () => {
+  it("are the same with the same seed, and differ with another seed", () => {
     const of = (seed: number) => {
       const { dice, ...rest } = making(name, seed)
       const one = varied(declared(name), draft, { dice, ...rest })

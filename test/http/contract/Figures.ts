@@ -1,11 +1,14 @@
-/** What a run has seen: how many requests of each sort, what they were answered, and what was not as declared. */
+/**
+ * The results of a run: the number of requests of each sort, the statuses of their responses, and all violations of the
+ * declarations.
+ */
 import type { Answer } from "../support/usherFixture.ts"
 import type { Wire } from "./wire.ts"
 
-/** Right as declared; wrong in one way; damaged. */
+/** Matching the declaration; with one broken constraint; damaged. */
 export type Sort = "valid" | "invalid" | "mutated"
 
-/** A request with its answer, and what it was meant to be. */
+/** A request with its response, its sort and its description. */
 export interface Exchange {
   readonly operation: string
   readonly sort: Sort
@@ -18,7 +21,7 @@ const shownMax = 1_500
 
 export class Figures {
   readonly violations: Array<string> = []
-  /** Operations of which nothing can be invalid: they take nothing. */
+  /** Operations without invalid requests, because they have no input. */
   readonly unbreakable = new Set<string>()
   private readonly counts = new Map<string, number>()
   private readonly reasons = new Set<string>()
@@ -33,12 +36,12 @@ export class Figures {
     this.add(`${sort} ${answer.status}`)
   }
 
-  /** Requests of this sort, or those with this status alone. */
+  /** Returns the number of requests of this sort, or of those with this status. */
   count(sort: Sort, status?: number): number {
     return this.counts.get(status === undefined ? sort : `${sort} ${status}`) ?? 0
   }
 
-  /** How often each status was answered, as text. */
+  /** Returns the number of responses with each status, as text. */
   statuses(sort: Sort): string {
     return [...this.counts]
       .filter(([name]) => name.startsWith(`${sort} `))
@@ -47,7 +50,7 @@ export class Figures {
       .join(", ")
   }
 
-  /** The first of its kind of each operation is told, with all that is needed to repeat it. */
+  /** Reports a violation with the data to repeat it. Reports each kind once per operation. */
   violated(exchange: Exchange, reason: string): void {
     const kind = `${exchange.operation} ${exchange.sort} ${reason.slice(0, 80)}`
     if (this.reasons.has(kind)) return
@@ -70,6 +73,6 @@ export class Figures {
 
 const short = (text: string): string => (text.length <= shownMax ? text : `${text.slice(0, shownMax)}…`)
 
-/** Bytes that are no text are told as they are. */
+/** Bytes that are not text are printed as hexadecimal digits too. */
 const bodyText = (body: string | Buffer): string =>
   typeof body === "string" ? body : `bytes ${body.toString("hex")} (${body.toString("latin1")})`

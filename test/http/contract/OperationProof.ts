@@ -1,6 +1,6 @@
 /**
- * One operation under requests that are made from its declaration: right ones, ones that are wrong in one way, damaged
- * ones. Each is one of a tenant that has what the operation's row in the matrix makes beforehand.
+ * Sends one operation requests that are derived from its declaration: valid ones, ones with one broken constraint, and
+ * damaged ones. They run in a tenant with the records that the operation's row in the matrix creates.
  */
 import { Effect } from "effect"
 import type { Agent } from "node:http"
@@ -19,44 +19,46 @@ import type { Known, Making } from "./values.ts"
 import { send, type Wire } from "./wire.ts"
 
 export interface Options {
-  /** Requests of each sort. */
+  /** The number of requests of each sort. */
   readonly requests: number
   readonly seed: number
   readonly agent: Agent
   readonly figures: Figures
-  /** Every operation: those that create something make records for the others to name. */
+  /** All operations. Those that create records create them for the other operations' requests. */
   readonly all: ReadonlyArray<Declared>
 }
 
-/** Requests for which one world and its records serve: what is changed is made again for the next. */
+/** The number of requests that share one world and its records. */
 const worldServes = 25
 
-/** Records of other operations that a world has besides, where a body may name them. */
+/** The number of additional records from other operations that a body may reference. */
 const neighboursCount = 2
 
-/** Sends all requests to the operation, and notes what they were answered. */
+/** Sends all requests to the operation, and records their responses. */
 export const proveOperation = Effect.fnUntraced(function* (declared: Declared, options: Options) {
   const { requests } = options
   const dice = new Dice(seedOf(options.seed, declared.operation.name))
   const first = yield* sceneOf(declared, options, dice)
-  yield* refuses(first)
+  yield* refusesInvalid(first)
   for (let sent = 0; sent < requests; sent += worldServes) {
     const scene = sent === 0 ? first : yield* sceneOf(declared, options, dice)
-    yield* serves(scene, Math.min(worldServes, requests - sent))
+    yield* servesValid(scene, Math.min(worldServes, requests - sent))
   }
   for (let sent = 0; sent < requests; sent += worldServes) {
-    yield* survives(yield* sceneOf(declared, options, dice), Math.min(worldServes, requests - sent))
+    // Reads leave their world unchanged.
+    const scene = sent === 0 && declared.operation.method === "GET" ? first : yield* sceneOf(declared, options, dice)
+    yield* survivesDamaged(scene, Math.min(worldServes, requests - sent))
   }
 })
 
-/** A world of its own for an operation, and what it can be asked there. */
+/** A new world for an operation, with the input of its requests. */
 interface Scene {
   readonly declared: Declared
   readonly options: Options
   readonly world: World
   readonly input: Input
   readonly making: Making
-  /** The row's own request, with one of the credentials that the operation lets in. */
+  /** Returns the row's own request, with credentials that the operation accepts. */
   readonly base: () => Draft
 }
 
@@ -70,7 +72,10 @@ const sceneOf = Effect.fnUntraced(function* (declared: Declared, options: Option
   return { declared, options, world, input, making, base: () => baseOf(input, dice.pick(credentials)) } satisfies Scene
 })
 
-/** Makes records that a body may name, after the row's own request: some of its operations regard all there is. */
+/**
+ * Creates records that a body may reference, after the row's own request, because some rows depend on the number of
+ * records.
+ */
 const meetNeighbours = Effect.fnUntraced(function* ({ declared, options, world, making: { dice, known } }: Scene) {
   if (declared.body === undefined) return
   const creating = options.all.filter(({ operation: { name } }) => /^POST \/api\/[\w-]+$/.test(name))
@@ -86,8 +91,8 @@ const rowOf = Effect.fnUntraced(function* (declared: Declared, world: World) {
   return { input, wire: written(declared, baseOf(input, credentialsFor(declared, world)[0]!)) }
 })
 
-/** Every invalid request is refused as one, and all of them together change nothing. */
-const refuses = Effect.fnUntraced(function* (scene: Scene) {
+/** Every invalid request must be refused with its status, and together they must change nothing. */
+const refusesInvalid = Effect.fnUntraced(function* (scene: Scene) {
   const { declared, options, making } = scene
   const { dice } = making
   const before = yield* records
@@ -101,21 +106,21 @@ const refuses = Effect.fnUntraced(function* (scene: Scene) {
     all.push(what)
     const { answer } = exchange
     const isRefused = status === "unknown" ? isUnknown(scene, answer) : answer.status === status
-    if (!isRefused) options.figures.violated(exchange, `expected ${status}, answered ${answer.status}`)
+    if (!isRefused) options.figures.violated(exchange, `expected ${status}, received ${answer.status}`)
     if (answer.status === 400 && answer.body?.error === "validation_error" && answer.body.issues.length === 0)
-      options.figures.violated(exchange, "no issue is named")
+      options.figures.violated(exchange, "the response has no issue")
   }
   const tables = changed(before, yield* records)
   if (tables.length === 0) return
   const last = yield* exchangedAs(scene, "invalid", all.join("; "), written(declared, scene.base()))
-  options.figures.violated(last, `refused requests have changed ${tables.join()}`)
+  options.figures.violated(last, `refused requests changed ${tables.join()}`)
 })
 
 interface Unknown extends Omit<Broken, "status"> {
   readonly status: "unknown"
 }
 
-/** The row's request with a path in which an identifier is one that nobody has. */
+/** Returns the row's request with an unknown identifier in its path. */
 const unknowns = (scene: Scene): ReadonlyArray<Unknown> =>
   (scene.input.names ?? []).flatMap(({ own, unknown }) => {
     const wire = written(scene.declared, scene.base())
@@ -126,8 +131,8 @@ const unknowns = (scene: Scene): ReadonlyArray<Unknown> =>
 const isUnknown = ({ input: { strangerStatus = 404 } }: Scene, { status }: Answer) =>
   status === strangerStatus || (status >= 400 && status < 500)
 
-/** Every valid request is answered as declared; what is refused all the same is refused for what it means. */
-const serves = Effect.fnUntraced(function* (scene: Scene, count: number) {
+/** Every valid request must have a declared response. A refusal is allowed for its meaning, but not for its shape. */
+const servesValid = Effect.fnUntraced(function* (scene: Scene, count: number) {
   const { declared, options, making, input } = scene
   for (let index = 0; index < count; index++) {
     const isBase = index === 0
@@ -136,19 +141,21 @@ const serves = Effect.fnUntraced(function* (scene: Scene, count: number) {
     const { answer } = exchange
     learnFromAnswer(making.known, exchange.wire.path, answer)
     if (isBase && answer.status !== input.status)
-      options.figures.violated(exchange, `expected ${input.status}, answered ${answer.status}`)
+      options.figures.violated(exchange, `expected ${input.status}, received ${answer.status}`)
     if (isBase) yield* meetNeighbours(scene)
     const misread = answer.status === 400 && answer.body?.issues?.find(isOfShape)
     if (misread) options.figures.violated(exchange, `refused for its shape: ${misread.message}`)
   }
 })
 
-/** A value was of the wrong type, though the description allows it. Another field may ask for one where there is none. */
+/**
+ * Whether an issue reports a wrong type. A required field may depend on another field, so missing values do not count.
+ */
 const isOfShape = ({ kind, received }: { readonly kind: string; readonly received: string }) =>
   kind === "schema" && received !== "undefined" && received !== "null"
 
-/** Whatever comes is answered as declared. */
-const survives = Effect.fnUntraced(function* (scene: Scene, count: number) {
+/** Every damaged request must have a declared response. */
+const survivesDamaged = Effect.fnUntraced(function* (scene: Scene, count: number) {
   const { declared, making } = scene
   for (let index = 0; index < count; index++) {
     const { what, wire } = mutated(declared, varied(declared, scene.base(), making), making.dice)
@@ -156,7 +163,7 @@ const survives = Effect.fnUntraced(function* (scene: Scene, count: number) {
   }
 })
 
-/** Sends a request, notes it, and holds the answer against the declaration. */
+/** Sends a request, records it, and compares the response with the declaration. */
 const exchangedAs = Effect.fnUntraced(function* ({ declared, options }: Scene, sort: Sort, what: string, wire: Wire) {
   const answer = yield* exchanged(declared, options.agent, wire)
   const exchange: Exchange = { operation: declared.operation.name, sort, what, wire, answer }
@@ -167,10 +174,10 @@ const exchangedAs = Effect.fnUntraced(function* ({ declared, options }: Scene, s
   return exchange
 })
 
-/** What the listener reads of a request's head; with more it refuses the request itself. */
+/** The most bytes of a request's head. The listener refuses a longer head itself. */
 const headBytesMax = 32_000
 
-/** No operation is reached by a path that cannot be decoded, or by a head that is too large; and the listener says so. */
+/** Whether a response comes from the listener, because the path cannot be decoded or the head is too large. */
 function isNowhere({ path, headers }: Wire, { status, text }: Answer): boolean {
   if (status === 431) return path.length + JSON.stringify(headers).length > headBytesMax
   try {
@@ -186,7 +193,7 @@ const exchanged = Effect.fnUntraced(function* ({ operation }: Declared, agent: A
   return yield* send(agent, operation.api === "admin" ? adminUrl : consumerUrl, wire)
 })
 
-/** In an order of chance. */
+/** Shuffles the items in place. */
 function shuffled<A>(items: Array<A>, dice: Dice): Array<A> {
   for (let end = items.length - 1; end > 0; end--) {
     const other = dice.between(0, end)
@@ -197,6 +204,6 @@ function shuffled<A>(items: Array<A>, dice: Dice): Array<A> {
   return items
 }
 
-/** Chance of its own for each operation, so that a new one leaves the others' as they were. */
+/** Returns a separate seed for each operation, so that a new operation does not change the requests of the others. */
 const seedOf = (seed: number, name: string): number =>
   [...name].reduce((mixed, letter) => (Math.imul(mixed, 31) + letter.charCodeAt(0)) | 0, seed)

@@ -1,11 +1,11 @@
-/** What the database holds, in short: enough to see that something in it changed, and in which table. */
+/** A summary of the database, enough to find the tables that changed. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** By table: its rows, and the latest transaction that wrote one of them. */
+/** By table: the number of its rows and the latest transaction that wrote one of them. */
 export type Records = { readonly [table: string]: string }
 
-/** What every table holds at this moment, but for the one in which processes say every two seconds that they are alive. */
+/** Returns the summary of every table except `nodes`, which every process updates every two seconds. */
 export const records = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ readonly name: string }>`
@@ -18,6 +18,6 @@ export const records = Effect.gen(function* () {
   return held
 }).pipe(Effect.orDie)
 
-/** The tables that are not as they were. */
+/** Returns the tables that differ. */
 export const changed = (before: Records, after: Records): ReadonlyArray<string> =>
   Object.keys(after).filter((table) => before[table] !== after[table])

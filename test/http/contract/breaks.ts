@@ -1,6 +1,6 @@
 /**
- * Requests with one constraint broken each. Whether it is broken says the description: what it accepts after all is left
- * out, so that what remains must be refused.
+ * Requests with one broken constraint each. The description decides whether a constraint is broken: values that it
+ * accepts are dropped, so the remaining requests must be refused.
  */
 import { randomUUID } from "node:crypto"
 import type { Dice } from "../../e2e/support/Dice.ts"
@@ -9,14 +9,14 @@ import type { Draft } from "./requests.ts"
 import { written } from "./requests.ts"
 import type { Wire } from "./wire.ts"
 
-/** A request that must be refused, what is wrong with it, and the status that says so. */
+/** A request that must be refused, its defect, and the expected status. */
 export interface Broken {
   readonly what: string
   readonly wire: Wire
   readonly status: 400 | 415
 }
 
-/** Every way there is to break the draft. */
+/** Returns all ways to break the draft. */
 export function breaksOf(declared: Declared, draft: Draft, dice: Dice): ReadonlyArray<Broken> {
   return [
     ...brokenParameters(declared, draft, dice),
@@ -25,19 +25,19 @@ export function breaksOf(declared: Declared, draft: Draft, dice: Dice): Readonly
   ]
 }
 
-/** Values that are wrong in most places, and just wrong in some. */
+/** Values that are wrong for most types. */
 const strays: ReadonlyArray<unknown> = [null, true, 0, -1, 1.5, 1e300, "", "not it", [], [null], {}, { a: 1 }]
 
-/** Texts that are nearly what a format asks for. */
+/** Texts that almost match a format. */
 const nearly: { readonly [format: string]: ReadonlyArray<string> } = {
   uuid: ["0199b2a1-7c3e-7d7a-b0f2", "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5g", "0199b2a17c3e7d7ab0f20f1e2d3c4b5a "],
   "date-time": ["2026-02-30T18:00:00Z", "2026-11-21", "2026-11-21T18:00:00", "2026-11-21T25:00:00Z", "tomorrow"],
   date: ["2026-02-30", "2026-13-01", "21.11.2026", "2026-11-21T18:00:00Z"],
-  email: ["nobody", "@example.com", "a@", "a b@example.com"],
+  email: ["no address", "@example.com", "a@", "a b@example.com"],
   uri: ["no address", "//nowhere"]
 }
 
-/** Values of the wrong type, and of the right one just out of bounds. */
+/** Returns values of the wrong type, and values of the right type just out of bounds. */
 function wrongValues(declared: Declared, schema: Schema, dice: Dice): ReadonlyArray<unknown> {
   const own = declared.resolve(schema)
   const inner = [...(own["anyOf"] ?? []), ...(own["allOf"] ?? [])].flatMap((part: Schema) =>
@@ -75,7 +75,7 @@ function brokenParameters(declared: Declared, draft: Draft, dice: Dice): Readonl
 
 const asText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
 
-/** A path parameter that is empty, or too long for any route, makes another path, or none. */
+/** A path parameter that is empty or too long for a route makes a different path, or none. */
 const isRoutable = (parameter: Parameter, text: string) =>
   parameter.in === "query" || (text.length > 0 && text.length < 500)
 
@@ -89,7 +89,7 @@ function brokenBodies(declared: Declared, draft: Draft, dice: Dice): ReadonlyArr
   if (body === undefined) return []
   return (
     changesOf(declared, body.schema, draft.body, dice)
-      // Where no body need be sent, null is none.
+      // If the body is optional, null means no body.
       .filter(({ value }) => value !== undefined && !(body.isOptional && value === null) && !body.accepts(value))
       .map(({ what, value }) => ({ what, wire: written(declared, { ...draft, body: value }), status: 400 }))
   )
@@ -100,7 +100,7 @@ interface Change {
   readonly value: unknown
 }
 
-/** The value with one thing in it changed; not all changes break it. */
+/** Returns the value with one change each. Not every change breaks it. */
 function changesOf(declared: Declared, schema: Schema, value: unknown, dice: Dice, at = "body"): ReadonlyArray<Change> {
   const own = declared.resolve(schema)
   const whole = wrongValues(declared, own, dice).map((wrong) => ({ what: `${at} is ${shown(wrong)}`, value: wrong }))
@@ -122,7 +122,7 @@ function changesOf(declared: Declared, schema: Schema, value: unknown, dice: Dic
   return [...whole, ...members, ...fields]
 }
 
-/** Bodies that are no JSON, or do not say that they are. */
+/** Returns bodies that are not JSON, or whose content type is not JSON. */
 function notJson(declared: Declared, draft: Draft): ReadonlyArray<Broken> {
   if (declared.body === undefined) return []
   const whole = written(declared, { ...draft, body: draft.body ?? {} })
@@ -153,7 +153,7 @@ function notJson(declared: Declared, draft: Draft): ReadonlyArray<Broken> {
   ]
 }
 
-/** A value in a few characters. */
+/** Returns a value in a few characters. */
 const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? "absent"
   return text.length <= 60 ? text : `${text.slice(0, 40)}… (${text.length} characters)`

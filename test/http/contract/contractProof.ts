@@ -1,6 +1,6 @@
 /**
- * S2: every operation of both APIs under requests made from its declaration, over real HTTP. An operation that is new
- * joins by its row in the matrix.
+ * S2: sends every operation of both APIs requests derived from its declaration, over real HTTP. A new operation takes
+ * part through its row in the matrix.
  */
 import { Effect } from "effect"
 import { IpNetwork } from "effect/net"
@@ -11,10 +11,10 @@ import { declarations } from "./description.ts"
 import { Figures } from "./Figures.ts"
 import { proveOperation } from "./OperationProof.ts"
 
-/** Both listeners; requests are counted by the address they say they come from. */
+/** Both listeners. They count requests by the address in the forwarding header. */
 export const services = Fixture.layerWith({ trustedProxies: [IpNetwork.fromStringUnsafe("127.0.0.0/8")] })
 
-/** What is proven of each operation: its name, and the effect that proves it. */
+/** Returns the proof of each operation: its name, and the effect that runs it. */
 export function proofs(options: { readonly requests: number; readonly seed: number }) {
   const figures = new Figures(options.seed)
   const agent = new Agent({ keepAlive: true })

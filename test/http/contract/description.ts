@@ -1,6 +1,6 @@
 /**
- * Every operation of both APIs as its description declares it, and nothing else: what it takes, what it may answer, and
- * whether a body, a parameter or an answer is what was declared.
+ * Every operation of both APIs according to its description: its input, its possible responses, and whether a body, a
+ * parameter or a response matches.
  */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
@@ -21,11 +21,11 @@ export interface Parameter {
   readonly in: "path" | "query"
   readonly schema: Schema
   readonly required: boolean
-  /** Whether a text is one of its values, given that numbers and the like travel as text. */
+  /** Whether a text is one of its values. Numbers and booleans are sent as text. */
   readonly accepts: (text: string) => boolean
 }
 
-/** What an operation takes as its body. */
+/** The body of an operation's request. */
 export interface Body {
   readonly schema: Schema
   readonly isOptional: boolean
@@ -37,13 +37,13 @@ export interface Declared {
   readonly operation: Operation
   readonly parameters: ReadonlyArray<Parameter>
   readonly body?: Body
-  /** A schema that refers to another, as that other. */
+  /** Returns the schema behind a reference. */
   readonly resolve: (schema: Schema) => Schema
-  /** What of the answer was not declared; undefined if all of it was. */
+  /** Returns the first undeclared part of a response; undefined if there is none. */
   readonly undeclared: (answer: Answer) => string | undefined
 }
 
-/** Every operation there is. */
+/** Returns the declarations of all operations. */
 export function declarations(): ReadonlyArray<Declared> {
   const apis = {
     consumer: new Description(OpenApi.fromApi(ConsumerApi)),
@@ -52,7 +52,7 @@ export function declarations(): ReadonlyArray<Declared> {
   return operations.map((operation) => apis[operation.api].declarationOf(operation))
 }
 
-/** One API's description, with its schemas compiled when they are first needed. */
+/** One API's description. Schemas are compiled on first use. */
 class Description {
   private readonly spec: Schema
   private readonly validators = new Map<string, ValidateFunction>()
@@ -130,7 +130,7 @@ class Description {
   }
 }
 
-/** The same, but an object has no fields beside those that are described: answers are held to that. */
+/** Returns the description without undeclared fields in objects, for checks of responses. */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed)
   if (typeof node !== "object" || node === null) return node
@@ -139,7 +139,7 @@ function closed(node: unknown): unknown {
   return { ...Object.fromEntries(entries), ...(isClosable && { additionalProperties: false }) }
 }
 
-/** What a text that stands for a value may be read as. */
+/** Returns the values that a text may represent. */
 function readings(text: string): ReadonlyArray<unknown> {
   const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text)
   return [text, ...(isNumber ? [Number(text)] : []), ...(text === "true" || text === "false" ? [text === "true"] : [])]

@@ -1,16 +1,16 @@
-/** Identifiers and cursors of a world, kept by the name of the field that would name them: chained requests need them. */
+/** Identifiers and cursors of a world by the name of the field that refers to them, for chained requests. */
 import type { World } from "../matrix/world.ts"
 import type { Answer } from "../support/usherFixture.ts"
 import { type Known, learn } from "./values.ts"
 
-/** What a world begins with. */
+/** Learns the identifiers that a world starts with. */
 export function learnFromWorld(known: Known, { sides: { own } }: World): void {
   for (const [name, value] of Object.entries(own)) if (name.endsWith("Id")) learn(known, name, value)
 }
 
 const itemsMax = 5
 
-/** What an answer names: identifiers in its record, or in the first of a list, and the list's cursors. */
+/** Learns from a response: the identifiers in its record or in the first items of its list, and the list's cursors. */
 export function learnFromAnswer(known: Known, path: string, { status, body }: Answer): void {
   if (status >= 300 || typeof body !== "object" || body === null) return
   const items: ReadonlyArray<unknown> = Array.isArray(body.data) ? body.data.slice(0, itemsMax) : [body]
@@ -26,7 +26,7 @@ export function learnFromAnswer(known: Known, path: string, { status, body }: An
   if (typeof body.pageInfo?.startCursor === "string") learn(known, "before", body.pageInfo.startCursor)
 }
 
-/** What the records at a path are called: `/api/timed-releases/…` has `timedRelease`s. */
+/** Returns the name of the records at a path: `timedRelease` for `/api/timed-releases/…`. */
 function recordOf(path: string): string {
   const words = path
     .split("?")[0]!

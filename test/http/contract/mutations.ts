@@ -1,17 +1,17 @@
-/** Requests that were right and are damaged on the way, as no client library would send them. */
+/** Valid requests damaged in ways that no client library produces. */
 import type { Dice } from "../../e2e/support/Dice.ts"
 import type { Declared } from "./description.ts"
 import type { Draft } from "./requests.ts"
 import { written } from "./requests.ts"
 import type { Wire } from "./wire.ts"
 
-/** A damaged request, and how it was damaged. */
+/** A damaged request with a description of the damage. */
 export interface Mutated {
   readonly what: string
   readonly wire: Wire
 }
 
-/** The draft damaged in one way or two. */
+/** Returns the draft with one or two kinds of damage. */
 export function mutated(declared: Declared, draft: Draft, dice: Dice): Mutated {
   const ways = [
     ...Object.entries(declared.body === undefined ? strayBodies : { ...texts, ...structures }),
@@ -38,7 +38,7 @@ interface Damage {
 
 type Ways = { readonly [what: string]: (damage: Damage) => Wire }
 
-/** Texts that have broken programs before. */
+/** Texts that often break programs. */
 const awkward: ReadonlyArray<string> = [
   "\u0000",
   "a\u0000b",
@@ -68,7 +68,7 @@ const awkward: ReadonlyArray<string> = [
   ""
 ]
 
-/** JSON texts of numbers and nests no honest client sends. */
+/** JSON texts with numbers and nesting that no ordinary client sends. */
 const extremes: ReadonlyArray<string> = [
   "1e999",
   "-1e999",
@@ -100,7 +100,7 @@ const withBody = ({ wire }: Damage, body: string | Buffer): Wire => ({
   headers: { "content-type": "application/json", ...wire.headers }
 })
 
-/** The body as text, torn. */
+/** Damage to the body as text. */
 const texts: Ways = {
   "bytes flipped": (damage) => {
     const bytes = Buffer.from(bodyOf(damage))
@@ -113,8 +113,8 @@ const texts: Ways = {
   "cut off": (damage) => withBody(damage, bodyOf(damage).slice(0, damage.dice.between(0, bodyOf(damage).length))),
   empty: (damage) => withBody(damage, ""),
   "only blanks": (damage) => withBody(damage, " \n\t"),
-  "a byte order mark before it": (damage) => withBody(damage, `\ufeff${bodyOf(damage)}`),
-  "bytes that are no text": (damage) => withBody(damage, Buffer.from([0x22, 0xff, 0xfe, 0xc0, 0x80, 0x22])),
+  "a byte order mark in front": (damage) => withBody(damage, `\ufeff${bodyOf(damage)}`),
+  "bytes that are not text": (damage) => withBody(damage, Buffer.from([0x22, 0xff, 0xfe, 0xc0, 0x80, 0x22])),
   "in an array": (damage) => withBody(damage, `[${bodyOf(damage)}]`),
   "something else": (damage) => withBody(damage, damage.dice.pick(extremes)),
   "every key twice": (damage) => withBody(damage, bodyOf(damage).replace(/^\{(.+)\}$/s, "{$1,$1}")),
@@ -122,7 +122,7 @@ const texts: Ways = {
     withBody(damage, bodyOf(damage).replace(/^\{/, `{"__proto__":{"name":"x"},"constructor":null,`).replace(",}", "}"))
 }
 
-/** The body as JSON, with a value in it exchanged. */
+/** Damage to the body as JSON: replaced values. */
 const structures: Ways = {
   "an awkward text": (damage) => replacing(damage, () => JSON.stringify(damage.dice.pick(awkward))),
   "an awkward text within": (damage) =>
@@ -145,7 +145,7 @@ const structures: Ways = {
   }
 }
 
-/** The fields of the body, each value as JSON text. */
+/** Returns the fields of the body, each value as JSON text. */
 function fieldsOf({ draft }: Damage): ReadonlyArray<readonly [string, string]> {
   const { body } = draft
   if (typeof body !== "object" || body === null || Array.isArray(body)) return []
@@ -162,10 +162,10 @@ function replacing(damage: Damage, change: (old: string) => string): Wire {
   return withBody(damage, textOf(fields.map(([name, old]) => [name, name === chosen ? change(old) : old])))
 }
 
-/** A body where none is taken. */
+/** Bodies for operations that take none. */
 const strayBodies: Ways = {
   "a stray body": (damage) => withBody(damage, damage.dice.pick(extremes)),
-  "a stray body that is no JSON": (damage) => withBody(damage, "{")
+  "a stray body that is not JSON": (damage) => withBody(damage, "{")
 }
 
 const withHeader = ({ wire }: Damage, name: string, value: string): Wire => ({
@@ -173,7 +173,7 @@ const withHeader = ({ wire }: Damage, name: string, value: string): Wire => ({
   headers: { ...wire.headers, [name]: value }
 })
 
-/** Headers no honest client sends; credentials stay as they are. */
+/** Headers that no ordinary client sends. Credentials stay unchanged. */
 const heads: Ways = {
   "an odd content type": (damage) =>
     withHeader(
@@ -193,7 +193,7 @@ const heads: Ways = {
     withHeader(damage, "idempotency-key", damage.dice.pick(["", "k".repeat(2_000), "é", "a,b", "{}"])),
   "an odd last event": (damage) =>
     withHeader(damage, "last-event-id", damage.dice.pick(["", "-1", "9".repeat(400), "1e999", "NaN", "é"])),
-  "an odd wish": (damage) =>
+  "an odd accept header": (damage) =>
     withHeader(damage, "accept", damage.dice.pick(["text/html", "*", "", "application/xml;q=9"])),
   "an odd consumer": (damage) =>
     "x-consumer-id" in damage.wire.headers
@@ -201,10 +201,10 @@ const heads: Ways = {
       : damage.wire
 }
 
-/** Percent-encoded texts, good and bad. */
+/** Percent-encoded texts, valid and invalid. */
 const encoded = ["%00", "%ff", "%c0%80", "%", "%zz", "%2e%2e", "%2F", "%25", "+", "%ed%a0%80", "a%00b", "x".repeat(900)]
 
-/** Paths and queries no honest client sends. */
+/** Paths and queries that no ordinary client sends. */
 const addresses: Ways = {
   "an odd path": (damage) => {
     const [first] = Object.values(damage.draft.params)

@@ -1,4 +1,4 @@
-/** Requests to an operation: right in every declared way, wrong in one, and damaged. */
+/** Requests to an operation before they are sent. */
 import { goodCredentials, outcome } from "../matrix/credentials.ts"
 import type { Input } from "../matrix/inputs.ts"
 import type { World } from "../matrix/world.ts"
@@ -6,7 +6,7 @@ import type { Declared, Parameter } from "./description.ts"
 import { type Making, valueOf } from "./values.ts"
 import type { Wire } from "./wire.ts"
 
-/** A request before it is written out. */
+/** A request before serialization. */
 export interface Draft {
   readonly params: { readonly [name: string]: string }
   readonly query: ReadonlyArray<readonly [name: string, value: string]>
@@ -14,7 +14,7 @@ export interface Draft {
   readonly headers: { readonly [name: string]: string }
 }
 
-/** The request that the operation's row in the matrix makes. */
+/** Returns the request that the operation's row in the matrix creates. */
 export const baseOf = ({ params = {}, query, body }: Input, headers: Draft["headers"]): Draft => ({
   params,
   query: [...new URLSearchParams(query)],
@@ -22,13 +22,13 @@ export const baseOf = ({ params = {}, query, body }: Input, headers: Draft["head
   ...(body !== undefined && { body })
 })
 
-/** The credentials of the own tenant that the operation lets in. */
+/** Returns the credentials of the own tenant that the operation accepts. */
 export const credentialsFor = ({ operation }: Declared, world: World): ReadonlyArray<Draft["headers"]> =>
   goodCredentials(world)
     .filter(({ name, shown }) => outcome(operation, shown) === "own" && !name.includes("another"))
     .map(({ headers }) => headers)
 
-/** The draft as it is sent. */
+/** Serializes the draft. */
 export function written({ operation }: Declared, { params, query, body, headers }: Draft): Wire {
   const path = operation.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!))
   const search = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&")
@@ -42,7 +42,7 @@ export function written({ operation }: Declared, { params, query, body, headers 
 
 const attemptsMax = 5
 
-/** The base with some of its optional parts left out, some added, and some values exchanged for others that are allowed. */
+/** Returns the base with some optional parts removed, some added, and some values replaced by other valid ones. */
 export function varied(declared: Declared, base: Draft, making: Making): Draft {
   const query = queryFrom(declared, base, making)
   if (declared.body === undefined) return { ...base, query }
@@ -73,7 +73,7 @@ function bodyFrom(declared: object, base: unknown, making: Making): unknown {
   const schema = making.resolve(declared)
   const isObject = schema["properties"] !== undefined && typeof base === "object" && base !== null
   if (!isObject) {
-    // Of several shapes, mostly the one the base has.
+    // Of several shapes, it mostly keeps the one of the base.
     return dice.chance(base === undefined ? 1 : 0.2) ? valueOf(making, schema, "") : base
   }
   const required: ReadonlyArray<string> = schema["required"] ?? []

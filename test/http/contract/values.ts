@@ -1,29 +1,29 @@
-/** Values that a schema allows, by dice. Whoever takes one holds it against the schema once more. */
+/** Random values that a schema should allow. Callers validate them against the schema again. */
 import { randomUUID } from "node:crypto"
 import type { Dice } from "../../e2e/support/Dice.ts"
 import type { Schema } from "./description.ts"
 
-/** What is needed to make a value: chance, where schemas are found, and identifiers that somebody has. */
+/** The inputs of a random value: dice, the resolution of schemas, and existing identifiers. */
 export interface Making {
   readonly dice: Dice
   readonly resolve: (schema: Schema) => Schema
   readonly known: Known
 }
 
-/** Values from requests and answers before, by the name of their field. */
+/** Values from earlier requests and responses, by the name of their field. */
 export type Known = Map<string, Array<unknown>>
 
 const knownMax = 30
 const depthMax = 6
 
-/** Keeps a value for later requests. */
+/** Stores a value for later requests. */
 export function learn(known: Known, name: string, value: unknown): void {
   const values = known.get(name) ?? []
   if (values.includes(value)) return
   known.set(name, [...values, value].slice(-knownMax))
 }
 
-/** A value of the schema, for the field of this name. */
+/** Returns a value of the schema for the field with this name. */
 export function valueOf(making: Making, declared: Schema, name: string, depth = 0): unknown {
   const { dice } = making
   const schema = making.resolve(declared)
@@ -56,7 +56,7 @@ export function valueOf(making: Making, declared: Schema, name: string, depth = 
 const merged = (making: Making, { allOf, ...rest }: Schema): Schema =>
   Object.assign({}, rest, ...(allOf as ReadonlyArray<Schema>).map((part) => making.resolve(part)))
 
-/** Mostly small numbers, and those at the bounds. */
+/** Returns mostly small numbers, and numbers at the bounds. */
 function numberOf(dice: Dice, schema: Schema, step: number): number {
   const least = schema["minimum"] ?? (schema["exclusiveMinimum"] ?? -100) + step
   const most = schema["maximum"] ?? (schema["exclusiveMaximum"] ?? 1_000) - step
@@ -111,7 +111,7 @@ function textOf({ dice, known }: Making, schema: Schema, name: string): string {
 
 const guessesMax = 100
 
-/** A text that the pattern matches, by guessing: the patterns of an API are simple. */
+/** Guesses a text that matches the pattern. The patterns of these APIs are simple. */
 function matching(dice: Dice, { pattern, minLength = 0, maxLength = 12 }: Schema): string {
   const expression = new RegExp(pattern, "u")
   for (let guess = 0; guess < guessesMax; guess++) {
@@ -124,7 +124,7 @@ function matching(dice: Dice, { pattern, minLength = 0, maxLength = 12 }: Schema
   return ""
 }
 
-/** An instant within a month, with any offset. */
+/** Returns a time within a month, with a random offset. */
 function instant(dice: Dice): string {
   const hours = dice.between(-12, 14)
   const at = Date.now() + dice.between(-2, 30) * 86_400_000 + dice.between(0, 86_400_000)

@@ -1,4 +1,4 @@
-/** Requests as they go over the wire: the path and the body's bytes as they are, right or wrong. */
+/** Requests on the wire: the path and the body's bytes unchanged, valid or not. */
 import { Effect } from "effect"
 import { Agent, type IncomingMessage, request } from "node:http"
 import type { Answer } from "../support/usherFixture.ts"
@@ -10,11 +10,11 @@ export interface Wire {
   readonly body?: string | Buffer
 }
 
-/** How long an open stream may keep its first event to itself: it need not have one. */
+/** The longest wait for the first event of a stream, which may have none. */
 const silenceMillisMax = 300
 const answerMillisMax = 10_000
 
-/** Sends the request; an answer of status 0 says that none came, and why. */
+/** Sends the request. A response with status 0 contains the reason that none came. */
 export const send = (agent: Agent, url: string, { method, path, headers, body }: Wire): Effect.Effect<Answer> =>
   Effect.callback((resume) => {
     const { hostname, port } = new URL(url)
@@ -35,7 +35,7 @@ export const send = (agent: Agent, url: string, { method, path, headers, body }:
     outgoing.end(body)
   })
 
-/** The whole text, or of a stream what has come with its first event. */
+/** Reads the complete text, or a stream up to its first event. */
 function read(response: IncomingMessage, done: (text: string) => void): void {
   let text = ""
   const isStream = response.headers["content-type"] === "text/event-stream"

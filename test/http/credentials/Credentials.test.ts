@@ -1,6 +1,6 @@
 /**
- * Which credentials each operation of the Consumer API asks for, and what lies beside their being good or not: the matrix
- * of credentials (`matrix/`) sends every operation every credential, and judges by what the operation declares.
+ * The credentials that each operation of the Consumer API requires, and rules besides their validity. The credential
+ * matrix (`matrix/`) sends every credential to every operation and compares the result with the declaration.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -12,7 +12,10 @@ import * as Fixture from "../support/usherFixture.ts"
 
 type Row = "public read" | "session creation" | "session upgrade" | "session end" | "consumer action" | "server action"
 
-/** The table of credentials: by row, what is asked for; within a row alternatives, each of things needed together. */
+/**
+ * The table of credentials: for each row the alternatives, and within an alternative everything that is required
+ * together.
+ */
 const requirements: { readonly [R in Row]: ReadonlyArray<ReadonlyArray<Scheme>> } = {
   "public read": [["publishableKey"], ["secretKey"]],
   "session creation": [["publishableKey"]],
@@ -25,7 +28,7 @@ const requirements: { readonly [R in Row]: ReadonlyArray<ReadonlyArray<Scheme>> 
   "server action": [["secretKey"]]
 }
 
-/** The row of each operation, the same for everything that has it. An operation without one fails the suite. */
+/** The row of each operation; `*` is any mechanism or record. An operation without a row fails the suite. */
 const rows: { readonly [operation: string]: Row } = {
   "POST /api/auth/guest": "session creation",
   "POST /api/auth/otp/request": "session creation",
@@ -71,7 +74,7 @@ const anyId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
 describe("Credentials", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("are asked for by every operation as the table has them", () =>
+    it.effect("are required by every operation as in the table", () =>
       Effect.sync(() => {
         for (const operation of operations) {
           const row = operation.api === "admin" ? "server action" : rowOf(operation)
@@ -81,7 +84,7 @@ describe("Credentials", () => {
       })
     )
 
-    it.effect("decide before the request is looked at", () =>
+    it.effect("are checked before the request is decoded", () =>
       Effect.gen(function* () {
         const { consumer } = yield* Usher
         const answer = yield* consumer({ method: "POST", path: "/api/queues/no-id/deny", body: "no json" })
@@ -89,23 +92,23 @@ describe("Credentials", () => {
       })
     )
 
-    it.effect("that are not asked for do not matter", () =>
+    it.effect("that an operation does not require are ignored", () =>
       Effect.gen(function* () {
         const { consumer, brand, stranger, guest } = yield* Usher
         const { publishableKey, testPublishableKey, secretKey } = brand
         const { refreshToken } = yield* guest()
-        const beside = [
+        const ignored = [
           (yield* guest(stranger.publishableKey)).accessToken,
           (yield* guest(testPublishableKey)).accessToken,
           refreshToken,
           "hello"
         ]
-        const asking = operations.filter(
+        const keyOnly = operations.filter(
           (operation) => operation.api === "consumer" && /public read|session creation/.test(rowOf(operation) ?? "")
         )
-        assert.isNotEmpty(asking)
-        for (const { name, method, path } of asking) {
-          for (const token of beside) {
+        assert.isNotEmpty(keyOnly)
+        for (const { name, method, path } of keyOnly) {
+          for (const token of ignored) {
             const headers = asConsumer(publishableKey, token)
             const { status } = yield* consumer({ method, path: path.replace(/:\w+/g, anyId), headers })
             assert.notStrictEqual(status, 401, name)
@@ -118,7 +121,7 @@ describe("Credentials", () => {
       })
     )
 
-    it.effect("of a server must name the consumer by its id", () =>
+    it.effect("of a server must contain a consumer's id", () =>
       Effect.gen(function* () {
         const { consumer, brand } = yield* Usher
         const headers = asServer(brand.secretKey, "me")
@@ -127,7 +130,7 @@ describe("Credentials", () => {
       })
     )
 
-    it.effect("that were good stay good without a look at the database, until keys change", () =>
+    it.effect("that were valid stay valid from the cache, until keys change", () =>
       Effect.gen(function* () {
         const { consumer, stranger, guest } = yield* Usher
         const keys = yield* ApiKeys.ApiKeys
@@ -149,7 +152,7 @@ describe("Credentials", () => {
       })
     )
 
-    it.effect("of an organization that names its origins may only be used from these by browsers", () =>
+    it.effect("of an organization with allowed origins work only from these in browsers", () =>
       Effect.gen(function* () {
         const { consumer, brand, guest } = yield* Usher
         const sql = yield* SqlClient.SqlClient

@@ -6,14 +6,14 @@ import { Timestamp } from "../../../src/domain/values/Time.ts"
 import { ValidationError } from "../../../src/http/errors/Errors.ts"
 import { issueAt, issuesMax, issuesOf } from "../../../src/http/errors/Issues.ts"
 
-/** The issues of decoding `input` with the schema, as the APIs decode. */
+/** Returns the issues of decoding `input` with the schema, in the way that the APIs decode. */
 const issues = (schema: Schema.Constraint, input: unknown) => {
   const decode = Schema.decodeUnknownResult(Schema.toCodecJson(schema as Schema.Codec<unknown>), { errors: "all" })
   const outcome = decode(input)
   return Result.isFailure(outcome) ? issuesOf(outcome.failure.issue, input) : []
 }
 
-/** What an issue says, without its path. */
+/** Returns the parts of each issue without its path. */
 const said = (schema: Schema.Constraint, value: unknown) =>
   issues(Schema.Struct({ field: schema as Schema.Codec<unknown> }), value === undefined ? {} : { field: value }).map(
     ({ kind, type, expected, received }) => [kind, type, expected, received]
@@ -36,7 +36,7 @@ describe("An issue", () => {
     ])
   })
 
-  it("names the type that was expected where another came, or nothing", () => {
+  it("names the expected type if the value has another type or is missing", () => {
     assert.deepStrictEqual(said(Schema.String, undefined), [["schema", "string", "string", "undefined"]])
     assert.deepStrictEqual(said(Schema.String, null), [["schema", "string", "string", "null"]])
     assert.deepStrictEqual(said(Schema.Boolean, "yes"), [["schema", "boolean", "boolean", '"yes"']])
@@ -52,7 +52,7 @@ describe("An issue", () => {
     assert.deepStrictEqual(said(Schema.NullOr(Schema.Int), "x"), [["schema", "number", "number", '"x"']])
   })
 
-  it("calls an amount an amount, also where it is a number or missing", () => {
+  it("names an amount as an amount, also if it is a number or missing", () => {
     for (const schema of [Amount, PositivePrice, Price, Schema.NullOr(Amount), Schema.NullOr(Price)]) {
       assert.deepStrictEqual(said(schema, 5), [["schema", "amount", "amount", "5"]])
       assert.deepStrictEqual(said(schema, undefined), [["schema", "amount", "amount", "undefined"]])
@@ -62,7 +62,7 @@ describe("An issue", () => {
     assert.deepStrictEqual(said(PositivePrice, "0"), [["validation", "amount", "an amount above 0", '"0"']])
   })
 
-  it("names the check that failed where the type was right", () => {
+  it("names the failed check if the type is right", () => {
     assert.deepStrictEqual(said(Schema.Int, 1.5), [["validation", "integer", "integer", "1.5"]])
     assert.deepStrictEqual(said(Schema.Int, Infinity), [["validation", "integer", "integer", "Infinity"]])
     assert.deepStrictEqual(said(wholeFrom1To10, 0), [["validation", "min_value", ">=1", "0"]])
@@ -92,36 +92,36 @@ describe("An issue", () => {
     assert.deepStrictEqual(said(Schema.NullOr(Id), "abc"), [["validation", "uuid", "a UUID", '"abc"']])
   })
 
-  it("shows what could have been picked", () => {
+  it("lists the possible values", () => {
     assert.deepStrictEqual(said(colour, "green"), [["validation", "picklist", '("red" | "blue")', '"green"']])
     assert.deepStrictEqual(said(colour, 3), [["schema", "picklist", '("red" | "blue")', "3"]])
     assert.deepStrictEqual(said(colour, undefined), [["schema", "picklist", '("red" | "blue")', "undefined"]])
     assert.deepStrictEqual(said(Schema.Literal("ended"), "over"), [["validation", "picklist", '"ended"', '"over"']])
   })
 
-  it("is about the field that tells the members of a union apart, where that is none of theirs", () => {
+  it("names the discriminator of a union if its value matches no member", () => {
     const shape = Schema.Union([
       Schema.Struct({ form: Schema.Literal("circle"), radius: Schema.Int }),
       Schema.Struct({ form: Schema.Literal("square"), side: Schema.Int })
     ])
-    const told = (value: unknown) =>
+    const summaries = (value: unknown) =>
       issues(Schema.Struct({ shape }), { shape: value }).map(
         ({ type, expected, path }) => `${path.map(({ key }) => key).join(".")}: ${type} ${expected}`
       )
     for (const value of [{}, { form: "line" }, { form: 3, radius: 1 }]) {
-      assert.deepStrictEqual(told(value), ['shape.form: picklist ("circle" | "square")'])
+      assert.deepStrictEqual(summaries(value), ['shape.form: picklist ("circle" | "square")'])
     }
-    assert.deepStrictEqual(told({ form: "circle", side: 1 }), ["shape.radius: number number"])
-    for (const value of [null, "circle", []]) assert.deepStrictEqual(told(value), ["shape: object object"])
+    assert.deepStrictEqual(summaries({ form: "circle", side: 1 }), ["shape.radius: number number"])
+    for (const value of [null, "circle", []]) assert.deepStrictEqual(summaries(value), ["shape: object object"])
   })
 
-  it("can be sent, also where a number is larger than any in JSON", () => {
+  it("can be serialized if a number exceeds the range of JSON", () => {
     const [issue] = issues(Schema.Struct({ rate: Schema.Int }), JSON.parse('{"rate": 1e999}'))
     assert.doesNotThrow(() => new ValidationError({ error: "validation_error", issues: [issue!] }))
     assert.deepStrictEqual(issue?.path[0]?.input, { rate: "Infinity" })
   })
 
-  it("takes a query's text for the number it should be", () => {
+  it("reads a number from the text of a query", () => {
     const written = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 100 }))
     const inQuery = Schema.toCodecStringTree(wholeFrom1To10)
     const received = (first: Schema.Constraint, text: string) =>
@@ -146,12 +146,12 @@ describe("An issue", () => {
     ])
   })
 
-  it("has an empty path where the whole body is wrong", () => {
+  it("has an empty path if the whole body is wrong", () => {
     const [issue] = issues(Schema.Struct({ a: Schema.String }), undefined)
     assert.deepStrictEqual([issue?.received, issue?.path], ["undefined", []])
   })
 
-  it("is about the alternative that came nearest", () => {
+  it("describes the closest alternative", () => {
     const schema = Schema.Union([
       Schema.Struct({ email: Schema.String, code: Schema.String }),
       Schema.Struct({ phone: Schema.String, country: Schema.String, code: Schema.String })
@@ -191,7 +191,7 @@ describe("Issues", () => {
     assert.strictEqual(issues(schema, input).length, 5)
   })
 
-  it("stay short however large the request is", () => {
+  it("stay short for any size of request", () => {
     const row = { text: "x".repeat(10_000), nested: { deep: "y".repeat(10_000) } }
     const input = { rows: Array.from({ length: 50_000 }, () => row) }
     const found = issues(Schema.Struct({ rows: Schema.Array(Schema.Struct({ text: Schema.Int })) }), input)
@@ -199,7 +199,7 @@ describe("Issues", () => {
     assert.isBelow(JSON.stringify(found).length, 200_000)
   })
 
-  it("of a check made by hand look the same", () => {
+  it("of a manual check have the same form", () => {
     const found = issueAt({ first: "1", last: "2" }, "last", {
       kind: "validation",
       type: "custom",

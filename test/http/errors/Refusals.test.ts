@@ -1,4 +1,4 @@
-/** What every no of a mechanism, and of the engine, is as an answer; with an engine that says what a test wants. */
+/** The response to every refusal of a mechanism and of the engine. A stub engine returns what each test sets. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { ApiKeys, type KeyHolder } from "../../../src/auth/keys/ApiKeys.ts"
@@ -40,22 +40,25 @@ const publishableKey = `pk_live_${"a".repeat(32)}`
 
 const keyHolder: KeyHolder = { keyId: id, tenant, kind: "publishable", rateLimits: {} }
 
-/** The next answers of the engine, and of the store behind keys and sessions. */
-class Nos extends Context.Service<Nos, { engine: unknown; store: unknown }>()("usher/test/http/Nos") {}
+/** The next failures of the engine, and of the store behind keys and sessions. */
+class NextFailures extends Context.Service<NextFailures, { engine: unknown; store: unknown }>()(
+  "usher/test/http/NextFailures"
+) {}
 
 const stubs = Layer.unwrap(
   Effect.sync(() => {
-    const nos: Nos["Service"] = { engine: undefined, store: undefined }
-    const refuse = (no: "engine" | "store") => Effect.suspend(() => Effect.fail(nos[no])) as Effect.Effect<never, never>
-    const holder = Effect.suspend(() => (nos.store === undefined ? Effect.succeed(keyHolder) : refuse("store")))
+    const failures: NextFailures["Service"] = { engine: undefined, store: undefined }
+    const refuse = (no: "engine" | "store") =>
+      Effect.suspend(() => Effect.fail(failures[no])) as Effect.Effect<never, never>
+    const holder = Effect.suspend(() => (failures.store === undefined ? Effect.succeed(keyHolder) : refuse("store")))
     return Layer.mergeAll(
-      Layer.succeed(Nos, nos),
+      Layer.succeed(NextFailures, failures),
       Layer.succeed(Engine, {
         send: () => refuse("engine"),
         view: () => refuse("engine"),
         facts: () => refuse("engine"),
         proof: () => refuse("engine"),
-        configuration: () => refuse("engine"),
+        definition: () => refuse("engine"),
         identity: () => refuse("engine"),
         inspect: () => refuse("engine"),
         peek: () => refuse("engine"),
@@ -63,6 +66,7 @@ const stubs = Layer.unwrap(
         sendAdmin: () => refuse("engine"),
         subscribers: () => refuse("engine"),
         query: () => Effect.succeed([]),
+        onEffectNeeded: () => () => {},
         start: () => Effect.void,
         unpark: () => Effect.void,
         nodes: () => Effect.succeed([]),
@@ -74,6 +78,7 @@ const stubs = Layer.unwrap(
       Layer.succeed(ApiKeys, {
         lookup: () => holder,
         lookupRemembered: () => holder,
+        lookupForStatus: () => holder,
         publishableOf: () => holder,
         forget: () => Effect.void,
         invalidate: Effect.void
@@ -155,7 +160,7 @@ const call = Effect.fnUntraced(function* (request: Call) {
 
 const unavailable = new Unavailable({ cause: "canary" })
 
-layer(served, { excludeTestServices: true })("Out of reach", (it) => {
+layer(served, { excludeTestServices: true })("An unavailable engine or store", (it) => {
   const operations = [
     { path: `/api/queues/${id}` },
     { path: `/api/queues/${id}/status` },
@@ -169,9 +174,9 @@ layer(served, { excludeTestServices: true })("Out of reach", (it) => {
     { path: "/api/consumers/me" }
   ]
 
-  it.effect("is a 503 that says when to come back and nothing of the cause", () =>
+  it.effect("is a 503 with Retry-After and without the cause", () =>
     Effect.gen(function* () {
-      const nos = yield* Nos
+      const failures = yield* NextFailures
       for (const operation of operations) {
         for (const [no, seconds] of [
           [unavailable, "1"],
@@ -179,7 +184,7 @@ layer(served, { excludeTestServices: true })("Out of reach", (it) => {
           [new Parked({ mechanismId: id, restarts: 5 }), "30"]
         ] as const) {
           if (!operation.path.includes("queues") && no !== unavailable) continue
-          nos.engine = no
+          failures.engine = no
           const { status, text, headers } = yield* call(operation)
           assert.deepStrictEqual([status, text], [503, '{"error":"Service unavailable"}'], operation.path)
           assert.strictEqual(headers["retry-after"], seconds)
@@ -188,22 +193,22 @@ layer(served, { excludeTestServices: true })("Out of reach", (it) => {
     })
   )
 
-  it.effect("is a 503 where the keys cannot be read", () =>
+  it.effect("is a 503 if the keys cannot be read", () =>
     Effect.gen(function* () {
-      const nos = yield* Nos
-      nos.store = unavailable
+      const failures = yield* NextFailures
+      failures.store = unavailable
       for (const operation of operations) {
         const { status, text, headers } = yield* call(operation)
         assert.deepStrictEqual([status, text, headers["retry-after"]], [503, '{"error":"Service unavailable"}', "1"])
       }
-      nos.store = undefined
+      failures.store = undefined
     })
   )
 
-  it.effect("is not what a defect is", () =>
+  it.effect("differs from a defect", () =>
     Effect.gen(function* () {
-      const nos = yield* Nos
-      nos.engine = { _tag: "Nonsense" }
+      const failures = yield* NextFailures
+      failures.engine = { _tag: "Nonsense" }
       const { status, text } = yield* call({ path: `/api/queues/${id}/status` })
       assert.deepStrictEqual([status, text], [500, '{"error":"Internal server error"}'])
     })
@@ -216,7 +221,7 @@ describe("A refusal", () => {
     ...answerOf(kind, error, now)
   })
 
-  it("has the words of its kind of mechanism", () => {
+  it("names its kind of mechanism", () => {
     assert.deepStrictEqual(said("timed_release", new Refusals.Full({ retryAfterSeconds: 0 })), {
       error: "Timed release is full",
       code: "TIMED_RELEASE_FULL",
@@ -234,7 +239,7 @@ describe("A refusal", () => {
     })
   })
 
-  it("names what stands in the way", () => {
+  it("names its cause", () => {
     assert.deepStrictEqual(said("queue", new Refusals.WrongStatus({ status: "LEFT" })), {
       error: "Not possible in status LEFT",
       code: "INVALID_STATUS"
@@ -260,7 +265,7 @@ describe("A refusal", () => {
     })
   })
 
-  it("of a timed release says when a unit may come back, if that is to be expected, and names a variant", () => {
+  it("of a timed release contains the time when a unit may return, if one is expected, and reports an unknown variant", () => {
     const soldOut = { error: "Timed release is sold out", code: "SOLD_OUT" }
     assert.deepStrictEqual(said("timed_release", new Refusals.SoldOut({})), soldOut)
     assert.deepStrictEqual(said("timed_release", new Refusals.SoldOut({ retryAfterSeconds: 0 })), {
@@ -270,7 +275,7 @@ describe("A refusal", () => {
     assert.deepStrictEqual(said("timed_release", new Refusals.UnknownVariant()), { error: "Variant not found" })
   })
 
-  it("that time will lift says when, in whole seconds, at least one", () => {
+  it("that ends with time contains the wait in whole seconds, at least one", () => {
     for (const [opensAt, retryAfterSeconds] of [
       [now + 1, 1],
       [now + 1_000, 1],

@@ -8,6 +8,7 @@ import * as Server from "../../../src/http/server/Server.ts"
 import { layerWith } from "../support/listenerFixture.ts"
 import { type Answer, asConsumer, asServer, type Call, send, Usher } from "../support/usherFixture.ts"
 import * as Fixture from "../support/usherFixture.ts"
+import { withinMinute } from "./withinMinute.ts"
 
 const anyId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
@@ -18,7 +19,7 @@ const figures = ({ headers }: Answer) =>
     return Number(value)
   }) as [number, number, number]
 
-/** A new organization with these numbers. */
+/** Creates an organization with these limits. */
 const organization = Effect.fnUntraced(function* (rateLimits: RateLimits) {
   const organizations = yield* Organizations
   const sql = yield* SqlClient.SqlClient
@@ -28,13 +29,6 @@ const organization = Effect.fnUntraced(function* (rateLimits: RateLimits) {
   return made
 })
 
-/** Waits, if need be, until the minute has so many seconds left. */
-const withinMinute = (seconds: number) =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const left = 60_000 - (now % 60_000)
-    return left > seconds * 1_000 ? Effect.void : Effect.sleep(left + 20)
-  })
-
 describe("Rate limits over HTTP", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
     const guestSession = (publishableKey: string): Call => ({
@@ -43,7 +37,7 @@ describe("Rate limits over HTTP", () => {
       headers: { "x-publishable-key": publishableKey }
     })
 
-    it.effect("are told on 200, 400, 404 and 429, and count down together for all keys", () =>
+    it.effect("are in the headers of 200, 400, 404 and 429, and count down together for all keys", () =>
       Effect.gen(function* () {
         yield* withinMinute(5)
         const { consumer } = yield* Usher
@@ -75,7 +69,7 @@ describe("Rate limits over HTTP", () => {
       })
     )
 
-    it.effect("refuse with the documented body, and with a time to wait that is in the header too", () =>
+    it.effect("refuse with the documented body, and with the same wait in the header", () =>
       Effect.gen(function* () {
         yield* withinMinute(5)
         const { consumer } = yield* Usher
@@ -94,7 +88,7 @@ describe("Rate limits over HTTP", () => {
       })
     )
 
-    it.effect("refuse before anything else is done", () =>
+    it.effect("refuse before any other work", () =>
       Effect.gen(function* () {
         yield* withinMinute(5)
         const { consumer, admin } = yield* Usher
@@ -114,7 +108,7 @@ describe("Rate limits over HTTP", () => {
         for (let request = 0; request < 3; request++) {
           assert.strictEqual((yield* consumer(guestSession(publishableKey))).status, 429)
           assert.strictEqual((yield* admin(create)).status, 429)
-          // Neither is the body read, nor the consumer looked up.
+          // It neither decodes the body nor looks up the consumer.
           assert.strictEqual((yield* admin({ ...create, body: "{" })).status, 429)
           const headers = asServer(secretKey, anyId)
           assert.strictEqual((yield* consumer({ path: `/api/queues/${anyId}/status`, headers })).status, 429)
@@ -156,7 +150,7 @@ describe("Rate limits over HTTP", () => {
       })
     )
 
-    it.effect("count a logout, which shows a token alone, for the token's organization", () =>
+    it.effect("count a logout, which has only a token, for the token's organization", () =>
       Effect.gen(function* () {
         yield* withinMinute(5)
         const { consumer, guest } = yield* Usher
@@ -169,13 +163,17 @@ describe("Rate limits over HTTP", () => {
         ]
         const logout = ({ accessToken }: Fixture.Guest) =>
           consumer({ method: "POST", path: "/api/auth/logout", headers: { authorization: `Bearer ${accessToken}` } })
-        const told = (answer: Answer) => [answer.status, ...figures(answer).slice(0, 2)]
-        assert.deepStrictEqual(told(yield* logout(ann)), [204, 5, 1])
+        const summary = (answer: Answer) => [answer.status, ...figures(answer).slice(0, 2)]
+        assert.deepStrictEqual(summary(yield* logout(ann)), [204, 5, 1])
         const ended = yield* logout(ann)
-        assert.deepStrictEqual([ended.status, figures(ended)[0]], [401, 5_000], "a token that has ended says nothing")
-        assert.deepStrictEqual(told(yield* logout(bob)), [204, 5, 0])
+        assert.deepStrictEqual(
+          [ended.status, figures(ended)[0]],
+          [401, 5_000],
+          "an ended token identifies no organization"
+        )
+        assert.deepStrictEqual(summary(yield* logout(bob)), [204, 5, 0])
         const refused = yield* logout(kim)
-        assert.deepStrictEqual(told(refused), [429, 5, 0])
+        assert.deepStrictEqual(summary(refused), [429, 5, 0])
         assert.deepStrictEqual(refused.body, {
           error: "Rate limit exceeded",
           retryAfter: Number(refused.headers["retry-after"])
@@ -187,7 +185,7 @@ describe("Rate limits over HTTP", () => {
       })
     )
 
-    it.effect("are told to callers of whom nothing is known, and leave alone what is outside /api", () =>
+    it.effect("are in the headers for unknown callers, and do not apply outside /api", () =>
       Effect.gen(function* () {
         const { consumer, admin } = yield* Usher
         const refused = yield* consumer({ path: `/api/queues/${anyId}` })
@@ -208,7 +206,7 @@ describe("Rate limits over HTTP", () => {
       })
     )
 
-    it.effect("hold for bad keys by address, and then ask the database for no further key", () =>
+    it.effect("limit bad keys by address, and then look up no further key in the database", () =>
       Effect.gen(function* () {
         yield* withinMinute(15)
         const { admin, brand } = yield* Usher
@@ -226,7 +224,7 @@ describe("Rate limits over HTTP", () => {
         assert.match(last.headers["retry-after"]!, /^[1-9]\d*$/)
         const fresh = yield* organization({})
         assert.strictEqual((yield* admin({ ...known, headers: asServer(fresh.secretKey) })).status, 429)
-        assert.strictEqual((yield* admin(known)).status, 200, "a key that is known is served on")
+        assert.strictEqual((yield* admin(known)).status, 200, "a cached key still works")
       })
     )
   })
@@ -244,7 +242,7 @@ describe("The address a request is counted under", () => {
     })
 
   layer(layerWith(Layer.empty), { excludeTestServices: true })("without trusted proxies", (it) => {
-    it.effect("is the peer's, whatever it says", () =>
+    it.effect("is the peer's, in spite of its header", () =>
       Effect.gen(function* () {
         yield* withinMinute(3)
         const seen = [yield* remaining("203.0.113.1"), yield* remaining("203.0.113.2"), yield* remaining("junk")]
@@ -255,12 +253,12 @@ describe("The address a request is counted under", () => {
 
   const trustedProxies = [IpNetwork.fromStringUnsafe("127.0.0.0/8"), IpNetwork.fromStringUnsafe("10.0.0.0/8")]
   layer(layerWith(Layer.empty, { trustedProxies }), { excludeTestServices: true })("behind a trusted proxy", (it) => {
-    it.effect("is the nearest that is not one of ours; an IPv6 client is its /64", () =>
+    it.effect("is the nearest that is not a trusted proxy, and a /64 for an IPv6 client", () =>
       Effect.gen(function* () {
         yield* withinMinute(3)
         assert.strictEqual(yield* remaining("203.0.113.1"), 999)
         assert.strictEqual(yield* remaining("203.0.113.2"), 999)
-        assert.strictEqual(yield* remaining("198.51.100.9, 203.0.113.1"), 998, "what the client itself put in front")
+        assert.strictEqual(yield* remaining("198.51.100.9, 203.0.113.1"), 998, "the client's own prefix is ignored")
         assert.strictEqual(yield* remaining("203.0.113.1, 10.2.3.4"), 997)
         assert.strictEqual(yield* remaining("203.0.113.1:4711"), 996)
         assert.strictEqual(yield* remaining("::ffff:203.0.113.1"), 995)

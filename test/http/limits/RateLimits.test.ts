@@ -3,7 +3,8 @@ import { Effect, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { defaultRateLimits, rateLimitsOf, type RateLimits as Numbers } from "../../../src/domain/organization/Plan.ts"
 import type { Api, Category } from "../../../src/http/limits/Limit.ts"
-import { make, type Caller, type RateLimits, type LimitStatus } from "../../../src/http/limits/RateLimits.ts"
+import type { LimitStatus } from "../../../src/http/limits/LimitStatus.ts"
+import { make, type Caller, type RateLimits } from "../../../src/http/limits/RateLimits.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 
 type Limits = RateLimits["Service"]
@@ -20,11 +21,11 @@ const minuteEnds = minute + 60
 const limitsAt = (now: number, settings: Parameters<typeof Settings.layerTest>[0] = {}) =>
   Effect.andThen(TestClock.setTime(now), make()).pipe(Effect.provide(Settings.layerTest(settings)))
 
-/** As many requests at once; how many passed. */
+/** Sends requests at once. Returns the number of those that passed. */
 const passed = (limits: Limits, api: Api, category: Category, caller: Partial<Caller>, requests: number): number =>
-  standings(limits, api, category, caller, requests).filter(hasPassed).length
+  statusesOf(limits, api, category, caller, requests).filter(hasPassed).length
 
-const standings = (limits: Limits, api: Api, category: Category, caller: Partial<Caller>, requests: number) => {
+const statusesOf = (limits: Limits, api: Api, category: Category, caller: Partial<Caller>, requests: number) => {
   const gate = limits.gate(api, category)
   return Array.from(
     { length: requests },
@@ -47,12 +48,12 @@ const perMinute: ReadonlyArray<readonly [Api, Category, number]> = [
 
 describe("rate limits", () => {
   for (const [api, category, limit] of perMinute) {
-    it.effect(`let exactly ${limit} of more ${category} requests to the ${api} API pass in a minute`, () =>
+    it.effect(`allow exactly ${limit} ${category} requests to the ${api} API in a minute`, () =>
       Effect.gen(function* () {
         const limits = yield* limitsAt(start - 10_000)
         for (let round = 0; round < 2; round++) {
           let count = 0
-          // Slower than any burst limit: 50 seconds of requests, then none.
+          // Below every burst limit: 50 seconds with requests, then none.
           for (let second = 0; second < 60; second++) {
             count += passed(limits, api, category, {}, second < 50 ? Math.ceil(limit / 49) : 0)
             yield* TestClock.adjust("1 second")
@@ -69,7 +70,7 @@ describe("rate limits", () => {
     ["drawEntry", 100]
   ] as const
   for (const [category, limit] of perSecond) {
-    it.effect(`let exactly ${limit} of more ${category} requests pass in a second`, () =>
+    it.effect(`allow exactly ${limit} ${category} requests in a second`, () =>
       Effect.gen(function* () {
         const limits = yield* limitsAt(start)
         assert.strictEqual(passed(limits, "consumer", category, {}, limit + 7), limit)
@@ -90,7 +91,7 @@ describe("rate limits", () => {
     ["growth", "admin", "analyticsQuery", 100]
   ] as const
   for (const [plan, api, category, limit] of plans) {
-    it.effect(`of ${plan} let exactly ${limit} ${category} requests to the ${api} API pass`, () =>
+    it.effect(`of ${plan} allow exactly ${limit} ${category} requests to the ${api} API`, () =>
       Effect.gen(function* () {
         const limits = yield* limitsAt(start)
         const caller = { rateLimits: rateLimitsOf(plan) }
@@ -99,7 +100,7 @@ describe("rate limits", () => {
     )
   }
 
-  it.effect("of enterprise are its own numbers, for categories too, and none where it has none", () =>
+  it.effect("of enterprise are its own numbers, for categories too, and unlimited without a number", () =>
     Effect.gen(function* () {
       const limits = yield* limitsAt(start)
       const caller = {
@@ -108,12 +109,12 @@ describe("rate limits", () => {
       assert.strictEqual(passed(limits, "consumer", "queueEntry", caller, 3_000), 2_500)
       assert.strictEqual(passed(limits, "consumer", "otpRequest", caller, 20), 3)
       assert.strictEqual(passed(limits, "consumer", "drawEntry", caller, 20_000), 20_000)
-      const [unlimited] = standings(limits, "admin", "general", caller, 1)
+      const [unlimited] = statusesOf(limits, "admin", "general", caller, 1)
       assert.deepStrictEqual(unlimited, { limit: 2 ** 31 - 1, remaining: 2 ** 31 - 1, resetAtSeconds: minuteEnds })
     })
   )
 
-  it.effect("count a category's requests in the general limit as well, and a refused one in none", () =>
+  it.effect("count a category's requests in the general limit too, and refused ones in none", () =>
     Effect.gen(function* () {
       const limits = yield* limitsAt(start)
       const rateLimits: Numbers = { ...defaultRateLimits, consumerApiPerMinute: 15 }
@@ -123,7 +124,7 @@ describe("rate limits", () => {
     })
   )
 
-  it.effect("are an organization's, whichever key it uses, and no other organization's", () =>
+  it.effect("apply to an organization across its keys, and to no other organization", () =>
     Effect.gen(function* () {
       const limits = yield* limitsAt(start)
       assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 6), 6)
@@ -133,10 +134,10 @@ describe("rate limits", () => {
     })
   )
 
-  it.effect("tell of the limit with the least remaining", () =>
+  it.effect("report the limit with the least remaining", () =>
     Effect.gen(function* () {
       const limits = yield* limitsAt(start)
-      const entries = standings(limits, "consumer", "queueEntry", {}, 101)
+      const entries = statusesOf(limits, "consumer", "queueEntry", {}, 101)
       assert.deepStrictEqual(entries[0], { limit: 100, remaining: 99, resetAtSeconds: start / 1_000 + 1 })
       assert.deepStrictEqual(entries[99], { limit: 100, remaining: 0, resetAtSeconds: start / 1_000 + 1 })
       assert.deepInclude(entries[100], { limit: 100, remaining: 0, resetAtSeconds: start / 1_000 + 1 })
@@ -145,26 +146,26 @@ describe("rate limits", () => {
         assert.strictEqual(passed(limits, "consumer", "queueEntry", {}, 99), 99)
       }
       yield* TestClock.adjust("1 second")
-      const [last] = standings(limits, "consumer", "queueEntry", {}, 1)
+      const [last] = statusesOf(limits, "consumer", "queueEntry", {}, 1)
       assert.deepStrictEqual(last, { limit: 1_000, remaining: 8, resetAtSeconds: minuteEnds }, "the minute's")
     })
   )
 
-  it.effect("send refused clients away until the window is over, and not all to the same second", () =>
+  it.effect("give refused clients a wait beyond the window, spread over several seconds", () =>
     Effect.gen(function* () {
       const limits = yield* limitsAt(start + 100)
-      const refused = standings(limits, "consumer", "otpRequest", {}, 1_010).slice(10)
+      const refused = statusesOf(limits, "consumer", "otpRequest", {}, 1_010).slice(10)
       const seconds = refused.map(({ retryAfterSeconds }) => retryAfterSeconds!)
       assert.isTrue(seconds.every((wait) => Number.isInteger(wait) && wait >= 50 && wait <= 66))
       const mostInOne = Math.max(...[...Map.groupBy(seconds, (wait) => wait).values()].map(({ length }) => length))
       assert.isBelow(mostInOne, 150)
 
-      const bursts = standings(limits, "consumer", "queueEntry", {}, 300).slice(100)
+      const bursts = statusesOf(limits, "consumer", "queueEntry", {}, 300).slice(100)
       assert.deepStrictEqual(new Set(bursts.map(({ retryAfterSeconds }) => retryAfterSeconds)), new Set([1, 2]))
     }).pipe(Random.withSeed("spread"))
   )
 
-  it.effect("within an organization hold for an address and for a consumer, where they are lower than its own", () =>
+  it.effect("per address and per consumer apply if they are lower than the organization's", () =>
     Effect.gen(function* () {
       const limits = yield* limitsAt(start, {
         otpRequestsPerAddress: 3,
@@ -175,8 +176,12 @@ describe("rate limits", () => {
       assert.strictEqual(passed(limits, "consumer", "otpRequest", from("192.0.2.1"), 8), 3)
       assert.strictEqual(passed(limits, "consumer", "otpRequest", from("192.0.2.2"), 2), 2)
       const elsewhere = { ...from("192.0.2.1"), organizationId: "another" }
-      assert.strictEqual(passed(limits, "consumer", "otpRequest", elsewhere, 8), 3, "each organization for itself")
-      assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 8), 5, "a refused request took nothing")
+      assert.strictEqual(
+        passed(limits, "consumer", "otpRequest", elsewhere, 8),
+        3,
+        "each organization counts separately"
+      )
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 8), 5, "a refused request counts in no limit")
       const consumer = { ...from("192.0.2.1"), consumerId: "first" }
       assert.strictEqual(passed(limits, "consumer", "queueEntry", consumer, 8), 5)
       assert.strictEqual(passed(limits, "consumer", "queueEntry", { ...consumer, consumerId: "second" }, 2), 2)
@@ -184,13 +189,13 @@ describe("rate limits", () => {
     })
   )
 
-  it.effect("within an organization are told where they refuse: their number, and the end of their window", () =>
+  it.effect("per address and per consumer are in the headers of their refusals, with the end of their window", () =>
     Effect.gen(function* () {
       const limits = yield* limitsAt(start, { queueEntriesPerAddress: 7, queueEntriesPerConsumer: 5 })
       const rateLimits: Numbers = { queueEntriesPerSecond: 6, queueEntriesPerMinute: 20 }
       const from = { address: () => "192.0.2.1", rateLimits }
       const refusal = (consumerId: string) =>
-        standings(limits, "consumer", "queueEntry", { ...from, consumerId }, 10)[9]!
+        statusesOf(limits, "consumer", "queueEntry", { ...from, consumerId }, 10)[9]!
       const consumer = refusal("first")
       assert.deepInclude(consumer, { limit: 5, remaining: 0, resetAtSeconds: minuteEnds })
       assert.isAtLeast(consumer.retryAfterSeconds!, 50)
@@ -198,13 +203,13 @@ describe("rate limits", () => {
       const address = refusal("second")
       assert.deepInclude(address, { limit: 7, remaining: 0, resetAtSeconds: minuteEnds })
       assert.isAtLeast(address.retryAfterSeconds!, 49)
-      const burst = standings(limits, "consumer", "queueEntry", { rateLimits }, 7)[6]!
+      const burst = statusesOf(limits, "consumer", "queueEntry", { rateLimits }, 7)[6]!
       assert.deepInclude(burst, { limit: 6, remaining: 0, resetAtSeconds: start / 1_000 + 2 })
       assert.include([1, 2], burst.retryAfterSeconds)
     })
   )
 
-  it.effect("within an organization change nothing unless they are set", () =>
+  it.effect("per address and per consumer are off by default", () =>
     Effect.gen(function* () {
       const limits = yield* limitsAt(start)
       const caller = { address: () => "192.0.2.1", consumerId: "first", rateLimits: rateLimitsOf("enterprise") }
@@ -212,23 +217,23 @@ describe("rate limits", () => {
     })
   )
 
-  it.effect("hold for unknown callers by address, with the figures of the default plan", () =>
+  it.effect("limit unknown callers by address, with the numbers of the default plan", () =>
     Effect.gen(function* () {
       const limits = yield* limitsAt(start)
-      const ask = (api: Api, address: string, requests: number) =>
+      const passedOf = (api: Api, address: string, requests: number) =>
         Array.from({ length: requests }, () => limits.passUnknown(api, address)).filter(hasPassed).length
-      assert.strictEqual(ask("admin", "192.0.2.1", 1_001), 1_000)
-      assert.strictEqual(ask("consumer", "192.0.2.1", 5_002), 5_000)
-      assert.strictEqual(ask("consumer", "192.0.2.2", 10), 10)
+      assert.strictEqual(passedOf("admin", "192.0.2.1", 1_001), 1_000)
+      assert.strictEqual(passedOf("consumer", "192.0.2.1", 5_002), 5_000)
+      assert.strictEqual(passedOf("consumer", "192.0.2.2", 10), 10)
       assert.isTrue(limits.isUnknownRefused(() => "192.0.2.1"))
       assert.isFalse(limits.isUnknownRefused(() => "192.0.2.2"))
       yield* TestClock.adjust("50 seconds")
       assert.isFalse(limits.isUnknownRefused(() => "192.0.2.1"))
-      assert.strictEqual(ask("admin", "192.0.2.1", 1_001), 1_000)
+      assert.strictEqual(passedOf("admin", "192.0.2.1", 1_001), 1_000)
     })
   )
 
-  it.effect("track a bounded number of unknown addresses; the others share one count", () =>
+  it.effect("track a bounded number of unknown addresses, and one count for all others", () =>
     Effect.gen(function* () {
       const limits = yield* limitsAt(start)
       for (let index = 0; index < 100_000; index++) limits.passUnknown("admin", `${index}`)
@@ -238,7 +243,7 @@ describe("rate limits", () => {
     })
   )
 
-  it.effect("are not opened twice by a clock that steps back over the edge of a window", () =>
+  it.effect("do not restart when the clock steps back over the edge of a window", () =>
     Effect.gen(function* () {
       const limits = yield* limitsAt(start + 49_990)
       assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 10), 10)
@@ -247,7 +252,11 @@ describe("rate limits", () => {
       yield* TestClock.setTime(start + 49_995)
       assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 20), 6)
       yield* TestClock.setTime(start - 3_600_000)
-      assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 20), 10, "one that was set back is followed")
+      assert.strictEqual(
+        passed(limits, "consumer", "otpRequest", {}, 20),
+        10,
+        "the limits follow a clock that was set back"
+      )
     })
   )
 })

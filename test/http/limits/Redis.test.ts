@@ -2,15 +2,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Option, Random, Redacted, Schedule } from "effect"
 import { rateLimitsOf, type RateLimits as Numbers } from "../../../src/domain/organization/Plan.ts"
 import type { Category } from "../../../src/http/limits/Limit.ts"
-import { RateLimits, type LimitStatus } from "../../../src/http/limits/RateLimits.ts"
+import type { LimitStatus } from "../../../src/http/limits/LimitStatus.ts"
+import { RateLimits } from "../../../src/http/limits/RateLimits.ts"
 import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 import * as Redis from "./redisFixture.ts"
+import { withinMinute } from "./withinMinute.ts"
 
 type Limits = RateLimits["Service"]
 
-/** One request; true if it passed. */
-const ask = (limits: Limits, category: Category, rateLimits: Numbers, organizationId = "an organization") =>
+/** Sends one request. Returns whether it passed. */
+const pass = (limits: Limits, category: Category, rateLimits: Numbers, organizationId = "an organization") =>
   Effect.suspend(() => {
     const outcome = limits.gate("consumer", category).pass({ organizationId, rateLimits })
     return Effect.map(Effect.isEffect(outcome) ? outcome : Effect.succeed(outcome), hasPassed)
@@ -18,16 +20,9 @@ const ask = (limits: Limits, category: Category, rateLimits: Numbers, organizati
 
 const hasPassed = ({ retryAfterSeconds }: LimitStatus): boolean => retryAfterSeconds === undefined
 
-/** So many requests, all at once unless told otherwise; how many passed. */
+/** Sends requests, by default all at once. Returns the number of those that passed. */
 const passed = (one: Effect.Effect<boolean>, requests: number, concurrency: number | "unbounded" = "unbounded") =>
   Effect.map(Effect.replicateEffect(one, requests, { concurrency }), (outcomes) => outcomes.filter(Boolean).length)
-
-/** Waits, if need be, until the minute has so many seconds left. */
-const withinMinute = (seconds: number) =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const left = 60_000 - (now % 60_000)
-    return left > seconds * 1_000 ? Effect.void : Effect.sleep(left + 20)
-  })
 
 const limited = (consumerApiPerMinute: number) => rateLimitsOf("enterprise", { consumerApiPerMinute })
 
@@ -41,13 +36,13 @@ describe.skipIf(!Redis.canStart)(Redis.title("one count of several processes"), 
   })
 
   for (const limit of [1, 2, 10, 97, 1_000, 20_000]) {
-    it.live(`lets exactly ${limit} of more requests pass on two of them together`, () =>
+    it.live(`allows exactly ${limit} requests on two processes together`, () =>
       Effect.gen(function* () {
         const [one, other] = yield* two
         yield* withinMinute(5)
         const requests = Math.ceil(limit * 0.8) + 20
         const counts = yield* Effect.all(
-          [one, other].map(({ limits }) => passed(ask(limits, "general", limited(limit)), requests, 50)),
+          [one, other].map(({ limits }) => passed(pass(limits, "general", limited(limit)), requests, 50)),
           { concurrency: 2 }
         )
         assert.strictEqual(counts[0]! + counts[1]!, limit)
@@ -55,18 +50,18 @@ describe.skipIf(!Redis.canStart)(Redis.title("one count of several processes"), 
     )
   }
 
-  it.live("gives back what one of them has borrowed and the other needs", () =>
+  it.live("returns the lease of one process when the other needs it", () =>
     Effect.gen(function* () {
       const [one, other] = yield* two
       yield* withinMinute(5)
-      // An eighth of the limit is lent with the first request.
-      assert.isTrue(yield* ask(one.limits, "general", limited(1_000)))
-      assert.strictEqual(yield* passed(ask(other.limits, "general", limited(1_000)), 1_100, 30), 999)
-      assert.isFalse(yield* ask(one.limits, "general", limited(1_000)))
+      // The first request leases an eighth of the limit.
+      assert.isTrue(yield* pass(one.limits, "general", limited(1_000)))
+      assert.strictEqual(yield* passed(pass(other.limits, "general", limited(1_000)), 1_100, 30), 999)
+      assert.isFalse(yield* pass(one.limits, "general", limited(1_000)))
     })
   )
 
-  it.live("is exact with uneven callers, one at a time, whatever the order", () =>
+  it.live("is exact with uneven callers, one at a time, in any sequence", () =>
     Effect.gen(function* () {
       const [one, other] = yield* two
       yield* withinMinute(10)
@@ -75,14 +70,14 @@ describe.skipIf(!Redis.canStart)(Redis.title("one count of several processes"), 
         let count = 0
         for (let request = 0; request < limit + 10; request++) {
           const { limits } = (yield* Random.next) < round / 10 ? one : other
-          if (yield* ask(limits, "general", limited(limit), `organization ${round}`)) count++
+          if (yield* pass(limits, "general", limited(limit), `organization ${round}`)) count++
         }
         assert.strictEqual(count, limit, `round ${round}, limit ${limit}`)
       }
     }).pipe(Random.withSeed("uneven"))
   )
 
-  it.live("holds each second's burst and the minute at once", () =>
+  it.live("applies the limits per second and per minute together", () =>
     Effect.gen(function* () {
       const [one, other] = yield* two
       yield* withinMinute(8)
@@ -92,7 +87,7 @@ describe.skipIf(!Redis.canStart)(Redis.title("one count of several processes"), 
         const now = yield* Clock.currentTimeMillis
         yield* Effect.sleep(1_000 - (now % 1_000) + 5)
         const counts = yield* Effect.all(
-          [one, other].map(({ limits }) => passed(ask(limits, "queueEntry", rateLimits), 60, 10)),
+          [one, other].map(({ limits }) => passed(pass(limits, "queueEntry", rateLimits), 60, 10)),
           { concurrency: 2 }
         )
         perSecond.push(counts[0]! + counts[1]!)
@@ -101,62 +96,64 @@ describe.skipIf(!Redis.canStart)(Redis.title("one count of several processes"), 
     })
   )
 
-  it.live("costs few round trips where the limit is high", () =>
+  it.live("costs few round trips at a high limit", () =>
     Effect.gen(function* () {
-      const [{ limits, lender }] = yield* two
+      const [{ limits, lease }] = yield* two
       yield* withinMinute(5)
-      let loans = 0
-      const { lend } = lender
-      lender.lend = (request) =>
+      let leases = 0
+      const { lend } = lease
+      lease.lend = (request) =>
         Effect.suspend(() => {
-          loans++
+          leases++
           return lend(request)
         })
-      assert.strictEqual(yield* passed(ask(limits, "general", limited(100_000)), 20_000, 100), 20_000)
-      assert.isBelow(loans, 10)
+      assert.strictEqual(yield* passed(pass(limits, "general", limited(100_000)), 20_000, 100), 20_000)
+      assert.isBelow(leases, 10)
     })
   )
 
-  it.live("leaves what a dead process had borrowed unused, and lets no request wait long for it", () =>
+  it.live("loses the lease of a dead process, without a long wait for any request", () =>
     Effect.gen(function* () {
       const { url } = yield* Redis.ownServer
       const options = patient()
       const survivor = yield* Redis.node(url, options)
       yield* withinMinute(5)
       yield* Effect.scoped(
-        Effect.flatMap(Redis.node(url, options), ({ limits }) => ask(limits, "general", limited(80)))
+        Effect.flatMap(Redis.node(url, options), ({ limits }) => pass(limits, "general", limited(80)))
       )
       const begun = yield* Clock.currentTimeMillis
-      assert.strictEqual(yield* passed(ask(survivor.limits, "general", limited(80)), 200, 20), 80 - 11)
+      assert.strictEqual(yield* passed(pass(survivor.limits, "general", limited(80)), 200, 20), 80 - 11)
       assert.isBelow((yield* Clock.currentTimeMillis) - begun, 10_000)
     })
   )
 })
 
-describe.skipIf(!Redis.canStart)(Redis.title("a Redis that is lost"), () => {
+describe.skipIf(!Redis.canStart)(Redis.title("a lost Redis"), () => {
   const two = Effect.gen(function* () {
     const server = yield* Redis.ownServer
     const options = { prefix: Redis.newPrefix() }
     return { server, nodes: [yield* Redis.node(server.url, options), yield* Redis.node(server.url, options)] as const }
   })
 
-  it.live("by a flush harms nothing: each process still holds itself to the limit, and they soon agree again", () =>
-    Effect.gen(function* () {
-      const { server, nodes } = yield* two
-      yield* withinMinute(8)
-      const [one, other] = nodes
-      assert.strictEqual(yield* passed(ask(one.limits, "general", limited(100)), 40, 5), 40)
-      yield* server.flush
-      const counts = yield* Effect.all(
-        [one, other].map(({ limits }) => passed(ask(limits, "general", limited(100)), 150, 5)),
-        { concurrency: 2 }
-      )
-      assert.isAtMost(counts[0]! + 40, 100)
-      assert.isAtMost(counts[1]!, 100)
-      assert.isAtLeast(counts[0]! + counts[1]! + 40, 100)
-      assert.strictEqual(yield* passed(ask(one.limits, "general", limited(100), "another"), 60, 5), 60)
-      assert.strictEqual(yield* passed(ask(other.limits, "general", limited(100), "another"), 60, 5), 40)
-    })
+  it.live(
+    "after a flush harms nothing: each process still applies the limit, and they soon share one count again",
+    () =>
+      Effect.gen(function* () {
+        const { server, nodes } = yield* two
+        yield* withinMinute(8)
+        const [one, other] = nodes
+        assert.strictEqual(yield* passed(pass(one.limits, "general", limited(100)), 40, 5), 40)
+        yield* server.flush
+        const counts = yield* Effect.all(
+          [one, other].map(({ limits }) => passed(pass(limits, "general", limited(100)), 150, 5)),
+          { concurrency: 2 }
+        )
+        assert.isAtMost(counts[0]! + 40, 100)
+        assert.isAtMost(counts[1]!, 100)
+        assert.isAtLeast(counts[0]! + counts[1]! + 40, 100)
+        assert.strictEqual(yield* passed(pass(one.limits, "general", limited(100), "another"), 60, 5), 60)
+        assert.strictEqual(yield* passed(pass(other.limits, "general", limited(100), "another"), 60, 5), 40)
+      })
   )
 
   for (const [how, harm, repair] of [
@@ -168,34 +165,36 @@ describe.skipIf(!Redis.canStart)(Redis.title("a Redis that is lost"), () => {
     ]
   ] as const) {
     const { lines, layer } = Redis.logged()
-    it.live(`and ${how} stalls nothing: each process counts alone, says so, and shares again when it is back`, () =>
-      Effect.gen(function* () {
-        const { server, nodes } = yield* two
-        const [one, other] = nodes
-        yield* withinMinute(20)
-        assert.strictEqual(yield* passed(ask(one.limits, "general", limited(300)), 10, 5), 10)
+    it.live(
+      `that is ${how} delays nothing: each process counts alone, logs that, and shares again after its return`,
+      () =>
+        Effect.gen(function* () {
+          const { server, nodes } = yield* two
+          const [one, other] = nodes
+          yield* withinMinute(20)
+          assert.strictEqual(yield* passed(pass(one.limits, "general", limited(300)), 10, 5), 10)
 
-        yield* harm(server)
-        const begun = yield* Clock.currentTimeMillis
-        const alone = yield* Effect.all(
-          [one, other].map(({ limits }) => passed(ask(limits, "general", limited(300)), 500, 20)),
-          { concurrency: 2 }
-        )
-        assert.deepStrictEqual(alone, [290, 300], "the limit holds in each process")
-        // Waiting for each request by itself would take 20 s.
-        assert.isBelow((yield* Clock.currentTimeMillis) - begun, 10_000)
-        assert.isFalse(one.lender.isInReach())
-        yield* Redis.until(() => lines.some((line) => line.includes("this process counts rate limits alone")))
+          yield* harm(server)
+          const begun = yield* Clock.currentTimeMillis
+          const alone = yield* Effect.all(
+            [one, other].map(({ limits }) => passed(pass(limits, "general", limited(300)), 500, 20)),
+            { concurrency: 2 }
+          )
+          assert.deepStrictEqual(alone, [290, 300], "the limit applies in each process")
+          // Waiting for Redis with each request would take 20 s.
+          assert.isBelow((yield* Clock.currentTimeMillis) - begun, 10_000)
+          assert.isFalse(one.lease.isInReach())
+          yield* Redis.until(() => lines.some((line) => line.includes("this process counts rate limits alone")))
 
-        yield* repair(server)
-        yield* Redis.until(() => one.lender.isInReach() && other.lender.isInReach())
-        assert.strictEqual(yield* passed(ask(one.limits, "general", limited(300), "another"), 200, 20), 200)
-        assert.strictEqual(yield* passed(ask(other.limits, "general", limited(300), "another"), 200, 20), 100)
-      }).pipe(Effect.provide(layer))
+          yield* repair(server)
+          yield* Redis.until(() => one.lease.isInReach() && other.lease.isInReach())
+          assert.strictEqual(yield* passed(pass(one.limits, "general", limited(300), "another"), 200, 20), 200)
+          assert.strictEqual(yield* passed(pass(other.limits, "general", limited(300), "another"), 200, 20), 100)
+        }).pipe(Effect.provide(layer))
     )
   }
 
-  it.live("is told by /ready, which stays ready, and does not keep a process from starting", () =>
+  it.live("is a remark of /ready, which stays ready, and does not prevent a start", () =>
     Effect.gen(function* () {
       const server = yield* Redis.ownServer
       yield* server.kill

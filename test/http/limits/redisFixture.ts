@@ -1,20 +1,20 @@
-/** Redis for tests: a server of the test's own, where a `redis-server` is on the path. */
+/** A separate Redis server for a test, if `redis-server` is on the path. */
 import { Effect, Logger, Redacted, Schedule, type Scope } from "effect"
 import { Redis } from "ioredis"
 import { spawn, spawnSync } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as RedisLender from "../../../src/http/limits/RedisQuotaLease.ts"
+import * as RedisQuotaLease from "../../../src/http/limits/RedisQuotaLease.ts"
 import { make } from "../../../src/http/limits/RateLimits.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
+import { freePort } from "../../e2e/support/Processes.ts"
 
 /** Whether a server can be started. */
 export const canStart: boolean = spawnSync("redis-server", ["--version"]).status === 0
 
-/** A suite's name, which says why it is skipped where there is no server to start. */
+/** Returns a suite's name, with the reason if it is skipped. */
 export const title = (name: string): string => (canStart ? name : `${name} [skipped: no redis-server on the path]`)
 
 async function answers(url: string): Promise<boolean> {
@@ -30,25 +30,28 @@ async function answers(url: string): Promise<boolean> {
 
 export const newPrefix = (): string => `usher:test:${randomUUID()}:`
 
-/** How long a server that nothing is wrong with may take to answer on a busy machine. */
+/** The longest time for a response of a healthy server on a busy machine. */
 export const patientMillis = 30_000
 
-/** One process's limits, sharing its counts over the Redis at this URL; ready once it is in reach. */
-export const node = Effect.fnUntraced(function* (url: string, options: RedisLender.Options) {
-  const lender = yield* RedisLender.make(Redacted.make(url), options)
-  const limits = yield* make(lender).pipe(Effect.provide(Settings.layerTest()))
-  yield* until(() => lender.isInReach())
-  return { lender, limits }
+/**
+ * Creates the limits of one process that shares its counts through the Redis at this URL. Returns once Redis is
+ * reachable.
+ */
+export const node = Effect.fnUntraced(function* (url: string, options: RedisQuotaLease.Options) {
+  const lease = yield* RedisQuotaLease.make(Redacted.make(url), options)
+  const limits = yield* make(lease).pipe(Effect.provide(Settings.layerTest()))
+  yield* until(() => lease.isInReach())
+  return { lease, limits }
 })
 
-/** Waits until the condition holds, at most a minute. */
+/** Waits until the condition holds, for at most a minute. */
 export const until = (condition: () => boolean) =>
   Effect.sync(condition).pipe(
     Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("5 millis") }),
     Effect.timeout("1 minute")
   )
 
-/** A server that a test may kill, stop and start again. */
+/** A server that a test may kill, suspend and restart. */
 export interface OwnServer {
   readonly url: string
   readonly start: Effect.Effect<void>
@@ -84,7 +87,7 @@ export const ownServer: Effect.Effect<OwnServer, never, Scope.Scope> = Effect.ge
     Effect.asVoid
   )
   yield* Effect.addFinalizer(() => kill)
-  // Also where the process ends before its scopes do.
+  // Kills the server too if the process exits before its scopes close.
   process.once("exit", () => running?.kill("SIGKILL"))
   yield* start
   return {
@@ -100,16 +103,7 @@ export const ownServer: Effect.Effect<OwnServer, never, Scope.Scope> = Effect.ge
   }
 })
 
-async function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
-}
-
-/** The messages that are logged, as they come. */
+/** Collects the log messages. */
 export const logged = () => {
   const lines: Array<string> = []
   return {

@@ -1,4 +1,4 @@
-/** What the operations on appointments take. */
+/** Inputs of the operations on appointments. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { always } from "../consumer/appointment/appointmentFixture.ts"
@@ -15,14 +15,14 @@ const settings = () => ({
   hours: always
 })
 
-/** An appointment of a tenant, and the names of two of its slots. */
+/** Creates an appointment of a tenant. Returns its id and those of two of its slots. */
 const made = Effect.fnUntraced(function* (side: Side) {
   const { id } = yield* byServer("admin", side, "/appointments", { ...settings(), sequenceId: side.sequenceId })
   const { data } = yield* byServer("consumer", side, `/appointments/${id}/slots`)
   return { id: id as string, slots: [data[1].id as string, data[2].id as string] as const }
 })
 
-/** An appointment of the own tenant and its slots, as they are named to all. */
+/** Creates appointments in all tenants. Returns the own one with the names of it and of a slot. */
 const namedTo = Effect.fnUntraced(function* (own: Side, { sides }: World) {
   const [mine, test, foreign] = [yield* made(own), yield* made(sides.test), yield* made(sides.foreign)]
   const name = (of: (made: typeof mine) => string): Name => ({
@@ -36,7 +36,7 @@ const namedTo = Effect.fnUntraced(function* (own: Side, { sides }: World) {
 const booked = ({ consumerId, secretKey }: Side, id: string, slotId: string) =>
   byServer("consumer", { secretKey }, `/appointments/${id}/book`, { slotId }, consumerId)
 
-/** An operation on an appointment, for anyone or the consumer who asks; `before` is what has happened. */
+/** An operation on an appointment, for any caller or its consumer; `before` is an action to take first. */
 const onAppointment =
   (input: Omit<Input, "params" | "names">, before?: "book" | "end"): MakeInput =>
   (own, world) =>
@@ -47,7 +47,7 @@ const onAppointment =
       return { ...input, params: { appointmentId: id }, names: [appointment] }
     })
 
-/** An operation that names a slot in its body. */
+/** An operation with a slot in its body. */
 const onSlot =
   (field: "slotId" | "newSlotId", guestStatus: number): MakeInput =>
   (own, world) =>
@@ -58,7 +58,7 @@ const onSlot =
       return { params: { appointmentId: id }, body: { [field]: slots[0] }, names, status: 200, guestStatus }
     })
 
-/** An operation of an admin on a consumer's booking. */
+/** An admin's operation on a consumer's booking. */
 const onBooking =
   (status: number): MakeInput =>
   (own, world) =>
@@ -71,7 +71,7 @@ const onBooking =
       return { params: { id }, body: { consumerId }, names, status }
     })
 
-/** An operation of an admin on an appointment. */
+/** An admin's operation on an appointment. */
 const record =
   (body?: object): MakeInput =>
   (own, world) =>

@@ -1,4 +1,4 @@
-/** What the operations on products, variants, media assets and sync sources take. */
+/** Inputs of the operations on products, variants, media assets and sync sources. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { MakeInput } from "./inputs.ts"
@@ -12,7 +12,7 @@ const make = (path: string, body: object) => (side: Side) =>
 const aProduct = make("/products", { name: "Sneaker" })
 const aVariant = (side: Side) => Effect.flatMap(aProduct(side), (productId) => make("/variants", { productId })(side))
 
-/** A record of each tenant, as it is named to all. */
+/** Creates a record in each tenant. Returns the name of the own one. */
 const named = Effect.fnUntraced(function* (
   made: (side: Side) => ReturnType<typeof aProduct>,
   own: Side,
@@ -21,7 +21,7 @@ const named = Effect.fnUntraced(function* (
   return { own: yield* made(own), others: [yield* made(sides.test), yield* made(sides.foreign)], unknown: randomUUID() }
 })
 
-/** The operations on records of a kind: how one is made, the body that creates one, and one that changes it. */
+/** The operations on records of a kind, given how a record is created and the bodies that create and change one. */
 const operationsOn = (
   path: string,
   made: (side: Side) => ReturnType<typeof aProduct>,

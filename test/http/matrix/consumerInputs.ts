@@ -1,4 +1,4 @@
-/** What the operations on consumers take. */
+/** Inputs of the operations on consumers. */
 import { Effect } from "effect"
 import { decodeJwt } from "jose"
 import { randomUUID } from "node:crypto"
@@ -22,7 +22,7 @@ const onConsumer =
 
 const sessionOf = ({ accessToken }: Pick<Side, "accessToken">) => decodeJwt(accessToken)["sessionId"] as string
 
-/** A session that one of the tenant's guests has, by the guest's id; the consumer's own is left alone. */
+/** A session of a new guest of the tenant, with the guest's id. The consumer's own session stays unchanged. */
 const aSession: MakeInput = ({ publishableKey }, { sides }) =>
   Effect.map(guestOf(publishableKey), (guest) => ({
     params: { id: guest.consumerId, sessionId: sessionOf(guest) },
@@ -33,7 +33,7 @@ const aSession: MakeInput = ({ publishableKey }, { sides }) =>
     ]
   }))
 
-/** The session of the consumer that asks. */
+/** The session of the calling consumer. */
 const ownSession: MakeInput = (own, { sides }) =>
   Effect.succeed({
     params: { sessionId: sessionOf(own) },

@@ -1,34 +1,34 @@
-/** Every credential there is, and what the declaration of an operation says becomes of it. */
+/** Every credential, and the result that an operation's declaration prescribes for it. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { asConsumer, asServer, type Call } from "../support/usherFixture.ts"
 import type { Operation, Scheme } from "./operations.ts"
 import { brokenKeys, brokenTokens, rotated, type Side, type Tenancy, type World } from "./world.ts"
 
-/** What is shown, by scheme: something good of a tenant, or something that is not, or no longer, good. */
+/** The parts of a credential by scheme: the tenant of a valid part, or `bad` for an invalid one. */
 export type Shown = { readonly [S in Scheme]?: Tenancy | "bad" }
 
 export interface Credential {
   readonly name: string
   readonly headers: NonNullable<Call["headers"]>
   readonly shown: Shown
-  /** Good where another credential is asked for: a publishable key or a token where the secret key is needed. */
+  /** Whether it is valid for another operation: a publishable key or a token where the secret key is required. */
   readonly isGoodElsewhere?: boolean
 }
 
-/** Whether the operation lets the credential in, and as whom. */
+/** Returns whether the operation accepts the credential, and as which tenant. */
 export function outcome({ requirement }: Operation, shown: Shown): Tenancy | "refused" {
   const accepted = new Set(requirement.flat())
   const relevant = Object.entries(shown).filter(([scheme]) => accepted.has(scheme as Scheme))
   const isMet = requirement.some((all) => all.every((scheme) => relevant.some(([name]) => name === scheme)))
-  // The consumer a server names is looked up; it proves nothing.
+  // A server's consumer id is an input, not a proof.
   const tenancies = new Set(relevant.filter(([scheme]) => scheme !== "consumerId").map(([, tenancy]) => tenancy))
   const [tenancy] = tenancies
   if (!isMet || tenancies.size !== 1 || tenancy === undefined || tenancy === "bad") return "refused"
   return tenancy
 }
 
-/** What a refused credential is told. */
+/** Returns the error of a refused credential. */
 export function refusal({ requirement }: Operation, { isGoodElsewhere }: Credential): string {
   const needsSecret = requirement.length === 1 && requirement[0]!.join() === "secretKey"
   return needsSecret && isGoodElsewhere === true ? "Secret key required" : "Authentication required"
@@ -37,7 +37,7 @@ export function refusal({ requirement }: Operation, { isGoodElsewhere }: Credent
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
 const publishable = (text: string) => ({ "x-publishable-key": text })
 
-/** Credentials that are good for something. */
+/** Returns the credentials that are valid for some operation. */
 export function goodCredentials({ sides, otherToken }: World): ReadonlyArray<Credential> {
   const each = (tenancy: Tenancy): ReadonlyArray<Credential> => {
     const { publishableKey, secretKey, accessToken, consumerId }: Side = sides[tenancy]
@@ -82,7 +82,7 @@ export function goodCredentials({ sides, otherToken }: World): ReadonlyArray<Cre
   ]
 }
 
-/** Credentials that are good for nothing, and combinations that do not belong together. Ends the world's live keys. */
+/** Returns invalid credentials and invalid combinations. Rotates the world's live keys. */
 export const badCredentials = Effect.fnUntraced(function* (before: World) {
   const { former, world } = yield* rotated(before)
   const { own, test, foreign } = world.sides

@@ -1,4 +1,4 @@
-/** What the operations on experience pages take. */
+/** Inputs of the operations on experience pages. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { rich, sms } from "../../domain/experience/creative/documents.ts"
@@ -13,7 +13,7 @@ const made = (side: Side) =>
     ({ id }) => id as string
   )
 
-/** An operation of an admin on a page. */
+/** An admin's operation on a page. */
 const record =
   (body?: object): MakeInput =>
   (own, { sides }) =>

@@ -1,6 +1,6 @@
 /**
- * What each operation takes: live identifiers and a valid body. An operation that is declared and has no row here fails
- * the suite.
+ * The input of each operation: existing identifiers and a valid body. A declared operation without a row fails the
+ * suite.
  */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
@@ -9,43 +9,41 @@ import { auctionInputs } from "./auctionInputs.ts"
 import { catalogueInputs } from "./catalogueInputs.ts"
 import { consumerInputs } from "./consumerInputs.ts"
 import { drawInputs } from "./drawInputs.ts"
-import { organizationInputs } from "./organizationInputs.ts"
 import { orderInputs } from "./orderInputs.ts"
 import { experiencePageInputs } from "./experiencePageInputs.ts"
-import { timedReleaseInputs } from "./timedReleaseInputs.ts"
+import { timedReleaseInputs, waitlistInputs } from "./timedReleaseInputs.ts"
 import { variantOptionInputs } from "./variantOptionInputs.ts"
-import { waitlistInputs } from "./waitlistInputs.ts"
 import { byServer, call, type Side, type Tenancy, type World } from "./world.ts"
 
 export interface Input {
   readonly params?: { readonly [name: string]: string }
   readonly query?: string
   readonly body?: unknown
-  /** The answer to the own tenant. */
+  /** The status for the own tenant. */
   readonly status: number
-  /** The answer to another tenant, and to an identifier that nobody has; 404 unless it says otherwise. */
+  /** The status for another tenant, and for an unknown identifier. Default: 404 */
   readonly strangerStatus?: number
-  /** The answer to the own tenant's test keys, where they may do less than live ones. */
+  /** The status for the own tenant's test keys, if they are more restricted than live ones. */
   readonly testStatus?: number
-  /** What of the request names something of the own tenant. */
+  /** The identifiers of the own tenant in the request. */
   readonly names?: ReadonlyArray<Name>
-  /** What the answer to another tenant must not contain, besides the names. */
+  /** Texts that the response to another tenant must not contain, besides the names. */
   readonly secrets?: ReadonlyArray<string>
-  /** A refusal repeats the names that were sent: a 400 that says which is unknown. */
+  /** Whether a refusal echoes the identifiers of the request: a 400 that names the unknown one. */
   readonly isEchoed?: boolean
-  /** Of consumer actions: the answer to a guest where guests are not supported. */
+  /** For consumer actions: the status for a guest where guests are not supported. */
   readonly guestStatus?: number
 }
 
 export interface Name {
   readonly own: string
-  /** The same of the other tenants, where they have one. */
+  /** The equivalents of other tenants, if they have one. */
   readonly others: ReadonlyArray<string>
-  /** Nobody's. */
+  /** An identifier that does not exist. */
   readonly unknown: string
 }
 
-/** Makes what the operation needs beforehand. */
+/** Creates the records that the operation needs. */
 export type MakeInput = (
   own: Side,
   world: World
@@ -62,7 +60,7 @@ const just =
   (own, world) =>
     Effect.succeed(make(own, world))
 
-/** An operation on the queue, for the consumer who asks; `before` is what its server does first. */
+/** An operation on the queue for its consumer; `before` is an action that the server takes first. */
 const onQueue =
   (input: Omit<Input, "params" | "names">, before?: "enter" | "admit"): MakeInput =>
   (own, world) =>
@@ -71,7 +69,7 @@ const onQueue =
       return { ...input, params: { queueId: own.queueId }, names: [named(world, "queueId")] }
     })
 
-/** An operation of the server on the queue, for a consumer. */
+/** The server's operation on the queue, for a consumer. */
 const forConsumer =
   (before: "enter" | "admit", more: object = {}): MakeInput =>
   (own, world) =>
@@ -82,7 +80,7 @@ const forConsumer =
       return { params: { queueId: own.queueId }, body, names, status: 200 }
     })
 
-/** Brings the consumer into the queue, or through it; answers its grant. */
+/** Enters the consumer into the queue, and optionally admits it. Returns its grant. */
 const brought = Effect.fnUntraced(function* (own: Side, where: "enter" | "admit") {
   const { queueId, consumerId } = own
   yield* byServer("consumer", own, `/queues/${queueId}/enter`, undefined, consumerId)
@@ -103,22 +101,22 @@ const record = (
     ...(body && { body })
   }))
 
-/** An operation on an audience of the consumer's tenant, in which it is or is not; the body may name the consumer. */
+/** An operation on an audience of the tenant. Its body may name the consumer, as a member or not. */
 const onAudience =
-  (input: Pick<Input, "status" | "body">, consumerIds?: "named" | "named and in it"): MakeInput =>
+  (input: Pick<Input, "status" | "body">, consumerIds?: "other" | "member"): MakeInput =>
   (own, world) =>
     Effect.gen(function* () {
       const make = (side: Side) =>
         Effect.map(byServer("admin", side, "/audiences", { name: "Friends" }), ({ id }) => id as string)
       const id = yield* make(own)
       const body = { consumerIds: [own.consumerId] }
-      if (consumerIds === "named and in it") yield* byServer("admin", own, `/audiences/${id}/members`, body)
+      if (consumerIds === "member") yield* byServer("admin", own, `/audiences/${id}/members`, body)
       const others = [yield* make(world.sides.test), yield* make(world.sides.foreign)]
       const names = [{ own: id, others, unknown: randomUUID() }]
       return { ...input, params: { id }, names, ...(consumerIds !== undefined && { body }) }
     })
 
-/** An operation of the consumer on its experience. */
+/** The consumer's operation on its experience. */
 const onExperience = (body?: object): MakeInput =>
   just((own, world) => ({
     params: { experienceId: own.experienceId },
@@ -242,8 +240,8 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "DELETE /api/audiences/:id": onAudience({ status: 200 }),
   "POST /api/audiences/:id/restore": onAudience({ status: 200 }),
   "GET /api/audiences/:id/members": onAudience({ status: 200 }),
-  "POST /api/audiences/:id/members": onAudience({ status: 201 }, "named"),
-  "DELETE /api/audiences/:id/members": onAudience({ status: 200 }, "named and in it"),
+  "POST /api/audiences/:id/members": onAudience({ status: 201 }, "other"),
+  "DELETE /api/audiences/:id/members": onAudience({ status: 200 }, "member"),
   "POST /api/queues": just(({ sequenceId }, world) => ({
     body: { sequenceId, name: "Line", admitRate: 0 },
     status: 201,
@@ -265,7 +263,6 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   ...catalogueInputs,
   ...consumerInputs,
   ...drawInputs,
-  ...organizationInputs,
   ...orderInputs,
   ...timedReleaseInputs,
   ...variantOptionInputs,
@@ -281,6 +278,8 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/distributions/:id/consumers": record("id", "queueId"),
   "GET /api/distributions/:id/history": record("id", "queueId"),
   "GET /api/distributions/:id/events": record("id", "queueId"),
+  "GET /api/organizations/me": just(() => ({ status: 200 })),
+  "PUT /api/organizations/me": just(() => ({ body: { name: "Another" }, status: 200, testStatus: 403 })),
   "GET /api/nodes": just(() => ({ status: 200 })),
   "GET /api/outbox": (own) => {
     const to = email()

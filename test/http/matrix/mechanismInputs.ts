@@ -1,16 +1,22 @@
-/** What operations on mechanisms of one kind take, each time with mechanisms of their own. */
+/** Inputs of the operations on mechanisms of one kind. Each request has new mechanisms. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Input, MakeInput, Name } from "./inputs.ts"
 import { byServer, type Side, type World } from "./world.ts"
 
-/** The inputs of a kind: its path on both APIs, the path parameter of the Consumer API, and what creates one. */
-export const inputsOf = (group: string, param: string, settings: object) => {
-  /** Each in a sequence of its own: a sequence has one waitlist. */
+/** Makes the own consumer hold a grant in a mechanism. Returns the response with the grant. */
+type Grant = (own: Side, id: string) => ReturnType<typeof byServer>
+
+/**
+ * Returns the inputs of a kind. `group` is its path on both APIs, and `param` its path parameter on the Consumer API.
+ * `grant` defaults to an entry.
+ */
+export const inputsOf = (group: string, param: string, settings: () => object, grant?: Grant) => {
+  /** Uses a new sequence each time, because a sequence has at most one waitlist. */
   const body = (side: Side) =>
     Effect.map(byServer("admin", side, "/sequences", { experienceId: side.experienceId, name: "Sale" }), ({ id }) => ({
       name: "Main",
-      ...settings,
+      ...settings(),
       sequenceId: id as string
     }))
 
@@ -18,7 +24,7 @@ export const inputsOf = (group: string, param: string, settings: object) => {
     return (yield* byServer("admin", side, `/${group}`, yield* body(side))).id as string
   })
 
-  /** A mechanism of the own tenant, as it is named to all. */
+  /** Creates mechanisms in all tenants. Returns the name of the own one. */
   const named = Effect.fnUntraced(function* (own: Side, { sides }: World) {
     const others = [yield* made(sides.test), yield* made(sides.foreign)]
     return { own: yield* made(own), others, unknown: randomUUID() } satisfies Name
@@ -26,24 +32,25 @@ export const inputsOf = (group: string, param: string, settings: object) => {
 
   const enter = (own: Side, id: string) => byServer("consumer", own, `/${group}/${id}/enter`, undefined, own.consumerId)
 
-  /** For anyone, or the consumer who asks; `before` is what has happened. */
+  /** An operation for any caller or its consumer; `before` is an action to take first. */
   const on =
-    (input: Omit<Input, "params" | "names">, before?: "enter" | "end"): MakeInput =>
+    (input: Omit<Input, "params" | "names">, before?: "enter" | "grant" | "end"): MakeInput =>
     (own, world) =>
       Effect.gen(function* () {
         const name = yield* named(own, world)
         if (before === "enter") yield* enter(own, name.own)
+        if (before === "grant") yield* (grant ?? enter)(own, name.own)
         if (before === "end") yield* byServer("admin", own, `/${group}/${name.own}/end`, {})
         return { ...input, params: { [param]: name.own }, names: [name] }
       })
 
-  /** For the server, for a consumer whose entry was granted. */
+  /** The server's operation for a consumer with a grant. */
   const forHolder =
     (more: object = {}): MakeInput =>
     (own, world) =>
       Effect.gen(function* () {
         const name = yield* named(own, world)
-        const { admissionGrant } = yield* enter(own, name.own)
+        const { admissionGrant } = yield* (grant ?? enter)(own, name.own)
         const { consumerId } = own
         const others = [world.sides.test.consumerId, world.sides.foreign.consumerId]
         return {

@@ -1,18 +1,18 @@
-/** Every operation of both APIs, as it is declared, with the credentials its declaration asks for. */
+/** Every declared operation of both APIs, with the credentials that its declaration requires. */
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AdminApi } from "../../../src/http/admin/Api.ts"
 import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
-import type { Requirement, securitySchemes } from "../../../src/http/credentials/Credentials.ts"
+import type { Requirement, securitySchemes } from "../../../src/http/credentials/SecuritySchemes.ts"
 
 export type Scheme = keyof typeof securitySchemes
 
 export interface Operation {
-  /** `METHOD /path`, as it is declared. */
+  /** `METHOD /path`, as declared. */
   readonly name: string
   readonly api: "consumer" | "admin"
   readonly method: string
   readonly path: string
-  /** The alternatives; each is a set of schemes that are needed together. */
+  /** The alternatives; each is a set of schemes that are required together. */
   readonly requirement: ReadonlyArray<ReadonlyArray<Scheme>>
 }
 

@@ -1,4 +1,4 @@
-/** What the operations on orders and analytics take. */
+/** Inputs of the operations on orders and analytics. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { MakeInput, Name } from "./inputs.ts"
@@ -14,7 +14,7 @@ const named = (key: "consumerId" | "sequenceId" | "queueId" | "experienceId", { 
   unknown: randomUUID()
 })
 
-/** An order of each tenant; the own one is what the request is about. */
+/** Creates an order in each tenant. The request is about the own one. */
 const onOrder =
   (body?: object): MakeInput =>
   (own, { sides }) =>

@@ -1,4 +1,4 @@
-/** What the operations on variant options and their values take, each time with options of their own. */
+/** Inputs of the operations on variant options and their values. Each request has new options. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Input, MakeInput } from "./inputs.ts"
@@ -10,7 +10,7 @@ const made = (side: Side) =>
     ({ id, values }) => ({ optionId: id as string, valueId: values[0].id as string })
   )
 
-/** An operation on an option of the own tenant, or on its value; `body` may name the value. */
+/** An operation on an option of the own tenant, or on its value; `body` may contain the value's id. */
 const on =
   (of: "option" | "value", input: Pick<Input, "status">, body?: (valueId: string) => object): MakeInput =>
   (own, { sides }) =>

@@ -1,7 +1,8 @@
-/** Two organizations with everything a request can name, and credentials in every state. */
+/** Two organizations with all records that a request can name, and credentials in every state. */
 import { Effect } from "effect"
 import { generateKeyPair, SignJWT } from "jose"
 import { randomBytes } from "node:crypto"
+import { Agent } from "node:http"
 import * as ApiKeys from "../../../src/auth/keys/ApiKeys.ts"
 import { Organizations } from "../../../src/auth/keys/Organizations.ts"
 import { SigningKeys } from "../../../src/auth/keys/SigningKeys.ts"
@@ -10,7 +11,7 @@ import { type Answer, asServer, type Call, Usher } from "../support/usherFixture
 
 export type Tenancy = "own" | "test" | "foreign"
 
-/** One tenant: its keys, a guest of it, and records of it. */
+/** One tenant: its keys, its guest and its records. */
 export interface Side {
   readonly publishableKey: string
   readonly secretKey: string
@@ -28,20 +29,26 @@ export interface World {
   readonly otherToken: string
 }
 
-/** A request from an address nobody has had yet, so that no refusal before counts against it. */
+/** Keeps connections open for the thousands of requests. */
+const connections = new Agent({ keepAlive: true })
+
+/** Sends a request from a new random address, so that earlier refusals do not count against it. */
 export const call = Effect.fnUntraced(function* (api: "consumer" | "admin", request: Call) {
   const usher = yield* Usher
   const [a, b, c] = randomBytes(3)
   const forwarded = { "x-forwarded-for": `10.${a}.${b}.${c}`, "x-forwarded-proto": "https" }
-  return yield* usher[api]({ ...request, headers: { ...request.headers, ...forwarded } })
+  return yield* usher[api]({ ...request, agent: connections, headers: { ...request.headers, ...forwarded } })
 })
 
 const succeeded = (answer: Answer) => {
-  if (answer.status >= 300) throw new Error(`the world cannot be made: ${answer.status} ${answer.text}`)
+  if (answer.status >= 300) throw new Error(`the world cannot be created: ${answer.status} ${answer.text}`)
   return answer.body
 }
 
-/** What the tenant's own server does on one of the APIs. */
+/** Creates independent records in parallel, because most of the time is spent waiting for the database. */
+const atOnce = { concurrency: "unbounded" } as const
+
+/** Sends a request of the tenant's server to one of the APIs. */
 export const byServer = (
   api: "consumer" | "admin",
   { secretKey }: Pick<Side, "secretKey">,
@@ -68,7 +75,7 @@ export const guestOf = (publishableKey: string) =>
     }
   )
 
-/** A queue that admits by hand, below records of its own. */
+/** Creates a queue that admits by hand, in a new experience and sequence. */
 export const queueOf = Effect.fnUntraced(function* (keys: Pick<Side, "secretKey">, settings: object = {}) {
   const experienceId: string = (yield* byServer("admin", keys, "/experiences", { name: "Drop" })).id
   const sequenceId: string = (yield* byServer("admin", keys, "/sequences", { experienceId, name: "Sale" })).id
@@ -78,23 +85,28 @@ export const queueOf = Effect.fnUntraced(function* (keys: Pick<Side, "secretKey"
 
 const sideOf = Effect.fnUntraced(function* (publishableKey: string, secretKey: string) {
   const keys = { publishableKey, secretKey }
-  return { ...keys, ...(yield* guestOf(publishableKey)), ...(yield* queueOf(keys)) }
+  const [guest, queue] = yield* Effect.all([guestOf(publishableKey), queueOf(keys)], atOnce)
+  return { ...keys, ...guest, ...queue }
 })
 
-/** A new world. */
+/** Creates a world. */
 export const makeWorld = Effect.gen(function* () {
   const organizations = yield* Organizations
-  const ours = yield* organizations.create({ name: "Ours", plan: "enterprise" })
-  const theirs = yield* organizations.create({ name: "Theirs", plan: "enterprise" })
-  const sides = {
-    own: yield* sideOf(ours.publishableKey, ours.secretKey),
-    test: yield* sideOf(ours.testPublishableKey, ours.testSecretKey),
-    foreign: yield* sideOf(theirs.publishableKey, theirs.secretKey)
-  }
-  return { sides, otherToken: (yield* guestOf(ours.publishableKey)).accessToken } satisfies World
+  const create = (name: string) => organizations.create({ name, plan: "enterprise" })
+  const [ours, theirs] = yield* Effect.all([create("Ours"), create("Theirs")], atOnce)
+  const [own, test, foreign, other] = yield* Effect.all(
+    [
+      sideOf(ours.publishableKey, ours.secretKey),
+      sideOf(ours.testPublishableKey, ours.testSecretKey),
+      sideOf(theirs.publishableKey, theirs.secretKey),
+      guestOf(ours.publishableKey)
+    ],
+    atOnce
+  )
+  return { sides: { own, test, foreign }, otherToken: other.accessToken } satisfies World
 })
 
-/** The world with its live keys rotated: the keys that were, and the world with those that are. */
+/** Rotates the live keys of a world. Returns the former keys and the changed world. */
 export const rotated = Effect.fnUntraced(function* (world: World) {
   const { publishableKey, secretKey } = world.sides.own
   const publishable = yield* byServer("admin", { secretKey }, "/api-keys/publishable/rotate", {})
@@ -103,7 +115,7 @@ export const rotated = Effect.fnUntraced(function* (world: World) {
   return { former: { publishableKey, secretKey }, world: { ...world, sides: { ...world.sides, own } } }
 })
 
-/** Keys that were never keys, by kind. */
+/** Returns invalid keys by the kind of their defect. */
 export const brokenKeys = (key: string) => ({
   unknown: ApiKeys.make(key.startsWith("pk") ? "publishable" : "secret", "live").text,
   "too short": key.slice(0, 20),
@@ -112,7 +124,7 @@ export const brokenKeys = (key: string) => ({
   "of the other mode": key.replace("live", "test")
 })
 
-/** Tokens that were never access tokens, or are no more. */
+/** Returns tokens that are not or no longer access tokens. */
 export const brokenTokens = Effect.fnUntraced(function* ({ sides: { own } }: World) {
   const keys = yield* SigningKeys
   const { accessToken } = own

@@ -1,6 +1,6 @@
 /**
- * The balancer of docker-compose.yml: what it says of its clients to the nodes is read from the file, sent as it would send it,
- * and answered as its clients would see it.
+ * Tests the balancer in docker-compose.yml. Its rules for forwarding headers are read from the file, applied to
+ * requests, and sent to the listener.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -30,7 +30,7 @@ const rules = [
   )
 ].map(({ groups }) => groups as { readonly name: string; readonly value: string; readonly source?: string })
 
-/** The headers that the balancer sets on a request from this address over plain HTTP. */
+/** Returns the headers that the balancer sets on a request from this address over plain HTTP. */
 function headersFrom(address: string): { readonly [name: string]: string } {
   const values: { readonly [expression: string]: string } = {
     "%[src]": address,
@@ -43,7 +43,7 @@ function headersFrom(address: string): { readonly [name: string]: string } {
   )
 }
 
-/** The address the balancer would have: the machine's own that is not loopback. */
+/** The balancer's address: the machine's own address that is not loopback. */
 const balancer = openAddress ?? "127.0.0.1"
 
 const routes = HttpRouter.add("GET", "/things", HttpServerResponse.jsonUnsafe({ ok: true }))
@@ -51,7 +51,7 @@ const trustedProxies = [network, IpNetwork.fromStringUnsafe(`${balancer}/32`)]
 
 describe("The balancer of docker-compose.yml", () => {
   layer(layerWith(routes, { host: "0.0.0.0", trustedProxies }), { excludeTestServices: true })((it) => {
-    /** What becomes of a request that comes to the balancer from this address. */
+    /** Sends a request that reaches the balancer from this address. Returns its status and its HSTS header. */
     const outcome = (address: string) =>
       Effect.gen(function* () {
         const url = new URL((yield* Server.Listeners).consumerUrl)
@@ -60,14 +60,14 @@ describe("The balancer of docker-compose.yml", () => {
         return [status, headers["strict-transport-security"]]
       })
 
-    it.effect("is believed because its network is trusted, and no other is", () =>
+    it.effect("is trusted because its network is the only trusted one", () =>
       Effect.sync(() => {
         assert.strictEqual(compose["x-settings"].TRUSTED_PROXIES, subnet)
         assert.isTrue(IpNetwork.contains(network, NetAddress.ipFromStringUnsafe(gateway)))
       })
     )
 
-    it.effect("leaves nothing of what a client says of itself", () =>
+    it.effect("replaces all forwarding headers of a client", () =>
       Effect.sync(() => {
         for (const address of [gateway, "203.0.113.7"]) {
           assert.hasAllKeys(headersFrom(address), ["x-forwarded-for", "x-forwarded-proto"])
@@ -76,13 +76,13 @@ describe("The balancer of docker-compose.yml", () => {
       })
     )
 
-    it.effect("has clients on this machine served, whose connections come from the gateway", () =>
+    it.effect("serves clients on this machine, whose connections come from the gateway", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* outcome(gateway), [200, undefined])
       })
     )
 
-    it.effect("has everybody else refused over plain HTTP, other services of the file too", () =>
+    it.effect("refuses all other clients over plain HTTP, other services of the file too", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* outcome("203.0.113.7"), [403, undefined])
         assert.deepStrictEqual(yield* outcome(gateway.replace(/\d+$/, "77")), [403, undefined])

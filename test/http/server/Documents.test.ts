@@ -1,4 +1,7 @@
-/** The description of an API and its reference page: made once, answered from memory, and closed to everything else. */
+/**
+ * The description of an API and its reference page: built once, served from memory, and restricted by a content
+ * security policy.
+ */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -11,7 +14,7 @@ import * as Server from "../../../src/http/server/Server.ts"
 import * as System from "../../../src/http/server/System.ts"
 import { layerWith } from "../support/listenerFixture.ts"
 
-/** What the listener answers, byte for byte. */
+/** Returns the listener's response with its raw bytes. */
 const get = (path: string, headers: { readonly [name: string]: string } = {}, method = "GET") =>
   Effect.flatMap(Server.Listeners, ({ consumerUrl }) =>
     Effect.callback<{ readonly status: number; readonly headers: IncomingHttpHeaders; readonly bytes: Buffer }>(
@@ -35,7 +38,7 @@ const documents = ["/docs", "/openapi.json"]
 
 describe("A document", () => {
   layer(layerWith(System.layer(ConsumerApi, "public")), { excludeTestServices: true })((it) => {
-    it.effect("comes in the best coding that the caller takes, and is the same in each", () =>
+    it.effect("has the best coding that the caller accepts, and the same content in each", () =>
       Effect.gen(function* () {
         for (const path of documents) {
           const plain = yield* get(path)
@@ -62,7 +65,7 @@ describe("A document", () => {
       })
     )
 
-    it.effect("may be kept for a while, and is not sent again to who has it", () =>
+    it.effect("may be cached for a while, and is not sent again to a caller that has it", () =>
       Effect.gen(function* () {
         for (const path of documents) {
           const { headers } = yield* get(path)
@@ -81,16 +84,16 @@ describe("A document", () => {
     )
   })
 
-  it.effect("is made once, also when the first who asks goes away meanwhile", () =>
+  it.effect("is built once, also if the first caller disconnects meanwhile", () =>
     Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
-      const goOn = yield* Deferred.make<void>()
+      const proceed = yield* Deferred.make<void>()
       let made = 0
       const answer = (yield* Documents.serve(
         Effect.gen(function* () {
           made++
           yield* Deferred.succeed(begun, undefined)
-          yield* Deferred.await(goOn)
+          yield* Deferred.await(proceed)
           return { text: "{}", contentType: "application/json" }
         })
       )).pipe(
@@ -103,7 +106,7 @@ describe("A document", () => {
       yield* Deferred.await(begun)
       const second = yield* Effect.forkChild(answer, { startImmediately: true })
       const gone = yield* Effect.forkChild(Fiber.interrupt(first), { startImmediately: true })
-      yield* Deferred.succeed(goOn, undefined)
+      yield* Deferred.succeed(proceed, undefined)
       yield* Fiber.join(gone)
       assert.deepStrictEqual([(yield* Fiber.join(second)).status, (yield* answer).status, made], [200, 200, 1])
     })
@@ -112,7 +115,7 @@ describe("A document", () => {
 
 describe("The reference page", () => {
   layer(layerWith(System.layer(ConsumerApi, "public")), { excludeTestServices: true })((it) => {
-    it.effect("lets a browser run its own scripts and ask its own listener, and nothing else", () =>
+    it.effect("allows a browser to run its own scripts and to call its own listener only", () =>
       Effect.gen(function* () {
         const { headers, bytes } = yield* get("/docs")
         const policy = new Map(
@@ -136,7 +139,7 @@ describe("The reference page", () => {
       })
     )
 
-    it.effect("offers nothing of its renderer's vendor beside the reference, and reports nothing to it", () =>
+    it.effect("contains no features of its renderer's vendor, and reports nothing to it", () =>
       Effect.gen(function* () {
         const html = (yield* get("/docs")).bytes.toString()
         const configuration = html.slice(html.lastIndexOf("<script>"))

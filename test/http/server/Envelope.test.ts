@@ -23,7 +23,7 @@ const routes = Layer.mergeAll(
 const call = (request: Call) => Effect.flatMap(Server.Listeners, ({ consumerUrl }) => send(consumerUrl, request))
 
 layer(layerWith(routes), { excludeTestServices: true })("Every response", (it) => {
-  describe("that no operation made", () => {
+  describe("without an operation", () => {
     it.effect("is JSON for an unknown path", () =>
       Effect.gen(function* () {
         for (const path of ["/nothing", "/api", "/things/1/more", "/%2e%2e", `/things/${"a".repeat(2_000)}`]) {
@@ -33,7 +33,7 @@ layer(layerWith(routes), { excludeTestServices: true })("Every response", (it) =
       })
     )
 
-    it.effect("names the methods a known path answers", () =>
+    it.effect("lists the methods of a known path", () =>
       Effect.gen(function* () {
         const put = yield* call({ method: "PUT", path: "/things/1?a=b" })
         assert.deepStrictEqual([put.status, put.body], [405, { error: "Method not allowed" }])
@@ -45,7 +45,7 @@ layer(layerWith(routes), { excludeTestServices: true })("Every response", (it) =
       })
     )
 
-    it.effect("says nothing of the cause of a defect, which the log has under the request's id", () =>
+    it.effect("does not contain the cause of a defect, which the log contains with the request's id", () =>
       Effect.gen(function* () {
         const logged = yield* Logged
         for (const path of ["/broken?token=canary-query", "/failed"]) {
@@ -58,7 +58,7 @@ layer(layerWith(routes), { excludeTestServices: true })("Every response", (it) =
       })
     )
 
-    it.effect("is a 413 for a body over 1 MiB, however it is sent", () =>
+    it.effect("is a 413 for a body over 1 MiB, chunked or not", () =>
       Effect.gen(function* () {
         const fits = yield* call({ method: "POST", path: "/echo", body: "a".repeat(1024 * 1024) })
         assert.deepStrictEqual([fits.status, fits.body.length], [200, 1024 * 1024])
@@ -77,14 +77,14 @@ layer(layerWith(routes), { excludeTestServices: true })("Every response", (it) =
     )
   })
 
-  it.effect("to HEAD is that to GET without its body", () =>
+  it.effect("to HEAD equals the one to GET without its body", () =>
     Effect.gen(function* () {
       const { status, text, headers } = yield* call({ method: "HEAD", path: "/things/1" })
       assert.deepStrictEqual([status, text, headers["content-length"]], [200, "", "11"])
     })
   )
 
-  it.effect("carries the caller's request id if it is a sane one, else a new one", () =>
+  it.effect("contains the caller's request id if it is valid, otherwise a new one", () =>
     Effect.gen(function* () {
       for (const sent of ["a", "order-7_2.retry", "x".repeat(128)]) {
         const { headers } = yield* call({ path: "/things/1", headers: { "x-request-id": sent } })
@@ -100,7 +100,7 @@ layer(layerWith(routes), { excludeTestServices: true })("Every response", (it) =
     })
   )
 
-  it.effect("names the API's version", () =>
+  it.effect("contains the API's version", () =>
     Effect.gen(function* () {
       for (const path of ["/things/1", "/nothing", "/broken"]) {
         assert.strictEqual((yield* call({ path })).headers["x-api-version"], "1.0.0")
@@ -126,7 +126,7 @@ layer(layerWith(routes), { excludeTestServices: true })("Every response", (it) =
     })
   )
 
-  it.effect("to a preflight lets a browser go on", () =>
+  it.effect("to a preflight allows the request", () =>
     Effect.gen(function* () {
       const { status, text, headers } = yield* call({
         method: "OPTIONS",
@@ -145,7 +145,7 @@ layer(layerWith(routes), { excludeTestServices: true })("Every response", (it) =
     })
   )
 
-  it.effect("of the Admin API says nothing of origins", () =>
+  it.effect("of the Admin API has no CORS headers", () =>
     Effect.gen(function* () {
       const { adminUrl } = yield* Server.Listeners
       const { headers } = yield* send(adminUrl, { path: "/nothing", headers: { origin: "https://shop.example" } })

@@ -1,4 +1,4 @@
-/** Bodies as they come over a connection, piece by piece, to a route that answers with what it read. */
+/** Sends bodies over a connection in pieces, to a route that returns the body. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -24,7 +24,7 @@ const routes = Layer.mergeAll(
   )
 )
 
-/** Sends the pieces, a moment between them, and answers all that comes back. */
+/** Sends the pieces with short pauses. Returns all that comes back. */
 const exchange = (pieces: ReadonlyArray<string | Buffer>) =>
   Effect.flatMap(Server.Listeners, ({ consumerUrl }) =>
     Effect.callback<string>((resume) => {
@@ -48,7 +48,7 @@ const head = (path: string, length: number, more = "") =>
 const bodyOf = (answer: string) => answer.slice(answer.indexOf("\r\n\r\n") + 4)
 
 layer(layerWith(routes), { excludeTestServices: true })("A small body", (it) => {
-  it.effect("is read whole, in one piece with its head or in many, letters cut in two", () =>
+  it.effect("is read completely, in one piece with its head or in many that split characters", () =>
     Effect.gen(function* () {
       const body = Buffer.from('{"name":"Zoë ☂"}')
       const whole = Buffer.concat([Buffer.from(head("/once", body.length)), body])
@@ -58,7 +58,7 @@ layer(layerWith(routes), { excludeTestServices: true })("A small body", (it) => 
     })
   )
 
-  it.effect("is empty where there is none", () =>
+  it.effect("is empty if there is none", () =>
     Effect.gen(function* () {
       const answer = yield* exchange([head("/once", 0)])
       assert.match(answer, /^HTTP\/1.1 200 /)
@@ -66,14 +66,14 @@ layer(layerWith(routes), { excludeTestServices: true })("A small body", (it) => 
     })
   )
 
-  it.effect("can be asked for by several at once, and again", () =>
+  it.effect("can be read several times at once, and again", () =>
     Effect.gen(function* () {
       assert.strictEqual(bodyOf(yield* exchange([head("/twice", 2), "a", "b"])), "ab twice")
       assert.strictEqual(bodyOf(yield* exchange([head("/again", 2), "a", "b"])), "ab, again ab")
     })
   )
 
-  it.effect("is told to come where its sender waits to be told", () =>
+  it.effect("receives 100 Continue if its sender expects it", () =>
     Effect.gen(function* () {
       const answer = yield* exchange([head("/once", 2, "Expect: 100-continue\r\n"), "ab"])
       assert.match(answer, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /)
@@ -81,7 +81,7 @@ layer(layerWith(routes), { excludeTestServices: true })("A small body", (it) => 
     })
   )
 
-  it.effect("that is larger than small is read all the same", () =>
+  it.effect("over the limit for small bodies is read too", () =>
     Effect.gen(function* () {
       const body = "a".repeat(100_000)
       assert.strictEqual(bodyOf(yield* exchange([head("/once", body.length) + body])), body)

@@ -29,7 +29,7 @@ const call = (headers: NonNullable<Call["headers"]> = {}, host?: string, path = 
     return send(url.href, { path, headers })
   })
 
-/** A GET over TLS that trusts the tests' certificate alone. */
+/** Sends a GET over TLS that trusts only the tests' certificate. */
 const secureGet = (url: string) =>
   Effect.callback<{ readonly status: number; readonly headers: NodeJS.Dict<string | string[]>; readonly text: string }>(
     (resume) => {
@@ -49,8 +49,8 @@ const secureGet = (url: string) =>
     }
   )
 
-layer(layerWith(routes, tls), { excludeTestServices: true })("With a certificate of its own, a process", (it) => {
-  it.effect("speaks TLS on both ports and tells browsers to stay with it", () =>
+layer(layerWith(routes, tls), { excludeTestServices: true })("With its own certificate, a process", (it) => {
+  it.effect("uses TLS on both ports and sends HSTS", () =>
     Effect.gen(function* () {
       const { consumerUrl, adminUrl } = yield* Server.Listeners
       assert.match(consumerUrl, /^https:/)
@@ -62,7 +62,7 @@ layer(layerWith(routes, tls), { excludeTestServices: true })("With a certificate
     })
   )
 
-  it.effect("answers nothing over plain HTTP", () =>
+  it.effect("does not respond over plain HTTP", () =>
     Effect.gen(function* () {
       const { consumerUrl } = yield* Server.Listeners
       const plain = yield* Effect.exit(send(consumerUrl.replace("https:", "http:"), { path: "/things" }))
@@ -71,7 +71,7 @@ layer(layerWith(routes, tls), { excludeTestServices: true })("With a certificate
   )
 })
 
-describe("A certificate that cannot be used", () => {
+describe("An unusable certificate", () => {
   const started = (settings: Parameters<typeof layerWith>[1]) =>
     Effect.scoped(Effect.flip(Layer.build(layerWith(routes, settings)))).pipe(
       Effect.map((error) => {
@@ -80,7 +80,7 @@ describe("A certificate that cannot be used", () => {
       })
     )
 
-  it.live("keeps the process from starting, and the message names the setting and the fix", () =>
+  it.live("prevents a start, with a message that names the setting and the fix", () =>
     Effect.gen(function* () {
       const missing = yield* started({ ...tls, tlsKeyFile: file("missing.pem") })
       assert.match(missing, /^TLS_KEY_FILE: .*missing\.pem cannot be read: .* Correct the path\.$/)
@@ -92,7 +92,7 @@ describe("A certificate that cannot be used", () => {
 })
 
 layer(layerWith(routes, { host: "0.0.0.0" }), { excludeTestServices: true })("Over plain HTTP, a request", (it) => {
-  it.effect("from loopback is answered, whatever it says of itself, and without strict transport", () =>
+  it.effect("from loopback is served with any forwarding headers, and without HSTS", () =>
     Effect.gen(function* () {
       for (const headers of [{}, { "x-forwarded-proto": "http", "x-forwarded-for": "203.0.113.7" }]) {
         const { status, body, headers: sent } = yield* call(headers, "127.0.0.1")
@@ -104,7 +104,7 @@ layer(layerWith(routes, { host: "0.0.0.0" }), { excludeTestServices: true })("Ov
     })
   )
 
-  it.effect.skipIf(openAddress === undefined)("from anywhere else is refused, whatever it says of itself", () =>
+  it.effect.skipIf(openAddress === undefined)("from another address is refused with any forwarding headers", () =>
     Effect.gen(function* () {
       for (const headers of [{}, { "x-forwarded-proto": "https" }, { "x-forwarded-for": "127.0.0.1" }]) {
         const { status, body } = yield* call(headers, openAddress)
@@ -113,7 +113,7 @@ layer(layerWith(routes, { host: "0.0.0.0" }), { excludeTestServices: true })("Ov
     })
   )
 
-  it.effect.skipIf(openAddress === undefined)("from anywhere is answered if it is a probe, and no other", () =>
+  it.effect.skipIf(openAddress === undefined)("from another address is served only if it is a probe", () =>
     Effect.gen(function* () {
       for (const headers of [{}, { "x-forwarded-proto": "http", "x-forwarded-for": "203.0.113.7" }]) {
         assert.deepStrictEqual((yield* call(headers, openAddress, "/health")).body, { status: "ok" })
@@ -138,19 +138,19 @@ layer(layerWith(routes, { trustedProxies: trusted }), { excludeTestServices: tru
         sent["strict-transport-security"] !== undefined
       ])
 
-    it.effect("a request is what the proxy says it was", () =>
+    it.effect("a request has the protocol that the proxy forwards", () =>
       Effect.gen(function* () {
         const from = { "x-forwarded-for": "203.0.113.7" }
         assert.deepStrictEqual(yield* outcome({ ...from, "x-forwarded-proto": "https" }), [200, true])
         assert.deepStrictEqual(yield* outcome({ "x-forwarded-proto": "HTTPS" }), [200, true])
         assert.deepStrictEqual(yield* outcome({ ...from, "x-forwarded-proto": "http" }), [403, false])
         assert.deepStrictEqual(yield* outcome({ "x-forwarded-proto": "http" }), [403, false])
-        assert.deepStrictEqual(yield* outcome(from), [403, false], "forwarded, and not said how")
+        assert.deepStrictEqual(yield* outcome(from), [403, false], "forwarded without a protocol")
         assert.deepStrictEqual(yield* outcome({ ...from, "x-forwarded-proto": "gopher" }), [403, false])
       })
     )
 
-    it.effect("one of several hops is judged by where the client's hop was", () =>
+    it.effect("a request over several hops has the protocol of the client's hop", () =>
       Effect.gen(function* () {
         const through = (forwardedFor: string, protocol: string) =>
           outcome({ "x-forwarded-for": forwardedFor, "x-forwarded-proto": protocol })
@@ -160,12 +160,12 @@ layer(layerWith(routes, { trustedProxies: trusted }), { excludeTestServices: tru
         assert.deepStrictEqual(
           yield* through("1.2.3.4, 203.0.113.7", "https"),
           [200, true],
-          "the last proxy's word alone"
+          "only the last proxy's header counts"
         )
       })
     )
 
-    it.effect("a request of the proxy itself is answered, such as a health check", () =>
+    it.effect("a request of the proxy itself is served, such as a health check", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* outcome({}), [200, false])
       })

@@ -1,4 +1,7 @@
-/** How a process's listeners end: what is under way is answered, nothing new is begun, and it takes no longer than it may. */
+/**
+ * Tests the end of a process's listeners: requests in flight complete, no new ones start, and the shutdown has a time
+ * limit.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
@@ -10,7 +13,7 @@ import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
 import { layerWith, openAddress } from "../support/listenerFixture.ts"
 import { type Answer, send } from "../support/usherFixture.ts"
 
-/** A running pair of listeners with a request that takes as long as the test wants, and the way to end them. */
+/** Starts a pair of listeners with a request that the test can prolong. Returns how to stop them. */
 const start = Effect.fnUntraced(function* (settings: { readonly shutdownTimeoutSeconds: number }) {
   const arrived = yield* Deferred.make<void>()
   const finish = yield* Deferred.make<void>()
@@ -38,7 +41,7 @@ const start = Effect.fnUntraced(function* (settings: { readonly shutdownTimeoutS
   }
 })
 
-/** A request on a connection that is kept. */
+/** Sends a request on a keep-alive connection. */
 const keeping = (agent: Agent, url: string, path: string): Effect.Effect<Pick<Answer, "status" | "headers">, Error> =>
   Effect.callback((resume) => {
     request(new URL(path, url), { agent }, (response) => {
@@ -60,7 +63,7 @@ const refused = (url: string) =>
   )
 
 describe("Listening", () => {
-  it.live.skipIf(openAddress === undefined)("is at an address of its own for the Admin API, if one is set", () =>
+  it.live.skipIf(openAddress === undefined)("has a separate address for the Admin API, if one is set", () =>
     Effect.gen(function* () {
       const listeners = layerWith(Layer.empty, { host: "0.0.0.0", adminHost: "127.0.0.1" })
       const { consumerUrl, adminUrl } = Context.get(yield* Layer.build(listeners), Server.Listeners)
@@ -74,7 +77,7 @@ describe("Listening", () => {
 })
 
 describe("Ending", () => {
-  it.live("answers what is under way, and closes its connection", () =>
+  it.live("completes requests in flight, and closes their connections", () =>
     Effect.gen(function* () {
       const server = yield* start({ shutdownTimeoutSeconds: 10 })
       const slow = yield* Effect.forkChild(send(server.url, { path: "/slow" }))
@@ -89,7 +92,7 @@ describe("Ending", () => {
     })
   )
 
-  it.live("does not wait for connections that do nothing", () =>
+  it.live("does not wait for idle connections", () =>
     Effect.gen(function* () {
       const server = yield* start({ shutdownTimeoutSeconds: 10 })
       const agent = new Agent({ keepAlive: true })
@@ -101,7 +104,7 @@ describe("Ending", () => {
     })
   )
 
-  it.live("tells whoever is still there when its time is over that it cannot serve", () =>
+  it.live("responds with 503 to requests that are unfinished at the time limit", () =>
     Effect.gen(function* () {
       const server = yield* start({ shutdownTimeoutSeconds: 1 })
       const slow = yield* Effect.forkChild(send(server.url, { path: "/slow" }))
@@ -116,7 +119,7 @@ describe("Ending", () => {
 })
 
 describe("Readiness", () => {
-  it.live("is given up before anything else when the process drains", () =>
+  it.live("is withdrawn first when the process drains", () =>
     Effect.gen(function* () {
       const server = yield* start({ shutdownTimeoutSeconds: 1 })
       const ready = yield* send(server.url, { path: "/ready" })
@@ -134,7 +137,7 @@ describe("Readiness", () => {
     })
   )
 
-  it.live("names each condition that does not hold, and comes back when all do", () =>
+  it.live("lists each condition that does not hold, and returns when all hold", () =>
     Effect.gen(function* () {
       const server = yield* start({ shutdownTimeoutSeconds: 1 })
       let reason: string | undefined = "out of reach"

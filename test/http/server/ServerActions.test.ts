@@ -1,4 +1,4 @@
-/** What an organization's server does with the places of consumers that it names, in mechanisms of every kind, over HTTP. */
+/** The actions of an organization's server on consumers' places, in mechanisms of every kind, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,7 +12,7 @@ const soon = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOStr
 
 const lots = { auctionType: "dutch", quantity: 100, startPrice: "100", floorPrice: "1", settleAt: soon(3600) }
 
-/** Mechanisms that grant at once to whoever enters, by their groups, and how a consumer enters each. */
+/** Mechanisms that can grant at once, by their groups, with the action that enters each. */
 const granting = {
   queues: { settings: { admitRate: 0 }, entry: "enter" },
   draws: { settings: { winnerCount: 1, closeAt: soon(3600), drawAt: soon(3600) }, entry: "enter" },
@@ -35,14 +35,14 @@ const inGroup = Effect.fnUntraced(function* (group: Group, id: string) {
   }
 })
 
-/** A new mechanism of the kind. */
+/** Creates a mechanism of the kind. */
 const aMechanism = Effect.fnUntraced(function* (group: Group, settings: object = {}) {
   const sequenceId = yield* aSequence(yield* anExperience())
   const body = { sequenceId, name: "Main", ...granting[group].settings, ...settings }
   return yield* inGroup(group, (yield* admin("POST", `/${group}`, body)).id)
 })
 
-/** A mechanism of the kind in which these consumers hold grants; the tokens in their order. */
+/** Creates a mechanism in which these consumers have grants. Returns their tokens in the same sequence. */
 const granted = Effect.fnUntraced(function* (group: Group, holders: ReadonlyArray<Guest>) {
   const mechanism = yield* aMechanism(group, group === "draws" ? { winnerCount: holders.length } : {})
   for (const holder of holders) {
@@ -67,7 +67,7 @@ const shown = ({ status, body }: Answer) => [status, body] as const
 
 const unknownConsumer = [404, { error: "Consumer not found" }] as const
 
-/** Each server action of a kind, on this consumer. */
+/** Returns each server action of a kind on this consumer. */
 const actions = (group: Group, consumerId: string) => [
   ...(group === "queues" ? [["admit", { consumerId }] as const] : []),
   ["deny", { consumerId, reason: "ADMIN_ACTION" }] as const,
@@ -77,17 +77,17 @@ const actions = (group: Group, consumerId: string) => [
 
 describe("An action of a server", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("on a consumer that is unknown, archived or another tenant's is a 404, in every kind alike", () =>
+    it.effect("on a consumer that is unknown, archived or another tenant's is a 404 in every kind", () =>
       Effect.gen(function* () {
         const { brand, stranger, guest } = yield* Usher
         const archived = yield* guest()
         yield* admin("DELETE", `/consumers/${archived.consumerId}`)
         const foreign = yield* guest(stranger.publishableKey)
         const rehearsal = yield* guest(brand.testPublishableKey)
-        const nobodies = [randomUUID(), ...[archived, foreign, rehearsal].map(({ consumerId }) => consumerId)]
+        const unknowns = [randomUUID(), ...[archived, foreign, rehearsal].map(({ consumerId }) => consumerId)]
         for (const group of groups) {
           const { byServer } = yield* aMechanism(group)
-          for (const consumerId of nobodies) {
+          for (const consumerId of unknowns) {
             for (const [operation, body] of actions(group, consumerId)) {
               const answer = yield* byServer(operation, body)
               assert.deepStrictEqual(shown(answer), unknownConsumer, `${group} ${operation}`)
@@ -97,19 +97,19 @@ describe("An action of a server", () => {
       })
     )
 
-    it.effect("on a consumer that has no place is answered from the mechanism", () =>
+    it.effect("on a consumer without a place is refused by the mechanism", () =>
       Effect.gen(function* () {
-        const [someone] = (yield* guests(1)) as [Guest]
+        const [guest] = (yield* guests(1)) as [Guest]
         for (const group of groups) {
           const { byServer } = yield* aMechanism(group)
-          const [operation, body] = actions(group, someone.consumerId).at(-2)!
+          const [operation, body] = actions(group, guest.consumerId).at(-2)!
           const answer = yield* byServer(operation, body)
           assert.deepStrictEqual([answer.status, answer.body.code], [409, "INVALID_STATUS"], group)
         }
       })
     )
 
-    it.effect("on a mechanism that is unknown or another tenant's is a 404 of the mechanism, whoever is named", () =>
+    it.effect("on a mechanism that is unknown or another tenant's is a 404 of the mechanism for every consumer", () =>
       Effect.gen(function* () {
         const { stranger, guest } = yield* Usher
         const [own] = (yield* guests(1)) as [Guest]
@@ -132,7 +132,7 @@ describe("An action of a server", () => {
       })
     )
 
-    it.effect("for a consumer that it names in a header is refused likewise, in every kind alike", () =>
+    it.effect("for an unknown or archived consumer in a header is refused in every kind", () =>
       Effect.gen(function* () {
         const { brand, consumer, guest } = yield* Usher
         const archived = yield* guest()
@@ -174,7 +174,7 @@ describe("An action of a server", () => {
       })
     )
 
-    it.effect("costs no statement where the consumer is known", () =>
+    it.effect("costs no statement for a cached consumer", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const [holder] = (yield* guests(1)) as [Guest]
@@ -183,7 +183,7 @@ describe("An action of a server", () => {
           const { byServer, tokens } = yield* granted(group, [holder])
           const validated = byServer("validate", { consumerId, token: tokens[0]! })
           assert.strictEqual((yield* validated).body, true)
-          // Whoever needs one of these tables now has to wait, and the request with it.
+          // Any statement on these tables would wait, and the request with it.
           const { body } = yield* sql.withTransaction(
             Effect.gen(function* () {
               yield* sql`lock table organizations, api_keys, consumers, mechanisms, journal, places in access exclusive mode`
@@ -195,7 +195,7 @@ describe("An action of a server", () => {
       })
     )
 
-    it.effect("denies for the reasons that are given by hand, and never for those of the mechanism", () =>
+    it.effect("denies with a manual reason, and never with a reason of the mechanism", () =>
       Effect.gen(function* () {
         const system = ["ADMISSION_EXPIRED", "NOT_SELECTED", "QUEUE_CLOSED", "DRAW_CLOSED", "AUCTION_CLOSED"]
         const never = [...system, "TIMED_RELEASE_CLOSED", "WAITLIST_CLOSED", "APPOINTMENT_CLOSED", "NONSENSE"]
@@ -203,9 +203,9 @@ describe("An action of a server", () => {
         for (const group of groups) {
           const mechanism = yield* aMechanism(group)
           const refused = group === "queues" ? never : [...never, "ORDER_LIMIT_EXCEEDED"]
-          const [someone] = (yield* guests(1)) as [Guest]
-          const { consumerId } = someone
-          yield* mechanism.byConsumer(someone, "POST", granting[group].entry)
+          const [guest] = (yield* guests(1)) as [Guest]
+          const { consumerId } = guest
+          yield* mechanism.byConsumer(guest, "POST", granting[group].entry)
           for (const reason of refused) {
             const { status, body } = yield* mechanism.byServer("deny", { consumerId, reason })
             assert.deepStrictEqual([status, body.issues?.[0].type], [400, "picklist"], `${group} ${reason}`)
@@ -221,7 +221,7 @@ describe("An action of a server", () => {
       })
     )
 
-    it.effect("on a grant works in a mechanism that is archived, and nothing else does, until the last has ended", () =>
+    it.effect("on a grant is the only one that works in an archived mechanism, until the last grant has ended", () =>
       Effect.gen(function* () {
         const { stranger } = yield* Usher
         for (const group of groups) {
@@ -253,7 +253,7 @@ describe("An action of a server", () => {
       })
     )
 
-    it.effect("is recorded with the key that was used, and the consumer sees nothing of it", () =>
+    it.effect("is recorded with its key, which consumers cannot read", () =>
       Effect.gen(function* () {
         const usher = yield* Usher
         const [own, other] = (yield* guests(2)) as [Guest, Guest]
@@ -261,7 +261,7 @@ describe("An action of a server", () => {
           Effect.map(admin("GET", `/distributions/${id}/history?first=100`), ({ data }) =>
             data
               .filter(({ consumerId }: any) => consumerId !== null)
-              .map(({ type, data: { by } }: any) => [type, by === undefined ? "nobody" : by === author ? "key" : by])
+              .map(({ type, data: { by } }: any) => [type, by === undefined ? "consumer" : by === author ? "key" : by])
           )
         const { createdBy: author } = yield* admin("POST", "/experiences", { name: "Whose" })
         assert.match(author, /^api_key:[0-9a-f-]{36}$/)
@@ -274,12 +274,12 @@ describe("An action of a server", () => {
         yield* queue.byConsumer(other, "POST", "enter")
         yield* queue.byServer("deny", { consumerId: other.consumerId, reason: "FRAUD_DETECTED" })
         assert.deepStrictEqual(yield* authorsOf(queue.id), [
-          ["Entered", "nobody"],
+          ["Entered", "consumer"],
           ["Granted", "key"],
-          ["Entered", "nobody"],
-          ["Left", "nobody"],
+          ["Entered", "consumer"],
+          ["Left", "consumer"],
           ["Completed", "key"],
-          ["Entered", "nobody"],
+          ["Entered", "consumer"],
           ["Denied", "key"]
         ])
         assert.notInclude((yield* queue.byConsumer(other, "GET", "status")).text, author)
@@ -291,7 +291,7 @@ describe("An action of a server", () => {
           yield* usher.consumer({ method: "POST", path: `/api/queues/${line.id}/${operation}`, headers })
         }
         assert.deepStrictEqual(yield* authorsOf(line.id), [
-          ["Entered", "nobody"],
+          ["Entered", "consumer"],
           ["Left", "key"]
         ])
 
@@ -313,12 +313,12 @@ describe("An action of a server", () => {
         yield* fitting.checkIn(own)
         yield* fitting.complete(own)
         assert.deepStrictEqual(yield* authorsOf(fitting.id), [
-          ["Booked", "nobody"],
+          ["Booked", "consumer"],
           ["Rescheduled", "key"],
           ["Cancelled", "key"],
-          ["Booked", "nobody"],
-          ["Cancelled", "nobody"],
-          ["Booked", "nobody"],
+          ["Booked", "consumer"],
+          ["Cancelled", "consumer"],
+          ["Booked", "consumer"],
           ["CheckedIn", "key"],
           ["Completed", "key"]
         ])

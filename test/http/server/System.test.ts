@@ -8,7 +8,7 @@ describe("Outside /api", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
     const onBoth = Effect.map(Usher, ({ consumer, admin }) => [consumer, admin] as const)
 
-    it.effect("both listeners say without credentials that they are up and ready", () =>
+    it.effect("both listeners report health and readiness without credentials", () =>
       Effect.gen(function* () {
         for (const call of yield* onBoth) {
           const health = yield* call({ path: "/health" })
@@ -19,7 +19,7 @@ describe("Outside /api", () => {
       })
     )
 
-    it.effect("both show their description and a reference that needs nothing from elsewhere", () =>
+    it.effect("both serve their description and a reference without external resources", () =>
       Effect.gen(function* () {
         for (const call of yield* onBoth) {
           const { body, headers } = yield* call({ path: "/openapi.json" })
@@ -35,7 +35,7 @@ describe("Outside /api", () => {
       })
     )
 
-    it.effect("both name their groups of operations as people write them", () =>
+    it.effect("both name their groups of operations in plain words", () =>
       Effect.gen(function* () {
         for (const call of yield* onBoth) {
           const { tags, paths } = (yield* call({ path: "/openapi.json" })).body
@@ -51,7 +51,7 @@ describe("Outside /api", () => {
       })
     )
 
-    it.effect("only the consumer listener shows the public signing keys, and nothing private of them", () =>
+    it.effect("only the consumer listener serves the public signing keys, without private parts", () =>
       Effect.gen(function* () {
         const { consumer, admin } = yield* Usher
         const { status, body } = yield* consumer({ path: "/.well-known/jwks.json" })
@@ -61,7 +61,7 @@ describe("Outside /api", () => {
       })
     )
 
-    it.effect("the description names every status that an operation answered with", () =>
+    it.effect("the description lists every status of an operation", () =>
       Effect.gen(function* () {
         const { consumer, guest, queue, brand } = yield* Usher
         const { paths, components } = (yield* consumer({ path: "/openapi.json" })).body
@@ -107,7 +107,7 @@ describe("Outside /api", () => {
       })
     )
 
-    it.effect("both descriptions name the refusal of plain HTTP on every operation", () =>
+    it.effect("both descriptions list the refusal of plain HTTP on every operation", () =>
       Effect.gen(function* () {
         for (const call of yield* onBoth) {
           const { paths, components } = (yield* call({ path: "/openapi.json" })).body
@@ -123,7 +123,7 @@ describe("Outside /api", () => {
       })
     )
 
-    it.effect("the description of the Admin API asks for the secret key everywhere, and for nothing else", () =>
+    it.effect("the description of the Admin API requires the secret key, and nothing else, everywhere", () =>
       Effect.gen(function* () {
         const { admin } = yield* Usher
         const { paths, components } = (yield* admin({ path: "/openapi.json" })).body
@@ -155,7 +155,7 @@ describe("Outside /api", () => {
       })
     )
 
-    it.effect("a mechanism that is late is remarked upon, with how late it is, and costs no readiness", () =>
+    it.effect("an overdue mechanism is a remark with its delay, and does not affect readiness", () =>
       Effect.gen(function* () {
         const { consumer, queue } = yield* Usher
         const sql = yield* SqlClient.SqlClient

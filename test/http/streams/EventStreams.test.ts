@@ -1,4 +1,4 @@
-/** Streams by themselves: who looks after them, and what ends them. Their time is the test's, the connections are real. */
+/** Tests streams alone: their pings and their ends. The test controls their clock; the connections are real. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Exit, Layer, Scope } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -12,16 +12,16 @@ import { openStream } from "../support/eventStream.ts"
 import * as Listener from "../support/listenerFixture.ts"
 import { send } from "../support/usherFixture.ts"
 
-/** The streams of clients by name, and what a test can do to them. */
+/** The streams of clients by name, and controls for tests. */
 class Hands extends Context.Service<
   Hands,
   {
     readonly streams: Map<string, EventStream>
-    /** Names whose streams have been stopped, in order. */
+    /** Names of stopped streams, in sequence. */
     readonly stopped: Array<string>
     /** Names whose token has ended. */
     readonly ended: Set<string>
-    /** Names that would not be let in again. */
+    /** Names whose credentials are no longer valid. */
     readonly refused: Set<string>
     readonly clock: TestClock.TestClock
   }
@@ -74,7 +74,7 @@ const routes = HttpRouter.use(
 
 const services = Listener.layerWith(routes).pipe(Layer.provideMerge(hands))
 
-/** Opens the stream of a name; answers the client's end and ours. */
+/** Opens the stream of a name. Returns both ends. */
 const opened = Effect.fnUntraced(function* (name: string) {
   const { consumerUrl } = yield* Listeners
   const { streams } = yield* Hands
@@ -86,34 +86,32 @@ const event = (data: string) => `data: ${data}\n\n`
 
 const pass = (seconds: number) => Effect.flatMap(Hands, ({ clock }) => clock.adjust(`${seconds} seconds`))
 
-/** Waits, in true time, until it is so. */
+/** Waits in real time until the condition holds. */
 const until = (isSo: () => boolean) =>
   Effect.repeat(Effect.sleep("5 millis"), { until: () => isSo() }).pipe(Effect.timeout("2 minutes"), Effect.orDie)
 
 describe("Streams", () => {
   layer(services, { excludeTestServices: true })((it) => {
-    it.effect(
-      "begin at once, with the pause after which a client may come back, and a head like any other answer's",
-      () =>
-        Effect.gen(function* () {
-          const { client, stream } = yield* opened("a")
-          const other = yield* opened("b")
-          yield* until(() => client.retry() !== undefined && other.client.retry() !== undefined)
-          assert.strictEqual(client.headers["content-type"], "text/event-stream")
-          assert.deepInclude(client.headers, { "x-api-version": "1.0.0", "access-control-allow-origin": "*" })
-          for (const pause of [client.retry()!, other.client.retry()!]) {
-            assert.isAtLeast(pause, 1_000)
-            assert.isBelow(pause, 5_000)
-          }
-          assert.isAbove(Math.abs(client.retry()! - other.client.retry()!), 500)
-          stream.send("id: 1\nevent: state\ndata: {}\n\n")
-          assert.deepStrictEqual(yield* client.next, { id: "1", event: "state", data: {} })
-          yield* client.leave
-          yield* other.client.leave
-        })
+    it.effect("begin at once with a random retry pause, and have the same headers as other responses", () =>
+      Effect.gen(function* () {
+        const { client, stream } = yield* opened("a")
+        const other = yield* opened("b")
+        yield* until(() => client.retry() !== undefined && other.client.retry() !== undefined)
+        assert.strictEqual(client.headers["content-type"], "text/event-stream")
+        assert.deepInclude(client.headers, { "x-api-version": "1.0.0", "access-control-allow-origin": "*" })
+        for (const pause of [client.retry()!, other.client.retry()!]) {
+          assert.isAtLeast(pause, 1_000)
+          assert.isBelow(pause, 5_000)
+        }
+        assert.isAbove(Math.abs(client.retry()! - other.client.retry()!), 500)
+        stream.send("id: 1\nevent: state\ndata: {}\n\n")
+        assert.deepStrictEqual(yield* client.next, { id: "1", event: "state", data: {} })
+        yield* client.leave
+        yield* other.client.leave
+      })
     )
 
-    it.effect("give a sign of life each 15 seconds", () =>
+    it.effect("send a comment every 15 seconds", () =>
       Effect.gen(function* () {
         const { client } = yield* opened("a")
         const counts: Array<number> = []
@@ -129,7 +127,7 @@ describe("Streams", () => {
       })
     )
 
-    it.effect("are stopped when their client goes away", () =>
+    it.effect("are stopped when their client disconnects", () =>
       Effect.gen(function* () {
         const { stopped } = yield* Hands
         const { client } = yield* opened("leaver")
@@ -139,7 +137,7 @@ describe("Streams", () => {
       })
     )
 
-    it.effect("say why they end where coming back makes no sense, and end in order", () =>
+    it.effect("end gracefully, with a final event that contains the reason", () =>
       Effect.gen(function* () {
         const { stopped } = yield* Hands
         const { client, stream } = yield* opened("over")
@@ -156,14 +154,14 @@ describe("Streams", () => {
       })
     )
 
-    it.effect("tell nothing from when the token has ended, and end within a second", () =>
+    it.effect("send no events after the token has ended, and end within a second", () =>
       Effect.gen(function* () {
         const { ended } = yield* Hands
-        const [told, silent] = [yield* opened("told"), yield* opened("silent")]
-        for (const name of ["told", "silent"]) ended.add(name)
-        told.stream.send(event("secret"))
+        const [active, silent] = [yield* opened("active"), yield* opened("silent")]
+        for (const name of ["active", "silent"]) ended.add(name)
+        active.stream.send(event("secret"))
         yield* pass(1)
-        for (const { client } of [told, silent]) {
+        for (const { client } of [active, silent]) {
           const end = yield* client.next
           assert.deepStrictEqual([end.event, end.data], ["end", { reason: "CREDENTIALS_ENDED" }])
           assert.strictEqual(yield* client.over, "ended")
@@ -171,7 +169,7 @@ describe("Streams", () => {
       })
     )
 
-    it.effect("end with the next sign of life when the credentials are good no more", () =>
+    it.effect("end with the next comment if the credentials are no longer valid", () =>
       Effect.gen(function* () {
         const { refused } = yield* Hands
         const { client } = yield* opened("rotated")
@@ -182,30 +180,30 @@ describe("Streams", () => {
       })
     )
 
-    it.effect("drop a reader that does not read, with next to nothing kept for it, while others go on", () =>
+    it.effect("drop a client that does not read, with a small buffer, while others continue", () =>
       Effect.gen(function* () {
         const { stopped } = yield* Hands
-        const [deaf, attentive] = [yield* opened("deaf"), yield* opened("attentive")]
-        deaf.client.pause()
+        const [stalled, active] = [yield* opened("stalled"), yield* opened("attentive")]
+        stalled.client.pause()
         const large = event("x".repeat(1_000_000))
         for (let n = 0; n < 20; n++) {
-          for (const { stream } of [deaf, attentive]) stream.send(large)
-          yield* attentive.client.next
+          for (const { stream } of [stalled, active]) stream.send(large)
+          yield* active.client.next
         }
         yield* pass(9)
-        assert.isFalse(stopped.includes("deaf"))
+        assert.isFalse(stopped.includes("stalled"))
         yield* pass(2)
-        assert.isTrue(stopped.includes("deaf"))
-        attentive.stream.send(event("still here"))
-        assert.strictEqual((yield* attentive.client.next).data, "still here")
-        deaf.client.resume()
-        assert.strictEqual(yield* deaf.client.over, "cut")
-        assert.isBelow((yield* deaf.client.arrived).length, 15)
-        yield* attentive.client.leave
+        assert.isTrue(stopped.includes("stalled"))
+        active.stream.send(event("still here"))
+        assert.strictEqual((yield* active.client.next).data, "still here")
+        stalled.client.resume()
+        assert.strictEqual(yield* stalled.client.over, "cut")
+        assert.isBelow((yield* stalled.client.arrived).length, 15)
+        yield* active.client.leave
       })
     )
 
-    it.effect("tell a reader that falls behind and catches up the latest, and not all between", () =>
+    it.effect("send a client that falls behind the latest event, without all earlier ones", () =>
       Effect.gen(function* () {
         const { client, stream } = yield* opened("slow")
         client.pause()
@@ -215,12 +213,12 @@ describe("Streams", () => {
           yield* Effect.sleep("2 millis")
         }
         client.resume()
-        const told: Array<number> = []
-        while (told.at(-1) !== 30) told.push(Number.parseInt((yield* client.next).data))
-        assert.isBelow(told.length, 20)
+        const received: Array<number> = []
+        while (received.at(-1) !== 30) received.push(Number.parseInt((yield* client.next).data))
+        assert.isBelow(received.length, 20)
         assert.deepStrictEqual(
-          told,
-          told.toSorted((a, b) => a - b)
+          received,
+          received.toSorted((a, b) => a - b)
         )
         stream.send(event("31"), event("not behind"))
         assert.strictEqual((yield* client.next).data, "31")
@@ -236,7 +234,7 @@ describe("Streams", () => {
       })
     )
 
-    it.effect("are refused while there are too many, for a moment", () =>
+    it.effect("are refused while there are too many, with Retry-After", () =>
       Effect.gen(function* () {
         const { stopped } = yield* Hands
         const { consumerUrl } = yield* Listeners
@@ -251,7 +249,7 @@ describe("Streams", () => {
       })
     )
 
-    it.effect("are not opened by asking for their head alone", () =>
+    it.effect("are not opened by HEAD", () =>
       Effect.gen(function* () {
         const { streams } = yield* Hands
         const { consumerUrl } = yield* Listeners
@@ -261,7 +259,7 @@ describe("Streams", () => {
       })
     )
 
-    it.effect("survive a client that vanishes while it is told something", () =>
+    it.effect("survive a client whose connection resets during events", () =>
       Effect.gen(function* () {
         const { stopped } = yield* Hands
         const { consumerUrl } = yield* Listeners
@@ -283,7 +281,7 @@ describe("Streams", () => {
     )
   })
 
-  it.live("end in order when the process is about to end, quickly, and no more are opened", () =>
+  it.live("end gracefully and quickly when the process shuts down, and no new ones open", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const context = yield* Layer.buildWithScope(services, scope)

@@ -1,9 +1,9 @@
-/** A stream of Server-Sent Events as a client reads it. */
+/** Reads a stream of Server-Sent Events like a client. */
 import { Deferred, Effect, Queue as Mailbox } from "effect"
 import { get, type IncomingMessage } from "node:http"
 
-/** An event, its data as it is and, where it is JSON, read. */
-export interface Told {
+/** An event; `data` is parsed if it is JSON. */
+export interface StreamEvent {
   readonly id: string | undefined
   readonly event: string
   readonly data: any
@@ -12,24 +12,24 @@ export interface Told {
 export interface OpenStream {
   readonly status: number
   readonly headers: { readonly [name: string]: string | undefined }
-  /** The next event that has not been taken. */
-  readonly next: Effect.Effect<Told>
-  /** Those that have arrived and have not been taken. */
-  readonly arrived: Effect.Effect<ReadonlyArray<Told>>
-  /** How many comments have arrived. */
+  /** The next event that was not taken yet. */
+  readonly next: Effect.Effect<StreamEvent>
+  /** Takes all events that have arrived. */
+  readonly arrived: Effect.Effect<ReadonlyArray<StreamEvent>>
+  /** The number of comments that have arrived. */
   readonly comments: () => number
-  /** What it said about coming back, in milliseconds. */
+  /** The stream's `retry` field, in milliseconds. */
   readonly retry: () => number | undefined
-  /** Returns when the stream is over: whether its end was orderly. */
+  /** Waits for the end of the stream. Returns whether it was complete. */
   readonly over: Effect.Effect<"ended" | "cut">
-  /** Reads no more, or goes on reading. */
+  /** Stop and resume reading. */
   readonly pause: () => void
   readonly resume: () => void
-  /** Goes away. */
+  /** Closes the connection. */
   readonly leave: Effect.Effect<void>
 }
 
-/** Opens a stream; what is refused has a status other than 200 and ends with its body. */
+/** Opens a stream. A refused one has a status other than 200 and ends with its body. */
 export const openStream = (url: string, path: string, headers: { readonly [name: string]: string }) =>
   Effect.callback<OpenStream>((resume) => {
     const outgoing = get(new URL(path, url), { agent: false, headers }, (response) =>
@@ -39,7 +39,7 @@ export const openStream = (url: string, path: string, headers: { readonly [name:
   })
 
 function read(response: IncomingMessage, leave: () => void): OpenStream {
-  const events = Effect.runSync(Mailbox.unbounded<Told>())
+  const events = Effect.runSync(Mailbox.unbounded<StreamEvent>())
   const over = Deferred.makeUnsafe<"ended" | "cut">()
   let comments = 0
   let retry: number | undefined

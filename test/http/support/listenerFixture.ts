@@ -1,7 +1,4 @@
-/**
- * The consumer's listener with routes of a test's own, and what was logged meanwhile: for what is true of every response,
- * whoever made it.
- */
+/** The consumer's listener with a test's routes, and its log output. For behavior that all responses share. */
 import { Context, Effect, Layer, Logger } from "effect"
 import type { HttpRouter } from "effect/http"
 import { networkInterfaces } from "node:os"
@@ -9,7 +6,7 @@ import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
 import * as Server from "../../../src/http/server/Server.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 
-/** What was logged: each entry's message and its annotations, as one text. */
+/** The log output: each entry's message and annotations, as one text. */
 export class Logged extends Context.Service<Logged, Array<string>>()("usher/test/http/Logged") {}
 
 const logged = Layer.unwrap(
@@ -33,7 +30,7 @@ export const layerWith = <R = HttpRouter.HttpRouter | Readiness>(
     Layer.provideMerge(logged)
   )
 
-/** An address of this machine that is not loopback; undefined if it has none. */
+/** An address of this machine that is not loopback; undefined if there is none. */
 export const openAddress = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === "IPv4" && !internal)?.address

@@ -1,11 +1,9 @@
-/**
- * Both APIs on real ports over a fresh Postgres database, with an organization whose four keys a test can use.
- */
+/** Both APIs on real ports over a new Postgres database, with an organization and its four keys. */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
-import { request } from "node:http"
+import { type Agent, request } from "node:http"
 import * as Auth from "../../../src/auth/Auth.ts"
 import { type NewOrganization, Organizations } from "../../../src/auth/keys/Organizations.ts"
 import { Delivery } from "../../../src/delivery/Delivery.ts"
@@ -22,12 +20,12 @@ import * as JournalCodec from "../../../src/store/journal/JournalCodec.ts"
 import * as JournalSql from "../../../src/store/journal/JournalSql.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 
-/** What came back. */
+/** A response. */
 export interface Answer {
   readonly status: number
   readonly headers: { readonly [name: string]: string | undefined }
   readonly text: string
-  /** The text as JSON, where it is JSON. */
+  /** The parsed text, if it is JSON. */
   readonly body: any
 }
 
@@ -35,8 +33,10 @@ export interface Call {
   readonly method?: string
   readonly path: string
   readonly headers?: { readonly [name: string]: string }
-  /** Sent as JSON; text as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly body?: unknown
+  /** The connections to use. Default: a new connection. */
+  readonly agent?: Agent
 }
 
 /** A guest with its session. */
@@ -51,29 +51,29 @@ export class Usher extends Context.Service<
   {
     readonly consumerUrl: string
     readonly adminUrl: string
-    /** The organization most tests speak for. */
+    /** The organization of most tests. */
     readonly brand: NewOrganization
     readonly stranger: NewOrganization
-    /** A request to the Consumer API's listener; the path is the whole path. */
+    /** Sends a request to the Consumer API's listener; the path is the complete path. */
     readonly consumer: (call: Call) => Effect.Effect<Answer>
-    /** A request to the Admin API's listener. */
+    /** Sends a request to the Admin API's listener. */
     readonly admin: (call: Call) => Effect.Effect<Answer>
-    /** A new guest of the brand, or of another publishable key. */
+    /** Creates a guest of the brand, or of another publishable key. */
     readonly guest: (publishableKey?: string) => Effect.Effect<Guest>
-    /** A new queue of the brand; open, admitting by hand, unless told otherwise. Answers its id. */
+    /** Creates a queue of the brand and returns its id. Default: open, admitting by hand. */
     readonly queue: (settings?: object, secretKey?: string) => Effect.Effect<string>
   }
 >()("usher/test/http/Usher") {}
 
-/** A request with nothing added to it, on a connection of its own unless told otherwise. */
-export const send = (url: string, { method = "GET", path, headers = {}, body }: Call): Effect.Effect<Answer> =>
+/** Sends a request without additions. */
+export const send = (url: string, { method = "GET", path, headers = {}, body, agent }: Call): Effect.Effect<Answer> =>
   Effect.callback((resume) => {
     const payload = body === undefined || typeof body === "string" ? body : JSON.stringify(body)
     const outgoing = request(
       new URL(path, url),
       {
         method,
-        agent: false,
+        agent: agent ?? false,
         headers: {
           ...(payload !== undefined && {
             "content-type": "application/json",
@@ -88,7 +88,7 @@ export const send = (url: string, { method = "GET", path, headers = {}, body }: 
         response.setEncoding("utf8")
         response.on("data", (chunk) => {
           text += chunk
-          // Of a stream, what has come with its first event.
+          // Of a stream, read only up to the first event.
           if (isStream && text.includes("\ndata: ")) {
             finish()
             outgoing.destroy()
@@ -141,7 +141,7 @@ const servicesWith = <Database, E>(
 
 const server = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.layer })
 
-/** What a second server on the same database has: ports, connections and memory of its own. */
+/** Starts a second server on the same database, with its own ports, connections and caches. */
 export const anotherServer = Effect.gen(function* () {
   const { url } = yield* TestDatabase.TestDatabase
   const database = PgClient.layer({ url: Redacted.make(url), maxConnections: 10 })
@@ -189,9 +189,9 @@ const usher = Layer.effect(
   })
 )
 
-/** The same with settings of a test's own. */
+/** The same with a test's settings. */
 export const layerWith = (settings: Parameters<typeof Settings.layerTest>[0]) =>
   usher.pipe(Layer.provideMerge(server), Layer.provideMerge(servicesWith(settings, TestDatabase.layer)))
 
-/** Both APIs, and what a test needs to reach behind them. */
+/** Both APIs, with the services behind them. */
 export const layer = layerWith({})

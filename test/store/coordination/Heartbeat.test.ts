@@ -29,7 +29,7 @@ const aProcess = Effect.fnUntraced(function* (url: string, name: string) {
 const until = <E>(holds: Effect.Effect<boolean, E>) =>
   Effect.repeat(holds, { until: (found) => found, schedule: Schedule.spaced("20 millis") })
 
-/** A database, a way to it that may fall silent, and a connection to see what is in it. */
+/** A database, a proxy that can fall silent, and a connection that reads its content. */
 const aDatabase = Effect.gen(function* () {
   const { url } = yield* TestDatabase.migratedDatabase
   const sql = yield* connect(url, 2)
@@ -43,7 +43,7 @@ const aDatabase = Effect.gen(function* () {
 })
 
 describe("The heartbeat of a process", () => {
-  it.live("is heard for as long as it lives, and leaves no row behind", () =>
+  it.live("is received while the process lives, and leaves no row behind", () =>
     Effect.gen(function* () {
       const { url, names, heard } = yield* aDatabase
       const scope = yield* Scope.make()
@@ -57,7 +57,7 @@ describe("The heartbeat of a process", () => {
     })
   )
 
-  it.live("says that the database takes no writes, which is no reason to think that it is away", () =>
+  it.live("reports a database that takes no writes, which does not count as away", () =>
     Effect.gen(function* () {
       const { url, sql, endSessions } = yield* aDatabase
       const { problem, availability } = yield* aProcess(url, "one")
@@ -80,7 +80,7 @@ describe("The heartbeat of a process", () => {
     })
   )
 
-  it.live("says that the database is away while it does not answer, and no longer", () =>
+  it.live("reports that the database is away only while it does not answer", () =>
     Effect.gen(function* () {
       const { proxy } = yield* aDatabase
       const { problem, availability } = yield* aProcess(proxy.url, "one")
@@ -93,7 +93,7 @@ describe("The heartbeat of a process", () => {
     })
   )
 
-  it.live("comes back after its row was removed, address included, and removes those that are long silent", () =>
+  it.live("restores its row with its address after a removal, and removes rows that are long silent", () =>
     Effect.gen(function* () {
       const { url, sql, names, heard } = yield* aDatabase
       const { id, join } = yield* aProcess(url, "one")
@@ -115,7 +115,7 @@ describe("The heartbeat of a process", () => {
     })
   )
 
-  it.live("says so when the schema is not this version's any more, and does not come back to it", () =>
+  it.live("reports a schema that is no longer this version's, and does not restore its row there", () =>
     Effect.gen(function* () {
       const { url, sql, names } = yield* aDatabase
       const { id, problem } = yield* aProcess(url, "one")
@@ -130,7 +130,7 @@ describe("The heartbeat of a process", () => {
 })
 
 describe("A schema of an earlier step", () => {
-  /** As an earlier version left it. */
+  /** Sets the schema to an earlier step. */
   const earlier = (sql: SqlClient.SqlClient) =>
     sql`delete from usher_migrations where migration_id = ${Migrations.latest}`
   const refusal = (sql: SqlClient.SqlClient) =>
@@ -153,14 +153,14 @@ describe("A schema of an earlier step", () => {
     )
   }
 
-  it.live("is changed once a process that was killed has been silent for some seconds", () =>
+  it.live("is changed once a killed process has been silent for some seconds", () =>
     Effect.gen(function* () {
       const { sql } = yield* aDatabase
       yield* sql`
         insert into nodes (name, schema_step, started_at, heard_at)
         values ('killed', 1, now(), now() - make_interval(secs => ${Nodes.silentSeconds - 1}))`
       yield* earlier(sql)
-      // It begins, and then finds the step there that the test has only struck out.
+      // The migration begins, and then finds a step that the test has only deleted from the record.
       assert.include(yield* refusal(sql), "could not be brought up to date, and is as it was")
     })
   )

@@ -2,10 +2,11 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Invalidations } from "../../../src/store/coordination/Invalidations.ts"
+import { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import { movableClock } from "../../support/movableClock.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
-/** A process of its own, as far as the database can tell. */
+/** A separate process, from the database's point of view. */
 const aProcess = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const context = yield* Effect.context<Layer.Services<typeof Invalidations.layer>>()
@@ -32,7 +33,7 @@ const until = (holds: () => boolean) =>
 
 describe("Invalidations", () => {
   layer(TestDatabase.layer, { excludeTestServices: true })((it) => {
-    it.effect("reach every process, in the order of the commits, what they hold included", () =>
+    it.effect("reach every process with their content, in the order of the commits", () =>
       Effect.gen(function* () {
         const one = yield* aProcess
         const other = yield* aProcess
@@ -44,7 +45,7 @@ describe("Invalidations", () => {
       })
     )
 
-    it.effect("are told by the transaction that commits, not by the one that is rolled back", () =>
+    it.effect("are sent by a transaction that commits, not by one that is rolled back", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { publish, heard } = yield* aProcess
@@ -72,7 +73,7 @@ describe("Invalidations", () => {
             ),
           refresh: Effect.void
         })
-        // One knows of the other from its heartbeat.
+        // Each process knows the other from its heartbeat.
         yield* Effect.sleep("50 millis")
         for (let round = 0; round < 3; round++) {
           yield* one.publish("session", `${round}`)
@@ -93,7 +94,7 @@ describe("Invalidations", () => {
       })
     )
 
-    it.effect("are not believed once a lease has passed by the clock on the wall, and are when that is put back", () =>
+    it.effect("are not current once a lease has passed by the wall clock, and are again when it is set back", () =>
       Effect.gen(function* () {
         const clock = movableClock()
         const { isCurrent } = yield* aProcess.pipe(Effect.provide(clock.layer))
@@ -106,7 +107,19 @@ describe("Invalidations", () => {
       })
     )
 
-    it.effect("are not believed while the connection is away; everything is read again when it is back", () =>
+    it.effect("leave cached answers usable for a minute while the database does not answer", () =>
+      Effect.gen(function* () {
+        const clock = movableClock()
+        const { orLastHeard } = yield* aProcess.pipe(Effect.provide(clock.layer))
+        const away = new Unavailable({ cause: "the test says so" })
+        assert.strictEqual(yield* orLastHeard(Effect.succeed("asked"), "heard"), "asked")
+        assert.strictEqual(yield* orLastHeard(away, "heard"), "heard")
+        yield* clock.putForward(61_000)
+        assert.strictEqual(yield* Effect.flip(orLastHeard(away, "heard")), away)
+      })
+    )
+
+    it.effect("are not current while the connection is away, and all data is read again afterwards", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const one = yield* aProcess

@@ -19,8 +19,8 @@ const clocks = () => {
   return { clock, shown }
 }
 
-describe("The time that has passed", () => {
-  it("is the same by both clocks as long as nobody touches one", () => {
+describe("The elapsed time", () => {
+  it("is the same by both clocks while neither is set", () => {
     const { clock, shown } = clocks()
     const since = readClocks(clock)
     shown.wallMillis += 700
@@ -29,7 +29,7 @@ describe("The time that has passed", () => {
     assert.strictEqual(monotonicMillisOf(clock), 5_700)
   })
 
-  it("is at most and at least what one of them says, if the clock was put back or forward, or the machine slept", () => {
+  it("lies between both clocks if the wall clock was set or the machine slept", () => {
     for (const [wall, monotonic, atMost, atLeast] of [
       [-60_000, 700, 700, -60_000],
       [3_600_000, 700, 3_600_000, 700],
@@ -43,7 +43,7 @@ describe("The time that has passed", () => {
     }
   })
 
-  it("tells the later of two moments whatever was done to the clock on the wall", () => {
+  it("finds the later of two readings even if the wall clock was set", () => {
     const { clock, shown } = clocks()
     const first = readClocks(clock)
     shown.wallMillis -= 60_000

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import * as GroupCommit from "../../../src/store/journal/GroupCommit.ts"
 import type { EncodedCommit } from "../../../src/store/journal/JournalCodec.ts"
 
-/** A commit named by its mechanism, of some events. */
+/** A commit with some events, named by its mechanism. */
 const commit = (mechanismId: string, events = 1): EncodedCommit => ({
   commit: {
     mechanismId,
@@ -22,7 +22,7 @@ interface Statement {
   readonly answer: (answer: Exit.Exit<ReadonlyArray<number>, string>) => void
 }
 
-/** A group commit over a database whose statements the test answers itself. */
+/** A group commit over a database whose statements the test itself answers. */
 const group = Effect.fnUntraced(function* (limits: Partial<GroupCommit.Limits> = {}, cancellationMillis = 0) {
   const statements: Array<Statement> = []
   const write = (commits: ReadonlyArray<EncodedCommit>) =>
@@ -39,7 +39,7 @@ const group = Effect.fnUntraced(function* (limits: Partial<GroupCommit.Limits> =
     write,
     isRefusal: (error) => error === "refused"
   })
-  /** Starts an append and lets everything that can happen happen. */
+  /** Starts an append and runs all fibers until they wait. */
   const append = (name: string, events?: number) =>
     Effect.tap(Effect.forkChild(Effect.exit(made.append(commit(name, events)))), () => settle)
   const answer = (index: number, exit?: Exit.Exit<ReadonlyArray<number>, string>) =>
@@ -62,7 +62,7 @@ const answers = (fibers: ReadonlyArray<Fiber.Fiber<Exit.Exit<void, { readonly _t
 
 const silently = Effect.provideService(References.MinimumLogLevel, "None")
 
-it.effect("writes one statement at a time, and all that gathered meanwhile in the next", () =>
+it.effect("writes one statement at a time, and all commits that gathered meanwhile in the next", () =>
   Effect.gen(function* () {
     const { append, answer, names } = yield* group()
     const first = yield* append("a")
@@ -90,7 +90,7 @@ it.effect("takes appends of the same turn into one statement", () =>
   })
 )
 
-it.effect("answers no one before the statement has returned", () =>
+it.effect("answers no commit before its statement has returned", () =>
   Effect.gen(function* () {
     const { append, answer } = yield* group()
     const fiber = yield* append("a")
@@ -101,7 +101,7 @@ it.effect("answers no one before the statement has returned", () =>
   })
 )
 
-it.effect("tells exactly those of a conflict whose numbers are missing from the answer", () =>
+it.effect("fails exactly those commits with a conflict whose numbers are missing from the result", () =>
   Effect.gen(function* () {
     const { append, answer } = yield* group()
     const blocking = yield* append("x")
@@ -112,7 +112,7 @@ it.effect("tells exactly those of a conflict whose numbers are missing from the 
   })
 )
 
-it.effect("keeps each statement within its bounds, in order, and lets a single commit exceed them", () =>
+it.effect("keeps each statement within its bounds and in order, and lets a single commit exceed them", () =>
   Effect.gen(function* () {
     const { append, answer, names } = yield* group({
       statementCommitsMax: 3,
@@ -137,7 +137,7 @@ it.effect("keeps each statement within its bounds, in order, and lets a single c
   })
 )
 
-it.effect("refuses at once what would exceed the waiting list, but never a commit that nothing waits before", () =>
+it.effect("refuses immediately a commit that would exceed the waiting list, unless nothing waits before it", () =>
   Effect.gen(function* () {
     const { append, answer } = yield* group({ waitingEventsMax: 10 })
     const first = yield* append("a", 500)
@@ -152,7 +152,7 @@ it.effect("refuses at once what would exceed the waiting list, but never a commi
   })
 )
 
-it.effect("halves a refused statement until the culprit stands alone", () =>
+it.effect("halves a refused statement until it has isolated the refused commit", () =>
   Effect.gen(function* () {
     const { append, answer, names } = yield* group()
     const fibers = [yield* append("x")]
@@ -175,7 +175,7 @@ it.effect("halves a refused statement until the culprit stands alone", () =>
   }).pipe(silently)
 )
 
-it.effect("fails everyone in a statement that fails for another reason or dies, and goes on", () =>
+it.effect("fails every commit of a statement that fails for another reason or dies, and continues", () =>
   Effect.gen(function* () {
     const { append, answer } = yield* group()
     const fibers = [yield* append("x"), yield* append("a"), yield* append("b")]
@@ -189,7 +189,7 @@ it.effect("fails everyone in a statement that fails for another reason or dies, 
   }).pipe(silently)
 )
 
-it.effect("answers whoever has waited too long, and gives up a statement that does not return", () =>
+it.effect("fails commits that have waited too long, and gives up a statement that does not return", () =>
   Effect.gen(function* () {
     const { append, answer, names } = yield* group()
     const stuck = yield* append("a")
@@ -206,7 +206,7 @@ it.effect("answers whoever has waited too long, and gives up a statement that do
   }).pipe(silently)
 )
 
-it.effect("watches over what comes after a long time in which nothing came", () =>
+it.effect("watches over a commit that comes after a long pause", () =>
   Effect.gen(function* () {
     const { append, answer } = yield* group()
     const first = yield* append("a")
@@ -221,7 +221,7 @@ it.effect("watches over what comes after a long time in which nothing came", () 
   }).pipe(silently)
 )
 
-it.effect("watches over the next statement while one that was given up takes its time to end", () =>
+it.effect("watches over the next statement while one that was given up has not ended", () =>
   Effect.gen(function* () {
     const { append, names } = yield* group({}, 500)
     const stuck = [yield* append("a")]
@@ -236,7 +236,7 @@ it.effect("watches over the next statement while one that was given up takes its
   }).pipe(silently)
 )
 
-it.effect("does not write what it has already answered", () =>
+it.effect("does not write a commit that it has already answered", () =>
   Effect.gen(function* () {
     const { append, answer, names } = yield* group({ statementCommitsMax: 1 })
     const fibers = [yield* append("a"), yield* append("b")]
@@ -249,7 +249,7 @@ it.effect("does not write what it has already answered", () =>
   }).pipe(silently)
 )
 
-it.effect("keeps the time of those who wait for the other half of a refused statement", () =>
+it.effect("keeps the time limit of commits that wait for the other half of a refused statement", () =>
   Effect.gen(function* () {
     const { append, answer, names } = yield* group()
     const first = yield* append("x")
@@ -265,7 +265,7 @@ it.effect("keeps the time of those who wait for the other half of a refused stat
   }).pipe(silently)
 )
 
-it.effect("writes what was handed over even if the caller is interrupted", () =>
+it.effect("writes a commit even if its caller is interrupted", () =>
   Effect.gen(function* () {
     const { append, answer, names } = yield* group()
     const first = yield* append("a")
@@ -278,7 +278,7 @@ it.effect("writes what was handed over even if the caller is interrupted", () =>
   })
 )
 
-it.effect("answers what is left when it closes, and takes nothing more", () =>
+it.effect("fails waiting commits when it closes, and accepts no more", () =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     const { append } = yield* group().pipe(Scope.provide(scope))

@@ -38,7 +38,7 @@ describe("A mechanism's history in Postgres", () => {
       })
     )
 
-    it.effect("is walked forward and backward while it grows, each event once", () =>
+    it.effect("is paged forward and backward while it grows, each event once", () =>
       Effect.gen(function* () {
         const history = yield* History
         const journal = yield* Journal
@@ -79,12 +79,12 @@ describe("A mechanism's history in Postgres", () => {
       })
     )
 
-    it.effect("is the same walk narrowed to a type, whether many events have it, few, or only the last ones", () =>
+    it.effect("is paged in the same way with a filter for a type that many, few, or only the last events have", () =>
       Effect.gen(function* () {
         const history = yield* History
         const tenant = yield* aTenant()
         const { id } = yield* aQueue(tenant)
-        // More than are looked at one by one, of a type that is not asked for.
+        // More events than one scan covers, of a type that the list does not filter by.
         const typeOf = (sequence: number) =>
           sequence > 60_000 ? "Left" : sequence % 1_999 === 0 ? "Denied" : sequence % 50 === 0 ? "Granted" : "Entered"
         const sequences = Array.from({ length: 62_000 }, (_, index) => index + 2)
@@ -108,7 +108,7 @@ describe("A mechanism's history in Postgres", () => {
       })
     )
 
-    it.effect("is shown to its tenant alone", () =>
+    it.effect("is visible to its tenant alone", () =>
       Effect.gen(function* () {
         const history = yield* History
         const tenant = yield* aTenant()

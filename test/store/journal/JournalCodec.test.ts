@@ -46,7 +46,7 @@ describe("What is refused", () => {
     assert.match(refusal({ _tag: "Exploded", at: 1 }), /^Exploded is not valid/)
   })
 
-  it("is an instant that the column would cut", () => {
+  it("is an instant that the column would truncate", () => {
     assert.match(refusal({ _tag: "Closed", at: 1.5 }), /whole milliseconds: 1.5/)
     assert.match(refusal({ _tag: "Closed", at: 1e300 }), /whole milliseconds/)
   })

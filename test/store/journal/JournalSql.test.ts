@@ -12,7 +12,7 @@ describe("Postgres", () => {
   journalSuite("Journal in Postgres", layerWith({ pageEvents: 999 }))
 
   layer(layerWith({ appendTimeoutMillis: 10_000 }), { excludeTestServices: true })("The shared statement", (it) => {
-    it.effect("writes all that gathered in one transaction, but for those with a stale head", () =>
+    it.effect("writes all gathered commits in one transaction, except those with a stale head", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const sql = yield* PgClient.PgClient
@@ -33,7 +33,7 @@ describe("Postgres", () => {
       })
     )
 
-    it.effect("fails for the commit whose content the database refuses, and for no other", () =>
+    it.effect("fails only the commit whose content the database refuses", () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const rows = yield* Rows
@@ -57,7 +57,7 @@ describe("Postgres", () => {
             }))
           }
         }
-        // An event is there already, although the head says that it is not.
+        // An event already exists, although the head says that it does not.
         yield* sql`insert into journal (mechanism_id, sequence, at, type) values (${gathered[15]!}, 2, now(), 'Closed')`
         const culprits = [3, 4, 11, 15]
         const exits = yield* behindABusyWriter(gathered.map((id, index) => entries(id, 1, ids(1), poison[index])))
@@ -97,7 +97,7 @@ describe("Postgres", () => {
       })
     )
 
-    it.effect("answers Unavailable if its connection is cut, and goes on over another", () =>
+    it.effect("fails with Unavailable if its connection is cut, and continues over another", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const sql = yield* PgClient.PgClient
@@ -136,7 +136,7 @@ describe("Postgres", () => {
   layer(layerWith({ appendTimeoutMillis: 1_000 }), {
     excludeTestServices: true
   })("The time-out", (it) => {
-    it.effect("gives up a statement that does not end, and goes on beside it", () =>
+    it.effect("gives up a statement that does not end, and continues without it", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const [stuck, other] = [yield* created, yield* created]
@@ -146,7 +146,7 @@ describe("Postgres", () => {
         yield* journal.append(entries(other, 1, ids(1)))
         assert.strictEqual(yield* sequenceOf(other), 2)
         yield* unlock
-        // Whether the statement given up was written is not known: the writer reloads, as it must, and goes on from there.
+        // Whether the abandoned statement was written is unknown. The writer must reload, and continues from there.
         const sequence = (yield* sequenceOf(stuck))!
         yield* journal.append(entries(stuck, sequence, ids(1)))
       })
@@ -156,7 +156,7 @@ describe("Postgres", () => {
   layer(layerWith({ appendTimeoutMillis: 20_000, waitingEventsMax: 10 }), { excludeTestServices: true })(
     "The waiting list",
     (it) => {
-      it.effect("refuses a commit at once while too much waits", () =>
+      it.effect("refuses a commit immediately while too many events wait", () =>
         Effect.gen(function* () {
           const journal = yield* Journal
           const mechanisms = yield* Effect.all(Array.from({ length: 5 }, () => created))
@@ -187,7 +187,7 @@ describe("Postgres", () => {
   )
 
   layer(layerWith({}), { excludeTestServices: true })("Creating", (it) => {
-    it.effect("takes part in the caller's transaction, and is undone with it", () =>
+    it.effect("takes part in the caller's transaction, and is rolled back with it", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const sql = yield* PgClient.PgClient
@@ -204,7 +204,7 @@ describe("Postgres", () => {
       })
     )
 
-    it.effect("keeps who created the mechanism, and when", () =>
+    it.effect("keeps the creator of the mechanism, and the time", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const sql = yield* PgClient.PgClient
@@ -250,7 +250,7 @@ describe("Postgres", () => {
       })
     )
 
-    it.effect("reads the neighbours of a corrupt mechanism", () =>
+    it.effect("reads other mechanisms than the corrupt one", () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const [corrupt, sound] = [yield* created, yield* created]
@@ -263,12 +263,12 @@ describe("Postgres", () => {
 })
 
 describe("The journal without a server", () => {
-  const nobody = PgClient.layer({
+  const unreachable = PgClient.layer({
     url: Redacted.make("postgres://root@127.0.0.1:9/usher"),
     connectTimeout: "1 second"
   })
 
-  it.live("answers Unavailable", () =>
+  it.live("fails with Unavailable", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const [id, consumer] = ids(2) as [string, string]
@@ -276,13 +276,13 @@ describe("The journal without a server", () => {
       assert.strictEqual((yield* Effect.flip(journal.head(id)))._tag, "Unavailable")
       assert.strictEqual((yield* Effect.flip(journal.create([creation()])))._tag, "Unavailable")
       assert.strictEqual((yield* Effect.flip(journal.unfinished))._tag, "Unavailable")
-    }).pipe(Effect.provide(JournalSql.layer({ codecs }).pipe(Layer.provide([nobody, silence]))))
+    }).pipe(Effect.provide(JournalSql.layer({ codecs }).pipe(Layer.provide([unreachable, silence]))))
   )
 })
 
 const silence = Layer.succeed(References.MinimumLogLevel, "None")
 
-/** Locks a mechanism's head, as a transaction elsewhere might; answers how to let go. */
+/** Locks a mechanism's head, as a transaction of another process might. Returns an effect that releases the lock. */
 const locked = Effect.fnUntraced(function* (mechanismId: string) {
   const sql = yield* PgClient.PgClient
   const [held, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -306,7 +306,7 @@ const isWaiting = Effect.gen(function* () {
   )
 })
 
-/** Appends while the writer is kept busy with another mechanism, so that all travel in the next statement. */
+/** Appends while the writer is busy with another mechanism, so that all commits go into the next statement. */
 const behindABusyWriter = Effect.fnUntraced(function* (commits: ReadonlyArray<Commit>) {
   const journal = yield* Journal
   const busy = yield* created

@@ -1,6 +1,4 @@
-/**
- * The journal on a fresh Postgres database, with the records that mechanisms belong to.
- */
+/** The journal on a fresh Postgres database, with the records that mechanisms belong to. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, References } from "effect"
 import type { MechanismRecord } from "../../../src/store/journal/Journal.ts"
@@ -67,11 +65,11 @@ const rows = Layer.effect(
   })
 )
 
-/** The journal with its database, the rows beside it, and nothing in it. */
+/** The empty journal with its database and the mechanisms' other rows. */
 export const layerWith = (options: Partial<JournalSql.Options>) =>
   Layer.mergeAll(JournalSql.layer({ codecs, ...options }), rows, belongings).pipe(
     Layer.provideMerge(TestDatabase.layer),
-    // What fails here is meant to.
+    // Failures in these tests are intended.
     Layer.provide(Layer.succeed(References.MinimumLogLevel, "None")),
     Layer.orDie
   )

@@ -1,6 +1,4 @@
-/**
- * Mechanisms, events and rows that tests of the journal write and look at.
- */
+/** Mechanisms, events and rows that tests of the journal write and read. */
 import { Context, Effect, Schema, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import type { MechanismIdentity, PlaceRow } from "../../../src/domain/mechanism/Decider.ts"
@@ -14,7 +12,7 @@ import {
 } from "../../../src/store/journal/Journal.ts"
 import * as JournalCodec from "../../../src/store/journal/JournalCodec.ts"
 
-/** A mechanism's rows beside its events. */
+/** A mechanism's rows in tables other than `journal`. */
 export class Rows extends Context.Service<
   Rows,
   {
@@ -23,7 +21,7 @@ export class Rows extends Context.Service<
   }
 >()("usher/test/store/Rows") {}
 
-/** A small mechanism's events: bare ones, ones with a field of their own, and one with a transformed field. */
+/** A small mechanism's events: some without own fields, one with a plain field, and one with a transformed field. */
 export const TestEvent = Schema.TaggedUnion({
   Configured: {
     at: Schema.Finite,
@@ -90,7 +88,7 @@ export const creation = (of: MechanismIdentity = identity()): Creation => ({
   }
 })
 
-/** A mechanism that has just been created; its journal stands at 1. */
+/** Creates a mechanism. Its journal is at sequence 1. */
 export const created = Effect.gen(function* () {
   const journal = yield* Journal
   const { id } = yield* Effect.tap(Effect.succeed(identity()), (of) => journal.create([creation(of)]))
@@ -127,7 +125,7 @@ export const place = (consumerId: string, status: string, at: number, fields: Pl
 
 export const ids = (count: number) => Array.from({ length: count }, () => randomUUID() as string)
 
-/** All events of a mechanism, as they are read back. */
+/** Reads all events of a mechanism. */
 export const eventsOf = Effect.fnUntraced(function* (mechanismId: string, after = 0) {
   const journal = yield* Journal
   const head = (yield* journal.head(mechanismId)) as Head

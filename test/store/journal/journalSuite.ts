@@ -1,6 +1,4 @@
-/**
- * What every journal promises, whatever it is kept in.
- */
+/** The contract of every journal, whatever its storage. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, Exit, Fiber, type Layer, Stream } from "effect"
 import { randomUUID } from "node:crypto"
@@ -48,7 +46,7 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
       })
     )
 
-    it.effect("refuses a commit that expects another sequence, and writes nothing of it", () =>
+    it.effect("refuses a commit that expects another sequence, and writes no part of it", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const id = yield* created
@@ -82,7 +80,7 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
       })
     )
 
-    it.effect("leaves out a stale commit alone, while its neighbours go through", () =>
+    it.effect("refuses only the stale commit of several", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const mechanisms = yield* Effect.all(Array.from({ length: 20 }, () => created))
@@ -103,7 +101,7 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
       })
     )
 
-    it.effect("lets exactly one of two writers with the same expectation through", () =>
+    it.effect("accepts exactly one of two commits that expect the same sequence", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const id = yield* created
@@ -119,7 +117,7 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
       })
     )
 
-    it.effect("keeps the events of many actors apart, and each actor's in order", () =>
+    it.effect("keeps the events of many actors separate, and each actor's in order", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const mechanisms = yield* Effect.all(Array.from({ length: 30 }, () => created))
@@ -150,7 +148,7 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
       })
     )
 
-    it.effect("projects the places as they stand after the commit", () =>
+    it.effect("writes the places in their state after the commit", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const rows = yield* Rows
@@ -180,7 +178,7 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
       })
     )
 
-    it.effect("stores each commit's wake-up, and finds what is due", () =>
+    it.effect("stores each commit's wake-up, and finds mechanisms that are due", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const [soon, later, never] = [yield* created, yield* created, yield* created]
@@ -225,7 +223,7 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
       })
     )
 
-    it.effect("after a takeover, refuses its former owner whatever sequence it expects, and nobody else", () =>
+    it.effect("after a takeover, refuses only the former owner, whatever sequence it expects", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const [taken, other] = [yield* created, yield* created]
@@ -242,21 +240,21 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
       })
     )
 
-    it.effect("of all who take over the same mechanisms at once, one is the last, for each of them", () =>
+    it.effect("has one last owner for each mechanism after concurrent takeovers", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const mechanisms = yield* Effect.all(Array.from({ length: 20 }, () => created))
         const backwards = mechanisms.toReversed()
         const rounds = Array.from({ length: 8 }, (_, round) => (round % 2 === 0 ? mechanisms : backwards))
-        const reigns = yield* Effect.forEach(rounds, (ids) => journal.takeOver(ids), { concurrency: "unbounded" })
+        const epochs = yield* Effect.forEach(rounds, (ids) => journal.takeOver(ids), { concurrency: "unbounded" })
         for (const id of mechanisms) {
-          const found = reigns.map((heads) => heads.find(({ identity }) => identity.id === id)!.epoch)
+          const found = epochs.map((heads) => heads.find(({ identity }) => identity.id === id)!.epoch)
           assert.sameMembers(found, [1, 2, 3, 4, 5, 6, 7, 8])
         }
       })
     )
 
-    it.effect("brings several mechanisms into being, or none", () =>
+    it.effect("creates several mechanisms, or none", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const rows = yield* Rows
@@ -277,7 +275,7 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
       })
     )
 
-    it.effect("lists as unfinished what is not torn down", () =>
+    it.effect("lists as unfinished the mechanisms that are not torn down", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const [fresh, pending, over] = [yield* created, yield* created, yield* created]
@@ -325,7 +323,7 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
       })
     )
 
-    it.effect("writes what was handed over even if the caller is interrupted", () =>
+    it.effect("writes a commit even if its caller is interrupted", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const id = yield* created

@@ -8,7 +8,7 @@ import * as BoundedClient from "../../../src/store/postgres/BoundedClient.ts"
 import { databaseProxy } from "../support/databaseProxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
-/** Bounds that a test can wait for. */
+/** Bounds that are short enough for a test. */
 const shortBounds = { connectionMillis: 300, statementMillis: 300 }
 const soon = Effect.provideService(BoundedClient.CurrentBounds, shortBounds)
 
@@ -25,7 +25,7 @@ const aClient = Effect.fnUntraced(function* (maxConnections: number, startupPara
   return { proxy, sql }
 })
 
-/** The message of the typed failure with which an effect fails; a defect is none. */
+/** Returns the message of an effect's typed failure. A defect is not a failure. */
 const failureOf = <A>(effect: Effect.Effect<A, SqlError>) =>
   Effect.map(Effect.flip(effect), (error) => (error.reason.cause as Error).message)
 
@@ -38,7 +38,7 @@ const gone = (sql: SqlClient.SqlClient, pid: number) =>
     Effect.repeat({ until: (rows) => rows.length === 0, schedule: Schedule.spaced("20 millis") })
   )
 
-/** Returns once the database has no connections but so many of this client's. */
+/** Returns once the database has exactly this many connections of the client. */
 const connectionsAre = (sql: SqlClient.SqlClient, count: number) =>
   sql<{ count: number }>`
     select count(*)::int as count from pg_stat_activity
@@ -47,13 +47,13 @@ const connectionsAre = (sql: SqlClient.SqlClient, count: number) =>
   )
 
 describe("A bounded client", () => {
-  it.live("gives a statement up that is not answered, and never lends its connection again", () =>
+  it.live("gives up an unanswered statement, and never leases its connection again", () =>
     Effect.gen(function* () {
       const { proxy, sql } = yield* aClient(1)
       const before = yield* pidOf(sql)
       proxy.isSilent = true
       assert.strictEqual(yield* failureOf(soon(sql`select 1`)), "The database did not answer in time")
-      // A new connection is not answered either, and the wait for it has a bound too.
+      // The server does not answer a new connection either, and the wait for it has a bound too.
       assert.match(
         yield* failureOf(soon(sql`select 1`)),
         /^(No connection to the database was free in time|Connection timed out)/
@@ -64,7 +64,7 @@ describe("A bounded client", () => {
     })
   )
 
-  it.live("ends a transaction in time that is not answered, whichever of its statements that is", () =>
+  it.live("ends an unanswered transaction in time, whichever of its statements it waits for", () =>
     Effect.gen(function* () {
       const { proxy, sql } = yield* aClient(2)
       const silence = Effect.sync(() => void (proxy.isSilent = true))
@@ -79,7 +79,7 @@ describe("A bounded client", () => {
         assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
         proxy.isSilent = false
       }
-      // Of the last one the caller's own refusal is told, not that there was nothing to undo it on.
+      // The last case fails with the caller's own refusal, not with the failed rollback.
       yield* pidOf(sql)
       const refused = yield* Effect.flip(
         soon(sql.withTransaction(Effect.andThen(insert, Effect.andThen(silence, Effect.fail("refused" as const)))))
@@ -90,7 +90,7 @@ describe("A bounded client", () => {
     })
   )
 
-  it.live("does not begin a transaction for ever", () =>
+  it.live("has a bound on the begin of a transaction", () =>
     Effect.gen(function* () {
       const { proxy, sql } = yield* aClient(1)
       yield* pidOf(sql)
@@ -99,7 +99,7 @@ describe("A bounded client", () => {
     })
   )
 
-  it.live("fails, and does not die, in a transaction whose connection is cut, nested ones included", () =>
+  it.live("fails without a defect in a transaction whose connection is cut, including nested ones", () =>
     Effect.gen(function* () {
       const { proxy, sql } = yield* aClient(2)
       const context = yield* Effect.context<never>()
@@ -124,7 +124,7 @@ describe("A bounded client", () => {
     })
   )
 
-  it.live("lets a caller wait for a free connection no longer than its bound", () =>
+  it.live("bounds a caller's wait for a free connection", () =>
     Effect.gen(function* () {
       const { sql } = yield* aClient(1)
       const holder = yield* Effect.forkChild(sql.withTransaction(Effect.andThen(sql`select 1`, Effect.never)), {
@@ -137,7 +137,7 @@ describe("A bounded client", () => {
     })
   )
 
-  it.live("lets go of an interrupted caller, where the driver alone would wait for the server much longer", () =>
+  it.live("releases an interrupted caller, where the driver alone would wait much longer for the server", () =>
     Effect.gen(function* () {
       const { proxy, sql } = yield* aClient(1)
       const driver = yield* PgClient.make({ url: Redacted.make(proxy.url), maxConnections: 1 }).pipe(
@@ -154,7 +154,7 @@ describe("A bounded client", () => {
     })
   )
 
-  it.live("does not wait as long as usual while the database is known to be away", () =>
+  it.live("has shorter bounds while the database is known to be away", () =>
     Effect.gen(function* () {
       const { proxy, sql } = yield* aClient(1)
       const availability = { isAway: false }
@@ -175,7 +175,7 @@ describe("A bounded client", () => {
     })
   )
 
-  it.live("leaves slow statements to the server, which cancels them; the connection goes on", () =>
+  it.live("leaves slow statements to the server, which cancels them, and keeps the connection", () =>
     Effect.gen(function* () {
       const { sql } = yield* aClient(1, { statement_timeout: "200" })
       const before = yield* pidOf(sql)

@@ -8,7 +8,7 @@ import * as Database from "../../../src/store/postgres/Database.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import * as TestServer from "../support/TestServer.ts"
 
-/** The database at a URL, as Usher opens it. */
+/** Opens the database at a URL as Usher does. */
 const open = (url: string) =>
   Effect.gen(function* () {
     const settings = Settings.layerTest({ databaseUrl: Option.some(Redacted.make(url)) })
@@ -18,7 +18,7 @@ const open = (url: string) =>
 
 const refusal = (url: string) => Effect.map(Effect.flip(Effect.scoped(open(url))), (error) => error.message)
 
-/** A server that speaks just enough of Postgres' protocol to answer any one question with the given row of text. */
+/** A server that implements just enough of Postgres' protocol to answer any one query with the given row of text. */
 const impostor = (row: ReadonlyArray<string>) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
@@ -58,7 +58,7 @@ const typesOf = (chunk: Buffer) => {
   const types: Array<string> = []
   for (let at = 0; at < chunk.length; at += 1 + chunk.readInt32BE(at + 1)) {
     const type = String.fromCharCode(chunk[at]!)
-    // To describe is one thing for a statement and another for a portal.
+    // Describe has one reply for a statement and another for a portal.
     types.push(type === "D" ? `D${String.fromCharCode(chunk[at + 5]!)}` : type)
   }
   return types
@@ -89,7 +89,7 @@ const answer = (type: string, row: ReadonlyArray<string>): Uint8Array => {
 }
 
 describe("a server named by DATABASE_URL", () => {
-  it.live("that is too old is refused with its version and the one that is needed", () =>
+  it.live("that is too old is refused with its version and the required one", () =>
     Effect.gen(function* () {
       const { port } = yield* impostor(["14.11 (Debian 14.11-1)", "UTF8", "false"])
       const message = yield* refusal(`postgres://usher@127.0.0.1:${port}/usher`)
@@ -98,7 +98,7 @@ describe("a server named by DATABASE_URL", () => {
     })
   )
 
-  it.live("whose database is not in UTF8 is refused with the statement that makes one", () =>
+  it.live("whose database is not in UTF8 is refused with the statement that creates one", () =>
     Effect.gen(function* () {
       const { port } = yield* impostor(["16.2", "SQL_ASCII", "false"])
       const message = yield* refusal(`postgres://usher@127.0.0.1:${port}/usher`)
@@ -114,14 +114,14 @@ describe("a server named by DATABASE_URL", () => {
     })
   )
 
-  it.live("that suits passes the same questions", () =>
+  it.live("that is suitable passes the same checks", () =>
     Effect.gen(function* () {
       const { port } = yield* impostor(["15.0", "UTF8", "false"])
       yield* open(`postgres://usher@127.0.0.1:${port}/usher`)
     })
   )
 
-  it.live("where nothing listens is told with host and port, and never with the password", () =>
+  it.live("where nothing listens is named with host and port, and never with the password", () =>
     Effect.gen(function* () {
       const message = yield* refusal("postgres://usher:geheim@127.0.0.1:1/drops")
       assert.include(message, 'the server in DATABASE_URL (127.0.0.1, port 1, database "drops")')
@@ -130,7 +130,7 @@ describe("a server named by DATABASE_URL", () => {
     })
   )
 
-  it.live("whose host is unknown is told", () =>
+  it.live("whose host is unknown is refused", () =>
     Effect.gen(function* () {
       const message = yield* refusal("postgres://usher:geheim@no-such-host.invalid/drops")
       assert.include(message, "no-such-host.invalid, port 5432")
@@ -139,7 +139,7 @@ describe("a server named by DATABASE_URL", () => {
     })
   )
 
-  it.live("with options that make no sense is told without the password", () =>
+  it.live("with invalid options is refused without the password in the message", () =>
     Effect.gen(function* () {
       const message = yield* refusal("postgres://usher:geheim@127.0.0.1:1/drops?sslmode=maybe")
       assert.include(message, "sslmode")
@@ -147,7 +147,7 @@ describe("a server named by DATABASE_URL", () => {
     })
   )
 
-  describe("and is really there", () => {
+  describe("and exists", () => {
     it.live("is used", () =>
       Effect.gen(function* () {
         const { url, name } = yield* TestDatabase.emptyDatabase
@@ -156,7 +156,7 @@ describe("a server named by DATABASE_URL", () => {
       })
     )
 
-    it.live("without the database named is told", () =>
+    it.live("without the named database is refused", () =>
       Effect.gen(function* () {
         const url = new URL(TestServer.current.url)
         url.pathname = "/usher_no_such_database"

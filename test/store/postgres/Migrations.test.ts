@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import * as Migrations from "../../../src/store/postgres/Migrations.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
-/** A client of its own on an empty database, as another process would have. */
+/** A separate client on an empty database, as another process would have. */
 const client = (url: string) => PgClient.layer({ url: Redacted.make(url), maxConnections: 2 })
 
 const tables = Effect.gen(function* () {
@@ -40,7 +40,7 @@ describe("Migrations", () => {
     })
   )
 
-  it.live("leave a database alone that a newer version has worked on, and say so", () =>
+  it.live("do not change a database that a newer version has migrated, and say so", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.emptyDatabase
       yield* Effect.gen(function* () {
@@ -55,12 +55,12 @@ describe("Migrations", () => {
     })
   )
 
-  it.live("that fail leave nothing behind, and say why", () =>
+  it.live("that fail change nothing, and say why", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.emptyDatabase
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        // A table of somebody else's in the way of the first step's last one.
+        // Another program's table has the name of the first step's last table.
         yield* sql`create table places (somebody text)`
         const { message } = yield* Effect.flip(Migrations.run)
         assert.include(message, 'relation "places" already exists')
@@ -69,7 +69,7 @@ describe("Migrations", () => {
     })
   )
 
-  it.live("stand between the database and whatever uses it", () =>
+  it.live("run before anything that uses the database", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.emptyDatabase
       const found = yield* Effect.provide(tables, Layer.provideMerge(Migrations.layer, client(url)))

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { orUnavailable } from "../../../src/store/postgres/SqlFailure.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
-/** What a failed statement comes out as. */
+/** Returns the outcome of a failed statement. */
 const outcome = Effect.fnUntraced(function* (statement: string) {
   const sql = yield* SqlClient.SqlClient
   const exit = yield* Effect.exit(orUnavailable(sql.unsafe(statement)))
@@ -31,7 +31,7 @@ describe("A failed statement", () => {
       })
     )
 
-    it.effect("is the store being out of reach when another try may succeed", () =>
+    it.effect("means that the store is out of reach when another try may succeed", () =>
       Effect.gen(function* () {
         for (const statement of [
           "select pg_terminate_backend(pg_backend_pid())",

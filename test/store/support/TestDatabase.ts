@@ -7,17 +7,18 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
+import { Availability } from "../../../src/store/coordination/Availability.ts"
 import { connect, databaseUrl, onDatabase } from "./connections.ts"
 import * as TestServer from "./TestServer.ts"
 
 const { url: serverUrl, template } = TestServer.current
 
-/** The database's address, for what connects by itself (another client, a child process). */
+/** The database's address, for tests that connect themselves (another client, a child process). */
 export class TestDatabase extends Context.Service<TestDatabase, { readonly url: string }>()(
   "usher/test/store/TestDatabase"
 ) {}
 
-/** Creates a database with a random name; drops it, open connections and all, when the scope closes. */
+/** Creates a database with a random name. Drops it with its open connections when the scope closes. */
 const database = (template: string) =>
   Effect.acquireRelease(
     Effect.suspend(() => {
@@ -29,21 +30,23 @@ const database = (template: string) =>
     ({ name }) => Effect.orDie(onDatabase(serverUrl, (sql) => sql`drop database if exists ${sql(name)} with (force)`))
   )
 
-/** A database with nothing in it. */
+/** An empty database. */
 export const emptyDatabase = database("template1")
 
-/** A database with this version's tables and nothing in them. */
+/** A database with this version's tables and no rows. */
 export const migratedDatabase =
   template === undefined ? Effect.tap(emptyDatabase, ({ url }) => TestServer.migrate(url)) : database(template)
 
-/** `PgClient` and `SqlClient` on a fresh, migrated database, and its address as `TestDatabase`. */
-export const layer: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | TestDatabase> = Layer.effectContext(
-  Effect.gen(function* () {
-    const { url } = yield* migratedDatabase
-    const client = yield* connect(url, 10)
-    return Context.make(PgClient.PgClient, client).pipe(
-      Context.add(SqlClient.SqlClient, client),
-      Context.add(TestDatabase, { url })
-    )
-  })
-).pipe(Layer.orDie)
+/** `PgClient` and `SqlClient` on a fresh, migrated database that is not away, and its address as `TestDatabase`. */
+export const layer: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | Availability | TestDatabase> =
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const { url } = yield* migratedDatabase
+      const client = yield* connect(url, 10)
+      return Context.make(PgClient.PgClient, client).pipe(
+        Context.add(SqlClient.SqlClient, client),
+        Context.add(Availability, { isAway: false }),
+        Context.add(TestDatabase, { url })
+      )
+    })
+  ).pipe(Layer.orDie)

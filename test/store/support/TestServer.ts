@@ -12,14 +12,14 @@ import { databaseUrl, onDatabase } from "./connections.ts"
 
 const defaultUrl = "postgres://root@127.0.0.1:5432/postgres"
 
-/** Server and template as a worker process finds them in its environment. */
+/** The environment variables in which a worker process finds the server and the template. */
 const serverVariable = "USHER_TEST_SERVER"
 const templateVariable = "USHER_TEST_TEMPLATE"
 
 export interface TestServer {
   /** The server, with a database that is only used to create and drop others. */
   readonly url: string
-  /** The name of a database with this version's tables and nothing in them; undefined outside a test run. */
+  /** The name of a database with this version's tables and no rows; undefined outside a test run. */
   readonly template: string | undefined
 }
 
@@ -29,14 +29,14 @@ export const current: TestServer = {
   template: process.env[templateVariable]
 }
 
-/** Brings a database to this version's tables. */
+/** Migrates a database to this version's tables. */
 export const migrate = (url: string) =>
   onDatabase(url, (sql) => {
     const services = Context.make(PgClient.PgClient, sql).pipe(Context.add(SqlClient.SqlClient, sql))
     return Effect.provide(Migrations.run, services)
   })
 
-/** Why the server does not answer, or undefined if it does. */
+/** Returns why the server does not answer, or undefined if it does. */
 export const refusal = (url: string): Promise<string | undefined> =>
   Effect.runPromise(
     onDatabase(url, (sql) => sql`select 1`).pipe(
@@ -45,7 +45,7 @@ export const refusal = (url: string): Promise<string | undefined> =>
     )
   )
 
-/** Finds or starts the server and makes the template. The returned function removes what was made. */
+/** Finds or starts the server and makes the template. Returns a function that removes what was made. */
 export async function start(): Promise<() => Promise<void>> {
   const named = process.env["DATABASE_URL"] || undefined
   const url = named ?? defaultUrl

@@ -13,11 +13,11 @@ export const connect = (url: string, maxConnections: number) =>
     applicationName: "usher-test"
   }).pipe(Effect.provide(Reactivity.layer))
 
-/** Runs statements on a connection of their own. */
+/** Runs statements on a separate connection. */
 export const onDatabase = <A, E>(url: string, use: (sql: PgClient.PgClient) => Effect.Effect<A, E>) =>
   Effect.scoped(Effect.flatMap(connect(url, 1), use))
 
-/** The address of another database on the same server. */
+/** Returns the address of another database on the same server. */
 export const databaseUrl = (serverUrl: string, name: string): string => {
   const url = new URL(serverUrl)
   url.pathname = `/${name}`

@@ -1,27 +1,27 @@
 /**
- * A way to the database that can fall silent: it goes on taking connections and what is sent on them, and nothing comes
- * back, as from a server that was stopped.
+ * A proxy in front of the database that can fall silent, like a server that was stopped. While silent it accepts
+ * connections and requests, and returns nothing.
  */
 import { Effect } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 
 export interface DatabaseProxy {
-  /** The database's address by this way. */
+  /** The database's address through the proxy. */
   readonly url: string
   isSilent: boolean
-  /** The connections that are open. */
+  /** The number of open connections. */
   readonly connections: ReadonlySet<Socket>
-  /** Cuts them all. */
+  /** Cuts all connections. */
   readonly cut: Effect.Effect<void>
 }
 
-/** A way to the database at `url`, until the scope closes. */
+/** Starts a proxy in front of the database at `url`, until the scope closes. */
 export const databaseProxy = Effect.fnUntraced(function* (url: string) {
   const { hostname, port } = new URL(url)
   const connections = new Set<Socket>()
   const server = createServer((client) => {
     const upstream = connect(Number(port || 5432), hostname)
-    // What is sent meanwhile comes to the server when it goes on.
+    // Requests that arrive meanwhile reach the server when the proxy continues.
     const held: Array<Buffer> = []
     connections.add(client)
     client.on("data", (data) => {

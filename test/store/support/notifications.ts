@@ -1,4 +1,4 @@
-/** Waiting for what the database tells the processes (`Invalidations`). */
+/** Waits for the notifications of changes between processes (`Invalidations`). */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Queue } from "effect"
 import { randomUUID } from "node:crypto"
@@ -7,7 +7,7 @@ const channel = "usher_invalidations"
 
 /**
  * Returns when so many processes have handled every change that was committed before. It asks them as another process
- * would: each answers after it has handled what came first.
+ * would: each answers after it has handled all earlier notifications.
  */
 export const changesHandled = (processes = 1) =>
   Effect.gen(function* () {

@@ -68,7 +68,7 @@ export const aTenant = Effect.fnUntraced(function* (settings: object = {}) {
 /** The same organization in test mode. */
 export const inTestMode = (tenant: Tenant): Tenant => ({ ...tenant, mode: "test" })
 
-/** A new consumer of the tenant; answers its id. */
+/** Creates a consumer of the tenant. Returns its id. */
 export const aConsumer = Effect.fnUntraced(function* (
   { organizationId, mode }: Tenant,
   row: { readonly type?: "guest" | "authenticated"; readonly [column: string]: unknown } = {}
@@ -80,14 +80,14 @@ export const aConsumer = Effect.fnUntraced(function* (
   return id
 })
 
-/** Whether the sequence lets the consumer in. */
+/** Returns whether the sequence admits the consumer. */
 export const isAdmitted = (tenant: Tenant, sequenceId: string, consumerId: string) =>
   Effect.gen(function* () {
     const access = yield* SequenceAccess
     return (yield* access.admission(tenant, sequenceId, consumerId)) === "admitted"
   })
 
-/** An open queue that admits by hand. */
+/** The configuration of an open queue that an admin admits by hand. */
 export const byHand: Queue.Configuration = {
   name: "Line",
   timeZone: "UTC",
@@ -98,7 +98,10 @@ export const byHand: Queue.Configuration = {
   loyaltyHeadStartSeconds: 60
 }
 
-/** A queue straight in the journal, with a row in `places` for each of `places`; answers its id and its parents'. */
+/**
+ * Creates a queue directly in the journal, with a row in `places` for each of `places`. Returns its id and its
+ * parents' ids.
+ */
 export const aQueue = Effect.fnUntraced(function* (
   tenant: Tenant,
   options: {
@@ -161,7 +164,7 @@ const encodeConfiguration = (configuration: Queue.Configuration) =>
     ])
   )
 
-/** Every item of a list, page by page, forward or backward; `between` runs after each page. */
+/** Reads every item of a list, page by page, forward or backward. `between` runs after each page. */
 export const walk = Effect.fnUntraced(function* <A, E, R, E2 = never, R2 = never>(
   size: number,
   list: (query: PageQuery<never>) => Effect.Effect<Page<A>, E, R>,

@@ -1,4 +1,4 @@
-/** One thing that is not tidy: where it stands, what is wrong, and what to do about it. */
+/** One breach of a rule: its place, the problem, and the remedy. */
 export interface Finding {
   readonly path: string
   /** Counted from 1. */
@@ -7,7 +7,7 @@ export interface Finding {
   readonly fix: string
 }
 
-/** Fails, listing every finding as `file:line`, unless there is none. */
+/** Fails with a list of all findings as `file:line`, if there are any. */
 export function assertTidy(findings: ReadonlyArray<Finding>): void {
   if (findings.length === 0) return
   const lines = findings.map((finding) => `${finding.path}:${finding.line}  ${finding.problem}. ${finding.fix}`)

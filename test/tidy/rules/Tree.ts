@@ -1,4 +1,4 @@
-/** The project's files as the tidy rules read them. */
+/** The project's files, for the tidy rules. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -6,7 +6,7 @@ import { parseAst } from "vitest/node"
 
 /** A text file of the project. */
 export interface TextFile {
-  /** From the project's folder, with slashes. */
+  /** Relative to the project's folder, with slashes. */
   readonly path: string
   readonly text: string
 }
@@ -22,25 +22,25 @@ export interface SyntaxNode {
 /** The project's folder. */
 export const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** What a checkout does not hold: installed, generated, or a developer's own. */
+/** Names that a checkout does not contain: installed, generated, or private files. */
 const foreign = new Set([".git", ".usher", "node_modules", "out"])
 
-/** Every text file of the project. */
+/** Returns every text file of the project. */
 export function readTree(): ReadonlyArray<TextFile> {
   return filesBelow("").map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
 }
 
-/** Names at the top of the project, what a checkout does not hold left out. */
+/** Returns the names at the top of the project, without those that a checkout does not contain. */
 export function topLevel(): ReadonlyArray<string> {
   return readdirSync(root).filter((name) => !isForeign(name))
 }
 
-/** The TypeScript files below a folder such as `src/`. */
+/** Returns the TypeScript files below a folder such as `src/`. */
 export function typescriptIn(tree: ReadonlyArray<TextFile>, folder: string): ReadonlyArray<TextFile> {
   return tree.filter((file) => file.path.startsWith(folder) && /\.tsx?$/.test(file.path))
 }
 
-/** The file's syntax tree. */
+/** Returns the file's syntax tree. */
 export function syntaxOf(file: TextFile): SyntaxNode {
   return parseAst(file.text, { lang: file.path.endsWith(".tsx") ? "tsx" : "ts" }) as unknown as SyntaxNode
 }
@@ -53,7 +53,7 @@ export function walk(node: SyntaxNode, visit: (node: SyntaxNode) => void): void 
   }
 }
 
-/** The line an offset stands on, counted from 1. */
+/** Returns the line of an offset, counted from 1. */
 export function lineAt(file: TextFile, offset: number): number {
   return file.text.slice(0, offset).split("\n").length
 }

@@ -1,4 +1,4 @@
-/** docker-compose.yml, as far as reading it can tell. */
+/** Static checks of docker-compose.yml. */
 import * as Yaml from "effect/encoding/Yaml"
 import type { Finding } from "./Finding.ts"
 import { lineAt, type TextFile } from "./Tree.ts"
@@ -11,7 +11,10 @@ interface Service {
   readonly ports?: ReadonlyArray<string>
 }
 
-/** Services without a health check, dependencies that are not waited for, ports open to the network, no user. */
+/**
+ * Finds services without a health check, dependencies without a wait, ports that are open to the network, and missing
+ * users.
+ */
 export function composeFindings(file: TextFile, expected: ReadonlyArray<string>): ReadonlyArray<Finding> {
   const { services } = Yaml.parse(file.text) as { readonly services: { readonly [name: string]: Service } }
   const finding = (name: string, problem: string, fix: string): Finding => {

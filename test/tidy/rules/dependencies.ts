@@ -1,7 +1,7 @@
-/** What is installed: exactly the same everywhere, from any registry. */
+/** Installations are identical everywhere, from any registry. */
 import type { Finding } from "./Finding.ts"
 
-/** The parts of package.json that say what is installed. */
+/** The parts of package.json that define what is installed. */
 export interface Manifest {
   readonly dependencies: { readonly [name: string]: string }
   readonly devDependencies: { readonly [name: string]: string }
@@ -24,7 +24,7 @@ export interface Lock {
   readonly packages: { readonly [folder: string]: LockedPackage }
 }
 
-/** Versions in package.json that leave a choice. */
+/** Finds versions in package.json that are not exact. */
 export function looseVersions(manifest: Manifest): ReadonlyArray<Finding> {
   const { dependencies, devDependencies, optionalDependencies } = manifest
   const versions = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
@@ -33,7 +33,10 @@ export function looseVersions(manifest: Manifest): ReadonlyArray<Finding> {
     .map(([name, version]) => inManifest(`${name} is "${version}"`, "Write the one exact version."))
 }
 
-/** Install scripts in the lock that package.json does not allow by name: a strict npm would refuse to install. */
+/**
+ * Finds install scripts in the lock that package.json does not allow by name. A strict npm would refuse to install
+ * them.
+ */
 export function unapprovedScripts(manifest: Manifest, lock: Lock): ReadonlyArray<Finding> {
   return Object.entries(lock.packages)
     .filter(
@@ -43,14 +46,14 @@ export function unapprovedScripts(manifest: Manifest, lock: Lock): ReadonlyArray
     .map(([folder]) => inManifest(`${nameOf(folder)} has an install script`, "Allow it by name in allowScripts."))
 }
 
-/** Packages in the lock that name a registry's host. */
+/** Finds packages in the lock that name a registry's host. */
 export function namedHosts(lock: Lock): ReadonlyArray<Finding> {
   return Object.entries(lock.packages)
     .filter(([, locked]) => locked.resolved?.includes("://") === true)
     .map(([folder]) => inLock(`${folder} names the host it came from`))
 }
 
-/** Optional packages that the lock names and does not hold: `npm ci` would refuse the lock. */
+/** Finds optional packages that the lock names and does not contain. `npm ci` would refuse the lock. */
 export function missingOptional(lock: Lock) {
   return Object.entries(lock.packages).flatMap(([folder, locked]) =>
     Object.entries(locked.optionalDependencies ?? {})
@@ -59,12 +62,12 @@ export function missingOptional(lock: Lock) {
   )
 }
 
-/** {@link missingOptional} as findings. */
+/** Returns {@link missingOptional} as findings. */
 export function incompleteLock(lock: Lock): ReadonlyArray<Finding> {
   return missingOptional(lock).map(({ name }) => inLock(`${name} is missing`))
 }
 
-/** True if the lock holds the package where Node would look for it, beginning inside the folder. */
+/** True if the lock contains the package where Node would look for it, starting inside the folder. */
 function holds(lock: Lock, folder: string, name: string): boolean {
   if (lock.packages[folder === "" ? `node_modules/${name}` : `${folder}/node_modules/${name}`] !== undefined)
     return true

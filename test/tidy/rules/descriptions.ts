@@ -1,4 +1,4 @@
-/** Whether a description of an API (OpenAPI) is one that tools and people can use: Redocly's rules. */
+/** Checks descriptions of APIs (OpenAPI) against Redocly's rules, so that tools and people can use them. */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,10 +9,10 @@ import { root } from "./Tree.ts"
 const linter = fileURLToPath(import.meta.resolve("@redocly/cli/bin/cli.js"))
 const config = join(root, ".ci/redocly.yaml")
 
-/** Nothing is sent anywhere, and no newer version is looked for. */
+/** Sends no data, and checks for no newer version. */
 const offline = { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", NO_COLOR: "1" }
 
-/** Holds each description, by its name, against the rules; `problems` names every breach by its place. */
+/** Checks each description, by its name, against the rules. `problems` lists every breach with its place. */
 export function lint(descriptions: { readonly [name: string]: object }): {
   readonly isClean: boolean
   readonly problems: string

@@ -1,4 +1,4 @@
-/** The Markdown documents: their links, and the table that is made from the code. */
+/** The Markdown documents: their links, their lengths, the limits they state, and the table that is generated from the code. */
 import { posix } from "node:path"
 import type { Finding } from "./Finding.ts"
 import { lineAt, type TextFile } from "./Tree.ts"
@@ -6,7 +6,7 @@ import { lineAt, type TextFile } from "./Tree.ts"
 const tableStart = "<!-- settings -->"
 const tableEnd = "<!-- /settings -->"
 
-/** Links between the project's own documents and files that lead nowhere. Web addresses are left alone. */
+/** Finds links between the project's own documents and files that have no target. Web addresses are not checked. */
 export function brokenLinks(tree: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
   const documents = tree.filter((file) => file.path.endsWith(".md"))
   return documents.flatMap((document) =>
@@ -19,28 +19,28 @@ export function brokenLinks(tree: ReadonlyArray<TextFile>): ReadonlyArray<Findin
   )
 }
 
-/** The README with the table of settings in it; unchanged if it has no place for one. */
-export function withSettingsTable(readme: string, table: string): string {
-  const start = readme.indexOf(tableStart)
-  const end = readme.indexOf(tableEnd)
-  if (start === -1 || end < start) return readme
-  return `${readme.slice(0, start + tableStart.length)}\n\n${table}\n\n${readme.slice(end)}`
+/** Returns the document with the table of settings between its markers; unchanged if it has no markers. */
+export function withSettingsTable(document: string, table: string): string {
+  const start = document.indexOf(tableStart)
+  const end = document.indexOf(tableEnd)
+  if (start === -1 || end < start) return document
+  return `${document.slice(0, start + tableStart.length)}\n\n${table}\n\n${document.slice(end)}`
 }
 
-/** A table of settings that is missing from the README, or is not what the code says. */
-export function staleSettingsTable(readme: TextFile, table: string): ReadonlyArray<Finding> {
-  const line = lineAt(readme, Math.max(0, readme.text.indexOf(tableStart)))
-  const isThere = readme.text.includes(`${tableStart}\n\n${table}\n\n${tableEnd}`)
+/** Finds a table of settings that is missing from its document, or differs from the code. */
+export function staleSettingsTable(document: TextFile, table: string): ReadonlyArray<Finding> {
+  const line = lineAt(document, Math.max(0, document.text.indexOf(tableStart)))
+  const isThere = document.text.includes(`${tableStart}\n\n${table}\n\n${tableEnd}`)
   const problem = "the table of settings is not the one of src/settings/Settings.ts"
-  const fix = `Run npm run docs:settings; the README needs the markers ${tableStart} and ${tableEnd}.`
-  return isThere ? [] : [{ path: readme.path, line, problem, fix }]
+  const fix = `Run npm run docs:settings; the document needs the markers ${tableStart} and ${tableEnd}.`
+  return isThere ? [] : [{ path: document.path, line, problem, fix }]
 }
 
-/** Rows such as ``[`sizeMax`](engine/actor/Actor.ts) | 1,000`` whose number is not the source's. */
+/** Finds rows such as ``[`sizeMax`](engine/actor/Actor.ts) | 1,000`` whose number differs from the source. */
 export function untrueLimits(tree: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
   const documents = tree.filter((file) => file.path.endsWith(".md"))
   return documents.flatMap((document) =>
-    [...document.text.matchAll(/^\| \[`(\w+)`\]\((\S+?)\) \| ([\d,]+) \|/gm)].flatMap((match) => {
+    [...document.text.matchAll(/^\| \[`(\w+)`\]\((\S+?)\) +\| +([\d,]+) +\|/gm)].flatMap((match) => {
       const [, name, target, number] = match as unknown as [string, string, string, string]
       const path = posix.normalize(posix.join(posix.dirname(document.path), target))
       const source = tree.find((file) => file.path === path)?.text ?? ""
@@ -52,6 +52,20 @@ export function untrueLimits(tree: ReadonlyArray<TextFile>): ReadonlyArray<Findi
   )
 }
 
+/** The limits of documents in words, code blocks included. The first pattern that matches a path counts. */
+export type LengthLimits = ReadonlyArray<readonly [path: RegExp, wordsMax: number]>
+
+/** Finds documents with more words than their limit. A document that no pattern matches has no limit. */
+export function longDocuments(tree: ReadonlyArray<TextFile>, limits: LengthLimits): ReadonlyArray<Finding> {
+  return tree.flatMap((document) => {
+    const wordsMax = limits.find(([path]) => path.test(document.path))?.[1] ?? Infinity
+    const words = document.text.split(/\s+/).filter((word) => word !== "").length
+    const fix = "Shorten it, or move reference material into a document next to its code."
+    if (words <= wordsMax) return []
+    return [{ path: document.path, line: 1, problem: `has ${words} words, at most ${wordsMax}`, fix }]
+  })
+}
+
 function leadsSomewhere(tree: ReadonlyArray<TextFile>, document: TextFile, target: string): boolean {
   const [path = "", heading] = target.split("#")
   const resolved = path === "" ? document.path : posix.normalize(posix.join(posix.dirname(document.path), path))
@@ -61,7 +75,7 @@ function leadsSomewhere(tree: ReadonlyArray<TextFile>, document: TextFile, targe
   return heading === undefined || headingsOf(file).has(heading)
 }
 
-/** The names by which a document's headings are linked to: lower case, words joined by hyphens. */
+/** Returns the link names of a document's headings: lower case, words joined by hyphens. */
 function headingsOf(document: TextFile): ReadonlySet<string> {
   const withoutCode = document.text.replace(/^```[\s\S]*?^```/gm, "")
   const headings = [...withoutCode.matchAll(/^#+ +(.+?) *$/gm)].map((match) => match[1]!)

@@ -20,17 +20,19 @@ const rings: ReadonlyArray<ReadonlyArray<string>> = [
   ["main.ts"]
 ]
 
-/** Parts of `effect` that act, and so have no place in the pure ring; its data types and `Schema` do. */
+/**
+ * Parts of `effect` that perform effects, and so are banned from the pure ring. Data types and `Schema` are allowed.
+ */
 const acting = new Set(
   "Clock Config Console Context Deferred Effect Fiber Layer ManagedRuntime PubSub Queue Random Ref Runtime Schedule Scope Stream".split(
     " "
   )
 )
 
-/** What one file of the domain may take from Node: hashing is arithmetic, without a clock and without any other effect. */
+/** The one import from Node in the domain: hashing is arithmetic, without a clock and without any other effect. */
 const hashing = { path: "src/domain/values/Digest.ts", source: "node:crypto", names: ["createHash", "hash"] }
 
-/** Imports that point right, sideways, out of `src`, or at a folder that has no ring. */
+/** Finds imports that point right, sideways or out of `src`, and files in a folder that has no ring. */
 export function importsPointingRight(files: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
   return files.flatMap((file) => {
     const from = partOf(file.path)
@@ -48,7 +50,7 @@ export function importsPointingRight(files: ReadonlyArray<TextFile>): ReadonlyAr
   })
 }
 
-/** Files that import each other in a circle, imports of types included. Each circle is reported once. */
+/** Finds files that import each other in a circle, including imports of types. Reports each circle once. */
 export function importCycles(files: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
   const known = new Set(files.map(({ path }) => path))
   const targets = new Map(
@@ -77,7 +79,10 @@ export function importCycles(files: ReadonlyArray<TextFile>): ReadonlyArray<Find
   return found
 }
 
-/** Imports of `src/domain` that reach beyond pure data: the runtime of Effect, its SQL and HTTP, Node, libraries. */
+/**
+ * Finds imports of `src/domain` that reach beyond pure data: the runtime of Effect, its SQL and HTTP, Node,
+ * libraries.
+ */
 export function impureImports(files: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
   return files
     .filter((file) => file.path.startsWith("src/domain/"))
@@ -96,7 +101,7 @@ export function impureImports(files: ReadonlyArray<TextFile>): ReadonlyArray<Fin
     )
 }
 
-/** `domain` for `src/domain/queue/Queue.ts`; `main.ts` for `src/main.ts`; the path itself outside `src`. */
+/** Returns `domain` for `src/domain/queue/Queue.ts`, `main.ts` for `src/main.ts`, and the path itself outside `src`. */
 function partOf(path: string): string {
   return path.startsWith("src/") ? path.split("/")[1]! : path
 }
@@ -112,7 +117,7 @@ function isLeftOf(part: string, other: string): boolean {
   return ring !== undefined && otherRing !== undefined && ring < otherRing
 }
 
-/** Every module a file names, be it by an import, a re-export, or a call of `import`. */
+/** Returns every module that a file names in an import, a re-export or a call of `import`. */
 function importsOf(file: TextFile) {
   const found: Array<{ readonly source: string; readonly names: ReadonlyArray<string>; readonly line: number }> = []
   walk(syntaxOf(file), (node) => {

@@ -1,4 +1,4 @@
-/** What stands where. */
+/** The layout of the project: top-level names, tests of the domain, and unwanted words. */
 import type { Finding } from "./Finding.ts"
 import { lineAt, syntaxOf, type SyntaxNode, type TextFile } from "./Tree.ts"
 
@@ -16,20 +16,20 @@ const agreedTopLevel = new Set([
   "tsconfig.json"
 ])
 
-/** Written so that it does not find itself. */
+/** The character classes keep the rule from finding its own source. */
 const unwanted = /\b(TOD[O]|FIXM[E]|XX[X])\b|[/]work[/]/
 
-/** Folders of `src/domain` whose tests are histories of a mechanism, or records, as a whole. */
+/** Folders of `src/domain` whose tests cover a mechanism or a record as a whole. */
 const testedAsOne = new Set(["queue", "draw", "auction", "timedRelease", "appointment", "waitlist", "catalogue"])
 
-/** Names at the top of the project that nobody agreed on. */
+/** Finds names at the top of the project that are not agreed. */
 export function strayTopLevel(names: ReadonlyArray<string>): ReadonlyArray<Finding> {
   return names
     .filter((name) => !agreedTopLevel.has(name))
-    .map((path) => ({ path, line: 1, problem: "stands at the top level", fix: "Move it to src, test, bench or .ci." }))
+    .map((path) => ({ path, line: 1, problem: "is at the top level", fix: "Move it to src, test, bench or .ci." }))
 }
 
-/** Files in a folder of `src/domain` that run something and have no test of their own. */
+/** Finds files in a folder of `src/domain` that contain code and have no test. */
 export function untestedDomain(tree: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
   return tree.flatMap((file) => {
     const [, folder, name] = /^src\/domain\/(\w+)\/(\w+)\.ts$/.exec(file.path) ?? []
@@ -40,17 +40,17 @@ export function untestedDomain(tree: ReadonlyArray<TextFile>): ReadonlyArray<Fin
   })
 }
 
-/** Words that say the work is not done, or that point at one machine. */
+/** Finds words for unfinished work, and paths of one machine. */
 export function unwantedWords(tree: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
   return tree.flatMap((file) => {
     const match = unwanted.exec(file.text)
     if (match === null) return []
-    const fix = "Do it, or say in plain words what is so and why."
-    return [{ path: file.path, line: lineAt(file, match.index), problem: `says ${match[0]}`, fix }]
+    const fix = "Finish the work, or state the fact and its reason."
+    return [{ path: file.path, line: lineAt(file, match.index), problem: `contains ${match[0]}`, fix }]
   })
 }
 
-/** False for a file that only declares types, and errors that are nothing but their fields. */
+/** True for a file that contains more than types and plain errors. */
 function runsSomething(file: TextFile): boolean {
   const types = new Set(["ImportDeclaration", "TSInterfaceDeclaration", "TSTypeAliasDeclaration"])
   return (syntaxOf(file)["body"] as ReadonlyArray<SyntaxNode>).some((statement) => {

@@ -7,10 +7,13 @@ export interface Scripts {
   readonly scripts: { readonly [name: string]: string }
 }
 
-/** Scripts that run for long. Someone may send npm a signal to end them. */
+/** Scripts that run for long. A user may send npm a signal to end them. */
 const long = /^(start|demo|usher|test.*|bench.*|prove.*)$/
 
-/** Long scripts that a shell runs for npm. The shell would end on a signal, and the program would run on without it. */
+/**
+ * Finds long scripts that npm runs in a shell. The shell would end on a signal, and the program would run on without
+ * it.
+ */
 export function scriptsBehindShell({ scripts }: Scripts): ReadonlyArray<Finding> {
   return Object.entries(scripts)
     .filter(([name, command]) => long.test(name) && !command.startsWith("exec "))
@@ -22,7 +25,9 @@ export function scriptsBehindShell({ scripts }: Scripts): ReadonlyArray<Finding>
     }))
 }
 
-/** Programs among the long proofs that no script runs. A file that begins with a capital is no program. */
+/**
+ * Finds programs among the long proofs that no script runs. A file whose name begins with a capital is not a program.
+ */
 export function programsWithoutScript({ scripts }: Scripts, tree: ReadonlyArray<TextFile>): ReadonlyArray<Finding> {
   const commands = Object.values(scripts)
   return tree

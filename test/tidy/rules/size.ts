@@ -1,14 +1,14 @@
-/** How long files and functions may be, and how many files a folder may hold. */
+/** The limits for the length of files and functions, and for the number of files in a folder. */
 import { posix } from "node:path"
 import type { Finding } from "./Finding.ts"
 import { isSyntaxNode, lineAt, syntaxOf, type TextFile, walk } from "./Tree.ts"
 
-/** What is larger than its limit, by path, with its size. The entries may only shrink. */
+/** The exceptions from a limit: sizes by path. The entries may only shrink. */
 export type Exceptions = { readonly [path: string]: number }
 
 const functionTypes = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"])
 
-/** Files with more lines than the limit, and exceptions that are larger than needed. */
+/** Finds files with more lines than the limit, and exceptions that are larger than needed. */
 export function longFiles(files: ReadonlyArray<TextFile>, max: number, exceptions: Exceptions): ReadonlyArray<Finding> {
   return files.flatMap((file) => {
     const size = file.text.trimEnd().split("\n").length
@@ -16,7 +16,7 @@ export function longFiles(files: ReadonlyArray<TextFile>, max: number, exception
   })
 }
 
-/** Files whose longest function has more lines than the limit, and exceptions that are larger than needed. */
+/** Finds files whose longest function has more lines than the limit, and exceptions that are larger than needed. */
 export function longFunctions(files: ReadonlyArray<TextFile>, max: number, exceptions: Exceptions) {
   return files.flatMap((file) => {
     const { line, size } = longestFunction(file)
@@ -24,7 +24,7 @@ export function longFunctions(files: ReadonlyArray<TextFile>, max: number, excep
   })
 }
 
-/** Folders with more files than the limit, subfolders not counted, and exceptions that are larger than needed. */
+/** Finds folders with more files than the limit, without subfolders, and exceptions that are larger than needed. */
 export function fullFolders(files: ReadonlyArray<TextFile>, max: number, exceptions: Exceptions) {
   const sizes = new Map<string, number>()
   for (const { path } of files) sizes.set(posix.dirname(path), (sizes.get(posix.dirname(path)) ?? 0) + 1)

@@ -1,11 +1,11 @@
 /**
- * What `src` does without, because Effect does it under control: time, chance, waiting, failing and printing all come
- * from services that a test can replace.
+ * Bans tokens from `src` that bypass Effect. Time, randomness, waiting, failing and printing must come from services
+ * that a test can replace.
  */
 import type { Finding } from "./Finding.ts"
 import { isSyntaxNode, lineAt, syntaxOf, type SyntaxNode, type TextFile, walk } from "./Tree.ts"
 
-/** A place that may do what the others may not, and why. */
+/** An allowed use of a banned token, with its reason. */
 export interface Exception {
   readonly path: string
   readonly token: string
@@ -29,10 +29,10 @@ const bans: ReadonlyArray<Ban> = [
     instead: "Use Effect.try or Result.try where a foreign API throws.",
     matches: (node) => node.type === "TryStatement"
   },
-  { token: "Date.now", instead: "Ask Clock, or take `now` as an argument.", matches: isMember("Date", "now") },
+  { token: "Date.now", instead: "Use Clock, or take `now` as an argument.", matches: isMember("Date", "now") },
   {
     token: "new Date()",
-    instead: "Ask Clock, or take `now` as an argument.",
+    instead: "Use Clock, or take `now` as an argument.",
     matches: (node) =>
       /^(New|Call)Expression$/.test(node.type) &&
       isIdentifier(node["callee"], "Date") &&
@@ -40,7 +40,7 @@ const bans: ReadonlyArray<Ban> = [
   },
   {
     token: "Math.random",
-    instead: "Ask effect/crypto, or take the entropy as an argument.",
+    instead: "Use effect/crypto, or take the entropy as an argument.",
     matches: isMember("Math", "random")
   },
   {
@@ -56,7 +56,7 @@ const bans: ReadonlyArray<Ban> = [
   },
   {
     token: "as any",
-    instead: "Say what it is, or `unknown`.",
+    instead: "Write the type, or `unknown`.",
     matches: (node) =>
       node.type === "TSAsExpression" &&
       isSyntaxNode(node["typeAnnotation"]) &&
@@ -65,10 +65,10 @@ const bans: ReadonlyArray<Ban> = [
   { token: "process.env", instead: "Add the setting to src/settings/Settings.ts.", matches: isMember("process", "env") }
 ]
 
-/** Comments that switch the compiler off; they are no nodes of the syntax tree. */
+/** Comments that switch the compiler off. They are not nodes of the syntax tree. */
 const compilerOff = /@ts-(ignore|nocheck|expect-error)/
 
-/** Uses of banned tokens that no exception covers, and exceptions that cover nothing. */
+/** Finds banned tokens without an exception, and exceptions without a use. */
 export function bannedTokens(
   files: ReadonlyArray<TextFile>,
   exceptions: ReadonlyArray<Exception>

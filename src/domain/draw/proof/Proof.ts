@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import { toText } from "../../values/Time.ts"
 import { algorithm, commitmentOf } from "./Algorithm.ts"
 import { beaconNetwork } from "./Beacon.ts"
-import { listed } from "../Selection.ts"
+import { workOnEntries } from "../Selection.ts"
 import { entryIdOf, type State } from "../State.ts"
 
 /** What is proven by nothing in the proof itself. */
@@ -86,8 +86,8 @@ export function* proofText(state: State, drawId: string): ProofText {
   const idOf = (entry: number): string => `"${entryIdOf(state, entry)}"`
   yield* list("winners", winners.length, (index) => idOf(winners[index]!))
   yield* list("withdrawn", withdrawn.length, (index) => idOf(withdrawn[index]!))
-  let entries = listed(state)
-  for (; entries === undefined; entries = listed(state)) yield ""
+  let entries = workOnEntries(state)
+  for (; entries === undefined; entries = workOnEntries(state)) yield ""
   const { id, place } = entries
   yield* list("entries", entries.size, (index) => `{"id":"${id(index)}","weight":${place(index).weight}}`)
   yield "}"

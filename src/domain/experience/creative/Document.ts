@@ -1,25 +1,25 @@
 /**
- * The creative document of an experience page (interface document 2.2): what is shown or sent, in one of three forms, told
- * apart by the editor it was made with.
+ * The creative document of an experience page (interface document 2.2): what is shown or sent. It has three forms,
+ * which differ by the editor that made them.
  */
 import { Schema } from "effect"
 import { Theme } from "../Experience.ts"
 import { AnyJson, storableJson, text } from "../../values/Text.ts"
 import { EmailNodes } from "./EmailNode.ts"
 
-/** How deep the free-form body may be nested: what an editor makes of lists in lists goes deep. */
+/** Limit for the nesting of a free-form body. Editors nest lists deeply. */
 export const bodyDepthMax = 128
 
-/** As long as a whole body may be: nothing that can be sent at all is too long. */
+/** As long as a whole body may be, so it adds no limit of its own. */
 const Template = text({ minLength: 1, maxLength: 1_048_576 })
 
 const shared = {
-  /** Not a literal by itself: the variant is identified by its editor alone. */
+  /** Not a literal, so that the editor alone identifies the variant. */
   schemaVersion: Schema.Literals([1]),
   themeOverrides: Schema.optionalKey(Theme)
 }
 
-/** An email, node by node. */
+/** An email, as a list of nodes. */
 export const EmailDocument = Schema.Struct({
   ...shared,
   editor: Schema.Literal("email-components-v1"),
@@ -35,7 +35,7 @@ export const SmsDocument = Schema.Struct({
   body: Schema.Struct({ textTemplate: Template })
 }).annotate({ identifier: "SmsDocument" })
 
-/** A social post or a page, in a form that only its editor knows. */
+/** A social post or a page, in a form that only its editor interprets. */
 export const RichContentDocument = Schema.Struct({
   ...shared,
   editor: Schema.Literal("rich-content-v0"),
@@ -49,7 +49,7 @@ export const CreativeDocument = Schema.Union([EmailDocument, SmsDocument, RichCo
 })
 export type CreativeDocument = typeof CreativeDocument.Type
 
-/** For answers, which must cost little: a document that was decoded when it came is not decoded again. */
+/** For responses, which must be cheap: a document that was decoded on receipt is not decoded again. */
 const sent = ({ ast }: Schema.Constraint) =>
   AnyJson.check(
     Schema.makeFilter(() => true, {
@@ -58,11 +58,11 @@ const sent = ({ ast }: Schema.Constraint) =>
     })
   )
 
-/** A creative document in an answer. */
+/** A creative document in a response. */
 export const SentDocument = sent(CreativeDocument)
 
-/** A page, or a social post, in an answer. */
+/** A page or a social post in a response. */
 export const SentRichContent = sent(RichContentDocument)
 
-/** The same as it comes in, described as what goes out is. */
+/** A creative document in a request, with the same description as in responses. */
 export const ReceivedDocument = SentDocument.pipe(Schema.decodeTo(CreativeDocument))

@@ -1,20 +1,19 @@
 /**
- * What an email is put together from (interface document 2.4): nodes of thirteen types, of which three hold others.
+ * The parts of an email (interface document 2.4): nodes of thirteen types, of which three contain others.
  *
- * A decoder that follows the nodes down could be sent nodes nested so deep that they exhaust the stack, or so many that
- * nobody else has a turn. So their outline is looked at level by level first, and only one that is within the limits is
- * decoded.
+ * A recursive decoder could receive nodes nested so deep that they exhaust the stack, or so many that they delay all
+ * other work. So the outline of the nodes is checked level by level first, and decoded only if it is within the limits.
  */
 import { Predicate, Schema } from "effect"
 import { AnyJson, text } from "../../values/Text.ts"
 
-/** How deep nodes may stand in one another: far more than any email program shows. */
+/** Limit of levels of nested nodes: far more than any email program shows. */
 export const nodeLevelsMax = 64
 
-/** Nodes of one document: ten times a long newsletter, decoded in some 100 ms. */
+/** Limit of nodes per document: ten times a long newsletter, decoded in about 100 ms. */
 export const nodesMax = 5_000
 
-/** As long as a whole body may be: nothing that can be sent at all is too long. */
+/** As long as a whole body may be, so it adds no limit of its own. */
 const textLengthMax = 1_048_576
 
 const Text = text({ maxLength: textLengthMax })
@@ -22,7 +21,7 @@ const RequiredText = text({ minLength: 1, maxLength: textLengthMax })
 const Size = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 const className = Schema.optionalKey(Text)
 
-/** An address, or a placeholder that is filled in when the email is sent. */
+/** A URL, or a placeholder that is filled in when the email is sent. */
 const UnsubscribeLink = RequiredText.check(
   Schema.makeFilter((link: string) => /^(https?:\/\/|\{\{)/.test(link), {
     expected: "text that begins with http://, https:// or {{",
@@ -31,7 +30,7 @@ const UnsubscribeLink = RequiredText.check(
   })
 )
 
-/** The nodes that hold others, each to be decoded when it is come to. */
+/** The children of a node, decoded recursively. */
 const children = Schema.Array(Schema.suspend((): Schema.Codec<EmailNode> => EmailNode))
 
 const Section = Schema.Struct({ type: Schema.Literal("section"), className, children })
@@ -101,27 +100,27 @@ const Footer = Schema.Struct({
   unsubscribeLink: Schema.optionalKey(UnsubscribeLink)
 })
 
-/** A node that holds no others. */
+/** A node without children. */
 const Leaf = Schema.Union([Hr, Heading, Paragraph, Link, Button, Image, DateTime, Icon, DynamicText, Footer])
 
-/** A node that holds others, in their order. */
+/** A node with children, in their order. */
 interface Container {
   readonly type: "section" | "row" | "column"
   readonly className?: string
   readonly children: ReadonlyArray<EmailNode>
 }
 
-/** One node, with all that stands in it. */
+/** One node with its children. */
 export type EmailNode = typeof Leaf.Type | Container
 
-/** One node; told apart by its `type`. */
+/** One node, identified by its `type`. */
 export const EmailNode: Schema.Codec<EmailNode> = Schema.Union([Section, Row, Column, ...Leaf.members]).annotate({
   identifier: "EmailNode"
 })
 
 const Nodes = Schema.Array(EmailNode)
 
-/** The nodes of an email, none nested deeper than the limits. */
+/** The nodes of an email, within the limits. */
 export const EmailNodes = Schema.Array(AnyJson)
   .check(
     Schema.makeFilter((nodes: ReadonlyArray<unknown>) => isWithinLimits(nodes), {
@@ -132,7 +131,7 @@ export const EmailNodes = Schema.Array(AnyJson)
   )
   .pipe(Schema.decodeTo(Nodes))
 
-/** Looks level by level, so that no nesting can exhaust the stack. */
+/** Checks level by level, so that no nesting can exhaust the stack. */
 function isWithinLimits(nodes: ReadonlyArray<unknown>): boolean {
   let count = 0
   let level = nodes

@@ -1,4 +1,7 @@
-/** Appointments on the Admin API: the contract (interface document 2.8; completions 3, "Appointment", and 4, "appointment"). */
+/**
+ * Appointments on the Admin API: the declaration (interface document 2.8; completions 3, "Appointment", and 4,
+ * "appointment").
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Configuration } from "../../../domain/appointment/Appointment.ts"

@@ -27,7 +27,7 @@ export const AppointmentHandlers = HttpApiBuilder.group(
     const { onPlace } = yield* ServerActions.make("appointment")
     const shared = yield* makeHandlers<"appointment", typeof appointmentSchemas.Record.Type>(appointments)
 
-    /** What becomes of a consumer's booking. */
+    /** A handler that settles a consumer's booking. */
     const settle =
       (_tag: "CheckIn" | "Complete" | "Miss") =>
       ({ params: { id }, payload: { consumerId } }: OfConsumer) =>

@@ -1,6 +1,4 @@
-/**
- * Media assets on the Admin API: the contract (completions 4, "Catalogue").
- */
+/** Media assets on the Admin API: the declaration (completions 4, "Catalogue"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { MediaAsset, Settings } from "../../../domain/catalogue/MediaAsset.ts"

@@ -1,14 +1,11 @@
-/**
- * Media assets on the Admin API: what each operation does.
- */
+/** The handlers of media assets on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/catalogue/MediaAsset.ts"
 import { MediaAssets } from "../../../store/catalogue/MediaAssets.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant, onRecord } from "../records/Operations.ts"
 import { withChanges } from "../records/Payloads.ts"
 import { orInUse } from "../records/References.ts"
 import type { ChangeMediaAsset, CreateMediaAsset } from "./MediaAssetApi.ts"
@@ -20,51 +17,20 @@ export const MediaAssetHandlers = HttpApiBuilder.group(
     const mediaAssets = yield* MediaAssets
 
     return handlers.handleAll({
-      createMediaAsset: Effect.fnUntraced(function* ({ payload }) {
-        const { tenant, by } = yield* CurrentTenant
-        return yield* mediaAssets.create(tenant, by, revised({}, payload))
-      }, orServiceUnavailable),
+      createMediaAsset: ({ payload }) =>
+        forTenant((tenant, by) => mediaAssets.create(tenant, by, revised({}, payload))),
 
-      listMediaAssets: Effect.fnUntraced(function* ({ query }) {
-        const { tenant } = yield* CurrentTenant
-        return yield* mediaAssets.list(tenant, query, {}).pipe(orInvalidPage(query))
-      }, orServiceUnavailable),
+      listMediaAssets: ({ query }) =>
+        forTenant((tenant) => mediaAssets.list(tenant, query, {}).pipe(orInvalidPage(query))),
 
-      getMediaAsset: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* mediaAssets.find(tenant, id)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      getMediaAsset: onRecord((tenant, id) => mediaAssets.find(tenant, id)),
 
-      changeMediaAsset: Effect.fnUntraced(
-        function* ({ params: { id }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* mediaAssets.change(tenant, id, by, (settings) => revised(settings, payload))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      changeMediaAsset: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) => mediaAssets.change(tenant, id, by, (settings) => revised(settings, payload))),
 
-      archiveMediaAsset: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* Effect.flatMap(mediaAssets.archive(tenant, id, by), inUse)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      archiveMediaAsset: onRecord((tenant, id, by) => Effect.flatMap(mediaAssets.archive(tenant, id, by), inUse)),
 
-      restoreMediaAsset: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* mediaAssets.restore(tenant, id, by)
-        },
-        orNotFound,
-        orServiceUnavailable
-      )
+      restoreMediaAsset: onRecord((tenant, id, by) => mediaAssets.restore(tenant, id, by))
     })
   })
 )
@@ -76,5 +42,5 @@ const revised = (
   settings: Partial<Settings>,
   changes: typeof CreateMediaAsset.Type | typeof ChangeMediaAsset.Type
 ): Settings =>
-  // Every required setting is in the payload of a creation, or in what is there already.
+  // Every required setting is in the body of a creation, or stored already.
   withChanges<Settings>(settings, changes, Settings.fields, {}) as Settings

@@ -1,6 +1,4 @@
-/**
- * Products on the Admin API: the contract (completions 4, "Catalogue").
- */
+/** Products on the Admin API: the declaration (completions 4, "Catalogue"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { MediaUses, Product, Settings } from "../../../domain/catalogue/Product.ts"

@@ -1,14 +1,11 @@
-/**
- * Products on the Admin API: what each operation does.
- */
+/** The handlers of products on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/catalogue/Product.ts"
 import { Products } from "../../../store/catalogue/Products.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant, onRecord } from "../records/Operations.ts"
 import { withChanges } from "../records/Payloads.ts"
 import { ChangeProduct, CreateProduct } from "./ProductApi.ts"
 import { orInUse, orInvalidReferences } from "../records/References.ts"
@@ -22,60 +19,31 @@ export const ProductHandlers = HttpApiBuilder.group(
     const products = yield* Products
 
     return handlers.handleAll({
-      createProduct: Effect.fnUntraced(function* ({ payload }) {
-        const { tenant, by } = yield* CurrentTenant
-        const draft = {
-          settings: revised({}, payload),
-          variants: (payload.variants ?? []).map(variantDraft),
-          media: payload.productMediaAssets ?? []
-        }
-        return yield* products.create(tenant, by, draft).pipe(orInvalidReferences(CreateProduct, payload))
-      }, orServiceUnavailable),
+      createProduct: ({ payload }) =>
+        forTenant((tenant, by) => {
+          const draft = {
+            settings: revised({}, payload),
+            variants: (payload.variants ?? []).map(variantDraft),
+            media: payload.productMediaAssets ?? []
+          }
+          return products.create(tenant, by, draft).pipe(orInvalidReferences(CreateProduct, payload))
+        }),
 
-      listProducts: Effect.fnUntraced(function* ({ query }) {
-        const { tenant } = yield* CurrentTenant
-        return yield* products.list(tenant, query).pipe(orInvalidPage(query))
-      }, orServiceUnavailable),
+      listProducts: ({ query }) => forTenant((tenant) => products.list(tenant, query).pipe(orInvalidPage(query))),
 
-      getProduct: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* products.find(tenant, id)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      getProduct: onRecord((tenant, id) => products.find(tenant, id)),
 
-      changeProduct: Effect.fnUntraced(
-        function* ({ params: { id }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
+      changeProduct: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) => {
           const media = payload.productMediaAssets === null ? [] : payload.productMediaAssets
-          return yield* products
+          return products
             .change(tenant, id, by, (settings) => revised(settings, payload), media)
             .pipe(orInvalidReferences(ChangeProduct, payload))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+        }),
 
-      archiveProduct: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* Effect.flatMap(products.archive(tenant, id, by), inUse)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      archiveProduct: onRecord((tenant, id, by) => Effect.flatMap(products.archive(tenant, id, by), inUse)),
 
-      restoreProduct: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* products.restore(tenant, id, by)
-        },
-        orArchived,
-        orNotFound,
-        orServiceUnavailable
-      )
+      restoreProduct: onRecord((tenant, id, by) => products.restore(tenant, id, by).pipe(orArchived))
     })
   })
 )
@@ -87,5 +55,5 @@ const revised = (
   settings: Partial<Settings>,
   changes: typeof CreateProduct.Type | typeof ChangeProduct.Type
 ): Settings =>
-  // Every required setting is in the payload of a creation, or in what is there already.
+  // Every required setting is in the body of a creation, or stored already.
   withChanges<Settings>(settings, changes, Settings.fields, {}) as Settings

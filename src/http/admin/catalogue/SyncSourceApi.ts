@@ -1,6 +1,4 @@
-/**
- * Sync sources on the Admin API: the contract (completions 4, "Catalogue").
- */
+/** Sync sources on the Admin API: the declaration (completions 4, "Catalogue"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Settings, SyncSource, SyncStatus } from "../../../domain/catalogue/SyncSource.ts"

@@ -1,14 +1,11 @@
-/**
- * Sync sources on the Admin API: what each operation does.
- */
+/** The handlers of sync sources on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/catalogue/SyncSource.ts"
 import { SyncSources } from "../../../store/catalogue/SyncSources.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant, onRecord } from "../records/Operations.ts"
 import { withChanges } from "../records/Payloads.ts"
 import { orInUse } from "../records/References.ts"
 import type { ChangeSyncSource, CreateSyncSource } from "./SyncSourceApi.ts"
@@ -20,52 +17,22 @@ export const SyncSourceHandlers = HttpApiBuilder.group(
     const syncSources = yield* SyncSources
 
     return handlers.handleAll({
-      createSyncSource: Effect.fnUntraced(function* ({ payload }) {
-        const { tenant, by } = yield* CurrentTenant
-        return yield* syncSources.create(tenant, by, revised({}, payload))
-      }, orServiceUnavailable),
+      createSyncSource: ({ payload }) =>
+        forTenant((tenant, by) => syncSources.create(tenant, by, revised({}, payload))),
 
-      listSyncSources: Effect.fnUntraced(function* ({ query }) {
-        const { tenant } = yield* CurrentTenant
-        const { syncStatus } = query
-        return yield* syncSources.list(tenant, query, { syncStatus }).pipe(orInvalidPage(query))
-      }, orServiceUnavailable),
+      listSyncSources: ({ query }) =>
+        forTenant((tenant) =>
+          syncSources.list(tenant, query, { syncStatus: query.syncStatus }).pipe(orInvalidPage(query))
+        ),
 
-      getSyncSource: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* syncSources.find(tenant, id)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      getSyncSource: onRecord((tenant, id) => syncSources.find(tenant, id)),
 
-      changeSyncSource: Effect.fnUntraced(
-        function* ({ params: { id }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* syncSources.change(tenant, id, by, (settings) => revised(settings, payload))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      changeSyncSource: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) => syncSources.change(tenant, id, by, (settings) => revised(settings, payload))),
 
-      archiveSyncSource: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* Effect.flatMap(syncSources.archive(tenant, id, by), inUse)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      archiveSyncSource: onRecord((tenant, id, by) => Effect.flatMap(syncSources.archive(tenant, id, by), inUse)),
 
-      restoreSyncSource: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* syncSources.restore(tenant, id, by)
-        },
-        orNotFound,
-        orServiceUnavailable
-      )
+      restoreSyncSource: onRecord((tenant, id, by) => syncSources.restore(tenant, id, by))
     })
   })
 )
@@ -77,5 +44,5 @@ const revised = (
   settings: Partial<Settings>,
   changes: typeof CreateSyncSource.Type | typeof ChangeSyncSource.Type
 ): Settings =>
-  // Every required setting is in the payload of a creation, or in what is there already.
+  // Every required setting is in the body of a creation, or stored already.
   withChanges<Settings>(settings, changes, Settings.fields, {}) as Settings

@@ -1,6 +1,4 @@
-/**
- * Variants on the Admin API: the contract (completions 4, "Catalogue").
- */
+/** Variants on the Admin API: the declaration (completions 4, "Catalogue"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { OptionChoices, Settings, Variant, variantsMax } from "../../../domain/catalogue/Variant.ts"
@@ -19,7 +17,7 @@ const options = Schema.optionalKey(
   )
 )
 
-/** The fields that create a variant, below a product. */
+/** The fields that create a variant of a product. */
 export const variantFields = { ...createFields(Settings.fields, []), options }
 
 /** The body of `POST /variants`. */

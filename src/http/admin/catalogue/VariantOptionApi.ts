@@ -1,5 +1,5 @@
 /**
- * Variant options and their values on the Admin API: the contract (interface document 2.5 and 4.1; completions 4,
+ * Variant options and their values on the Admin API: the declaration (interface document 2.5 and 4.1; completions 4,
  * "Catalogue" and "Reorder of values").
  */
 import { Schema } from "effect"
@@ -41,7 +41,7 @@ export const ChangeVariantOption = Schema.Struct(changeFields(Settings.fields, [
   identifier: "ChangeVariantOption"
 })
 
-/** The body that puts values into an order. */
+/** The body of the request that sorts the values. */
 export const ValueOrder = Schema.Struct({
   valueOrder: Schema.Array(Id).check(Schema.isMaxLength(valuesMax))
 }).annotate({ identifier: "ValueOrder" })

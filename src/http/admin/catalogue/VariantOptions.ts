@@ -1,19 +1,17 @@
-/**
- * Variant options and their values on the Admin API: what each operation does.
- */
+/** The handlers of variant options and their values on the Admin API. */
 import { Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { type OrderProblem, ValueSettings } from "../../../domain/catalogue/VariantOption.ts"
 import type { ValueOrderRefused } from "../../../store/catalogue/ValueOrder.ts"
 import { VariantOptions } from "../../../store/catalogue/VariantOptions.ts"
 import { type OptionFull, type ValueExists, VariantOptionValues } from "../../../store/catalogue/VariantOptionValues.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { answering } from "../../errors/Answering.ts"
 import { Conflict, type Issue, type ValidationError } from "../../errors/Errors.ts"
 import { issueAt, issuesMax } from "../../errors/Issues.ts"
-import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant } from "../records/Operations.ts"
 import { withChanges } from "../records/Payloads.ts"
 import { orInUse } from "../records/References.ts"
 import { orArchived } from "../records/Restoring.ts"
@@ -34,127 +32,75 @@ export const VariantOptionHandlers = HttpApiBuilder.group(
     const values = yield* VariantOptionValues
 
     return handlers.handleAll({
-      createVariantOption: Effect.fnUntraced(function* ({ payload }) {
-        const { tenant, by } = yield* CurrentTenant
-        const issues = repeatedValues(payload)
-        if (issues.length > 0) return yield* invalidInput(issues)
-        const first = (payload.values ?? []).map((value) => revised(defaults, value))
-        return yield* options.create(tenant, by, { name: payload.name }, first)
-      }, orServiceUnavailable),
+      createVariantOption: ({ payload }) =>
+        forTenant((tenant, by) =>
+          Effect.andThen(
+            refuseRepeated(payload),
+            options.create(
+              tenant,
+              by,
+              { name: payload.name },
+              (payload.values ?? []).map((value) => revised(defaults, value))
+            )
+          )
+        ),
 
-      listVariantOptions: Effect.fnUntraced(function* ({ query }) {
-        const { tenant } = yield* CurrentTenant
-        return yield* options.list(tenant, query).pipe(orInvalidPage(query))
-      }, orServiceUnavailable),
+      listVariantOptions: ({ query }) => forTenant((tenant) => options.list(tenant, query).pipe(orInvalidPage(query))),
 
-      getVariantOption: Effect.fnUntraced(
-        function* ({ params: { optionId } }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* options.find(tenant, optionId)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      getVariantOption: ({ params: { optionId } }) => forTenant((tenant) => options.find(tenant, optionId)),
 
-      changeVariantOption: Effect.fnUntraced(
-        function* ({ params: { optionId }, payload: { name } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* options.change(tenant, optionId, by, name === undefined ? {} : { name })
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      changeVariantOption: ({ params: { optionId }, payload: { name } }) =>
+        forTenant((tenant, by) => options.change(tenant, optionId, by, name === undefined ? {} : { name })),
 
-      archiveVariantOption: Effect.fnUntraced(
-        function* ({ params: { optionId } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* optionInUse(yield* options.archive(tenant, optionId, by))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      archiveVariantOption: ({ params: { optionId } }) =>
+        forTenant((tenant, by) => Effect.flatMap(options.archive(tenant, optionId, by), optionInUse)),
 
-      restoreVariantOption: Effect.fnUntraced(
-        function* ({ params: { optionId } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* options.restore(tenant, optionId, by)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      restoreVariantOption: ({ params: { optionId } }) =>
+        forTenant((tenant, by) => options.restore(tenant, optionId, by)),
 
-      listVariantOptionValues: Effect.fnUntraced(
-        function* ({ params: { optionId }, query }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* values.list(tenant, optionId, query).pipe(orInvalidPage(query))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      listVariantOptionValues: ({ params: { optionId }, query }) =>
+        forTenant((tenant) => values.list(tenant, optionId, query).pipe(orInvalidPage(query))),
 
-      addVariantOptionValue: Effect.fnUntraced(
-        function* ({ params: { optionId }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* values.add(tenant, optionId, by, revised(defaults, payload)).pipe(orConflict)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      addVariantOptionValue: ({ params: { optionId }, payload }) =>
+        forTenant((tenant, by) => values.add(tenant, optionId, by, revised(defaults, payload)).pipe(orConflict)),
 
-      changeVariantOptionValue: Effect.fnUntraced(
-        function* ({ params: { optionId, valueId }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
+      changeVariantOptionValue: ({ params: { optionId, valueId }, payload }) =>
+        forTenant((tenant, by) => {
           const revise = (settings: ValueSettings) => Result.succeed(revised(settings, payload))
-          return yield* values.change(tenant, optionId, valueId, by, revise).pipe(orConflict)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+          return values.change(tenant, optionId, valueId, by, revise).pipe(orConflict)
+        }),
 
-      archiveVariantOptionValue: Effect.fnUntraced(
-        function* ({ params: { optionId, valueId } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* valueInUse(yield* values.archive(tenant, optionId, valueId, by))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      archiveVariantOptionValue: ({ params: { optionId, valueId } }) =>
+        forTenant((tenant, by) => Effect.flatMap(values.archive(tenant, optionId, valueId, by), valueInUse)),
 
-      restoreVariantOptionValue: Effect.fnUntraced(
-        function* ({ params: { optionId, valueId } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* values.restore(tenant, optionId, valueId, by).pipe(orConflict)
-        },
-        orArchived,
-        orNotFound,
-        orServiceUnavailable
-      ),
+      restoreVariantOptionValue: ({ params: { optionId, valueId } }) =>
+        forTenant((tenant, by) => values.restore(tenant, optionId, valueId, by).pipe(orConflict, orArchived)),
 
-      reorderVariantOptionValues: Effect.fnUntraced(
-        function* ({ params: { optionId }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* values.reorder(tenant, optionId, by, payload.valueOrder).pipe(orInvalidOrder(payload))
-        },
-        orNotFound,
-        orServiceUnavailable
-      )
+      reorderVariantOptionValues: ({ params: { optionId }, payload }) =>
+        forTenant((tenant, by) =>
+          values.reorder(tenant, optionId, by, payload.valueOrder).pipe(orInvalidOrder(payload))
+        )
     })
   })
 )
+
+const optionInUse = orInUse({ record: "Variant option", code: "OPTION_IN_USE", users: "variant(s)" })
+
+const valueInUse = orInUse({ record: "Variant option value", code: "VALUE_IN_USE", users: "variant(s)" })
 
 /** The value's settings with the changes made. */
 const revised = (
   settings: Partial<ValueSettings>,
   changes: typeof CreateVariantOptionValue.Type | typeof ChangeVariantOptionValue.Type
 ): ValueSettings =>
-  // The text is in the payload of a creation, or in what is there already.
+  // The text is in the body of a creation, or stored already.
   withChanges<ValueSettings>(settings, changes, ValueSettings.fields, defaults) as ValueSettings
 
-/** An issue for each value of a new option whose text one before it has. */
-const repeatedValues = (payload: typeof CreateVariantOption.Type): ReadonlyArray<Issue> => {
+/** Fails with an issue for each value of a new option whose text an earlier value has. */
+const refuseRepeated = (payload: typeof CreateVariantOption.Type): Effect.Effect<void, ValidationError> => {
   const texts = (payload.values ?? []).map(({ value }) => value)
   const first = new Map(texts.map((text, index) => [text, index] as const).toReversed())
-  return texts
+  const issues = texts
     .flatMap((text, index) => (first.get(text) === index ? [] : [index]))
     .slice(0, issuesMax)
     .map((index) =>
@@ -164,32 +110,23 @@ const repeatedValues = (payload: typeof CreateVariantOption.Type): ReadonlyArray
         expected: "a text that no other value has"
       })
     )
+  return issues.length === 0 ? Effect.void : Effect.fail(invalidInput(issues))
 }
 
-const optionInUse = orInUse({ record: "Variant option", code: "OPTION_IN_USE", users: "variant(s)" })
-const valueInUse = orInUse({ record: "Variant option value", code: "VALUE_IN_USE", users: "variant(s)" })
+/** Turns a value that the option cannot have into a 409. */
+const orConflict = answering({
+  OptionFull: (_: OptionFull) =>
+    new Conflict({ error: "Variant option has as many values as it can have", code: "OPTION_FULL" }),
+  ValueExists: (_: ValueExists) =>
+    new Conflict({ error: "Variant option has a value with this text", code: "VALUE_EXISTS" })
+})
 
-/** Turns what the values there are do not allow into a 409. */
-const orConflict = <A, E, R>(
-  effect: Effect.Effect<A, E | OptionFull | ValueExists, R>
-): Effect.Effect<A, Exclude<E, OptionFull | ValueExists> | Conflict, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, OptionFull | ValueExists, R>, ["OptionFull", "ValueExists"], ({ _tag }) =>
-    Effect.fail(
-      _tag === "OptionFull"
-        ? new Conflict({ error: "Variant option has as many values as it can have", code: "OPTION_FULL" })
-        : new Conflict({ error: "Variant option has a value with this text", code: "VALUE_EXISTS" })
-    )
-  ) as Effect.Effect<A, Exclude<E, OptionFull | ValueExists> | Conflict, R>
-
-/** Turns an order that is none into a 400 that names each identifier that keeps it from being one. */
-const orInvalidOrder =
-  (payload: typeof ValueOrder.Type) =>
-  <A, E, R>(
-    effect: Effect.Effect<A, E | ValueOrderRefused, R>
-  ): Effect.Effect<A, Exclude<E, ValueOrderRefused> | ValidationError, R> =>
-    Effect.catchTag(effect as Effect.Effect<A, ValueOrderRefused, R>, "ValueOrderRefused", ({ problems }) =>
-      Effect.fail(invalidInput(problems.slice(0, issuesMax).map(orderIssue(payload))))
-    ) as Effect.Effect<A, Exclude<E, ValueOrderRefused> | ValidationError, R>
+/** Turns an order that does not name each value once into a 400 that names each wrong identifier. */
+const orInvalidOrder = (payload: typeof ValueOrder.Type) =>
+  answering({
+    ValueOrderRefused: ({ problems }: ValueOrderRefused) =>
+      invalidInput(problems.slice(0, issuesMax).map(orderIssue(payload)))
+  })
 
 const orderIssue =
   (payload: typeof ValueOrder.Type) =>

@@ -1,15 +1,13 @@
-/**
- * Variants on the Admin API: what each operation does.
- */
+/** The handlers of variants on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings, variantsMax } from "../../../domain/catalogue/Variant.ts"
 import { type TooManyVariants, Variants } from "../../../store/catalogue/Variants.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { answering } from "../../errors/Answering.ts"
 import { Conflict } from "../../errors/Errors.ts"
-import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant, onRecord } from "../records/Operations.ts"
 import { withChanges } from "../records/Payloads.ts"
 import { orInUse, orInvalidReferences } from "../records/References.ts"
 import { orArchived } from "../records/Restoring.ts"
@@ -22,74 +20,38 @@ export const VariantHandlers = HttpApiBuilder.group(
     const variants = yield* Variants
 
     return handlers.handleAll({
-      createVariant: Effect.fnUntraced(
-        function* ({ payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* variants
+      createVariant: ({ payload }) =>
+        forTenant((tenant, by) =>
+          variants
             .create(tenant, by, payload.productId, variantDraft(payload))
             .pipe(orInvalidReferences(CreateVariant, payload), orTooMany)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+        ),
 
-      listVariants: Effect.fnUntraced(function* ({ query }) {
-        const { tenant } = yield* CurrentTenant
-        return yield* variants.list(tenant, query, query).pipe(orInvalidPage(query))
-      }, orServiceUnavailable),
+      listVariants: ({ query }) =>
+        forTenant((tenant) => variants.list(tenant, query, query).pipe(orInvalidPage(query))),
 
-      getVariant: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* variants.find(tenant, id)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      getVariant: onRecord((tenant, id) => variants.find(tenant, id)),
 
-      changeVariant: Effect.fnUntraced(
-        function* ({ params: { id }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
+      changeVariant: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) => {
           const options = payload.options === null ? [] : payload.options
-          return yield* variants
+          return variants
             .change(tenant, id, by, (settings) => revised(settings, payload), options)
             .pipe(orInvalidReferences(ChangeVariant, payload))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+        }),
 
-      archiveVariant: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* Effect.flatMap(variants.archive(tenant, id, by), inUse)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      archiveVariant: onRecord((tenant, id, by) => Effect.flatMap(variants.archive(tenant, id, by), inUse)),
 
-      restoreVariant: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* variants.restore(tenant, id, by).pipe(orTooMany)
-        },
-        orArchived,
-        orNotFound,
-        orServiceUnavailable
-      )
+      restoreVariant: onRecord((tenant, id, by) => variants.restore(tenant, id, by).pipe(orTooMany, orArchived))
     })
   })
 )
 
-const tooMany = new Conflict({ error: `Product has ${variantsMax} variants already`, code: "TOO_MANY_VARIANTS" })
-
-/** Turns one variant more than a product can have into a 409. */
-const orTooMany = <A, E, R>(
-  effect: Effect.Effect<A, E | TooManyVariants, R>
-): Effect.Effect<A, Exclude<E, TooManyVariants> | Conflict, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, TooManyVariants, R>, "TooManyVariants", () =>
-    Effect.fail(tooMany)
-  ) as Effect.Effect<A, Exclude<E, TooManyVariants> | Conflict, R>
+/** Turns a variant that would be one too many for its product into a 409. */
+const orTooMany = answering({
+  TooManyVariants: (_: TooManyVariants) =>
+    new Conflict({ error: `Product has ${variantsMax} variants already`, code: "TOO_MANY_VARIANTS" })
+})
 
 const inUse = orInUse({ record: "Variant", code: "VARIANT_IN_USE", users: "experience(s)" })
 

@@ -1,6 +1,4 @@
-/**
- * Audiences on the Admin API: the contract (completions 4, "Audiences").
- */
+/** Audiences on the Admin API: the declaration (completions 4, "Audiences"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Audience, AudienceType, membersAtOnceMax, Settings } from "../../../domain/consumer/Audience.ts"
@@ -40,7 +38,7 @@ export const AudienceMember = Schema.Struct({
   email: Schema.NullOr(Schema.String),
   phone: Schema.NullOr(Schema.String),
   fullName: Schema.NullOr(Schema.String),
-  /** Null where nobody added it, because it fits the rules. */
+  /** Null if no admin added the consumer, because it fits the rules. */
   addedAt: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "AudienceMember" })
 
@@ -142,6 +140,6 @@ export class AudienceApi extends HttpApiGroup.make("audiences")
   .annotateMerge(
     OpenApi.annotations({
       title: "Audiences",
-      description: "Consumers named one by one, or by rules that they fit, for whom a sequence may be reserved."
+      description: "Consumers named one by one, or by rules that they fit. A sequence may be reserved for them."
     })
   ) {}

@@ -1,6 +1,4 @@
-/**
- * Audiences on the Admin API: what each operation does.
- */
+/** The handlers of audiences on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Protection } from "../../../auth/sessions/Protection.ts"
@@ -12,14 +10,14 @@ import {
   type UnknownConsumers
 } from "../../../store/consumer/AudienceMembers.ts"
 import { Audiences, type AudienceTypeFixed } from "../../../store/consumer/Audiences.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import { Conflict, type ValidationError } from "../../errors/Errors.ts"
+import { answering } from "../../errors/Answering.ts"
+import { Conflict } from "../../errors/Errors.ts"
 import { issueAt, issuesMax } from "../../errors/Issues.ts"
-import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { AdminApi } from "../Api.ts"
 import type { ChangeAudience, ConsumerIds, CreateAudience } from "./AudienceApi.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant, onRecord } from "../records/Operations.ts"
 import { orInUse } from "../records/References.ts"
 
 export const AudienceHandlers = HttpApiBuilder.group(
@@ -31,91 +29,51 @@ export const AudienceHandlers = HttpApiBuilder.group(
     const protection = yield* Protection
 
     return handlers.handleAll({
-      createAudience: Effect.fnUntraced(function* ({ payload }) {
-        const { tenant, by } = yield* CurrentTenant
-        return yield* audiences.create(tenant, by, yield* settingsOf(payload))
-      }, orServiceUnavailable),
+      createAudience: ({ payload }) =>
+        forTenant((tenant, by) =>
+          Effect.flatMap(settingsOf(payload), (settings) => audiences.create(tenant, by, settings))
+        ),
 
-      listAudiences: Effect.fnUntraced(function* ({ query }) {
-        const { tenant } = yield* CurrentTenant
-        return yield* audiences.list(tenant, query).pipe(orInvalidPage(query))
-      }, orServiceUnavailable),
+      listAudiences: ({ query }) => forTenant((tenant) => audiences.list(tenant, query).pipe(orInvalidPage(query))),
 
-      getAudience: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* audiences.find(tenant, id)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      getAudience: onRecord((tenant, id) => audiences.find(tenant, id)),
 
-      changeAudience: Effect.fnUntraced(
-        function* ({ params: { id }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          const changed = audiences.change(tenant, id, by, yield* changesOf(payload))
-          return payload.rules === undefined ? yield* changed : yield* Effect.tap(changed, protection.changed())
-        },
-        orFixed,
-        orNotFound,
-        orServiceUnavailable
-      ),
+      changeAudience: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) =>
+          changesOf(payload).pipe(
+            Effect.flatMap((changes) => audiences.change(tenant, id, by, changes)),
+            Effect.tap(payload.rules === undefined ? Effect.void : protection.changed()),
+            orFixed
+          )
+        ),
 
-      archiveAudience: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* inUse(yield* audiences.archive(tenant, id, by))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      archiveAudience: onRecord((tenant, id, by) => Effect.flatMap(audiences.archive(tenant, id, by), inUse)),
 
-      restoreAudience: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* audiences.restore(tenant, id, by)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      restoreAudience: onRecord((tenant, id, by) => audiences.restore(tenant, id, by)),
 
-      listAudienceMembers: Effect.fnUntraced(
-        function* ({ params: { id }, query }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* members.list(tenant, id, query).pipe(orInvalidPage(query))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      listAudienceMembers: ({ params: { id }, query }) =>
+        forTenant((tenant) => members.list(tenant, id, query).pipe(orInvalidPage(query))),
 
-      addAudienceMembers: Effect.fnUntraced(
-        function* ({ params: { id }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* members.add(tenant, id, by, payload.consumerIds).pipe(orInvalidIds(payload))
-        },
-        orFixed,
-        orNotFound,
-        orServiceUnavailable
-      ),
+      addAudienceMembers: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) =>
+          members.add(tenant, id, by, payload.consumerIds).pipe(orInvalidIds(payload), orFixed)
+        ),
 
-      removeAudienceMembers: Effect.fnUntraced(
-        function* ({ params: { id }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* members
+      removeAudienceMembers: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) =>
+          members
             .remove(tenant, id, by, payload.consumerIds)
-            .pipe(orInvalidIds(payload), Effect.tap(protection.changed()))
-        },
-        orFixed,
-        orNotFound,
-        orServiceUnavailable
-      )
+            .pipe(orInvalidIds(payload), Effect.tap(protection.changed()), orFixed)
+        )
     })
   })
 )
 
+const inUse = orInUse({ record: "Audience", code: "AUDIENCE_IN_USE", users: "sequence(s)" })
+
 type Sent = typeof CreateAudience.Type | typeof ChangeAudience.Type
 
-/** A 400 that names every rule that makes no sense. */
+/** Fails with a 400 that names every invalid rule. */
 const checked = (sent: Sent) => {
   const problems = sent.rules ? problemsOf(sent.rules) : []
   if (problems.length === 0) return Effect.void
@@ -125,12 +83,10 @@ const checked = (sent: Sent) => {
   return Effect.fail(invalidInput(issues.slice(0, issuesMax)))
 }
 
-const inUse = orInUse({ record: "Audience", code: "AUDIENCE_IN_USE", users: "sequence(s)" })
-
-/** Which type rules go with, and which none. */
+/** The type of an audience with these rules, or with none. */
 const typeWith = (rules: AudienceRules | null | undefined): AudienceType => (rules ? "DYNAMIC" : "STATIC")
 
-/** A 400 where a type is named with which these rules, or none, do not go together. */
+/** Fails with a 400 if the body names a type that does not agree with the rules. */
 const agreeing = (sent: Sent) => {
   const { rules, type } = sent
   if (!type || type === typeWith(rules)) return Effect.void
@@ -140,14 +96,14 @@ const agreeing = (sent: Sent) => {
   return Effect.fail(invalidInput([issueAt(sent, "rules", found)]))
 }
 
-/** What a new audience is. */
+/** The settings of a new audience. */
 const settingsOf = Effect.fnUntraced(function* (sent: typeof CreateAudience.Type) {
   yield* checked(sent)
   yield* agreeing(sent)
   return { name: sent.name, ...(sent.rules && { rules: sent.rules }) }
 })
 
-/** What becomes of an audience, and of which type it is taken to be. */
+/** The changes that the body asks for, and the type that the audience must have. */
 const changesOf = Effect.fnUntraced(function* (sent: typeof ChangeAudience.Type) {
   yield* checked(sent)
   const { name, rules } = sent
@@ -159,34 +115,25 @@ const changesOf = Effect.fnUntraced(function* (sent: typeof ChangeAudience.Type)
   }
 })
 
-/** Turns what an audience of this type cannot do into a 409. */
-function orFixed<A, E, R>(
-  effect: Effect.Effect<A, E | AudienceTypeFixed | AudienceIsDynamic, R>
-): Effect.Effect<A, Exclude<E, AudienceTypeFixed | AudienceIsDynamic> | Conflict, R> {
-  return Effect.catchTags(effect as Effect.Effect<A, AudienceTypeFixed | AudienceIsDynamic, R>, {
-    AudienceTypeFixed: () =>
-      Effect.fail(new Conflict({ error: "Audience stays of its type", code: "AUDIENCE_TYPE_FIXED" })),
-    AudienceIsDynamic: () =>
-      Effect.fail(new Conflict({ error: "Audience's members follow from its rules", code: "AUDIENCE_DYNAMIC" }))
-  }) as Effect.Effect<A, Exclude<E, AudienceTypeFixed | AudienceIsDynamic> | Conflict, R>
-}
+/** Turns a change that the audience's type does not allow into a 409. */
+const orFixed = answering({
+  AudienceTypeFixed: (_: AudienceTypeFixed) =>
+    new Conflict({ error: "Audience stays of its type", code: "AUDIENCE_TYPE_FIXED" }),
+  AudienceIsDynamic: (_: AudienceIsDynamic) =>
+    new Conflict({ error: "Audience's members follow from its rules", code: "AUDIENCE_DYNAMIC" })
+})
 
-/** Turns consumers that are not there into a 400 that names each of them. */
-const orInvalidIds =
-  (payload: typeof ConsumerIds.Type) =>
-  <A, E, R>(
-    effect: Effect.Effect<A, E | UnknownConsumers, R>
-  ): Effect.Effect<A, Exclude<E, UnknownConsumers> | ValidationError, R> =>
-    Effect.catchTag(effect as Effect.Effect<A, UnknownConsumers, R>, "UnknownConsumers", ({ consumerIds }) =>
-      Effect.fail(
-        invalidInput(
-          consumerIds.slice(0, issuesMax).map((id) =>
-            issueAt(payload, ["consumerIds", payload.consumerIds.indexOf(id)], {
-              kind: "validation",
-              type: "picklist",
-              expected: "a consumer of this organization"
-            })
-          )
+/** Turns consumers that do not exist into a 400 that names each of them. */
+const orInvalidIds = (payload: typeof ConsumerIds.Type) =>
+  answering({
+    UnknownConsumers: ({ consumerIds }: UnknownConsumers) =>
+      invalidInput(
+        consumerIds.slice(0, issuesMax).map((id) =>
+          issueAt(payload, ["consumerIds", payload.consumerIds.indexOf(id)], {
+            kind: "validation",
+            type: "picklist",
+            expected: "a consumer of this organization"
+          })
         )
       )
-    ) as Effect.Effect<A, Exclude<E, UnknownConsumers> | ValidationError, R>
+  })

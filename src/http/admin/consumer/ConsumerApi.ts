@@ -1,6 +1,4 @@
-/**
- * Consumers on the Admin API: the contract (interface document 4.4 and 8.3; completions 4, "Consumers").
- */
+/** Consumers on the Admin API: the declaration (interface document 4.4 and 8.3; completions 4, "Consumers"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as ConsumerSessions from "../../../auth/sessions/ConsumerSessions.ts"
@@ -15,7 +13,7 @@ import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/List
 import { createFields } from "../records/Payloads.ts"
 import { archivedQuery, restores } from "../records/Restoring.ts"
 
-/** What is known of a consumer, to create or to change it. */
+/** The settings of a consumer, in bodies that create or change it. */
 export const ConsumerSettings = Schema.Struct({
   ...createFields(Settings.fields, []),
   email: Schema.optionalKey(Schema.NullOr(EmailText)),

@@ -1,6 +1,4 @@
-/**
- * Consumers on the Admin API: what each operation does.
- */
+/** The handlers of consumers on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseEmail, parsePhone } from "../../../auth/codes/Addresses.ts"
@@ -10,21 +8,21 @@ import { Protection } from "../../../auth/sessions/Protection.ts"
 import { defaults, Settings } from "../../../domain/consumer/Consumer.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { removeConsumer } from "../../../engine/lifecycle/ConsumerRemoval.ts"
-import { Engine } from "../../../engine/Engine.ts"
+import type { Engine } from "../../../engine/Engine.ts"
 import { keyFields, type Upsert } from "../../../store/consumer/ConsumerMatching.ts"
 import { ConsumerRecords } from "../../../store/consumer/ConsumerRecords.ts"
 import type { AmbiguousRows } from "../../../store/consumer/ConsumerWrites.ts"
 import { Places } from "../../../store/mechanism/Places.ts"
 import type { RecordNotFound } from "../../../store/records/RecordNotFound.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import type { Issue, ValidationError } from "../../errors/Errors.ts"
+import { answering } from "../../errors/Answering.ts"
+import type { Issue } from "../../errors/Errors.ts"
 import { issueAt, issuesMax } from "../../errors/Issues.ts"
-import { orKeyTaken, orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
+import { orKeyTaken } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
-import { orBusy } from "../records/Answers.ts"
 import { AdminApi } from "../Api.ts"
 import type { ConsumerBatch, ConsumerSettings } from "./ConsumerApi.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant, onRecord } from "../records/Operations.ts"
 import { withChanges } from "../records/Payloads.ts"
 
 export const ConsumerHandlers = HttpApiBuilder.group(
@@ -35,124 +33,88 @@ export const ConsumerHandlers = HttpApiBuilder.group(
     const consumers = yield* Consumers
     const sessions = yield* ConsumerSessions
     const protection = yield* Protection
-    const places = yield* Places
-    const engine = yield* Engine
 
-    const removed = (tenant: Tenant, by: string, id: string) =>
-      removeConsumer(tenant, by, id).pipe(Effect.provideService(Places, places), Effect.provideService(Engine, engine))
+    const archive = yield* makeArchive
 
-    /** A consumer that is archived and still has places: a request before this one was cut off. */
-    const halfRemoved = Effect.fnUntraced(function* (tenant: Tenant, id: string, unknown: RecordNotFound) {
-      const standing = yield* places.standing(tenant, id, [])
-      return yield* standing.length === 0 ? unknown : records.findArchived(tenant, id)
+    const upsert = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof ConsumerBatch.Type) {
+      const rows = payload.consumers.map((sent, index) => ({ path: ["consumers", index], sent }))
+      const upserts = (yield* readAll(payload, rows)).map(upsertOf)
+      const data = yield* records.upsert(tenant, by, upserts).pipe(orAmbiguous(payload))
+      yield* protection.consumersChanged(data.map(({ id }) => id))
+      return { data }
     })
 
     return handlers.handleAll({
-      createConsumer: Effect.fnUntraced(
-        function* ({ payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          const [changes] = yield* readAll(payload, [{ path: [], sent: payload }])
-          return yield* records.create(tenant, by, revised(defaults, changes!))
-        },
-        orKeyTaken,
-        orServiceUnavailable
-      ),
-
-      listConsumers: Effect.fnUntraced(function* ({ query }) {
-        const { tenant } = yield* CurrentTenant
-        return yield* records.list(tenant, query).pipe(orInvalidPage(query))
-      }, orServiceUnavailable),
-
-      upsertConsumers: Effect.fnUntraced(function* ({ payload }) {
-        const { tenant, by } = yield* CurrentTenant
-        const rows = payload.consumers.map((sent, index) => ({ path: ["consumers", index], sent }))
-        const upserts = (yield* readAll(payload, rows)).map(upsertOf)
-        const data = yield* records.upsert(tenant, by, upserts).pipe(orAmbiguous(payload))
-        yield* protection.consumersChanged(data.map(({ id }) => id))
-        return { data }
-      }, orServiceUnavailable),
-
-      getConsumer: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* records.find(tenant, id)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
-
-      changeConsumer: Effect.fnUntraced(
-        function* ({ params: { id }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          const [changes] = yield* readAll(payload, [{ path: [], sent: payload }])
-          return yield* records
-            .change(tenant, id, by, (settings) => revised(settings, changes!))
-            .pipe(Effect.tap(protection.consumersChanged([id])))
-        },
-        orKeyTaken,
-        orNotFound,
-        orServiceUnavailable
-      ),
-
-      archiveConsumer: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          const archived = yield* Effect.catchTag(records.archive(tenant, id, by), "RecordNotFound", (unknown) =>
-            halfRemoved(tenant, id, unknown)
+      createConsumer: ({ payload }) =>
+        forTenant((tenant, by) =>
+          Effect.flatMap(readOne(payload), (changes) => records.create(tenant, by, revised(defaults, changes))).pipe(
+            orKeyTaken
           )
-          yield* consumers.archived(tenant, id)
-          yield* removed(tenant, by, id)
-          return archived
-        },
-        orNotFound,
-        orBusy
-      ),
+        ),
 
-      listConsumerSessions: Effect.fnUntraced(
-        function* ({ params: { id }, query }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* sessions.list(tenant, id, query).pipe(orInvalidPage(query))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      listConsumers: ({ query }) => forTenant((tenant) => records.list(tenant, query).pipe(orInvalidPage(query))),
 
-      endConsumerSessions: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant } = yield* CurrentTenant
-          return { ended: yield* sessions.endAll(tenant, id) }
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      upsertConsumers: ({ payload }) => forTenant((tenant, by) => upsert(tenant, by, payload)),
 
-      endConsumerSession: Effect.fnUntraced(
-        function* ({ params: { id, sessionId } }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* sessions.end(tenant, id, sessionId)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      getConsumer: onRecord((tenant, id) => records.find(tenant, id)),
 
-      restoreConsumer: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          yield* consumers.endSessionsOfArchived(tenant, id)
-          return yield* records.restore(tenant, id, by).pipe(Effect.tap(consumers.restored(id)))
-        },
-        orKeyTaken,
-        orNotFound,
-        orServiceUnavailable
+      changeConsumer: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) =>
+          readOne(payload).pipe(
+            Effect.flatMap((changes) => records.change(tenant, id, by, (settings) => revised(settings, changes))),
+            Effect.tap(protection.consumersChanged([id])),
+            orKeyTaken
+          )
+        ),
+
+      archiveConsumer: onRecord(archive),
+
+      listConsumerSessions: ({ params: { id }, query }) =>
+        forTenant((tenant) => sessions.list(tenant, id, query).pipe(orInvalidPage(query))),
+
+      endConsumerSessions: onRecord((tenant, id) => Effect.map(sessions.endAll(tenant, id), (ended) => ({ ended }))),
+
+      endConsumerSession: ({ params: { id, sessionId } }) => forTenant((tenant) => sessions.end(tenant, id, sessionId)),
+
+      restoreConsumer: onRecord((tenant, id, by) =>
+        consumers
+          .endSessionsOfArchived(tenant, id)
+          .pipe(Effect.andThen(records.restore(tenant, id, by)), Effect.tap(consumers.restored(id)), orKeyTaken)
       )
     })
   })
 )
 
+/** Makes the function that archives a consumer, ends its sessions and takes it out of all mechanisms. */
+const makeArchive = Effect.gen(function* () {
+  const records = yield* ConsumerRecords
+  const consumers = yield* Consumers
+  const places = yield* Places
+  const removal = yield* Effect.context<Places | Engine>()
+
+  /** Finds an archived consumer that still has places, because an earlier request was interrupted. */
+  const halfRemoved = Effect.fnUntraced(function* (tenant: Tenant, id: string, unknown: RecordNotFound) {
+    const standing = yield* places.standing(tenant, id, [])
+    return yield* standing.length === 0 ? unknown : records.findArchived(tenant, id)
+  })
+
+  return Effect.fnUntraced(function* (tenant: Tenant, id: string, by: string) {
+    const archived = yield* Effect.catchTag(records.archive(tenant, id, by), "RecordNotFound", (unknown) =>
+      halfRemoved(tenant, id, unknown)
+    )
+    yield* consumers.archived(tenant, id)
+    yield* removeConsumer(tenant, by, id)
+    return archived
+  }, Effect.provideContext(removal))
+})
+
 type Sent = typeof ConsumerSettings.Type
 type Changes = { readonly [K in keyof Settings]?: Settings[K] | null }
 
-/** What was sent, with addresses in the form in which they are kept; a 400 that names each phone number that no country has. */
+/**
+ * The changes that bodies ask for, with addresses in the form in which they are stored. Fails with a 400 that names
+ * each phone number that is not valid in any country.
+ */
 const readAll = Effect.fnUntraced(function* (
   body: { readonly [key: string]: unknown },
   rows: ReadonlyArray<{ readonly path: ReadonlyArray<string | number>; readonly sent: Sent }>
@@ -169,7 +131,10 @@ const readAll = Effect.fnUntraced(function* (
   return issues.length > 0 ? yield* invalidInput(issues.slice(0, issuesMax)) : changes
 })
 
-/** The settings with the changes made. What is required has a default. */
+/** The changes that a body for one consumer asks for. */
+const readOne = (sent: Sent) => Effect.map(readAll(sent, [{ path: [], sent }]), ([changes]) => changes!)
+
+/** The settings with the changes made. Every required setting has a default. */
 const revised = (settings: Partial<Settings>, changes: Changes): Settings =>
   withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
 
@@ -178,25 +143,20 @@ const upsertOf = (changes: Changes): Upsert => ({
   revise: (settings) => revised(settings, changes)
 })
 
-/** Turns rows of which it cannot be said whom they mean into a 400 that names each of them. */
-const orAmbiguous =
-  (payload: typeof ConsumerBatch.Type) =>
-  <A, E, R>(
-    effect: Effect.Effect<A, E | AmbiguousRows, R>
-  ): Effect.Effect<A, Exclude<E, AmbiguousRows> | ValidationError, R> =>
-    Effect.catchTag(effect as Effect.Effect<A, AmbiguousRows, R>, "AmbiguousRows", ({ rows }) =>
-      Effect.fail(
-        invalidInput(
-          rows.slice(0, issuesMax).map(({ index, sameAs }) =>
-            issueAt(payload, ["consumers", index], {
-              kind: "validation",
-              type: "picklist",
-              expected:
-                sameAs === undefined
-                  ? "externalId, email and phone of one consumer"
-                  : `another consumer than that of row ${sameAs}`
-            })
-          )
+/** Turns rows that do not identify one consumer each into a 400 that names each of them. */
+const orAmbiguous = (payload: typeof ConsumerBatch.Type) =>
+  answering({
+    AmbiguousRows: ({ rows }: AmbiguousRows) =>
+      invalidInput(
+        rows.slice(0, issuesMax).map(({ index, sameAs }) =>
+          issueAt(payload, ["consumers", index], {
+            kind: "validation",
+            type: "picklist",
+            expected:
+              sameAs === undefined
+                ? "externalId, email and phone of one consumer"
+                : `another consumer than row ${sameAs} names`
+          })
         )
       )
-    ) as Effect.Effect<A, Exclude<E, AmbiguousRows> | ValidationError, R>
+  })

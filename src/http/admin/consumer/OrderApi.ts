@@ -1,6 +1,4 @@
-/**
- * Orders on the Admin API: the contract (completions 4, "Orders").
- */
+/** Orders on the Admin API: the declaration (completions 4, "Orders"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"

@@ -1,9 +1,9 @@
 /**
- * Orders on the Admin API: what each operation does.
+ * The handlers of orders on the Admin API.
  *
- * A grant is completed when its order has been written but for the commit: whatever may be refused has been by then, so
- * that a grant is only used up by an order. If the process ends between the two, the grant is completed and the order is
- * not there: sent again, it finds the grant completed, which is no less good, and is written.
+ * A grant is completed after its order has been written and before the transaction commits. All refusals have happened
+ * by then, so only an order uses up a grant. If the process ends between the two, the grant is completed and the order
+ * is missing. When the caller repeats the request, it finds the grant completed, and the order is written.
  */
 import { Clock, Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -18,7 +18,7 @@ import {
 } from "../../../domain/consumer/Order.ts"
 import type { WrongStatus } from "../../../domain/mechanism/Refusals.ts"
 import type { OutOfStock } from "../../../domain/catalogue/Stock.ts"
-import { Engine, type EngineError } from "../../../engine/Engine.ts"
+import { Engine, type EngineError, type MechanismNotFound } from "../../../engine/Engine.ts"
 import {
   type Origin,
   type References,
@@ -26,20 +26,15 @@ import {
   UnknownReferences
 } from "../../../store/consumer/OrderOrigins.ts"
 import { type ExternalIdTaken, Orders } from "../../../store/consumer/Orders.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import {
-  Conflict,
-  type Issue,
-  type ServiceUnavailable,
-  StockConflict,
-  type ValidationError
-} from "../../errors/Errors.ts"
+import { answering } from "../../errors/Answering.ts"
+import { Conflict, type Issue, StockConflict, type ValidationError } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
-import { orAnswer, orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
+import { orAnswer } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { orBusy } from "../records/Answers.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant, onRecord } from "../records/Operations.ts"
 import type { ChangeOrder, CreateOrder } from "./OrderApi.ts"
 import { withChanges } from "../records/Payloads.ts"
 
@@ -51,8 +46,8 @@ export const OrderHandlers = HttpApiBuilder.group(
     const engine = yield* Engine
 
     /**
-     * What completes the consumer's place in the mechanism it ordered through, if it did through one. The mechanism is
-     * started at once, so that the order's transaction need not wait for that.
+     * Makes the effect that completes the consumer's place in the mechanism of the order, if the order names one. The
+     * mechanism is started at once, so that the order's transaction does not wait for the start.
      */
     const completion = Effect.fnUntraced(function* (
       tenant: Tenant,
@@ -61,60 +56,39 @@ export const OrderHandlers = HttpApiBuilder.group(
     ) {
       if (id === null || kind === null) return Effect.void
       const mechanism = { kind, id, tenant }
-      yield* orUnknown(engine.identity<OrderableKind>(mechanism))
+      yield* engine.identity<OrderableKind>(mechanism).pipe(orUnknown, orBusy)
       const grant = engine.send<OrderableKind>(mechanism, { _tag: "Complete", consumerId, by })
-      // Completing refuses nothing but the status of what is to be completed.
+      // Complete is refused only because of the place's status.
       return (grant as Effect.Effect<unknown, WrongStatus | EngineError>).pipe(
         Effect.catchTag("WrongStatus", (error) => orAnswer(kind)(Effect.fail(error))),
-        orUnknown
+        orUnknown,
+        orBusy
       )
     })
 
+    const create = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof CreateOrder.Type) {
+      const placedAt = yield* Clock.currentTimeMillis
+      const beyond = beyondAmounts({ total: payload.total ?? undefined, items: payload.items ?? [] })
+      const { origin, currencyCode } = yield* orders.originOf(tenant, payload).pipe(orInvalid(payload, beyond))
+      if (beyond.length > 0) return yield* invalidInput(beyond)
+      const settings = created({ ...defaults, status: "CREATED", currencyCode, placedAt }, payload)
+      yield* orders.refuseTaken(tenant, settings.externalId)
+      const complete =
+        settings.status === "CANCELLED" ? Effect.void : yield* completion(tenant, by, origin).pipe(orInvalid(payload))
+      return yield* orders.create(tenant, by, origin, settings, complete).pipe(orInvalid(payload))
+    })
+
     return handlers.handleAll({
-      createOrder: Effect.fnUntraced(
-        function* ({ payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          const placedAt = yield* Clock.currentTimeMillis
-          const beyond = beyondAmounts({ total: payload.total ?? undefined, items: payload.items ?? [] })
-          const { origin, currencyCode } = yield* orders.originOf(tenant, payload).pipe(orInvalid(payload, beyond))
-          if (beyond.length > 0) return yield* invalidInput(beyond)
-          const settings = created({ ...defaults, status: "CREATED", currencyCode, placedAt }, payload)
-          yield* orders.refuseTaken(tenant, settings.externalId)
-          const complete =
-            settings.status === "CANCELLED"
-              ? Effect.void
-              : yield* completion(tenant, by, origin).pipe(orInvalid(payload))
-          return yield* orders.create(tenant, by, origin, settings, complete).pipe(orInvalid(payload))
-        },
-        orTaken,
-        orOutOfStock,
-        orServiceUnavailable
-      ),
+      createOrder: ({ payload }) => forTenant((tenant, by) => create(tenant, by, payload).pipe(orTaken, orOutOfStock)),
 
-      listOrders: Effect.fnUntraced(function* ({ query }) {
-        const { tenant } = yield* CurrentTenant
-        return yield* orders.list(tenant, query, query).pipe(orInvalidPage(query))
-      }, orServiceUnavailable),
+      listOrders: ({ query }) => forTenant((tenant) => orders.list(tenant, query, query).pipe(orInvalidPage(query))),
 
-      getOrder: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* orders.find(tenant, id)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      getOrder: onRecord((tenant, id) => orders.find(tenant, id)),
 
-      changeOrder: Effect.fnUntraced(
-        function* ({ params: { id }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* orders.change(tenant, id, by, (settings) => changed(settings, payload))
-        },
-        orTaken,
-        orOutOfStock,
-        orNotFound,
-        orServiceUnavailable
-      )
+      changeOrder: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) =>
+          orders.change(tenant, id, by, (settings) => changed(settings, payload)).pipe(orTaken, orOutOfStock)
+        )
     })
   })
 )
@@ -123,14 +97,14 @@ const defaults = { items: [] }
 
 /** The settings with the changes made. */
 const revised = (settings: Settings, changes: typeof ChangeOrder.Type): Settings =>
-  // What is there already has every required setting.
+  // The stored order has every required setting.
   withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
 
-/** The settings of a new order: what is said, and else what is given; null says nothing. */
+/** The settings of a new order: those of the body, else the given ones. Null in the body counts as absent. */
 const created = (given: Settings, said: typeof CreateOrder.Type): Settings =>
   withChanges<Settings>(given, said, Settings.fields, given) as Settings
 
-/** The order with the changes made, if it may become so. */
+/** The order with the changes made, if its status allows them. */
 const changed = (
   settings: Settings,
   changes: typeof ChangeOrder.Type
@@ -143,7 +117,7 @@ const changed = (
   return Result.fail(new Conflict({ error, code: "ORDER_STATUS" }))
 }
 
-/** The issue of an order that costs more than can be said; none as a rule. */
+/** The issue of an order whose sum is larger than an amount can be. */
 const beyondAmounts = (order: Priced): ReadonlyArray<Issue> =>
   isBeyondAmounts(order)
     ? [
@@ -155,44 +129,39 @@ const beyondAmounts = (order: Priced): ReadonlyArray<Issue> =>
       ]
     : []
 
-/** Turns names of what is not there into a 400 with an issue for each, and whatever else is wrong. */
-const orInvalid =
-  (named: References, others: ReadonlyArray<Issue> = []) =>
-  <A, E, R>(
-    effect: Effect.Effect<A, E | UnknownReferences, R>
-  ): Effect.Effect<A, Exclude<E, UnknownReferences> | ValidationError, R> =>
-    Effect.catchTag(effect as Effect.Effect<A, UnknownReferences, R>, "UnknownReferences", ({ problems }) => {
-      const { consumerId, experienceId, sequenceId, distributionId } = named
+/** Turns names of records that do not exist into a 400 with an issue for each of them and for the others. */
+const orInvalid = (
+  { consumerId, experienceId, sequenceId, distributionId }: References,
+  others: ReadonlyArray<Issue> = []
+) =>
+  answering({
+    UnknownReferences: ({ problems }: UnknownReferences) => {
       const shown = { consumerId, experienceId, sequenceId, distributionId }
       const issues = problems.map(({ field, expected }) =>
         issueAt(shown, field, { kind: "validation", type: "picklist", expected })
       )
-      return Effect.fail(invalidInput([...others, ...issues]))
-    }) as Effect.Effect<A, Exclude<E, UnknownReferences> | ValidationError, R>
-
-/** Turns a mechanism that is archived in this moment into what an order must not name, and an engine that is busy into a 503. */
-const orUnknown = <A, E, R>(effect: Effect.Effect<A, E | EngineError, R>) =>
-  Effect.catchTag(effect as Effect.Effect<A, EngineError, R>, "MechanismNotFound", () =>
-    Effect.fail(new UnknownReferences({ problems: [unknownDistribution] }))
-  ).pipe(orBusy) as Effect.Effect<A, Exclude<E, EngineError> | UnknownReferences | ServiceUnavailable, R>
-
-/** Turns a variant of which too little is left into a 409 that names it. */
-const orOutOfStock = <A, E, R>(
-  effect: Effect.Effect<A, E | OutOfStock, R>
-): Effect.Effect<A, Exclude<E, OutOfStock> | StockConflict, R> =>
-  Effect.catchTag(
-    effect as Effect.Effect<A, OutOfStock, R>,
-    "OutOfStock",
-    ({ productVariantId, requested, available }) => {
-      const error = `Variant ${productVariantId} is out of stock: units asked for ${requested}, units left ${available}`
-      return Effect.fail(new StockConflict({ error, code: "OUT_OF_STOCK", productVariantId, available }))
+      return invalidInput([...others, ...issues])
     }
-  ) as Effect.Effect<A, Exclude<E, OutOfStock> | StockConflict, R>
+  })
 
-/** Turns an external id that is taken into a 409. */
-const orTaken = <A, E, R>(
-  effect: Effect.Effect<A, E | ExternalIdTaken, R>
-): Effect.Effect<A, Exclude<E, ExternalIdTaken> | Conflict, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, ExternalIdTaken, R>, "ExternalIdTaken", () =>
-    Effect.fail(new Conflict({ error: "Another order has this externalId", code: "EXTERNAL_ID_TAKEN" }))
-  ) as Effect.Effect<A, Exclude<E, ExternalIdTaken> | Conflict, R>
+/** Turns a mechanism that has just been archived into a reference that does not exist. */
+const orUnknown = answering({
+  MechanismNotFound: (_: MechanismNotFound) => new UnknownReferences({ problems: [unknownDistribution] })
+})
+
+/** Turns a variant with too few units left into a 409 that names it. */
+const orOutOfStock = answering({
+  OutOfStock: ({ productVariantId, requested, available }: OutOfStock) =>
+    new StockConflict({
+      error: `Variant ${productVariantId} is out of stock: units asked for ${requested}, units left ${available}`,
+      code: "OUT_OF_STOCK",
+      productVariantId,
+      available
+    })
+})
+
+/** Turns an external id that another order has into a 409. */
+const orTaken = answering({
+  ExternalIdTaken: (_: ExternalIdTaken) =>
+    new Conflict({ error: "Another order has this externalId", code: "EXTERNAL_ID_TAKEN" })
+})

@@ -1,10 +1,10 @@
-/** Draws on the Admin API: the contract (interface document 2.8; completions 4, "draw"). */
+/** Draws on the Admin API: the declaration (interface document 2.8; completions 4, "draw"). */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { Configuration } from "../../../domain/draw/Draw.ts"
 import { mechanismGroup, schemasOf } from "../mechanism/MechanismApi.ts"
 
-/** What becomes known of a draw as it goes on; null before. */
+/** The facts that a draw publishes as it goes on; null before. */
 export const publishedFields = {
   seedCommitment: Schema.String.annotate({
     description: "SHA-256 of the seed that decides the draw; the seed itself is published with the proof."

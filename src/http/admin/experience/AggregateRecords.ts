@@ -1,4 +1,4 @@
-/** Experiences and sequences as the Admin API shows them: with what they offer, and with everything below them. */
+/** Experiences and sequences as the Admin API shows them, with their products and mechanisms. */
 import { Schema } from "effect"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
@@ -12,7 +12,7 @@ import { kindOfField, type SequenceWithMechanisms } from "./SequenceAggregateApi
 
 type Sequence = typeof SequenceWithMechanisms.Type
 
-/** The experience's record with everything below it. */
+/** The experience's record with its products, sequences and mechanisms. */
 export const experienceAggregate = ({ experience, products, sequences }: Stored): typeof ExperienceAggregate.Type => ({
   ...experience,
   products,
@@ -29,7 +29,7 @@ export const sequenceAggregate = ({ sequence, mechanisms }: StoredSequence): Seq
   return { ...sequence, ...(Object.fromEntries(held) as Omit<Sequence, keyof typeof sequence>) }
 }
 
-/** The configuration a mechanism has, as its record tells. */
+/** The configuration of a mechanism, decoded from its record. */
 export const configurationOf = ({ configuration }: StoredMechanism, kind: Kind) =>
   Schema.decodeUnknownSync((kinds[kind] as KindOfMechanism<Kind>).Configuration)(configuration)
 

@@ -1,6 +1,6 @@
 /**
- * An experience with everything below it, in one body: what creates it, and what it is shown as (interface document 2.6 to
- * 2.8; completions 4, "Create").
+ * An experience with its products, sequences and mechanisms in one body: the schemas that create it and show it
+ * (interface document 2.6 to 2.8; completions 4, "Create").
  */
 import { Schema } from "effect"
 import { Experience, Settings } from "../../../domain/experience/Experience.ts"
@@ -14,12 +14,12 @@ import { AccessCode } from "../../../domain/experience/Sequence.ts"
 import { createFields } from "../records/Payloads.ts"
 import { CreateSequenceWithin, heldTogether, SequenceWithMechanisms } from "./SequenceAggregateApi.ts"
 
-/** Sequences that can be created with an experience. */
+/** Sequences that one request can create with an experience. */
 export const sequencesMax = 50
 
 const SequencesWithin = Schema.Array(CreateSequenceWithin).check(Schema.isMaxLength(sequencesMax), heldTogether)
 
-/** What an experience offers, as a body names it. */
+/** The products of an experience in a body. */
 export const offeredProducts = Schema.optionalKey(
   Schema.NullOr(
     Schema.Array(OfferedProduct)
@@ -28,7 +28,7 @@ export const offeredProducts = Schema.optionalKey(
   )
 )
 
-/** The body's access code of an experience. */
+/** The access code of an experience in a body. */
 export const experienceAccessCode = Schema.optionalKey(
   Schema.NullOr(
     AccessCode.annotate({
@@ -46,13 +46,13 @@ export const CreateExperience = Schema.Struct({
   sequences: Schema.optionalKey(Schema.NullOr(SequencesWithin))
 }).annotate({ identifier: "CreateExperience" })
 
-/** An experience in a list, with what it offers by name alone. */
+/** An experience in a list, with the names of its products. */
 export const ListedExperience = Schema.Struct({
   ...Experience.fields,
   products: Schema.Array(ExperienceProductRef)
 }).annotate({ identifier: "ListedExperience" })
 
-/** An experience with what it offers and its sequences, higher priority first. */
+/** An experience with its products and its sequences, higher priority first. */
 export const ExperienceAggregate = Schema.Struct({
   ...Experience.fields,
   products: Schema.Array(ExperienceProduct),

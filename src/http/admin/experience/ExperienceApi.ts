@@ -1,6 +1,4 @@
-/**
- * Experiences on the Admin API: the contract (completions 4, "Experiences").
- */
+/** Experiences on the Admin API: the declaration (completions 4, "Experiences"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Settings } from "../../../domain/experience/Experience.ts"
@@ -126,6 +124,7 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
   .annotateMerge(
     OpenApi.annotations({
       title: "Experiences",
-      description: "A release: what it is called and how it looks. Its sequences say for whom, its mechanisms how."
+      description:
+        "A release: what it is called and how it looks. Its sequences say which consumers it is for, its mechanisms how they take part."
     })
   ) {}

@@ -1,6 +1,6 @@
 /**
- * What the bodies that create and change experiences come to: all that is wrong with one, each by its path, or what is to
- * be made of it.
+ * The bodies that create and change experiences. The functions here return what a body leads to, or every issue of the
+ * body with its path.
  */
 import { Result, Schema } from "effect"
 import { isWindowEmpty, Settings } from "../../../domain/experience/Experience.ts"
@@ -25,12 +25,12 @@ import { CreateExperience } from "./ExperienceAggregateApi.ts"
 type CreateBody = typeof CreateExperience.Type
 type ChangeBody = typeof ChangeExperience.Type
 
-/** An experience that is to come into being with everything below it. */
-export interface NewWhole extends NewExperience {
+/** An experience that is to be created with its sequences and mechanisms. */
+export interface NewAggregate extends NewExperience {
   readonly sequences: ReadonlyArray<NewSequence>
 }
 
-/** What a body that creates an experience names. */
+/** The records that a body names when it creates an experience. */
 export const namedIn = (body: CreateBody): NamedRecords => {
   const sequences = body.sequences ?? []
   const named = [namedProducts(body), ...sequences.map(namedInSequence)]
@@ -41,18 +41,18 @@ export const namedIn = (body: CreateBody): NamedRecords => {
   }
 }
 
-/** What a body names of the catalogue as the experience's products. */
+/** The records of the catalogue that a body names as the experience's products. */
 export const namedProducts = ({ products }: Pick<CreateBody, "products">): NamedProducts => ({
   productIds: [...new Set((products ?? []).map(({ productId }) => productId))],
   variantIds: [...new Set((products ?? []).flatMap(({ productVariantId }) => productVariantId ?? []))]
 })
 
-/** What is to be made of a body that creates an experience, given what there is of what it names. */
-export const newWhole = (
+/** The experience that a body creates, given which of the records it names exist. */
+export const newAggregate = (
   body: CreateBody,
   defaults: RegionalDefaults,
   known: KnownRecords
-): Result.Result<NewWhole, ValidationError> => {
+): Result.Result<NewAggregate, ValidationError> => {
   const { settings, issues } = revised(defaults, body, defaults)
   const input = () => encodeCreation(body)
   const offers = offersOf(body.products ?? [])
@@ -60,7 +60,7 @@ export const newWhole = (
   const around = {
     surroundings: settings,
     products: known.products,
-    // Where nothing is offered by name, anything may be selected.
+    // Without named products, consumers may select any variant.
     notOffered: (variantIds: ReadonlyArray<string>) =>
       offers.length === 0 ? new Set<string>() : notOffered(offers, variantIds, known.variants)
   }
@@ -78,7 +78,7 @@ export const newWhole = (
     : Result.succeed({ settings, accessCode: body.accessCode ?? null, offers, sequences })
 }
 
-/** What an experience is changed to by a body. */
+/** The experience that a body changes another one to. */
 export const changed = (
   before: Settings,
   body: ChangeBody,
@@ -93,9 +93,9 @@ export const changed = (
     : Result.succeed({ settings, offers })
 }
 
-/** The settings with the changes made, and what makes no sense in them. */
+/** The settings with the changes made, and the issues between them. */
 const revised = (settings: Partial<Settings>, changes: CreateBody | ChangeBody, defaults: RegionalDefaults) => {
-  // Every required setting is in the payload of a creation, in the defaults, or in what is there already.
+  // Every required setting is in the body of a creation, in the defaults, or stored already.
   const next = withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
   const problems = isWindowEmpty(next) ? [{ field: "closeAt", message: "closeAt must be after openAt" }] : []
   return { settings: next, issues: [...problemIssues(problems, next)] }
@@ -103,7 +103,7 @@ const revised = (settings: Partial<Settings>, changes: CreateBody | ChangeBody, 
 
 const unknown = { kind: "validation", type: "picklist" } as const
 
-/** What is offered that the tenant does not have, or twice. */
+/** An issue for each product that the tenant does not have, or that the body names twice. */
 const productIssues = (
   offers: ReadonlyArray<Offer>,
   known: KnownProducts,
@@ -127,6 +127,6 @@ const productIssues = (
 
 type Input = { readonly [name: string]: unknown }
 
-/** The bodies as they were sent, but for fields that nobody knows. */
+/** The bodies as they were sent, without unknown fields. */
 const encodeCreation = Schema.encodeSync(CreateExperience) as (body: CreateBody) => Input
 const encodeChange: (body: ChangeBody) => Input = Schema.encodeSync(ChangeExperience)

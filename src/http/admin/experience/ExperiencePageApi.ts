@@ -1,6 +1,4 @@
-/**
- * Experience pages on the Admin API: the contract (interface document 2.1 to 2.4 and 4.1; completions 4).
- */
+/** Experience pages on the Admin API: the declaration (interface document 2.1 to 2.4 and 4.1; completions 4). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { nodeLevelsMax, nodesMax } from "../../../domain/experience/creative/EmailNode.ts"
@@ -14,7 +12,7 @@ import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/List
 import { changeFields, createFields } from "../records/Payloads.ts"
 import { archivedQuery, restores } from "../records/Restoring.ts"
 
-/** The placeholders with what they stand for. */
+/** The placeholders and their meanings. */
 const placeholderList = Object.entries(placeholders)
   .map(([name, meaning]) => `\`${name}\` (${meaning})`)
   .join(", ")

@@ -1,16 +1,14 @@
-/**
- * Experience pages on the Admin API: what each operation does.
- */
+/** The handlers of experience pages on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/experience/ExperiencePage.ts"
 import { ExperiencePages, type SlugTaken } from "../../../store/experience/ExperiencePages.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { answering } from "../../errors/Answering.ts"
 import { Conflict } from "../../errors/Errors.ts"
-import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { AdminApi } from "../Api.ts"
 import type { ChangeExperiencePage, CreateExperiencePage } from "./ExperiencePageApi.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant, onRecord } from "../records/Operations.ts"
 import { withChanges } from "../records/Payloads.ts"
 import { orArchived } from "../records/Restoring.ts"
 
@@ -21,93 +19,42 @@ export const ExperiencePageHandlers = HttpApiBuilder.group(
     const pages = yield* ExperiencePages
 
     return handlers.handleAll({
-      createExperiencePage: Effect.fnUntraced(
-        function* ({ payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          const status = payload.status ?? "DRAFT"
-          return yield* pages.create(tenant, by, payload.experienceId, revised({}, payload), status)
-        },
-        orSlugTaken,
-        orNotFound,
-        orServiceUnavailable
-      ),
+      createExperiencePage: ({ payload }) =>
+        forTenant((tenant, by) =>
+          pages
+            .create(tenant, by, payload.experienceId, revised({}, payload), payload.status ?? "DRAFT")
+            .pipe(orSlugTaken)
+        ),
 
-      listExperiencePages: Effect.fnUntraced(function* ({ query }) {
-        const { tenant } = yield* CurrentTenant
-        return yield* pages.list(tenant, query, query).pipe(orInvalidPage(query))
-      }, orServiceUnavailable),
+      listExperiencePages: ({ query }) =>
+        forTenant((tenant) => pages.list(tenant, query, query).pipe(orInvalidPage(query))),
 
-      getExperiencePage: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* pages.find(tenant, id)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      getExperiencePage: onRecord((tenant, id) => pages.find(tenant, id)),
 
-      changeExperiencePage: Effect.fnUntraced(
-        function* ({ params: { id }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* pages.change(tenant, id, by, (settings) => revised(settings, payload))
-        },
-        orSlugTaken,
-        orNotFound,
-        orServiceUnavailable
-      ),
+      changeExperiencePage: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) =>
+          pages.change(tenant, id, by, (settings) => revised(settings, payload)).pipe(orSlugTaken)
+        ),
 
-      archiveExperiencePage: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* pages.archive(tenant, id, by)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      archiveExperiencePage: onRecord((tenant, id, by) => pages.archive(tenant, id, by)),
 
-      restoreExperiencePage: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* pages.restore(tenant, id, by)
-        },
-        orArchived,
-        orSlugTaken,
-        orNotFound,
-        orServiceUnavailable
-      ),
+      restoreExperiencePage: onRecord((tenant, id, by) => pages.restore(tenant, id, by).pipe(orArchived, orSlugTaken)),
 
-      publishExperiencePage: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* pages.publish(tenant, id, by)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      publishExperiencePage: onRecord((tenant, id, by) => pages.publish(tenant, id, by)),
 
-      unpublishExperiencePage: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          return yield* pages.unpublish(tenant, id, by)
-        },
-        orNotFound,
-        orServiceUnavailable
-      )
+      unpublishExperiencePage: onRecord((tenant, id, by) => pages.unpublish(tenant, id, by))
     })
   })
 )
 
-/** The settings with the changes made. Every required one is in the payload of a creation, or in what is there already. */
+/** The settings with the changes made. Every required setting is in the body of a creation, or stored already. */
 const revised = (
   settings: Partial<Settings>,
   changes: typeof CreateExperiencePage.Type | typeof ChangeExperiencePage.Type
 ): Settings => withChanges<Settings>(settings, changes, Settings.fields, {}) as Settings
 
 /** Turns a slug that another page has into a 409. */
-function orSlugTaken<A, E, R>(
-  effect: Effect.Effect<A, E | SlugTaken, R>
-): Effect.Effect<A, Exclude<E, SlugTaken> | Conflict, R> {
-  return Effect.catchTag(effect as Effect.Effect<A, SlugTaken, R>, "SlugTaken", () =>
-    Effect.fail(new Conflict({ error: "Another page of the experience has this slug", code: "SLUG_TAKEN" }))
-  ) as Effect.Effect<A, Exclude<E, SlugTaken> | Conflict, R>
-}
+const orSlugTaken = answering({
+  SlugTaken: (_: SlugTaken) =>
+    new Conflict({ error: "Another page of the experience has this slug", code: "SLUG_TAKEN" })
+})

@@ -1,9 +1,8 @@
-/**
- * Experiences on the Admin API: what each operation does.
- */
+/** The handlers of experiences on the Admin API. */
 import { Clock, Effect, type Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Protection } from "../../../auth/sessions/Protection.ts"
+import type { Experience } from "../../../domain/experience/Experience.ts"
 import { windowOf } from "../../../domain/experience/ExperienceWindow.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { archiveWithMechanisms } from "../../../engine/lifecycle/Archiving.ts"
@@ -20,14 +19,15 @@ import {
   type NamedRecords,
   ExperienceAggregates
 } from "../../../store/experience/ExperienceAggregates.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
+import type { Page } from "../../../store/records/Pagination.ts"
 import { Conflict, type ValidationError } from "../../errors/Errors.ts"
-import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
-import { orBusy } from "../records/Answers.ts"
 import { AdminApi } from "../Api.ts"
 import { copyOf, isTooLarge, namedBy } from "../mechanism/Duplication.ts"
-import { changed, namedIn, namedProducts, newWhole, type NewWhole } from "./ExperienceBodies.ts"
+import type { CreateExperience } from "./ExperienceAggregateApi.ts"
+import type { ChangeExperience, DuplicateExperience } from "./ExperienceApi.ts"
+import { changed, namedIn, namedProducts, newAggregate, type NewAggregate } from "./ExperienceBodies.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant, onRecord } from "../records/Operations.ts"
 import { experienceAggregate } from "./AggregateRecords.ts"
 
 export const ExperienceHandlers = HttpApiBuilder.group(
@@ -35,126 +35,128 @@ export const ExperienceHandlers = HttpApiBuilder.group(
   "experiences",
   Effect.fnUntraced(function* (handlers) {
     const experiences = yield* Experiences
-    const wholes = yield* ExperienceAggregates
+    const aggregates = yield* ExperienceAggregates
     const products = yield* ExperienceProducts
-    const creation = yield* Creation
-    const protection = yield* Protection
-    const engine = yield* Engine
-    const invalidations = yield* Invalidations
-    const telling = yield* Effect.context<Engine | ExperienceWindows | NoticeSchedule>()
+    const { create, duplicate } = yield* makeCreation
+    const change = yield* makeChange
+    const archive = yield* makeArchive
 
-    /** Makes an experience with everything below it, and answers it. */
-    const make = Effect.fnUntraced(function* (
-      tenant: Tenant,
-      by: string,
-      named: NamedRecords,
-      judge: (known: KnownRecords) => Result.Result<NewWhole, ValidationError>
-    ) {
-      const { experienceId, sequenceIds } = yield* creation.together(tenant, by, (bring) =>
-        wholes.create(tenant, by, named, judge, ({ settings, sequences }, made) =>
-          bring(
-            sequences.flatMap(({ mechanisms }, index) =>
-              mechanisms.map((mechanism) => ({
-                ...mechanism,
-                experienceId: made.experienceId,
-                sequenceId: made.sequenceIds[index]!,
-                experienceWindow: windowOf(settings, 0)
-              }))
-            )
-          )
-        )
-      )
-      yield* protection.changed(...sequenceIds)
-      return experienceAggregate(yield* wholes.find(tenant, experienceId))
+    const withProducts = Effect.fnUntraced(function* ({ data, pageInfo }: Page<Experience>) {
+      const named = yield* products.named(data.map(({ id }) => id))
+      const offers = Map.groupBy(named, ({ experienceId }) => experienceId)
+      return { data: data.map((one) => ({ ...one, products: offers.get(one.id) ?? [] })), pageInfo }
     })
 
+    const find = (tenant: Tenant, id: string) => Effect.map(aggregates.find(tenant, id), experienceAggregate)
+
     return handlers.handleAll({
-      createExperience: Effect.fnUntraced(
-        function* ({ payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          const defaults = yield* experiences.defaults(tenant)
-          return yield* make(tenant, by, namedIn(payload), (known) => newWhole(payload, defaults, known))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
-
-      listExperiences: Effect.fnUntraced(function* ({ query }) {
-        const { tenant } = yield* CurrentTenant
-        const { data, pageInfo } = yield* experiences.list(tenant, query).pipe(orInvalidPage(query))
-        const named = yield* products.named(data.map(({ id }) => id))
-        const offers = Map.groupBy(named, ({ experienceId }) => experienceId)
-        return { data: data.map((one) => ({ ...one, products: offers.get(one.id) ?? [] })), pageInfo }
-      }, orServiceUnavailable),
-
-      getExperience: Effect.fnUntraced(
-        function* ({ params }) {
-          const { tenant } = yield* CurrentTenant
-          return experienceAggregate(yield* wholes.find(tenant, params.id))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
-
-      changeExperience: Effect.fnUntraced(
-        function* ({ params: { id }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          const defaults = yield* experiences.defaults(tenant)
-          yield* wholes.change(
-            tenant,
-            id,
-            by,
-            namedProducts(payload),
-            (before, known) => changed(before, payload, defaults, known),
-            payload.accessCode
-          )
-          if (payload.accessCode !== undefined) yield* protection.changed(...(yield* wholes.sequenceIds(tenant, id)))
-          // Consumers may select what is offered from now on, and nothing else.
-          if (payload.products !== undefined) yield* invalidations.settled
-          yield* tellMechanisms(tenant, by, id)
-          return experienceAggregate(yield* wholes.find(tenant, id))
-        },
-        orNotFound,
-        orBusy,
-        Effect.provideContext(telling)
-      ),
-
-      duplicateExperience: Effect.fnUntraced(
-        function* ({ params: { id }, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          const original = yield* wholes.find(tenant, id)
-          if (isTooLarge(original)) return yield* tooLarge
-          const own = yield* experiences.settings(tenant, id)
-          const now = yield* Clock.currentTimeMillis
-          return yield* make(tenant, by, namedBy(original), (known) => copyOf(original, own, payload ?? {}, now, known))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
-
-      archiveExperience: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          const before = yield* wholes.find(tenant, id)
-          const archived = yield* archiveWithMechanisms(tenant, by, experiences.archive(tenant, id, by))
-          return experienceAggregate(yield* wholes.archived(tenant, archived, before))
-        },
-        orNotFound,
-        orBusy,
-        Effect.provideService(Engine, engine)
-      ),
-
-      restoreExperience: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          yield* experiences.restore(tenant, id, by)
-          return experienceAggregate(yield* wholes.find(tenant, id))
-        },
-        orNotFound,
-        orServiceUnavailable
+      createExperience: ({ payload }) => forTenant((tenant, by) => create(tenant, by, payload)),
+      listExperiences: ({ query }) =>
+        forTenant((tenant) => experiences.list(tenant, query).pipe(orInvalidPage(query), Effect.flatMap(withProducts))),
+      getExperience: onRecord(find),
+      changeExperience: ({ params: { id }, payload }) => forTenant((tenant, by) => change(tenant, id, by, payload)),
+      duplicateExperience: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) => duplicate(tenant, id, by, payload ?? {})),
+      archiveExperience: onRecord(archive),
+      restoreExperience: onRecord((tenant, id, by) =>
+        Effect.andThen(experiences.restore(tenant, id, by), find(tenant, id))
       )
     })
   })
 )
+
+/** Makes the functions that create an experience from a request, and as a copy of another one. */
+const makeCreation = Effect.gen(function* () {
+  const experiences = yield* Experiences
+  const aggregates = yield* ExperienceAggregates
+  const creation = yield* Creation
+  const protection = yield* Protection
+
+  /** Creates an experience with its sequences and mechanisms, and returns its record. */
+  const make = Effect.fnUntraced(function* (
+    tenant: Tenant,
+    by: string,
+    named: NamedRecords,
+    judge: (known: KnownRecords) => Result.Result<NewAggregate, ValidationError>
+  ) {
+    const { experienceId, sequenceIds } = yield* creation.together(tenant, by, (createMechanisms) =>
+      aggregates.create(tenant, by, named, judge, ({ settings, sequences }, made) =>
+        createMechanisms(
+          sequences.flatMap(({ mechanisms }, index) =>
+            mechanisms.map((mechanism) => ({
+              ...mechanism,
+              experienceId: made.experienceId,
+              sequenceId: made.sequenceIds[index]!,
+              experienceWindow: windowOf(settings, 0)
+            }))
+          )
+        )
+      )
+    )
+    yield* protection.changed(...sequenceIds)
+    return experienceAggregate(yield* aggregates.find(tenant, experienceId))
+  })
+
+  const create = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof CreateExperience.Type) {
+    const defaults = yield* experiences.defaults(tenant)
+    return yield* make(tenant, by, namedIn(payload), (known) => newAggregate(payload, defaults, known))
+  })
+
+  const duplicate = Effect.fnUntraced(function* (
+    tenant: Tenant,
+    id: string,
+    by: string,
+    payload: typeof DuplicateExperience.Type
+  ) {
+    const original = yield* aggregates.find(tenant, id)
+    if (isTooLarge(original)) return yield* tooLarge
+    const own = yield* experiences.settings(tenant, id)
+    const now = yield* Clock.currentTimeMillis
+    return yield* make(tenant, by, namedBy(original), (known) => copyOf(original, own, payload, now, known))
+  })
+
+  return { create, duplicate }
+})
+
+const makeChange = Effect.gen(function* () {
+  const experiences = yield* Experiences
+  const aggregates = yield* ExperienceAggregates
+  const protection = yield* Protection
+  const invalidations = yield* Invalidations
+  const telling = yield* Effect.context<Engine | ExperienceWindows | NoticeSchedule>()
+
+  return Effect.fnUntraced(function* (tenant: Tenant, id: string, by: string, payload: typeof ChangeExperience.Type) {
+    const defaults = yield* experiences.defaults(tenant)
+    yield* aggregates.change(
+      tenant,
+      id,
+      by,
+      namedProducts(payload),
+      (before, known) => changed(before, payload, defaults, known),
+      payload.accessCode
+    )
+    if (payload.accessCode !== undefined) yield* protection.changed(...(yield* aggregates.sequenceIds(tenant, id)))
+    // From now on consumers may select the named products only.
+    if (payload.products !== undefined) yield* invalidations.settled
+    yield* tellMechanisms(tenant, by, id)
+    return experienceAggregate(yield* aggregates.find(tenant, id))
+  }, Effect.provideContext(telling))
+})
+
+/** Makes the function that archives an experience with its sequences and mechanisms. */
+const makeArchive = Effect.gen(function* () {
+  const experiences = yield* Experiences
+  const aggregates = yield* ExperienceAggregates
+  const engine = yield* Engine
+
+  return Effect.fnUntraced(
+    function* (tenant: Tenant, id: string, by: string) {
+      const before = yield* aggregates.find(tenant, id)
+      const archived = yield* archiveWithMechanisms(tenant, by, experiences.archive(tenant, id, by))
+      return experienceAggregate(yield* aggregates.archived(tenant, archived, before))
+    },
+    Effect.provideService(Engine, engine)
+  )
+})
 
 const tooLarge = new Conflict({ error: "Experience is too large to be duplicated", code: "TOO_LARGE" })

@@ -1,5 +1,5 @@
 /**
- * A sequence with its mechanisms, in one body: what creates it, by itself or within an experience, and what it is shown as
+ * A sequence with its mechanisms in one body: the schemas that create it, alone or with its experience, and show it
  * (interface document 2.8; completions 4, "Create").
  */
 import { Schema } from "effect"
@@ -14,10 +14,10 @@ import { queueSchemas } from "../queue/QueueApi.ts"
 import { timedReleaseSchemas } from "../timedRelease/TimedReleaseApi.ts"
 import { waitlistSchemas } from "../waitlist/WaitlistApi.ts"
 
-/** Mechanisms that can be created in one body, in all of its sequences. */
+/** Mechanisms that one request can create, in all of its sequences together. */
 export const mechanismsMax = 200
 
-/** The fields of a sequence that hold its mechanisms; a waitlist stands alone, the others in lists. */
+/** The fields of a sequence that hold its mechanisms. A sequence has one waitlist and lists of the others. */
 export const kindOfField = {
   queues: "queue",
   draws: "draw",
@@ -28,7 +28,7 @@ export const kindOfField = {
 } as const satisfies { readonly [field: string]: Kind }
 export type MechanismField = keyof typeof kindOfField
 
-/** The body's access code of a sequence. */
+/** The access code of a sequence in a body. */
 export const sequenceAccessCode = Schema.optionalKey(
   Schema.NullOr(
     AccessCode.annotate({
@@ -41,7 +41,7 @@ export const sequenceAccessCode = Schema.optionalKey(
 const some = <S extends Schema.Constraint>(item: S) =>
   Schema.optionalKey(Schema.NullOr(Schema.Array(item).check(Schema.isMaxLength(mechanismsMax))))
 
-/** A sequence that is created with its experience, and the mechanisms that are created with it. */
+/** A sequence that is created with its experience, and its mechanisms. */
 export const CreateSequenceWithin = Schema.Struct({
   ...createFields(Settings.fields, ["name"]),
   accessCode: sequenceAccessCode,
@@ -55,7 +55,7 @@ export const CreateSequenceWithin = Schema.Struct({
 
 type Holder = { readonly [F in MechanismField]?: unknown }
 
-/** True if the sequences hold no more mechanisms than can be created in one body. */
+/** True if the sequences hold at most as many mechanisms as one request can create. */
 const isWithinMax = (sequences: ReadonlyArray<Holder>): boolean => {
   const held = sequences.flatMap((sequence) =>
     Object.keys(kindOfField).map((field) => sequence[field as MechanismField])
@@ -69,7 +69,7 @@ const tooMany = {
   toJsonSchema: () => ({})
 }
 
-/** Sequences that hold no more mechanisms together than can be created in one body. */
+/** Sequences that together hold at most as many mechanisms as one request can create. */
 export const heldTogether = Schema.makeFilter(isWithinMax, tooMany)
 
 /** The body of `POST /sequences`. */

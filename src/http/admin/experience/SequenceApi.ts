@@ -1,6 +1,4 @@
-/**
- * Sequences on the Admin API: the contract (completions 4, "Sequences").
- */
+/** Sequences on the Admin API: the declaration (completions 4, "Sequences"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
@@ -36,7 +34,7 @@ export class SequenceApi extends HttpApiGroup.make("sequences")
           "sequence, cancelled ones aside, gets a 409 `DISTRIBUTION_ORDER_LIMIT` there; places and grants it has already " +
           "stay its own. With the `productSelectionMode` `SYSTEM_ASSIGNED` one of the `sequenceProducts` is picked for " +
           "each consumer, by weight and always the same; a change of the products moves only those consumers whose product " +
-          "it takes away, or for whom it wins. Archived products are not picked, and none is where there are none."
+          "it takes away, or whose pick falls on a product that it adds. Archived products are not picked, and none is where there are none."
       })
     ),
     HttpApiEndpoint.get("listSequences", "/sequences", {

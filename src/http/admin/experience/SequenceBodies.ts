@@ -1,6 +1,6 @@
 /**
- * What the bodies that create and change sequences come to, the same whether one is created by itself or with its
- * experience: all that is wrong with one, each by its path, or what is to be made of it.
+ * The bodies that create and change sequences, alone or with their experience. The functions here return what a body
+ * leads to, or every issue of the body with its path.
  */
 import { Result, Schema } from "effect"
 import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
@@ -23,31 +23,31 @@ type Body = typeof CreateSequenceWithin.Type
 type ChangeBody = typeof ChangeSequence.Type
 type Path = ReadonlyArray<string | number>
 
-/** A sequence that is to come into being with its mechanisms. */
+/** A sequence that is to be created with its mechanisms. */
 export interface NewSequence extends NewRow {
   readonly mechanisms: ReadonlyArray<Pick<Configured, "kind" | "configuration">>
 }
 
-/** What there is where a sequence comes into being. */
+/** The context of a sequence that is created. */
 export interface Around {
   readonly surroundings: RegionalDefaults
-  /** The products that the tenant has, of those that the sequence names. */
+  /** Those of the sequence's products that the tenant has. */
   readonly products: ReadonlySet<string>
-  /** Those of the variants that its experience does not offer. */
+  /** Returns the variants that the experience does not offer. */
   readonly notOffered: (variantIds: ReadonlyArray<string>) => ReadonlySet<string>
 }
 
-/** A part of a body: the whole as it was sent, and the path that leads to the part. */
+/** A part of a body: the whole body as it was sent, and the path to the part. */
 export interface Part {
   readonly input: () => Input
   readonly at: Path
 }
 type Input = { readonly [name: string]: unknown }
 
-/** What holds where a sequence's settings are not said. */
+/** The defaults of a sequence's settings. */
 const defaults = { priority: 0 }
 
-/** What of the catalogue a body that creates a sequence names. */
+/** The records of the catalogue that a body names when it creates a sequence. */
 export const namedIn = ({ sequenceProducts, timedReleases }: Body): NamedProducts => ({
   productIds: productsNamed({ sequenceProducts }),
   variantIds: [...new Set((timedReleases ?? []).flatMap(({ variantIds }) => variantIds ?? []))]
@@ -60,7 +60,7 @@ export const productsNamed = ({
   readonly sequenceProducts?: Body["sequenceProducts"] | undefined
 }): ReadonlyArray<string> => [...new Set((sequenceProducts ?? []).map(({ productId }) => productId))]
 
-/** What is to be made of a part of a body, and all that is wrong with it. */
+/** The sequence that a part of a body creates, and every issue of the part. */
 export const sequenceIn = (
   body: Body,
   { input, at }: Part,
@@ -78,7 +78,7 @@ export const sequenceIn = (
   return { sequence: { settings: revised({}, body), accessCode: body.accessCode ?? null, mechanisms }, issues }
 }
 
-/** What is to be made of a body that creates a sequence by itself. */
+/** The sequence that a body creates in an existing experience. */
 export const newSequence = (
   body: typeof CreateSequence.Type,
   { notOffered, ...around }: Above
@@ -88,7 +88,7 @@ export const newSequence = (
   return issues.length > 0 ? refused(issues) : Result.succeed(sequence)
 }
 
-/** What a sequence is changed to by a body; products that it weighs already it may go on weighing. */
+/** The sequence that a body changes another one to. It may keep products that it names already. */
 export const changed = (
   before: Settings,
   body: ChangeBody,
@@ -101,12 +101,12 @@ export const changed = (
 
 /** The settings with the changes made. */
 const revised = (settings: Partial<Settings>, changes: Body | ChangeBody): Settings =>
-  // Every required setting is in the payload of a creation, in the defaults, or in what is there already.
+  // Every required setting is in the body of a creation, in the defaults, or stored already.
   withChanges<Settings>({ ...defaults, ...settings }, changes, Settings.fields, defaults) as Settings
 
 const refused = (issues: ReadonlyArray<Issue>) => Result.fail(invalidInput(issues.slice(0, issuesMax)))
 
-/** What is weighed that the tenant does not have, or twice, or in such a way that nothing can be picked. */
+/** An issue for each product that the tenant does not have or that is named twice, and for weights that are all 0. */
 const productIssues = (
   weighed: ReadonlyArray<SequenceProduct>,
   known: ReadonlySet<string>,
@@ -130,7 +130,7 @@ const productIssues = (
     : issues
 }
 
-/** The mechanisms of a sequence, each with the path that leads to it. */
+/** The mechanisms of a sequence, each with its path. */
 const mechanismsOf = (sequence: Body) =>
   Object.entries(kindOfField).flatMap(([field, kind]) => {
     const said = sequence[field as MechanismField] ?? []
@@ -138,6 +138,6 @@ const mechanismsOf = (sequence: Body) =>
     return Array.isArray(said) ? said.map((one, index) => at([field, index], one)) : [at([field], said)]
   })
 
-/** The bodies as they were sent, but for fields that nobody knows. */
+/** The bodies as they were sent, without unknown fields. */
 const encodeCreation = Schema.encodeSync(CreateSequence) as (body: typeof CreateSequence.Type) => Input
 const encodeChange: (body: ChangeBody) => Input = Schema.encodeSync(ChangeSequence)

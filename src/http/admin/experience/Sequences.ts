@@ -1,22 +1,19 @@
-/**
- * Sequences on the Admin API: what each operation does.
- */
+/** The handlers of sequences on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Protection } from "../../../auth/sessions/Protection.ts"
-import type { Sequence } from "../../../domain/experience/Sequence.ts"
+import type { Tenant } from "../../../domain/values/Ids.ts"
 import { archiveWithMechanisms } from "../../../engine/lifecycle/Archiving.ts"
 import { Creation } from "../../../engine/lifecycle/Creation.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { Sequences } from "../../../store/experience/Sequences.ts"
 import { SequenceAggregates } from "../../../store/experience/SequenceAggregates.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
-import { orBusy } from "../records/Answers.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant, onRecord } from "../records/Operations.ts"
 import { orArchived } from "../records/Restoring.ts"
 import { changed, namedIn, newSequence, productsNamed } from "./SequenceBodies.ts"
+import type { CreateSequence } from "./SequenceAggregateApi.ts"
 import { sequenceAggregate } from "./AggregateRecords.ts"
 
 export const SequenceHandlers = HttpApiBuilder.group(
@@ -24,91 +21,74 @@ export const SequenceHandlers = HttpApiBuilder.group(
   "sequences",
   Effect.fnUntraced(function* (handlers) {
     const sequences = yield* Sequences
-    const wholes = yield* SequenceAggregates
+    const aggregates = yield* SequenceAggregates
     const creation = yield* Creation
-    const engine = yield* Engine
+    const archive = yield* makeArchive
     const protection = yield* Protection
 
-    /** Answers only when no process lets in whom the sequence is not for. */
-    const protectedNow = ({ id }: Sequence) => protection.changed(id)
+    const find = (tenant: Tenant, id: string) => Effect.map(aggregates.find(tenant, id), sequenceAggregate)
+
+    const create = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof CreateSequence.Type) {
+      const { experienceId } = payload
+      const id = yield* creation.together(tenant, by, (createMechanisms) =>
+        aggregates.create(
+          tenant,
+          by,
+          experienceId,
+          namedIn(payload),
+          (above) => newSequence(payload, above),
+          ({ mechanisms }, made) =>
+            createMechanisms(mechanisms.map((mechanism) => ({ ...mechanism, experienceId, ...made })))
+        )
+      )
+      yield* protection.changed(id)
+      return yield* find(tenant, id)
+    })
 
     return handlers.handleAll({
-      createSequence: Effect.fnUntraced(
-        function* ({ payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          const { experienceId } = payload
-          const id = yield* creation.together(tenant, by, (bring) =>
-            wholes.create(
-              tenant,
-              by,
-              experienceId,
-              namedIn(payload),
-              (above) => newSequence(payload, above),
-              ({ mechanisms }, made) => bring(mechanisms.map((mechanism) => ({ ...mechanism, experienceId, ...made })))
-            )
-          )
-          yield* protection.changed(id)
-          return sequenceAggregate(yield* wholes.find(tenant, id))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      createSequence: ({ payload }) => forTenant((tenant, by) => create(tenant, by, payload)),
 
-      listSequences: Effect.fnUntraced(function* ({ query }) {
-        const { tenant } = yield* CurrentTenant
-        return yield* sequences.list(tenant, query, query).pipe(orInvalidPage(query))
-      }, orServiceUnavailable),
+      listSequences: ({ query }) =>
+        forTenant((tenant) => sequences.list(tenant, query, query).pipe(orInvalidPage(query))),
 
-      getSequence: Effect.fnUntraced(
-        function* ({ params }) {
-          const { tenant } = yield* CurrentTenant
-          return sequenceAggregate(yield* wholes.find(tenant, params.id))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      getSequence: onRecord(find),
 
-      changeSequence: Effect.fnUntraced(
-        function* ({ params, payload }) {
-          const { tenant, by } = yield* CurrentTenant
-          yield* wholes
+      changeSequence: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) =>
+          aggregates
             .change(
               tenant,
-              params.id,
+              id,
               by,
               productsNamed(payload),
               (before, products) => changed(before, payload, products),
               payload.accessCode
             )
-            .pipe(Effect.tap(protectedNow))
-          return sequenceAggregate(yield* wholes.find(tenant, params.id))
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+            .pipe(Effect.andThen(protection.changed(id)), Effect.andThen(find(tenant, id)))
+        ),
 
-      archiveSequence: Effect.fnUntraced(
-        function* ({ params }) {
-          const { tenant, by } = yield* CurrentTenant
-          const before = yield* wholes.find(tenant, params.id)
-          const archived = yield* archiveWithMechanisms(tenant, by, sequences.archive(tenant, params.id, by))
-          return sequenceAggregate(yield* wholes.archived(tenant, archived, before))
-        },
-        orNotFound,
-        orBusy,
-        Effect.provideService(Engine, engine)
-      ),
+      archiveSequence: onRecord(archive),
 
-      restoreSequence: Effect.fnUntraced(
-        function* ({ params: { id } }) {
-          const { tenant, by } = yield* CurrentTenant
-          yield* sequences.restore(tenant, id, by).pipe(Effect.tap(protectedNow))
-          return sequenceAggregate(yield* wholes.find(tenant, id))
-        },
-        orArchived,
-        orNotFound,
-        orServiceUnavailable
+      restoreSequence: onRecord((tenant, id, by) =>
+        sequences
+          .restore(tenant, id, by)
+          .pipe(orArchived, Effect.andThen(protection.changed(id)), Effect.andThen(find(tenant, id)))
       )
     })
   })
 )
+
+/** Makes the function that archives a sequence with its mechanisms. */
+const makeArchive = Effect.gen(function* () {
+  const sequences = yield* Sequences
+  const aggregates = yield* SequenceAggregates
+  const engine = yield* Engine
+  return Effect.fnUntraced(
+    function* (tenant: Tenant, id: string, by: string) {
+      const before = yield* aggregates.find(tenant, id)
+      const archived = yield* archiveWithMechanisms(tenant, by, sequences.archive(tenant, id, by))
+      return sequenceAggregate(yield* aggregates.archived(tenant, archived, before))
+    },
+    Effect.provideService(Engine, engine)
+  )
+})

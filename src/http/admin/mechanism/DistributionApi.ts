@@ -1,6 +1,6 @@
 /**
- * What happens in a mechanism, for an admin to watch: the contract (completions 4, "Live state"). "Distribution" is the
- * Admin API's word for a mechanism of any kind.
+ * The state and the history of mechanisms for admins: the declaration (completions 4, "Live state"). "Distribution" is
+ * the Admin API's word for a mechanism of any kind.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -27,7 +27,7 @@ import { LifeChange, watchOf } from "./WatchApi.ts"
 
 const count = Schema.Int
 
-/** What a mechanism's actor holds at this moment. */
+/** The counters of a mechanism's actor. */
 export const Live = Schema.Struct({
   counts: Schema.Record(Schema.String, count).annotate({ description: "Places by status." }),
   entriesPerMinute: count.annotate({ description: "Over the last 60 seconds." }),
@@ -35,7 +35,7 @@ export const Live = Schema.Struct({
   lastSequence: count.annotate({ description: "Of the last recorded event." }),
   node: Schema.NullOr(Schema.String).annotate({ description: "The process it runs in; null while it is parked." }),
   restarts: count.annotate({ description: "How often it was rebuilt after a failure." }),
-  parked: Schema.Boolean.annotate({ description: "True if it failed too often and stands still." })
+  parked: Schema.Boolean.annotate({ description: "True if it failed too often and does not run." })
 }).annotate({ identifier: "Live" })
 
 const Lifecycle = Schema.Literals(["scheduled", "open", "settling", "closed"])
@@ -52,7 +52,7 @@ const distributionOf = <const K extends Kind, F extends Schema.Struct.Fields>(
     live: Schema.NullOr(Live).annotate({ description: "Null only in lists, of what does not run in this process." })
   }).annotate({ identifier: `${name}Distribution` })
 
-/** A mechanism with what happens in it. */
+/** A mechanism with its live state. */
 export const Distribution = Schema.Union([
   distributionOf("queue", "Queue", queueSchemas.Record),
   distributionOf("draw", "Draw", drawSchemas.Record),
@@ -64,7 +64,7 @@ export const Distribution = Schema.Union([
   identifier: "Distribution"
 })
 
-/** What has happened in a mechanism's life, and where it stands since. */
+/** A change in a mechanism's lifecycle, and the state after it. */
 export const LifecycleEvent = Schema.Struct({
   change: LifeChange,
   lifecycle: Lifecycle,
@@ -73,7 +73,7 @@ export const LifecycleEvent = Schema.Struct({
   updatedBy: Schema.String
 }).annotate({ identifier: "LifecycleEvent" })
 
-/** One consumer's standing; further fields are the status's own. */
+/** One consumer's standing. Further fields depend on the status. */
 export const DistributionConsumer = Schema.StructWithRest(
   Schema.Struct({
     consumerId: Id,
@@ -96,7 +96,7 @@ export const HistoryEntry = Schema.Struct({
   data: Schema.Record(Schema.String, Schema.Unknown)
 }).annotate({ identifier: "HistoryEntry" })
 
-/** The statuses a place can have, of all kinds of mechanism. */
+/** The statuses of places in all kinds of mechanism. */
 const PlaceStatus = Schema.Literals([
   "QUEUED",
   "GRANTED",
@@ -184,7 +184,7 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
     }).annotateMerge(
       listAnnotations({
         summary: "List a mechanism's consumers",
-        description: "As last recorded. Beside its common fields each item has those of its status."
+        description: "As last recorded. Each item has the common fields and those of its status."
       })
     ),
     HttpApiEndpoint.get("listDistributionHistory", "/distributions/:id/history", {

@@ -1,6 +1,4 @@
-/**
- * What happens in a mechanism, for an admin to watch: what each operation does.
- */
+/** The handlers of distributions: the state and the history of mechanisms for admins. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { slotId } from "../../../domain/appointment/Appointment.ts"
@@ -20,7 +18,7 @@ import { kinds } from "./Kinds.ts"
 import * as Standings from "./Standings.ts"
 import { WatchedDistributions } from "./WatchedDistributions.ts"
 
-/** Mechanisms of a list that are asked at the same time. */
+/** Mechanisms of one list that are inspected at the same time. */
 const inspectionsAtOnce = 8
 
 export const DistributionHandlers = HttpApiBuilder.group(
@@ -51,7 +49,7 @@ export const DistributionHandlers = HttpApiBuilder.group(
         const mechanism = yield* current(tenant, id)
         return yield* asked(mechanism).pipe(
           Effect.catchTag("Parked", ({ restarts }) => parked(mechanism, restarts)),
-          // Archived in this moment.
+          // The mechanism has just been archived.
           Effect.catchTag("MechanismNotFound", () => notFound)
         )
       }, orBusy),
@@ -91,16 +89,16 @@ const withoutSecrets = (entry: HistoryEntry, secrets: ReadonlyArray<string>): Hi
   data: Object.fromEntries(Object.entries(entry.data).filter(([name]) => !secrets.includes(name)))
 })
 
-/** The status's own fields beside the common ones. */
+/** The fields of the status and the common fields. */
 const consumerOf = ({ fields, ...common }: ConsumerPlace) => ({ ...fields, ...common })
 
-/** The same of a booking, with its slot's name. */
+/** The same of a booking, with the name of its slot. */
 const withSlot = (appointmentId: string, place: ConsumerPlace) => ({
   slotId: slotId(appointmentId, Date.parse(place.fields["startTime"] as string)),
   ...consumerOf(place)
 })
 
-/** What bookings alone can be narrowed to. */
+/** The filters that only bookings have. */
 const bookingFilters = ["slotId", "confirmationCode"] as const
 
 const onlyOfAppointments = (

@@ -1,6 +1,4 @@
-/**
- * What a copy of an experience is made of: everything that was set, at times of its own, and nothing of what happened.
- */
+/** The copy of an experience. It has every setting of the original, with times of its own, and none of the events. */
 import { Result } from "effect"
 import { randomBytes } from "node:crypto"
 import type { Settings } from "../../../domain/experience/Experience.ts"
@@ -13,14 +11,14 @@ import type { ValidationError } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import type { DuplicateExperience } from "../experience/ExperienceApi.ts"
-import type { NewWhole } from "../experience/ExperienceBodies.ts"
+import type { NewAggregate } from "../experience/ExperienceBodies.ts"
 import { withChanges } from "../records/Payloads.ts"
 import { productsNamed } from "../experience/SequenceBodies.ts"
 import { sequencesMax } from "../experience/ExperienceAggregateApi.ts"
 import { mechanismsMax } from "../experience/SequenceAggregateApi.ts"
 import { configurationOf } from "../experience/AggregateRecords.ts"
 
-/** Whatever can be set that is an instant, of an experience and of mechanisms of all kinds. */
+/** Every setting that is an instant, of an experience and of mechanisms of all kinds. */
 const instants: ReadonlySet<string> = new Set([
   "openAt",
   "closeAt",
@@ -31,15 +29,15 @@ const instants: ReadonlySet<string> = new Set([
   "slotsUntil"
 ])
 
-/** The last instant there is text for. */
+/** The last instant that a timestamp can express. */
 const latest: Millis = 253_402_300_799_999
 
-/** True if the copy could not be created in one body. */
+/** True if one request could not create the copy. */
 export const isTooLarge = ({ sequences }: ExperienceAggregate): boolean =>
   sequences.length > sequencesMax ||
   sequences.reduce((count, { mechanisms }) => count + mechanisms.length, 0) > mechanismsMax
 
-/** What of the catalogue and of audiences the original names. */
+/** The records of the catalogue and the audiences that the original names. */
 export const namedBy = ({ products, sequences }: ExperienceAggregate): NamedRecords => ({
   productIds: [
     ...new Set([
@@ -51,14 +49,14 @@ export const namedBy = ({ products, sequences }: ExperienceAggregate): NamedReco
   audienceIds: [...new Set(sequences.flatMap(({ sequence }) => sequence.audienceId ?? []))]
 })
 
-/** The copy, if every time in it lies in the future. */
+/** The copy, or an issue for each time that is not in the future. */
 export const copyOf = (
   original: ExperienceAggregate,
   own: Settings,
   { name, shiftSeconds }: Partial<typeof DuplicateExperience.Type>,
   now: Millis,
   known: KnownRecords
-): Result.Result<NewWhole, ValidationError> => {
+): Result.Result<NewAggregate, ValidationError> => {
   const shift = (shiftSeconds ?? 0) * 1000
   const times: Array<Millis> = []
   const shifted = <A extends object>(settings: A): A =>
@@ -69,7 +67,7 @@ export const copyOf = (
         return [field, value + shift]
       })
     ) as A
-  const whole: NewWhole = {
+  const copy: NewAggregate = {
     settings: { ...shifted(own), name: name ?? copied(own.name) },
     accessCode: lost(original.experience.hasAccessCode),
     offers: original.products.filter(
@@ -96,23 +94,23 @@ export const copyOf = (
   const refused = (type: string, expected: string) =>
     Result.fail(invalidInput([issueAt({ shiftSeconds: sent }, "shiftSeconds", { kind: "validation", type, expected })]))
   if (sent < least) return refused("min_value", `>=${least}, or a time of the copy would have passed`)
-  return sent > most ? refused("max_value", `<=${most}`) : Result.succeed(whole)
+  return sent > most ? refused("max_value", `<=${most}`) : Result.succeed(copy)
 }
 
-/** The mechanisms with the oldest of the waitlists alone: former versions let a sequence have several. */
+/** The mechanisms with the oldest waitlist only. Former versions allowed a sequence several. */
 const withOneWaitlist = (mechanisms: ReadonlyArray<StoredMechanism>): ReadonlyArray<StoredMechanism> => {
   const waitlist = mechanisms.find(({ identity }) => identity.kind === "waitlist")
   return mechanisms.filter((mechanism) => mechanism.identity.kind !== "waitlist" || mechanism === waitlist)
 }
 
-/** The sequence with those of its products that are not archived. */
+/** The sequence without its archived products. */
 const withoutArchived = (sequence: Sequence, { products }: KnownRecords): Sequence => ({
   ...sequence,
   sequenceProducts: sequence.sequenceProducts.filter(({ productId }) => products.has(productId))
 })
 
-/** The name of a copy that is given none. */
+/** The name of a copy if the request gives none. */
 const copied = (name: string): string => `${name.slice(0, 193).replace(/[\uD800-\uDBFF]$/, "")} (copy)`
 
-/** An access code that nobody knows, in place of one that only its hash is known of. */
+/** A random access code. It replaces one that is stored as a hash only. */
 const lost = (hasAccessCode: boolean): string | null => (hasAccessCode ? randomBytes(32).toString("hex") : null)

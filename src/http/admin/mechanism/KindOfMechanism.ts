@@ -1,6 +1,6 @@
 /**
- * What is special about a kind of mechanism on the Admin API, and what follows from it for the settings of one: the same
- * whether it is created by itself, with its experience, or changed.
+ * What is special about a kind of mechanism on the Admin API, and the settings that follow from it. They are the same
+ * whether a mechanism is created alone, with its experience, or changed.
  */
 import type { Schema } from "effect"
 import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
@@ -15,21 +15,24 @@ import { withChanges } from "../records/Payloads.ts"
 export interface KindOfMechanism<K extends Kind> {
   readonly kind: K
   readonly Configuration: Schema.Codec<ConfigurationOf<K>, unknown>
-  /** What can be set: the fields of the configuration, as `schemasOf` gives them. */
+  /** The fields of the configuration that can be set, as `schemasOf` returns them. */
   readonly settings: Schema.Struct.Fields
-  /** The names of what it publishes (`Decider.published`), which its record shows beside the settings, or null. */
+  /**
+   * The names of the facts that the kind publishes (`Decider.publishedFacts`). Its record shows them after the
+   * settings, or null.
+   */
   readonly published?: ReadonlyArray<string>
-  /** What holds where an admin says nothing, beside what was said (completions 4); the time zone is filled in already. */
+  /** The values of settings that an admin leaves out, except the time zone (completions 4). */
   readonly defaults: (said: Partial<ConfigurationOf<K>>, around: RegionalDefaults) => Partial<ConfigurationOf<K>>
-  /** What makes no sense between settings that are each in range. */
+  /** The problems between settings that are each in range. */
   readonly problems: (configuration: ConfigurationOf<K>) => ReadonlyArray<Problem>
-  /** The variants it names in its setting `variantIds`, which its experience must offer. */
+  /** The variants in its setting `variantIds`. Its experience must offer them. */
   readonly variants?: (configuration: Partial<ConfigurationOf<K>>) => ReadonlyArray<string>
-  /** Fields of its recorded events that are not shown, given what it has published. */
+  /** The fields of its recorded events that are hidden, given the facts it has published. */
   readonly secrets?: (published: { readonly [name: string]: unknown }) => ReadonlyArray<string>
 }
 
-/** The configuration with the changes made, and with what holds where nothing is said. */
+/** The configuration with the changes made and the defaults filled in. */
 export const completed = <K extends Kind>(
   what: KindOfMechanism<K>,
   configuration: Partial<ConfigurationOf<K>>,
@@ -37,11 +40,11 @@ export const completed = <K extends Kind>(
   around: RegionalDefaults
 ): ConfigurationOf<K> => {
   const said = withChanges<object>(configuration, changes, what.settings, {}) as Partial<ConfigurationOf<K>>
-  // Every required setting is in the payload of a creation, in the defaults, or in what is there already.
+  // Every required setting is in the body of a creation, in the defaults, or stored already.
   return { timeZone: around.timeZone, ...what.defaults(said, around), ...said } as ConfigurationOf<K>
 }
 
-/** What is wrong with a configuration, given which variants its experience does not offer. */
+/** The issues of a configuration, given the variants that its experience does not offer. */
 export const issuesWith = <K extends Kind>(
   what: KindOfMechanism<K>,
   configuration: ConfigurationOf<K>,

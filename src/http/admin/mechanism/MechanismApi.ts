@@ -1,6 +1,6 @@
 /**
- * What the Admin API can do with mechanisms of any kind: the contract of the six operations that all of them share
- * (interface document 2.8; completions 4, "Mechanisms").
+ * The operations that mechanisms of all kinds have on the Admin API: the declaration (interface document 2.8;
+ * completions 4, "Mechanisms").
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
@@ -12,7 +12,7 @@ import { mechanismFields, settingsOf } from "./MechanismRecord.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
 import { archivedQuery } from "../records/Restoring.ts"
 
-/** How a kind is called, and what the description says of it. */
+/** The names of a kind, and its texts in the description. */
 export interface Words<Group extends string> {
   /** The group, and the path: `queues`, `timed-releases`. */
   readonly group: Group
@@ -22,15 +22,18 @@ export interface Words<Group extends string> {
   readonly aNoun: string
   /** In the names of schemas and operations: `Queue`, `TimedRelease`. */
   readonly name: string
-  /** What a creation needs to know: units and defaults. */
+  /** Units and defaults, for the operation that creates. */
   readonly creating: string
-  /** What cannot be changed, and when. */
+  /** The settings that cannot be changed, and when. */
   readonly changing: string
-  /** What ending does to those who are in it. */
+  /** What ending does to the consumers in it. */
   readonly ending: string
 }
 
-/** The schemas of a kind: what can be set, its record, and the bodies that create it, by itself or within a sequence, and change it. */
+/**
+ * The schemas of a kind: its settings, its record, and the bodies that create it, alone or within a sequence, and
+ * change it.
+ */
 export const schemasOf = <
   F extends Schema.Struct.Fields,
   const Required extends Exclude<keyof F, "experienceWindow"> & string
@@ -53,6 +56,13 @@ export const schemasOf = <
   }
 }
 
+/** The schemas that the endpoints of a kind use. */
+interface Schemas<Record, Create, Change> {
+  readonly Record: Record
+  readonly Create: Create
+  readonly Change: Change
+}
+
 /** The group of a kind, with the operations `create`, `list`, `get`, `change`, `archive` and `end`. */
 export const mechanismGroup = <
   const Group extends string,
@@ -60,13 +70,17 @@ export const mechanismGroup = <
   Create extends Schema.Top,
   Change extends Schema.Top
 >(
-  { group, noun, aNoun, name, creating, changing, ending }: Words<Group>,
-  schemas: { readonly Record: Record; readonly Create: Create; readonly Change: Change }
+  words: Words<Group>,
+  schemas: Schemas<Record, Create, Change>
+) => HttpApiGroup.make(words.group).add(...ofAll(words, schemas), ...ofOne(words, schemas))
+
+/** The operations `create` and `list`. */
+const ofAll = <const Group extends string, Record extends Schema.Top, Create extends Schema.Top>(
+  { group, noun, aNoun, name, creating }: Words<Group>,
+  schemas: Pick<Schemas<Record, Create, unknown>, "Record" | "Create">
 ) => {
   const path = `/${group}` as const
-  const one = `/${group}/:id` as const
-  const plural = `${name}s`
-  return HttpApiGroup.make(group).add(
+  return [
     HttpApiEndpoint.post("create", path, {
       payload: schemas.Create,
       success: schemas.Record.pipe(HttpApiSchema.status(201)),
@@ -85,12 +99,22 @@ export const mechanismGroup = <
       success: pageOf(schemas.Record).annotate({ identifier: `${name}Page` })
     }).annotateMerge(
       listAnnotations({
-        identifier: `list${plural}`,
+        identifier: `list${name}s`,
         summary: `List ${noun}s`,
         description:
           "All that are not archived, or with `archived=true` those that are. Sorted by `openAt`, those without one come first."
       })
-    ),
+    )
+  ] as const
+}
+
+/** The operations `get`, `change`, `archive` and `end`. */
+const ofOne = <const Group extends string, Record extends Schema.Top, Change extends Schema.Top>(
+  { group, aNoun, name, changing, ending }: Words<Group>,
+  schemas: Pick<Schemas<Record, unknown, Change>, "Record" | "Change">
+) => {
+  const one = `/${group}/:id` as const
+  return [
     HttpApiEndpoint.get("get", one, { params: { id: Id }, success: schemas.Record, error: NotFound }).annotateMerge(
       OpenApi.annotations({
         identifier: `get${name}`,
@@ -138,5 +162,5 @@ export const mechanismGroup = <
         description: `Closes it at once: ${ending} Ending what has ended changes nothing.`
       })
     )
-  )
+  ] as const
 }

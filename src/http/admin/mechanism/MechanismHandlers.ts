@@ -1,6 +1,6 @@
 /**
- * Mechanisms of any kind on the Admin API: what the six shared operations do. Records are read from their table;
- * whatever changes a mechanism goes through its actor.
+ * The handlers of the six operations that mechanisms of all kinds have on the Admin API. They read records from the
+ * table and send every change to the mechanism's actor.
  */
 import { Effect, Schema } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"
@@ -8,8 +8,9 @@ import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
 import type { AdminCommand, ConfigurationOf } from "../../../domain/mechanism/Mechanism.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Creation } from "../../../engine/lifecycle/Creation.ts"
-import { Engine, type EngineError, type Inspection } from "../../../engine/Engine.ts"
+import { Engine } from "../../../engine/Engine.ts"
 import { NoticeSchedule } from "../../../engine/lifecycle/NoticeSchedule.ts"
+import type { WaitlistExists } from "../../../store/experience/BelowSequence.ts"
 import { ExperienceProducts } from "../../../store/experience/ExperienceProducts.ts"
 import {
   type MechanismFilter,
@@ -18,51 +19,104 @@ import {
   type StoredMechanism
 } from "../../../store/mechanism/Mechanisms.ts"
 import type { PageQuery } from "../../../store/records/Pagination.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { answering } from "../../errors/Answering.ts"
 import { Conflict, NotFound } from "../../errors/Errors.ts"
 import { makeOneAtATime } from "../../server/OneAtATime.ts"
-import { labels, orAnswer, orNotFound, orServiceUnavailable, type Refusal } from "../../errors/Refusals.ts"
+import { labels, orAnswer } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { completed, issuesWith, type KindOfMechanism } from "./KindOfMechanism.ts"
 import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant, onRecord } from "../records/Operations.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
 
 /** The handlers of the operations that `mechanismGroup` declares. */
 export const makeHandlers = Effect.fnUntraced(function* <K extends Kind, Sent>(what: KindOfMechanism<K>) {
-  const creation = yield* Creation
-  const engine = yield* Engine
-  const mechanisms = yield* Mechanisms
-  const notices = yield* NoticeSchedule
-  const products = yield* ExperienceProducts
   const { kind } = what
-  const decode = Schema.decodeUnknownSync(what.Configuration)
-  const unknown = NotFound.of(labels[kind])
+  const creation = yield* Creation
+  const mechanisms = yield* Mechanisms
+  const { recordOf, stored, current } = yield* makeRecords<K, Sent>(what)
+  const revised = yield* makeRevised(what)
+  const sendAdmin = yield* makeSendAdmin(kind)
+  const change = yield* makeChange(what)
 
-  // A change says only what differs, and is completed from what is there: two at once must not undo each other.
+  // A change sends only what differs, and is completed with what is stored. Two at once must not undo each other.
   const oneAtATime = makeOneAtATime()
 
-  const recordOf = (mechanism: StoredMechanism): Sent =>
-    mechanismRecord(mechanism, decode(mechanism.configuration), mechanism.status, what) as Sent
+  return {
+    create: ({ payload }: { readonly payload: object & { readonly sequenceId: string } }) =>
+      forTenant((tenant, by) =>
+        creation
+          .create(tenant, by, {
+            kind,
+            sequenceId: payload.sequenceId,
+            configure: (parents) => revised({ tenant, experienceId: parents.experienceId }, {}, payload, parents)
+          })
+          .pipe(
+            orWaitlistExists,
+            Effect.flatMap((id) => stored(tenant, id)),
+            Effect.map(recordOf)
+          )
+      ),
+
+    list: ({ query }: { readonly query: PageQuery<keyof typeof shape.sorts> & MechanismFilter }) =>
+      forTenant((tenant) =>
+        mechanisms.list(tenant, kind, query, query).pipe(
+          orInvalidPage(query as { readonly [parameter: string]: unknown }),
+          Effect.map(({ data, pageInfo }) => ({ data: data.map(recordOf), pageInfo }))
+        )
+      ),
+
+    get: onRecord((tenant, id) => Effect.map(current(tenant, id), recordOf)),
+
+    change: ({ params: { id }, payload }: OfOne & { readonly payload: object }) =>
+      forTenant((tenant, by) =>
+        oneAtATime(id, change(tenant, by, id, payload)).pipe(Effect.andThen(current(tenant, id)), Effect.map(recordOf))
+      ),
+
+    archive: onRecord((tenant, id, by) =>
+      sendAdmin(tenant, id, { _tag: "Archive", by }).pipe(Effect.andThen(stored(tenant, id)), Effect.map(recordOf))
+    ),
+
+    end: onRecord((tenant, id, by) =>
+      sendAdmin(tenant, id, { _tag: "End", by }).pipe(Effect.andThen(current(tenant, id)), Effect.map(recordOf))
+    )
+  }
+})
+
+/** Reads mechanisms of the kind from their table. Fails with a 404 for those of another kind. */
+const makeRecords = Effect.fnUntraced(function* <K extends Kind, Sent>(what: KindOfMechanism<K>) {
+  const mechanisms = yield* Mechanisms
+  const decode = Schema.decodeUnknownSync(what.Configuration)
+  const unknown = NotFound.of(labels[what.kind])
 
   const stored = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
     const found = yield* mechanisms.find(tenant, id)
-    return found?.identity.kind === kind ? found : yield* unknown
+    return found?.identity.kind === what.kind ? found : yield* unknown
   })
 
-  const current = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
-    const found = yield* stored(tenant, id)
-    return found.status.archived ? yield* unknown : found
-  })
+  return {
+    recordOf: (mechanism: StoredMechanism): Sent =>
+      mechanismRecord(mechanism, decode(mechanism.configuration), mechanism.status, what) as Sent,
+    stored,
+    /** A mechanism that is not archived. */
+    current: Effect.fnUntraced(function* (tenant: Tenant, id: string) {
+      const found = yield* stored(tenant, id)
+      return found.status.archived ? yield* unknown : found
+    })
+  }
+})
 
-  /** The configuration with the changes made, if it makes sense. */
-  const revised = Effect.fnUntraced(function* (
+/** Makes the configuration with the changes made. Fails with a 400 if it makes no sense. */
+const makeRevised = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMechanism<K>) {
+  const products = yield* ExperienceProducts
+  return Effect.fnUntraced(function* (
     below: { readonly tenant: Tenant; readonly experienceId: string },
     configuration: Partial<ConfigurationOf<K>>,
     changes: object,
     around: RegionalDefaults
   ) {
     const next = completed(what, configuration, changes, around)
-    // What a mechanism names already it goes on with, also if the experience offers it no more.
+    // A mechanism keeps the variants it names already, also if the experience no longer offers them.
     const before = new Set(what.variants?.(configuration))
     const variantIds = (what.variants?.(next) ?? []).filter((id) => !before.has(id))
     const notOffered =
@@ -72,78 +126,38 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends Kind, Sent>(w
     const issues = issuesWith(what, next, notOffered)
     return issues.length > 0 ? yield* invalidInput(issues) : next
   })
+})
 
-  const sendAdmin = (tenant: Tenant, id: string, command: AdminCommand<Kind>) =>
-    orAnswer(kind)(
-      engine.sendAdmin({ kind, id, tenant }, command as AdminCommand<K>) as Effect.Effect<
-        Inspection<K>,
-        Refusal | EngineError
-      >
-    ).pipe(Effect.tap(({ identity }) => notices.reschedule(identity)))
+/** Runs an admin's command, and has the notices of the mechanism's sequence scheduled again. */
+const makeSendAdmin = Effect.fnUntraced(function* <K extends Kind>(kind: K) {
+  const engine = yield* Engine
+  const notices = yield* NoticeSchedule
+  return (tenant: Tenant, id: string, command: AdminCommand<Kind>) =>
+    engine.sendAdmin<Kind>({ kind, id, tenant }, command).pipe(
+      orAnswer(kind),
+      Effect.tap(({ identity }) => notices.reschedule(identity))
+    )
+})
 
-  const changeOne = Effect.fnUntraced(function* (tenant: Tenant, by: string, id: string, changes: object) {
+const makeChange = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMechanism<K>) {
+  const { kind } = what
+  const engine = yield* Engine
+  const mechanisms = yield* Mechanisms
+  const revised = yield* makeRevised(what)
+  const sendAdmin = yield* makeSendAdmin(kind)
+  return Effect.fnUntraced(function* (tenant: Tenant, by: string, id: string, changes: object) {
     const { identity, configuration } = yield* orAnswer(kind)(engine.inspect({ kind, id, tenant }))
     const around = yield* mechanisms.surroundings(tenant, id)
     const below = { tenant, experienceId: identity.experienceId }
     const next = yield* revised(below, configuration, changes, around)
-    const configure = { _tag: "Configure", configuration: next, by } as AdminCommand<Kind>
-    yield* sendAdmin(tenant, id, configure)
+    yield* sendAdmin(tenant, id, { _tag: "Configure", configuration: next, by })
   })
-
-  return {
-    create: Effect.fnUntraced(
-      function* ({ payload }: { readonly payload: object & { readonly sequenceId: string } }) {
-        const { tenant, by } = yield* CurrentTenant
-        const id = yield* creation.create(tenant, by, {
-          kind,
-          sequenceId: payload.sequenceId,
-          configure: (parents) => revised({ tenant, experienceId: parents.experienceId }, {}, payload, parents)
-        })
-        return recordOf(yield* stored(tenant, id))
-      },
-      Effect.catchTag("WaitlistExists", () => Effect.fail(waitlistExists)),
-      orNotFound,
-      orServiceUnavailable
-    ),
-
-    list: Effect.fnUntraced(function* ({
-      query
-    }: {
-      readonly query: PageQuery<keyof typeof shape.sorts> & MechanismFilter
-    }) {
-      const { tenant } = yield* CurrentTenant
-      const { data, pageInfo } = yield* mechanisms
-        .list(tenant, kind, query, query)
-        .pipe(orInvalidPage(query as { readonly [parameter: string]: unknown }))
-      return { data: data.map(recordOf), pageInfo }
-    }, orServiceUnavailable),
-
-    get: Effect.fnUntraced(function* ({ params: { id } }: OfOne) {
-      const { tenant } = yield* CurrentTenant
-      return recordOf(yield* current(tenant, id))
-    }, orServiceUnavailable),
-
-    change: Effect.fnUntraced(function* ({ params: { id }, payload }: OfOne & { readonly payload: object }) {
-      const { tenant, by } = yield* CurrentTenant
-      yield* oneAtATime(id, changeOne(tenant, by, id, payload))
-      return recordOf(yield* current(tenant, id))
-    }, orServiceUnavailable),
-
-    archive: Effect.fnUntraced(function* ({ params: { id } }: OfOne) {
-      const { tenant, by } = yield* CurrentTenant
-      yield* sendAdmin(tenant, id, { _tag: "Archive", by })
-      return recordOf(yield* stored(tenant, id))
-    }, orServiceUnavailable),
-
-    end: Effect.fnUntraced(function* ({ params: { id } }: OfOne) {
-      const { tenant, by } = yield* CurrentTenant
-      yield* sendAdmin(tenant, id, { _tag: "End", by })
-      return recordOf(yield* current(tenant, id))
-    }, orServiceUnavailable)
-  }
 })
 
-const waitlistExists = new Conflict({ error: "Sequence has a waitlist already", code: "WAITLIST_EXISTS" })
+const orWaitlistExists = answering({
+  WaitlistExists: (_: WaitlistExists) =>
+    new Conflict({ error: "Sequence has a waitlist already", code: "WAITLIST_EXISTS" })
+})
 
 interface OfOne {
   readonly params: { readonly id: string }

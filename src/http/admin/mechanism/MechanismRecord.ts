@@ -1,6 +1,6 @@
 /**
- * A mechanism's record as the Admin API shows it: identity, what was set, status, and who touched it (interface
- * document 2.8; completions 4). The same for every kind.
+ * A mechanism's record as the Admin API shows it: identity, settings, status and authors (interface document 2.8;
+ * completions 4). It is the same for every kind.
  */
 import { Schema } from "effect"
 import { stampFields } from "../../../domain/experience/Experience.ts"
@@ -14,7 +14,7 @@ import { recordFields, withNulls } from "../records/Payloads.ts"
 
 const identityFields = { id: Id, organizationId: Id, experienceId: Id, sequenceId: Id }
 
-/** What the record says of where the mechanism stands. */
+/** The status fields of the record. */
 export const statusFields = {
   statusOverride: Schema.NullOr(Schema.Literal("ended")),
   statusOverrideAt: Schema.NullOr(Timestamp),
@@ -23,8 +23,8 @@ export const statusFields = {
 }
 
 /**
- * What can be set on a mechanism, as a request may say it: stricter about text than the configuration, which must read
- * whatever was ever stored, and without the window of its experience, which is not set here.
+ * The settings of a mechanism in a request. Text is checked more strictly than in the configuration, which must decode
+ * everything ever stored. The window of the experience is left out, because a request does not set it.
  */
 export const settingsOf = <F extends Schema.Struct.Fields>({ experienceWindow: _, ...settings }: F) => ({
   ...settings,
@@ -40,7 +40,7 @@ export const mechanismFields = <F extends Schema.Struct.Fields>(settings: F) => 
   ...stampFields
 })
 
-/** The record of a mechanism, from what is stored of it and the configuration and status it has. */
+/** The record of a mechanism, made from its stored row, its configuration and its status. */
 export const mechanismRecord = (
   { identity, configuration: stored, createdAt, createdBy, updatedAt, updatedBy }: StoredMechanism,
   configuration: object,

@@ -1,6 +1,6 @@
 /**
- * A mechanism as an admin sees it: its record, where it stands, and what its actor holds in memory. The counters are kept
- * while events are applied, so that to look costs the same for ten places and for a million.
+ * A mechanism as an admin sees it: its record, its lifecycle, and the counters of its actor. The counters are updated
+ * with each event, so an inspection costs the same for ten places and for a million.
  */
 import { Clock, Effect, Schema } from "effect"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
@@ -23,7 +23,7 @@ export const make = Effect.gen(function* () {
   const engine = yield* Engine
   const mechanisms = yield* Mechanisms
 
-  /** What the record alone tells. */
+  /** The distribution as far as the record alone shows it. */
   const recorded = (mechanism: StoredMechanism): Effect.Effect<Shown> =>
     Effect.map(Clock.currentTimeMillis, (now) =>
       distributionOf(mechanism, {
@@ -37,11 +37,14 @@ export const make = Effect.gen(function* () {
   return {
     recorded,
 
-    /** The mechanism as it stands, started if need be. */
+    /** Inspects the mechanism. Starts it if it does not run. */
     asked: (mechanism: StoredMechanism) =>
       Effect.map(engine.inspect(refOf(mechanism)), (inspection) => distributionOf(mechanism, inspection)),
 
-    /** One of many: what does not run here is not started to be asked, and what cannot answer does not spoil the list. */
+    /**
+     * Inspects one mechanism of a list. It does not start a mechanism, and it falls back to the record if the actor
+     * cannot answer.
+     */
     listed: (mechanism: StoredMechanism): Effect.Effect<Shown> =>
       engine.peek(refOf(mechanism)).pipe(
         Effect.flatMap((inspection) =>
@@ -50,7 +53,7 @@ export const make = Effect.gen(function* () {
         Effect.catch(() => recorded(mechanism))
       ),
 
-    /** What can be said of a mechanism whose actor stands still: there, and there alone, the database has to count. */
+    /** The distribution of a mechanism whose actor is parked. Only here the database has to count places. */
     parked: Effect.fnUntraced(function* (mechanism: StoredMechanism, restarts: number) {
       const { counts, lastSequence } = yield* mechanisms.tally(mechanism.identity, mechanism.identity.id)
       const live = { ...parkedFields(restarts), counts, lastSequence }
@@ -59,7 +62,7 @@ export const make = Effect.gen(function* () {
   }
 })
 
-/** The counters of an actor that stands still, but for what it had counted. */
+/** The live fields of a parked actor, without the counts of its places and its last event number. */
 export const parkedFields = (restarts: number) => ({
   entriesPerMinute: 0,
   grantsPerMinute: 0,

@@ -1,8 +1,8 @@
-/** The live state of a mechanism as a stream: what is told on it (completions 4, "Live state"). */
+/** The live state of a mechanism as a stream: its events (completions 4, "Live state"). */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 
-/** What can happen in a mechanism's life. */
+/** The changes in a mechanism's lifecycle. */
 export const LifeChange = Schema.Literals(["opened", "closing", "ended", "settled", "archived"])
 export type LifeChange = typeof LifeChange.Type
 
@@ -10,17 +10,17 @@ const description =
   "Server-Sent Events. `state`: the mechanism as `GET /distributions/{id}` answers it; first of all, and again when its " +
   "configuration changes. `counters`: its `live` part, once a second at most, if anything in it has changed. `lifecycle`: what " +
   "has happened to it, at once, with where it stands then: `opened`; `closing` (its time has come, and there is something " +
-  "outstanding) or `ended` (by an admin); `settled` (nothing is outstanding any more); `archived`. `id` stands for all that has " +
-  "been told: whoever sends the present one as `Last-Event-ID` is not told the state again. `end`: nothing more will be told. " +
+  "outstanding) or `ended` (by an admin); `settled` (nothing is outstanding any more); `archived`. `id` names the state after " +
+  "the event: a caller that sends the present one as `Last-Event-ID` does not get the state again. `end`: no further event will come. " +
   "`CLOSED`: the mechanism is archived; `REPLACED`: it has more watchers than it can have, and this was the oldest; " +
   "`CREDENTIALS_ENDED`: come back with another key. A stream that ends without it may be opened again, after the pause in " +
-  "`retry`. Every 15 seconds there is a comment. A reader that falls behind is told the whole state when it has caught up."
+  "`retry`. Every 15 seconds there is a comment. A reader that falls behind gets the whole state when it has caught up."
 
 const json = <S extends Schema.Constraint>(schema: S) => Schema.fromJsonString(Schema.toCodecJson(schema))
 
 const id = Schema.optionalKey(Schema.String)
 
-/** What `GET /distributions/{id}/events` answers, given the schemas of a distribution and of its parts. */
+/** The answer of `GET /distributions/{id}/events`, given the schemas of a distribution and of its parts. */
 export const watchOf = <A extends Schema.Constraint, L extends Schema.Constraint, S extends Schema.Constraint>(parts: {
   readonly distribution: A
   readonly live: L

@@ -1,11 +1,9 @@
-/**
- * What has changed between two looks at a mechanism, as the events of a stream (see WatchApi.ts).
- */
+/** The difference between two snapshots of a mechanism, as the events of a stream (see WatchApi.ts). */
 import { sha256 } from "../../../domain/values/Digest.ts"
 import type { Lifecycle } from "../../../domain/mechanism/Decider.ts"
 import type { LifeChange } from "./WatchApi.ts"
 
-/** A distribution as it travels. */
+/** A distribution in its encoded form. */
 interface Wire {
   readonly lifecycle: Lifecycle
   readonly statusOverride: "ended" | null
@@ -18,7 +16,7 @@ interface Wire {
   readonly [field: string]: unknown
 }
 
-/** What everybody was told, and the event that tells it to those who come. */
+/** The snapshot that all watchers have, and the event that sends it to new ones. */
 export interface Snapshot {
   readonly wire: Wire
   readonly isArchived: boolean
@@ -26,41 +24,41 @@ export interface Snapshot {
   readonly event: string
 }
 
-/** The events that lead from what was told to what is told now. */
+/** The events that lead from one snapshot to the next. */
 export interface Diff {
   readonly events: string
-  readonly told: Snapshot
+  readonly snapshot: Snapshot
 }
 
-/** What is to be told of a mechanism that is found so. */
+/** Makes the snapshot of a distribution. */
 export const snapshotOf = (wire: Wire, isArchived: boolean): Snapshot => {
   const json = JSON.stringify(wire)
   const id = `${wire.live?.lastSequence ?? 0}-${sha256(json).slice(0, 12)}`
   return { wire, isArchived, id, event: event("state", json, id) }
 }
 
-/** What is new; undefined if nothing is, or nothing but counters that are not due yet. */
+/** The difference. It is undefined if nothing has changed, or only counters that are not due yet. */
 export const diffOf = (before: Snapshot, found: Snapshot, areCountersDue: boolean): Diff | undefined => {
   const changes = lifeChangesBetween(before, found)
   const isReconfigured = recordOf(before.wire, changes) !== recordOf(found.wire, changes)
   const hasNewCounters = JSON.stringify(before.wire.live) !== JSON.stringify(found.wire.live)
-  const areCountersTold = hasNewCounters && areCountersDue && !found.isArchived
+  const areCountersSent = hasNewCounters && areCountersDue && !found.isArchived
   const events = changes.map((change) => ["lifecycle", { change, ...standingOf(found.wire) }] as const)
-  const present = areCountersTold ? found : snapshotOf({ ...found.wire, live: before.wire.live }, found.isArchived)
+  const present = areCountersSent ? found : snapshotOf({ ...found.wire, live: before.wire.live }, found.isArchived)
   const all: ReadonlyArray<readonly [string, unknown]> = [
     ...events,
     ...(isReconfigured && !found.isArchived ? [["state", present.wire] as const] : []),
-    ...(areCountersTold && !isReconfigured ? [["counters", found.wire.live] as const] : [])
+    ...(areCountersSent && !isReconfigured ? [["counters", found.wire.live] as const] : [])
   ]
   if (all.length === 0) return undefined
-  // Only the last one says what has been told: a stream that is cut off between them is told everything again.
+  // Only the last event carries the id. A stream that is cut before it gets the whole state again.
   const texts = all.map(([name, data], index) =>
     event(name, JSON.stringify(data), index === all.length - 1 ? present.id : undefined)
   )
-  return { events: texts.join(""), told: present }
+  return { events: texts.join(""), snapshot: present }
 }
 
-/** In the order in which they happen. */
+/** The changes in their order. */
 function lifeChangesBetween(before: Snapshot, found: Snapshot): ReadonlyArray<LifeChange> {
   const [from, to] = [before.wire, found.wire]
   const wasClosing = from.lifecycle === "settling" || from.lifecycle === "closed"
@@ -85,10 +83,10 @@ const standingOf = ({
   updatedBy
 }: Wire) => ({ lifecycle, statusOverride, statusOverrideAt, statusOverrideBy, teardownStatus, updatedAt, updatedBy })
 
-/** What a `state` would be told for: all but the counters and what the changes of its life tell already. */
+/** The fields whose change needs a `state` event: all except the counters and those that lifecycle events carry. */
 function recordOf(wire: Wire, changes: ReadonlyArray<LifeChange>): string {
   const record: { [field: string]: unknown } = { ...wire, live: null }
-  if (changes.length > 0) for (const told of Object.keys(standingOf(wire))) delete record[told]
+  if (changes.length > 0) for (const field of Object.keys(standingOf(wire))) delete record[field]
   return JSON.stringify(record)
 }
 

@@ -1,6 +1,4 @@
-/**
- * Analytics on the Admin API: what a query does.
- */
+/** The handler of analytics on the Admin API. */
 import { Clock, Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import {
@@ -85,7 +83,7 @@ const tooLong = (seconds: number): Problem => ({
 const refused = (payload: typeof AnalyticsQuery.Type, problems: ReadonlyArray<Problem>) =>
   invalidInput(problems.map(({ path, ...found }) => issueAt(payload, path, found)))
 
-/** What a measure asks of the store; a count adds nothing up. */
+/** The measure in the terms of the store. A count has nothing to add up. */
 const wantedBy = ({ event, op, field }: Measure): AnalyticsRequest => {
   const { kind, type } = sources.get(event)!
   return { kind, type, field: op === "count" ? null : (field ?? null) }
@@ -94,12 +92,12 @@ const wantedBy = ({ event, op, field }: Measure): AnalyticsRequest => {
 const keyOf = ({ kind, type, field }: AnalyticsRequest, bucket?: Millis): string =>
   [kind, type, field, bucket].join(" ")
 
-/** Two measures may want the same. */
+/** Drops duplicates: two measures may need the same value. */
 const distinct = (wanted: ReadonlyArray<AnalyticsRequest>): ReadonlyArray<AnalyticsRequest> => [
   ...new Map(wanted.map((one) => [keyOf(one), one])).values()
 ]
 
-/** In which currencies the money was that is wanted. */
+/** The currencies of the amounts that were asked for. */
 const currenciesOf = (tallies: ReadonlyArray<Tally>, wanted: AnalyticsRequest): ReadonlySet<string> => {
   const key = keyOf(wanted)
   return new Set(

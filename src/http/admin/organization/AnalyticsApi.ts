@@ -1,6 +1,4 @@
-/**
- * Analytics on the Admin API: the contract (completions 4, "Analytics").
- */
+/** Analytics on the Admin API: the declaration (completions 4, "Analytics"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import {
@@ -63,7 +61,7 @@ export const AnalyticsAnswer = Schema.Struct({
   })
 }).annotate({ identifier: "AnalyticsAnswer" })
 
-/** The events with what of them can be added up. */
+/** The events, each with the amounts that can be added up. */
 const events = Array.from(sources, ([name, { fields }]) =>
   fields.length === 0 ? `\`${name}\`` : `\`${name}\` (${fields.map((field) => `\`${field}\``).join(", ")})`
 ).join(", ")
@@ -82,7 +80,7 @@ export class AnalyticsApi extends HttpApiGroup.make("analytics")
             "Every bucket of the range is answered, with 0 where nothing happened. Buckets lie on the UTC clock; the first and the last hold what of them lies within the range. " +
             "`count` counts events; `sum` and `avg` need a `field`. They are worked out in exact decimals and answered as the nearest number. Amounts of different currencies are never added up: where the orders or bids of a `sum` or `avg` are in several, the query is a 400 at `where.currencyCode` that names them, and has to be narrowed to one. `unit` labels the result and changes nothing. " +
             "`where` narrows all measures: `currencyCode` to orders and auctions in that currency, as nothing else has one. A field that it does not have is a 400 that names those it has. " +
-            "A query that takes longer than 10 seconds is a 400 that asks for a smaller range. An order counts as created, paid, fulfilled and cancelled when the API is told so. " +
+            "A query that takes longer than 10 seconds is a 400 that asks for a smaller range. An order counts as created, paid, fulfilled and cancelled when a request to the API says so. " +
             `The events, with what of them can be added up: ${events}.`
         })
       )

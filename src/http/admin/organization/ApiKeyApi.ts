@@ -1,6 +1,4 @@
-/**
- * API keys on the Admin API: the contract (interface document 5.1; completions 2 and 4).
- */
+/** API keys on the Admin API: the declaration (interface document 5.1; completions 2 and 4). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { KeyKind } from "../../../auth/keys/ApiKeys.ts"
@@ -17,7 +15,7 @@ const shown = {
   createdAt: SentTimestamp
 }
 
-/** A key, of which only its ends are known. */
+/** A key, of which only the ends are shown. */
 export const ApiKey = Schema.Struct(shown).annotate({ identifier: "ApiKey" })
 
 /** A key that was just made, with its whole text. */

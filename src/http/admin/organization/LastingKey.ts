@@ -1,11 +1,11 @@
-/** The secret key behind an answer of the Admin API that lasts: a stream outlives the request that showed it. */
+/** The secret key behind a stream of the Admin API. A stream outlives the request that sent the key. */
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { makeChecks } from "../../credentials/CredentialChecks.ts"
 import { CurrentStreamCredentials } from "../../credentials/Credentials.ts"
 
-/** Beside `AdminKey`, which lets the request in. */
+/** It is used together with `AdminKey`, which checks the request. */
 export class StreamKey extends HttpApiMiddleware.Service<StreamKey, { provides: CurrentStreamCredentials }>()(
   "usher/http/admin/organization/LastingKey"
 ) {

@@ -1,5 +1,6 @@
 /**
- * The nodes on the Admin API: the contract. Beyond the interface document, for whoever watches a drop.
+ * The nodes on the Admin API: the declaration. The interface document does not have it; it is for operators that watch
+ * a drop.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -8,7 +9,7 @@ import { deciders } from "../../../domain/mechanism/Mechanism.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 
-/** A process that answers for mechanisms. */
+/** A process that runs mechanisms. */
 export const Node = Schema.Struct({
   name: Schema.String,
   shards: Schema.NullOr(Schema.Int).annotate({
@@ -33,7 +34,7 @@ export const Nodes = Schema.Struct({
       parkedAt: SentTimestamp,
       restarts: Schema.Int
     })
-  ).annotate({ description: "The organization's mechanisms that stand still because they kept failing." }),
+  ).annotate({ description: "The organization's mechanisms that are parked because they kept failing." }),
   oldestOverdueWakeUpAt: Schema.NullOr(SentTimestamp).annotate({
     description:
       "When the organization's mechanism that is most behind should have done something by itself; null if none is."
@@ -44,10 +45,10 @@ export class NodeApi extends HttpApiGroup.make("nodes")
   .add(
     HttpApiEndpoint.get("listNodes", "/nodes", { success: Nodes }).annotateMerge(
       OpenApi.annotations({
-        summary: "Show the nodes, and what stands still",
+        summary: "Show the nodes and the parked mechanisms",
         description:
           "The processes that are there, with how many of the organization's mechanisms each of them owns (of the first 10,000), " +
-          "the mechanisms that stand still, and how far time is behind."
+          "the parked mechanisms, and how far time is behind."
       })
     )
   )

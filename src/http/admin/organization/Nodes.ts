@@ -1,4 +1,4 @@
-/** The nodes on the Admin API: what there is to see of them. */
+/** The handler of nodes on the Admin API. */
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Engine } from "../../../engine/Engine.ts"

@@ -1,6 +1,4 @@
-/**
- * The caller's organization on the Admin API: the contract (completions 4, "Organization").
- */
+/** The caller's organization on the Admin API: the declaration (completions 4, "Organization"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Theme } from "../../../domain/experience/Experience.ts"
@@ -11,7 +9,7 @@ import { Timestamp } from "../../../domain/values/Time.ts"
 import { Forbidden } from "../../errors/Errors.ts"
 import { changeFields, recordFields } from "../records/Payloads.ts"
 
-/** The organization as it goes out. */
+/** The organization as it is sent. */
 export const Organization = Schema.Struct({
   id: Id,
   name: Schema.String,
@@ -40,7 +38,7 @@ const grantMessagesDescription =
   "message is sent for a timed release, an appointment, or a win in a dutch auction, as each follows at once from what " +
   "the consumer does; for grants made while messages were off; for a grant that has ended or expired before its message " +
   "goes out; nor to a consumer who is archived, or whose address was not known by then. An address that cannot be " +
-  "reached is tried again for two hours. The text is that of the experience's page of kind `transactional-email` or " +
+  "reached is tried again for two hours. The text comes from the experience's page of kind `transactional-email` or " +
   "`transactional-sms` that was published last (see _Experience pages_); without one it says in plain words what was granted and " +
   "until when. It never has the admission grant in it: link to where the consumer entered, or to your shop."
 

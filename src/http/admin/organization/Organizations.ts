@@ -1,6 +1,4 @@
-/**
- * The caller's organization on the Admin API: what each operation does.
- */
+/** The handlers of the caller's organization on the Admin API. */
 import { Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { OrganizationChanges } from "../../../auth/keys/OrganizationChanges.ts"
@@ -47,7 +45,7 @@ export const OrganizationHandlers = HttpApiBuilder.group(
   })
 )
 
-/** What a test key does is seen in test mode alone, and this would not be. */
+/** A test key must not change what live mode shows. */
 const liveKeyRequired = new Forbidden({ error: "Live secret key required" })
 
 const shown = ({ id, name, plan, settings, ...stamps }: Organization): typeof ShownOrganization.Type =>
@@ -60,7 +58,7 @@ const shown = ({ id, name, plan, settings, ...stamps }: Organization): typeof Sh
     ...stamps
   }) as typeof ShownOrganization.Type
 
-/** The settings with the changes made, if the tokens' lifetimes make sense. */
+/** The settings with the changes made, if the lifetimes of the tokens agree. */
 const revised = (
   settings: Domain.Settings,
   changes: typeof ChangeOrganization.Type,
@@ -79,7 +77,7 @@ const revised = (
   return Result.succeed(allowedOrigins?.length ? { ...next, allowedOrigins } : next)
 }
 
-/** A session ends with its refresh token; an access token must not outlive it. */
+/** A session ends with its refresh token, and its access token must not outlive it. */
 const sessionTooShort = (changes: typeof ChangeOrganization.Type, access: number, refresh: number): ValidationError =>
   invalidInput([
     changes.refreshTokenTtlSeconds === undefined

@@ -22,5 +22,5 @@ export const OutboxHandlers = HttpApiBuilder.group(
   })
 )
 
-/** As messages are addressed. A `+` that was not escaped in the URL has become a space. */
+/** The recipient in its stored form. A `+` that the caller did not escape in the URL arrives as a space. */
 const normalized = (to: string): string => (parseEmail(to) ?? parsePhone(to.replace(/^ /, "+")))?.value ?? to

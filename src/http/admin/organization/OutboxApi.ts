@@ -1,6 +1,6 @@
 /**
- * Messages that were not sent because no provider is set: the contract (completions 2). For development; where every
- * channel has a provider there is no such path.
+ * Messages that were not sent because no provider is set: the declaration (completions 2). It is for development. If
+ * every channel has a provider, the path does not exist.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -8,7 +8,7 @@ import { text } from "../../../domain/values/Text.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { NotFound } from "../../errors/Errors.ts"
 
-/** A message as it would have been sent. */
+/** A message that would have been sent. */
 export const OutboxMessage = Schema.Struct({
   channel: Schema.Literals(["email", "phone"]),
   to: Schema.String,

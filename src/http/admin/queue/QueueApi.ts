@@ -1,4 +1,4 @@
-/** Queues on the Admin API: the contract (interface document 2.8; completions 4, "queue"). */
+/** Queues on the Admin API: the declaration (interface document 2.8; completions 4, "queue"). */
 import { OpenApi } from "effect/http-api"
 import { Configuration } from "../../../domain/queue/Queue.ts"
 import { mechanismGroup, schemasOf } from "../mechanism/MechanismApi.ts"

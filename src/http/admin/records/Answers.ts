@@ -1,30 +1,28 @@
-/**
- * What the store's noes are as HTTP answers on the Admin API.
- */
-import { Effect } from "effect"
+/** Answers of the Admin API to refusals of the store and to invalid settings. */
 import { toText } from "../../../domain/values/Time.ts"
-import type { EngineError } from "../../../engine/Engine.ts"
+import type { Overloaded } from "../../../engine/actor/Actor.ts"
+import type { Parked } from "../../../engine/registry/Registry.ts"
+import type { Unavailable } from "../../../store/postgres/Unavailable.ts"
+import { answering } from "../../errors/Answering.ts"
 import { type Issue, ServiceUnavailable } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 
-/** A setting that makes no sense beside another one. */
+/** A setting that does not agree with another one. */
 export interface Problem {
   readonly field: string
   readonly message: string
 }
 
-/** Why the engine or the store may not be able to answer for now. */
-type Busy = Exclude<EngineError, { readonly _tag: "MechanismNotFound" }>
+const busyFor = (retryAfterSeconds: number) => new ServiceUnavailable({ retryAfterSeconds })
 
 /** Turns an engine or a store that cannot answer for now into a 503. */
-export const orBusy = <A, E, R>(
-  effect: Effect.Effect<A, E | Busy, R>
-): Effect.Effect<A, Exclude<E, Busy> | ServiceUnavailable, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, Busy, R>, ["Unavailable", "Overloaded", "Parked"], ({ _tag }) =>
-    Effect.fail(new ServiceUnavailable({ retryAfterSeconds: _tag === "Parked" ? 30 : 1 }))
-  ) as Effect.Effect<A, Exclude<E, Busy> | ServiceUnavailable, R>
+export const orBusy = answering({
+  Unavailable: (_: Unavailable) => busyFor(1),
+  Overloaded: (_: Overloaded) => busyFor(1),
+  Parked: (_: Parked) => busyFor(30)
+})
 
-/** The issues of settings that are each in range but make no sense together. */
+/** The issues of settings that are each in range but do not agree. */
 export const problemIssues = (problems: ReadonlyArray<Problem>, settings: object): ReadonlyArray<Issue> =>
   problems.map(({ field, message }) => {
     const value = (settings as { readonly [name: string]: unknown })[field]
@@ -33,7 +31,7 @@ export const problemIssues = (problems: ReadonlyArray<Problem>, settings: object
     return { ...issueAt({ [field]: shown }, field, { kind: "validation", type, expected: message }), message }
   })
 
-/** A setting's type, as its name tells, or its value: it need not have one. */
+/** The type of a setting, from its name or its value. A value may be absent. */
 const typeOf = (field: string, value: unknown): string => {
   if (/(At|Until)$/.test(field)) return "date_time"
   if (/(Price|Amount|Increment)$/.test(field)) return "amount"

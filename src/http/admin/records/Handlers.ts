@@ -1,6 +1,4 @@
-/**
- * Everything the Admin API does, for the server to put behind its contract.
- */
+/** All handlers of the Admin API. */
 import { Layer } from "effect"
 import { Creation } from "../../../engine/lifecycle/Creation.ts"
 import { NoticeSchedule } from "../../../engine/lifecycle/NoticeSchedule.ts"
@@ -51,7 +49,7 @@ import { VariantOptionHandlers } from "../catalogue/VariantOptions.ts"
 import { WaitlistHandlers } from "../waitlist/Waitlists.ts"
 import { WatchedDistributions } from "../mechanism/WatchedDistributions.ts"
 
-/** The handlers of all groups, with their repositories; needs the database, the journal and the engine. */
+/** The handlers of all groups, with their repositories. They need the database, the journal and the engine. */
 export const layer = Layer.mergeAll(
   OrganizationHandlers,
   ApiKeyHandlers,

@@ -1,7 +1,5 @@
-/**
- * Lists as the Admin API asks for them and answers them (interface document 2.11 and 8.3).
- */
-import { Effect, Schema } from "effect"
+/** Lists on the Admin API: their query parameters and their envelope (interface document 2.11 and 8.3). */
+import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { text } from "../../../domain/values/Text.ts"
 import {
@@ -11,13 +9,13 @@ import {
   type PageRefused,
   searchLengthMin
 } from "../../../store/records/Pagination.ts"
-import type { ValidationError } from "../../errors/Errors.ts"
+import { answering } from "../../errors/Answering.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 
 const PageSize = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: pageSizeMax }))
 
-/** Base64 alone: of other characters, as many would be more than the head of a request may hold. */
+/** Base64 only, because as many other characters could exceed the maximum size of the request's head. */
 const cursorPattern = /^[A-Za-z0-9+/=]*$/
 const CursorText = Schema.String.check(
   Schema.isMaxLength(8_000),
@@ -43,7 +41,7 @@ export const listQuery = <Sort extends string>(shape: ListShape<Sort>) => {
   }
 }
 
-/** What the description says of a list. */
+/** The texts of a list in the description. */
 export const listAnnotations = (options: {
   readonly identifier?: string
   readonly summary: string
@@ -56,7 +54,7 @@ interface Operation {
 
 const pageSize = { type: "integer", minimum: 1, maximum: pageSizeMax }
 
-/** Parameters that are numbers and truth values, though they travel as text. */
+/** Parameters that are numbers or truth values and arrive as text. */
 const typed: ReadonlyMap<string, object> = new Map([
   [
     "first",
@@ -83,7 +81,7 @@ const withTypes = (operation: Operation): Operation => ({
   })
 })
 
-/** The query parameter of lists that can be searched; `where` says in what. */
+/** The query parameter of lists that can be searched. `where` names the fields that are searched. */
 export const searchQuery = (where: string) => ({
   search: Schema.optionalKey(
     text({ minLength: searchLengthMin, maxLength: 200 }).annotate({ description: `Text to be found in ${where}.` })
@@ -101,14 +99,12 @@ export const pageOf = <S extends Schema.Constraint>(item: S) =>
   })
 
 /** Turns a refused page into a 400 that names the parameter. */
-export const orInvalidPage =
-  (query: { readonly [parameter: string]: unknown }) =>
-  <A, E, R>(
-    effect: Effect.Effect<A, E | PageRefused, R>
-  ): Effect.Effect<A, Exclude<E, PageRefused> | ValidationError, R> =>
-    Effect.catchTag(effect as Effect.Effect<A, PageRefused, R>, "PageRefused", ({ parameter, expected, received }) => {
+export const orInvalidPage = (query: { readonly [parameter: string]: unknown }) =>
+  answering({
+    PageRefused: ({ parameter, expected, received }: PageRefused) => {
       const type = parameter === "last" ? "number" : "string"
       const issue = issueAt(query, parameter, { kind: "validation", type, expected })
       const message = `Invalid value: Expected ${expected} but received ${received}`
-      return Effect.fail(invalidInput([{ ...issue, message }]))
-    }) as Effect.Effect<A, Exclude<E, PageRefused> | ValidationError, R>
+      return invalidInput([{ ...issue, message }])
+    }
+  })

@@ -1,14 +1,14 @@
 /**
- * What an admin sends and gets, made from what a record can be set to, so that a setting is declared once.
+ * The bodies and records of the Admin API, derived from the settings of a record, so that a setting is declared once.
  *
- * Creating: a setting that has a default may be absent or null. Changing: every setting may be absent, which keeps its
- * value; null takes it back to its default. What goes out names every setting, null where it is not set.
+ * In a body that creates, a setting with a default may be absent or null. In a body that changes, every setting may be
+ * absent, which keeps its value; null resets it to its default. A record shows every setting, null where it is not set.
  */
 import { Schema } from "effect"
 
 type Fields = Schema.Struct.Fields
 
-/** A setting's own schema, whether or not its key may be absent. */
+/** The schema of a setting, without the option to leave its key out. */
 type Setting<F> = F extends Schema.optionalKey<infer S> ? S : F
 type Nullable<F> = Setting<F> extends Schema.Constraint ? Schema.optionalKey<Schema.NullOr<Setting<F>>> : never
 
@@ -26,7 +26,7 @@ type RecordFields<F extends Fields> = {
   readonly [K in keyof F]: F[K] extends Schema.optionalKey<infer S> ? Schema.NullOr<S> : F[K]
 }
 
-/** The body that creates a record: the required settings, and the others if one likes. */
+/** The body that creates a record: the required settings, and optionally the others. */
 export const createFields = <F extends Fields, const Required extends keyof F & string>(
   settings: F,
   required: ReadonlyArray<Required>
@@ -48,7 +48,7 @@ export const changeFields = <F extends Fields, const Required extends keyof F & 
 export const recordFields = <F extends Fields>(settings: F): RecordFields<F> =>
   mapFields(settings, (_, field) => (isOptional(field) ? Schema.NullOr(field.schema) : field)) as RecordFields<F>
 
-/** An object that may have these fields and no others: an issue for each other one names those that are known. */
+/** An object with these fields and no others. The issue of an unknown field names the known ones. */
 export const closed = <const F extends Fields>(fields: F) => {
   const names = Object.keys(fields)
   const toJsonSchema = () => ({ not: {} })
@@ -60,7 +60,10 @@ export const closed = <const F extends Fields>(fields: F) => {
   return Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(otherName, nothing)])
 }
 
-/** `settings` with the changes made: an absent one stays, null takes it back to what `defaults` says, or away. */
+/**
+ * The `settings` with the changes made. An absent change keeps the setting; null resets it to its default or removes
+ * it.
+ */
 export const withChanges = <S extends object>(
   settings: Partial<S>,
   changes: { readonly [K in keyof S]?: S[K] | null },
@@ -78,7 +81,7 @@ export const withChanges = <S extends object>(
   return changed as Partial<S>
 }
 
-/** A record's settings for `recordFields`: null where not set. */
+/** A record's settings for `recordFields`: null where one is not set. */
 export const withNulls = (settings: object, names: Fields): { readonly [name: string]: unknown } =>
   Object.fromEntries(
     Object.keys(names).map((name) => [name, (settings as { readonly [name: string]: unknown })[name] ?? null])

@@ -1,15 +1,16 @@
 /**
- * Archived records on the Admin API: how lists are asked for them, and what restoring one answers (completions 4).
+ * Archived records on the Admin API: the parameter of their lists, and the answers to restoring one (completions 4).
  */
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import type { ParentArchived, ReferenceArchived } from "../../../store/records/Restoring.ts"
+import { answering } from "../../errors/Answering.ts"
 import { Conflict } from "../../errors/Errors.ts"
 
 /** The query parameter of lists whose records can be archived. */
 export const archivedQuery = { archived: Schema.optionalKey(Schema.Boolean) }
 
-/** What the description says of an operation that restores. */
+/** The texts of an operation that restores, in the description. */
 export const restores = (record: {
   readonly aNoun: string
   readonly description?: string
@@ -24,14 +25,11 @@ export const restores = (record: {
     ].join(" ")
   })
 
-/** Turns what is archived above a record, or beside it, into a 409. */
-export const orArchived = <A, E, R>(
-  effect: Effect.Effect<A, E | ParentArchived | ReferenceArchived, R>
-): Effect.Effect<A, Exclude<E, ParentArchived | ReferenceArchived> | Conflict, R> =>
-  Effect.catchTags(effect as Effect.Effect<A, ParentArchived | ReferenceArchived, R>, {
-    ParentArchived: ({ record }) => Effect.fail(conflict(record, "PARENT_ARCHIVED")),
-    ReferenceArchived: ({ record }) => Effect.fail(conflict(record, "REFERENCE_ARCHIVED"))
-  }) as Effect.Effect<A, Exclude<E, ParentArchived | ReferenceArchived> | Conflict, R>
+/** Turns an archived parent or an archived reference of a record into a 409. */
+export const orArchived = answering({
+  ParentArchived: ({ record }: ParentArchived) => conflict(record, "PARENT_ARCHIVED"),
+  ReferenceArchived: ({ record }: ReferenceArchived) => conflict(record, "REFERENCE_ARCHIVED")
+})
 
 const conflict = (record: string, code: string) =>
   new Conflict({ error: `${record} is archived. Restore it first`, code })

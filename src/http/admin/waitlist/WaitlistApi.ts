@@ -1,4 +1,6 @@
-/** Waitlists on the Admin API: the contract (interface document 2.8; completions 3, "Waitlist", and 4, "waitlist"). */
+/**
+ * Waitlists on the Admin API: the declaration (interface document 2.8; completions 3, "Waitlist", and 4, "waitlist").
+ */
 import { OpenApi } from "effect/http-api"
 import { Configuration } from "../../../domain/waitlist/Waitlist.ts"
 import { mechanismGroup, schemasOf } from "../mechanism/MechanismApi.ts"
@@ -12,14 +14,14 @@ export class WaitlistApi extends mechanismGroup(
     aNoun: "a waitlist",
     name: "Waitlist",
     creating:
-      "It collects interest before its sequence opens, and grants nothing. A sequence has one: while it is not archived, another is a 409 `WAITLIST_EXISTS`. When the first of the sequence's other mechanisms opens, each member is told once, by email or, where none is known, by SMS; who enters after that is told at once. `capacity` is the most members at once. Without `openAt` it is open at once, without `closeAt` until it is ended; who is a member when it closes at `closeAt` is still told. `timeZone` defaults to the experience's.",
+      "It collects interest before its sequence opens, and grants nothing. A sequence has one: while it is not archived, another is a 409 `WAITLIST_EXISTS`. When the first of the sequence's other mechanisms opens, each member gets one message, by email or, where none is known, by SMS; a consumer that enters after that gets it at once. `capacity` is the most members at once. Without `openAt` it is open at once, without `closeAt` until it is ended; a consumer that is a member when it closes at `closeAt` still gets it. `timeZone` defaults to the experience's.",
     changing: "`openAt` cannot be changed once it has opened (409 `CONFIGURATION_FIXED`).",
-    ending: "who has not been told yet is denied with `WAITLIST_CLOSED`, and will not be told."
+    ending: "a member that has had no message is denied with `WAITLIST_CLOSED`, and will get none."
   },
   waitlistSchemas
 ).annotateMerge(
   OpenApi.annotations({
     title: "Waitlists",
-    description: "Interest collected before a sequence opens; members are told when it does."
+    description: "Interest collected before a sequence opens; members get a message when it does."
   })
 ) {}

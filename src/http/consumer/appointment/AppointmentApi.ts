@@ -7,9 +7,9 @@ import { TimeZone } from "../../../domain/values/Locale.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { CalendarDay } from "../../../domain/values/WallClock.ts"
 import { BookingState, SlotId } from "../../fields/Bookings.ts"
-import { ConsumerAction, ConsumerStream, PublicRead } from "../../credentials/Credentials.ts"
+import { ConsumerAction, PublicRead, StatusRead } from "../../credentials/Credentials.ts"
 import { answersTo } from "../../errors/Refusals.ts"
-import { eventsOf } from "../mechanism/LiveApi.ts"
+import { endpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
 /** An appointment as everybody may see it. */
@@ -25,7 +25,7 @@ export const PublicAppointment = Schema.Struct(
   })
 ).annotate({ identifier: "Appointment" })
 
-/** The slots that begin on some days, but for those that have begun already. */
+/** The slots that begin on the given days, without those that have begun already. */
 export const Slots = Schema.Struct({
   timeZone: Schema.String.annotate({ description: "Whose days `startDate` and `endDate` are." }),
   startDate: CalendarDay,
@@ -36,7 +36,7 @@ export const Slots = Schema.Struct({
       startTime: SentTimestamp,
       endTime: SentTimestamp,
       capacity: Schema.Int,
-      /** Places that can still be booked; none when the appointment has closed. */
+      /** Places that can still be booked. It is 0 when the appointment has closed. */
       available: Schema.Int,
       locationId: Schema.NullOr(Id)
     })
@@ -52,14 +52,15 @@ const group = HttpApiGroup.make("appointments").annotateMerge(
   OpenApi.annotations({ title: "Appointments", description: "Slots that consumers book." })
 )
 
+const appointment = endpointsOf({
+  path: "/appointments",
+  param: "appointmentId",
+  State: BookingState,
+  Public: PublicAppointment
+})
+
 export class AppointmentsGroup extends group.add(
-  HttpApiEndpoint.get("get", "/appointments/:appointmentId", {
-    params,
-    success: PublicAppointment,
-    error: answersTo.read
-  })
-    .middleware(PublicRead)
-    .annotate(OpenApi.Summary, "Get an appointment"),
+  appointment.get.annotate(OpenApi.Summary, "Get an appointment"),
   HttpApiEndpoint.get("slots", "/appointments/:appointmentId/slots", {
     params,
     query: {
@@ -87,6 +88,7 @@ export class AppointmentsGroup extends group.add(
     success: BookingState,
     error: answersTo.read
   })
+    .annotate(StatusRead, true)
     .middleware(ConsumerAction)
     .annotate(OpenApi.Summary, "The consumer's booking"),
   HttpApiEndpoint.post("cancel", "/appointments/:appointmentId/cancel", {
@@ -104,10 +106,5 @@ export class AppointmentsGroup extends group.add(
   })
     .middleware(ConsumerAction)
     .annotate(OpenApi.Summary, "Exchange a booked slot"),
-  HttpApiEndpoint.get("events", "/appointments/:appointmentId/events", {
-    params,
-    ...eventsOf(BookingState)
-  })
-    .middleware(ConsumerStream)
-    .annotate(OpenApi.Summary, "Follow the consumer's booking")
+  appointment.events.annotate(OpenApi.Summary, "Follow the consumer's booking")
 ) {}

@@ -1,4 +1,4 @@
-/** The slots of an appointment on the days that were asked for. */
+/** The slots of an appointment on the days that the caller asks for. */
 import { Result } from "effect"
 import { type Facts, offeredSlots, slotId } from "../../../domain/appointment/Appointment.ts"
 import { toText } from "../../../domain/values/Time.ts"
@@ -8,23 +8,23 @@ import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import type { Slots } from "./AppointmentApi.ts"
 
-/** Days in one answer at most. */
+/** Days in one answer. */
 const daysMax = 62
 
-/** Days in an answer if nobody says how many. */
+/** Days in an answer if the caller gives no end. */
 const daysDefault = 7
 
-/** Slots in one answer at most: a week of slots of one minute round the clock, or 62 days of some 8 minutes. */
+/** Slots in one answer: a week of slots of one minute round the clock, or 62 days of slots of some 8 minutes. */
 const slotsMax = 11_000
 
-/** What was asked for; a day is the reading of a wall clock at its beginning. */
+/** The query. A day is the reading of a wall clock at its beginning. */
 interface Asked {
   readonly startDate?: number
   readonly endDate?: number
   readonly timezone?: string
 }
 
-/** The slots on these days, or what is wrong with the days. */
+/** The slots on these days, or the issue of the days. */
 export const slotsOn = (
   appointmentId: string,
   asked: Asked,

@@ -6,15 +6,14 @@ import { AuctionType, bidsShownMax, DenialReason } from "../../../domain/auction
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
-import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../../credentials/Credentials.ts"
+import { ConsumerAction, PublicRead } from "../../credentials/Credentials.ts"
 import { RateCategory } from "../../limits/Limit.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
-import { Validity } from "../mechanism/GrantAnswers.ts"
-import { eventsOf } from "../mechanism/LiveApi.ts"
+import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
-/** An auction as everybody may see it; its reserve is nobody's business. */
+/** An auction as everybody may see it. The reserve is not public. */
 export const PublicAuction = Schema.Struct(
   publicFields({
     /** From this instant on no bid counts; late bids may have moved it. */
@@ -84,10 +83,10 @@ const CurrentPrice = Schema.Struct({
 
 const params = { auctionId: Id }
 
-/** The body may be absent, and so may what is in it. */
+/** The body and its field may be absent. */
 const bidPayload = [Schema.Struct({ amount: Schema.optionalKey(Schema.NullOr(Price)) }), Schema.Null] as const
 
-/** Bids in an answer where the request names no limit. */
+/** Bids in an answer if the request gives no limit. */
 export const limitDefault = 20
 
 const query = {
@@ -98,7 +97,7 @@ const query = {
 
 const says = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
-/** The same for what has a limit, which is an integer, though it travels as text. */
+/** The same texts, with the limit declared as an integer. It arrives as text. */
 const saysOfBids = (summary: string, description: string) =>
   OpenApi.annotations({
     summary,
@@ -120,24 +119,20 @@ const group = HttpApiGroup.make("auctions").annotateMerge(
   })
 )
 
+const location = { path: "/auctions", param: "auctionId", State: AuctionState } as const
+const auction = endpointsOf({ ...location, Public: PublicAuction })
+const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
+
 export class AuctionsGroup extends group.add(
-  HttpApiEndpoint.get("get", "/auctions/:auctionId", { params, success: PublicAuction, error: answersTo.read })
-    .middleware(PublicRead)
-    .annotateMerge(
-      says("Get an auction", "Its terms and where it stands; late bids may have moved `closeAt` and `settleAt`.")
-    ),
-  HttpApiEndpoint.post("enter", "/auctions/:auctionId/enter", {
-    params,
-    success: AuctionState,
-    error: answersTo.entry
-  })
-    .middleware(ConsumerAction)
-    .annotateMerge(
-      says(
-        "Enter an auction",
-        "Joins without a bid: `BIDDING` until the first one. A bid enters by itself. Entering again changes nothing."
-      )
-    ),
+  auction.get.annotateMerge(
+    says("Get an auction", "Its terms and where it stands; late bids may have moved `closeAt` and `settleAt`.")
+  ),
+  auction.enter.annotateMerge(
+    says(
+      "Enter an auction",
+      "Joins without a bid: `BIDDING` until the first one. A bid enters by itself. Entering again changes nothing."
+    )
+  ),
   HttpApiEndpoint.post("bid", "/auctions/:auctionId/bid", {
     params,
     payload: bidPayload,
@@ -150,27 +145,16 @@ export class AuctionsGroup extends group.add(
       says(
         "Bid",
         "`english`: `amount` is needed. It must be at least `startPrice` and exceed the bidder's own last bid; once as many lead as there are units, it must also be at least the lowest leading bid plus `minBidIncrement`, for those who lead too. " +
-          "`dutch`: takes a unit at the current price; `amount`, if present, is the most to be paid. Who has a unit gets no second one: bidding again answers the present state. " +
+          "`dutch`: takes a unit at the current price; `amount`, if present, is the most to be paid. A bidder with a unit gets no second one: bidding again answers the present state. " +
           "Bids are final. 409 `BID_TOO_LOW` says in `minimumBid` what would be enough at this moment; 409 `SOLD_OUT`: every unit of a dutch auction is taken; 409 `CLOSED`: the bid came at `closeAt` or later."
       )
     ),
-  HttpApiEndpoint.get("status", "/auctions/:auctionId/status", {
-    params,
-    success: AuctionState,
-    error: answersTo.read
-  })
-    .middleware(ConsumerAction)
-    .annotateMerge(
-      says(
-        "The consumer's standing",
-        "`NOT_BID` for one who never entered; `WINNING` and `OUTBID` until the settlement."
-      )
-    ),
-  HttpApiEndpoint.get("events", "/auctions/:auctionId/events", { params, ...eventsOf(AuctionState) })
-    .middleware(ConsumerStream)
-    .annotateMerge(
-      says("The consumer's standing, as it changes", "Server-Sent Events; what they say is what `/status` says.")
-    ),
+  auction.status.annotateMerge(
+    says("The consumer's standing", "`NOT_BID` for one who never entered; `WINNING` and `OUTBID` until the settlement.")
+  ),
+  auction.events.annotateMerge(
+    says("The consumer's standing, as it changes", "Server-Sent Events; what they say is what `/status` says.")
+  ),
   HttpApiEndpoint.get("bids", "/auctions/:auctionId/bids", { params, query, success: Bids, error: answersTo.read })
     .middleware(PublicRead)
     .annotateMerge(
@@ -206,33 +190,14 @@ export class AuctionsGroup extends group.add(
         "`dutch`: what a unit costs at this moment. `english`: the lowest leading bid once as many lead as there are units, before that `startPrice`. `remainingQuantity` is the units nobody has won yet; `auctionEnded` says that no bid counts any more."
       )
     ),
-  HttpApiEndpoint.post("deny", "/auctions/:auctionId/deny", {
-    params,
-    payload: Schema.Struct({ consumerId: Id, reason: AdminReason }),
-    success: AuctionState,
-    error: answersTo.change
-  })
-    .middleware(ServerAction)
-    .annotateMerge(
-      says(
-        "Deny a bidder, or its grant",
-        "If its bid led, the next best one leads instead. A unit that was won is not given to anyone else."
-      )
-    ),
-  HttpApiEndpoint.post("complete", "/auctions/:auctionId/complete", {
-    params,
-    payload: Schema.Struct({ consumerId: Id }),
-    success: AuctionState,
-    error: answersTo.change
-  })
-    .middleware(ServerAction)
-    .annotateMerge(says("Complete a grant", "The unit was taken. Completing again changes nothing.")),
-  HttpApiEndpoint.post("validate", "/auctions/:auctionId/validate", {
-    params,
-    payload: Schema.Struct({ consumerId: Id, token: Schema.String }),
-    success: Validity,
-    error: answersTo.read
-  })
-    .middleware(ServerAction)
-    .annotateMerge(says("Check a grant", "True if the token admits this consumer at this moment, or why it does not."))
+  grant.deny.annotateMerge(
+    says(
+      "Deny a bidder, or its grant",
+      "If its bid led, the next best one leads instead. A unit that was won is not given to anyone else."
+    )
+  ),
+  grant.complete.annotateMerge(says("Complete a grant", "The unit was taken. Completing again changes nothing.")),
+  grant.validate.annotateMerge(
+    says("Check a grant", "True if the token admits this consumer at this moment, or why it does not.")
+  )
 ) {}

@@ -15,40 +15,15 @@ import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { ConsumerApi } from "../Api.ts"
 import { InvalidExchangeCode, InvalidRefreshToken, orInvalidCode } from "./AuthApi.ts"
 
-/** The handlers of the group `auth`; needs sessions, one-time codes, external identities and delivery. */
+/** The handlers of the group `auth`. They need sessions, one-time codes, external identities and delivery. */
 export const layer = HttpApiBuilder.group(
   ConsumerApi,
   "auth",
   Effect.fnUntraced(function* (handlers) {
     const sessions = yield* Sessions
-    const codes = yield* OneTimeCodes
     const externals = yield* ExternalIdentities
-    const delivery = yield* Delivery
 
-    /** The answer is the same whatever becomes of the message; only when no more can be taken is nobody told that it went out. */
-    const sendCode = Effect.fnUntraced(function* (payload: SentAddress) {
-      const { tenant } = yield* CurrentTenant
-      const address = yield* addressOf(payload)
-      const code = yield* codes.request(tenant, address)
-      const isTaken = yield* delivery.send(
-        Message.oneTimeCode({
-          tenant,
-          channel: address.channel,
-          to: address.value,
-          code: Redacted.value(code),
-          minutes: codeMinutes
-        })
-      )
-      if (!isTaken) return yield* new ServiceUnavailable({ retryAfterSeconds: 5 })
-      return { ok: true } as const
-    })
-
-    const verifyCode = Effect.fnUntraced(function* (payload: SentAddress & { readonly code: string }) {
-      const { tenant } = yield* CurrentTenant
-      const { access } = yield* CurrentSession
-      const address = yield* addressOf(payload)
-      return yield* codes.verify(tenant, { address, code: payload.code, guest: guestOf(access) })
-    })
+    const { sendCode, verifyCode } = yield* makeCodes
 
     return handlers.handleAll({
       guest: () => orServiceUnavailable(Effect.flatMap(CurrentTenant, ({ tenant }) => sessions.guest(tenant))),
@@ -89,7 +64,40 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-/** Only a guest can become somebody. */
+/** Makes the functions that send and verify one-time codes. */
+const makeCodes = Effect.gen(function* () {
+  const codes = yield* OneTimeCodes
+  const delivery = yield* Delivery
+
+  /** The answer is the same whether or not the message is delivered. It is a 503 if no more messages can be accepted. */
+  const sendCode = Effect.fnUntraced(function* (payload: SentAddress) {
+    const { tenant } = yield* CurrentTenant
+    const address = yield* addressOf(payload)
+    const code = yield* codes.request(tenant, address)
+    const isTaken = yield* delivery.send(
+      Message.oneTimeCode({
+        tenant,
+        channel: address.channel,
+        to: address.value,
+        code: Redacted.value(code),
+        minutes: codeMinutes
+      })
+    )
+    if (!isTaken) return yield* new ServiceUnavailable({ retryAfterSeconds: 5 })
+    return { ok: true } as const
+  })
+
+  const verifyCode = Effect.fnUntraced(function* (payload: SentAddress & { readonly code: string }) {
+    const { tenant } = yield* CurrentTenant
+    const { access } = yield* CurrentSession
+    const address = yield* addressOf(payload)
+    return yield* codes.verify(tenant, { address, code: payload.code, guest: guestOf(access) })
+  })
+
+  return { sendCode, verifyCode }
+})
+
+/** The guest of the session, which a verified address upgrades; undefined for a session of another type. */
 function guestOf(access: VerifiedAccess | undefined): Guest | undefined {
   return access?.sessionType === "guest" ? access : undefined
 }

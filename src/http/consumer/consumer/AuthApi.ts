@@ -1,5 +1,5 @@
-/** Sessions, as the Consumer API declares them (interface document 2.10, 4.3, 5.3 and 7; completions 2). */
-import { Effect, Schema } from "effect"
+/** Sessions on the Consumer API: the declaration (interface document 2.10, 4.3, 5.3 and 7; completions 2). */
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import type { WrongCode } from "../../../auth/codes/OneTimeCodes.ts"
 import { Id } from "../../../domain/values/Ids.ts"
@@ -7,6 +7,7 @@ import { JsonObject, text } from "../../../domain/values/Text.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { Country, EmailText, PhoneText } from "../../fields/AddressFields.ts"
 import { ServerAction, SessionCreation, SessionEnd, SessionUpgrade } from "../../credentials/Credentials.ts"
+import { answering } from "../../errors/Answering.ts"
 import { RateLimitExceededWithHeaders } from "../../errors/Errors.ts"
 import { RateCategory } from "../../limits/Limit.ts"
 
@@ -29,7 +30,7 @@ export const GuestSession = Schema.Struct({
   ...tokens
 }).annotate({ identifier: "GuestSession" })
 
-/** A new session of a consumer who has shown who it is, and its tokens. */
+/** A new session of an identified consumer, and its tokens. */
 export const AuthenticatedSession = Schema.Struct({
   session: Schema.Struct({
     type: Schema.Literal("authenticated"),
@@ -53,32 +54,29 @@ export const ExchangeCode = Schema.Struct({
   resolution: Schema.Literals(["created", "existing"])
 }).annotate({ identifier: "ExchangeCode" })
 
-/** 401: the refresh token is none, was used before, or its session has ended. */
+/** 401: the refresh token is invalid, was used before, or its session has ended. */
 export class InvalidRefreshToken extends Schema.Error<InvalidRefreshToken>("InvalidRefreshToken")(
   { error: Schema.Literal("Invalid refresh token") },
   { httpApiStatus: 401, description: "The refresh token is not accepted" }
 ) {}
 
-/** 401: not the code that was sent, or none that is alive. */
+/** 401: the code is wrong, or no code is valid. */
 export class InvalidOneTimeCode extends Schema.Error<InvalidOneTimeCode>("InvalidOneTimeCode")(
   { error: Schema.Literals(["otp_invalid", "otp_expired"]), message: Schema.String },
   { httpApiStatus: 401, description: "The one-time code is not accepted" }
 ) {}
 
 /** Turns a wrong code into a 401. */
-export const orInvalidCode = <A, E, R>(
-  effect: Effect.Effect<A, E | WrongCode, R>
-): Effect.Effect<A, Exclude<E, WrongCode> | InvalidOneTimeCode, R> =>
-  Effect.catchTag(effect as Effect.Effect<A, WrongCode, R>, "WrongCode", ({ reason }) =>
-    Effect.fail(new InvalidOneTimeCode({ error: reason, message: wrongCodes[reason] }))
-  ) as Effect.Effect<A, Exclude<E, WrongCode> | InvalidOneTimeCode, R>
+export const orInvalidCode = answering({
+  WrongCode: ({ reason }: WrongCode) => new InvalidOneTimeCode({ error: reason, message: wrongCodes[reason] })
+})
 
 const wrongCodes = {
   otp_invalid: "The code is wrong.",
   otp_expired: "The code has expired or was used. Request a new one."
 } as const
 
-/** 401: not a code that can be exchanged. */
+/** 401: the code cannot be exchanged. */
 export class InvalidExchangeCode extends Schema.Error<InvalidExchangeCode>("InvalidExchangeCode")(
   { error: Schema.Literals(["invalid_exchange_code", "exchange_code_expired"]) },
   { httpApiStatus: 401, description: "The exchange code is not accepted" }
@@ -93,12 +91,12 @@ export const OneTimeCode = Schema.String.check(Schema.isMinLength(6), Schema.isM
   })
 )
 
-/** A request names one address: of two, the caller could not tell which one counts. */
+/** A request names one address. With two, it would not be clear which one counts. */
 const absent = (expected: string) => Schema.optionalKey(Schema.Null.annotate({ expected }))
-const byEmail = { email: EmailText, phone: absent("no phone number beside an email") }
+const byEmail = { email: EmailText, phone: absent("no phone number together with an email") }
 const byPhone = {
   phone: PhoneText,
-  email: absent("no email beside a phone number"),
+  email: absent("no email together with a phone number"),
   defaultCountry: Schema.optionalKey(Country)
 }
 const addressName = text({ minLength: 1, maxLength: 500 })

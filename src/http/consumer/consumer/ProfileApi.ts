@@ -1,4 +1,7 @@
-/** Consumers with their places and sessions, as the Consumer API declares them (completions 2; 3, "Experience and sequences"). */
+/**
+ * Consumers with their places and sessions on the Consumer API: the declaration (completions 2; 3, "Experience and
+ * sequences").
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { PersonName } from "../../../domain/consumer/Consumer.ts"
@@ -10,7 +13,7 @@ import { Conflict, Forbidden, NotFound } from "../../errors/Errors.ts"
 import { EndedSessions, sessionFields } from "../../fields/SessionFields.ts"
 import { InvalidOneTimeCode, OneTimeCode } from "./AuthApi.ts"
 
-/** Where a consumer waits, takes part or holds something; further fields are the status's own. */
+/** A place of the consumer in a mechanism. Further fields depend on the status. */
 const ActivePlace = Schema.StructWithRest(
   Schema.Struct({
     distributionId: Id,
@@ -25,7 +28,7 @@ const ActivePlace = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Unknown)]
 ).annotate({ identifier: "ActivePlace" })
 
-/** A consumer and its active places, those entered last first. */
+/** A consumer and its active places, the last entered first. */
 export const Profile = Schema.Struct({
   id: Id,
   type: Schema.Literals(["guest", "authenticated"]),

@@ -19,16 +19,14 @@ import { ConsumerApi } from "../Api.ts"
 import { orInvalidCode } from "./AuthApi.ts"
 import type { ChangeProfile } from "./ProfileApi.ts"
 
-/** The handlers of the group `consumers`; needs what is stored of consumers, their sessions and one-time codes. */
+/** The handlers of the group `consumers`. They need the records of consumers, their sessions and one-time codes. */
 export const layer = HttpApiBuilder.group(
   ConsumerApi,
   "consumers",
   Effect.fnUntraced(function* (handlers) {
     const profiles = yield* Store.Profiles
-    const records = yield* ConsumerRecords
-    const codes = yield* OneTimeCodes
     const sessions = yield* ConsumerSessions
-    const protection = yield* Protection
+    const change = yield* makeChange
 
     const profile = Effect.fnUntraced(
       function* (tenant: Tenant, consumerId: string) {
@@ -38,22 +36,6 @@ export const layer = HttpApiBuilder.group(
       orNotFound,
       orServiceUnavailable
     )
-
-    /** Changes the consumer. A consumer that acts itself proves a new address with its code. */
-    const change = Effect.fnUntraced(function* (payload: Change) {
-      const { tenant, consumerId, sessionId, keyId, isGuest } = yield* CurrentConsumer
-      const known = yield* records.find(tenant, consumerId)
-      const addresses = (yield* addressesOf(payload)).filter(({ channel, value }) => known[channel] !== value)
-      const by = sessionId === undefined ? `api_key:${keyId}` : `consumer:${consumerId}`
-      const changed = records.change(tenant, consumerId, by, (settings) => revised(settings, payload, addresses))
-      const [address] = addresses
-      if (sessionId === undefined || address === undefined) yield* changed
-      else {
-        if (isGuest) return yield* guestsHaveNoAddress
-        yield* codes.prove(tenant, { address, code: yield* codeFor(addresses, payload) }, changed)
-      }
-      yield* protection.consumersChanged([consumerId])
-    })
 
     return handlers.handleAll({
       me: () => Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) => profile(tenant, consumerId)),
@@ -99,16 +81,37 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
+/** Makes the function that changes the consumer. A consumer that acts itself proves a new address with its code. */
+const makeChange = Effect.gen(function* () {
+  const records = yield* ConsumerRecords
+  const codes = yield* OneTimeCodes
+  const protection = yield* Protection
+  return Effect.fnUntraced(function* (payload: Change) {
+    const { tenant, consumerId, sessionId, keyId, isGuest } = yield* CurrentConsumer
+    const known = yield* records.find(tenant, consumerId)
+    const addresses = (yield* addressesOf(payload)).filter(({ channel, value }) => known[channel] !== value)
+    const by = sessionId === undefined ? `api_key:${keyId}` : `consumer:${consumerId}`
+    const changed = records.change(tenant, consumerId, by, (settings) => revised(settings, payload, addresses))
+    const [address] = addresses
+    if (sessionId === undefined || address === undefined) yield* changed
+    else {
+      if (isGuest) return yield* guestsHaveNoAddress
+      yield* codes.prove(tenant, { address, code: yield* codeFor(addresses, payload) }, changed)
+    }
+    yield* protection.consumersChanged([consumerId])
+  })
+})
+
 type Change = typeof ChangeProfile.Type
 
-/** The addresses that were sent, each in its one form. */
+/** The addresses in the body, in their normal form. */
 const addressesOf = ({ email, phone, defaultCountry }: Change) =>
   Effect.all([
     ...(email === undefined ? [] : [addressOf({ email })]),
     ...(phone === undefined ? [] : [addressOf({ phone, defaultCountry: defaultCountry ?? null })])
   ])
 
-/** The code that was sent to the new address. A 400 if there is none, or if it would have to prove two addresses. */
+/** The code that was sent to the new address. Fails with a 400 if the body has none, or has two new addresses. */
 const codeFor = (addresses: ReadonlyArray<Address>, payload: Change) => {
   const { code } = payload
   if (addresses.length > 1) {
@@ -124,7 +127,7 @@ const guestsHaveNoAddress = new Forbidden({
   error: "A guest has no address of its own: sign in with POST /auth/otp/verify"
 })
 
-/** The settings with the names and addresses that were sent; null takes a name away. */
+/** The settings with the names and addresses of the body. Null removes a name. */
 const revised = (settings: Settings, { name, fullName }: Change, addresses: ReadonlyArray<Address>): Settings => {
   const sent = {
     ...settings,
@@ -135,7 +138,7 @@ const revised = (settings: Settings, { name, fullName }: Change, addresses: Read
   return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null)) as Settings
 }
 
-/** A session as the consumer sees it from its present one. */
+/** A session as the consumer sees it. `currentId` is the session of the request. */
 const seenFrom = (currentId: string | undefined, session: ListedSession) => ({
   ...session,
   current: session.id === currentId

@@ -1,19 +1,19 @@
 /**
- * The proofs of draws as they are sent. The proof of a million entries has 53 MB: it is put together once, in slices
- * between which others have their turn, and kept while there is room.
+ * The proofs of draws as they are sent. The proof of a million entries has 53 MB. It is encoded once, in slices between
+ * which other work runs, and kept while there is room.
  */
 import { Effect, Semaphore, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 
-/** Bytes of all proofs that are kept; the oldest go first, the newest stays whatever its size. */
+/** Bytes of all kept proofs. The oldest are dropped first; the newest is kept whatever its size. */
 export const keptBytesMax = 268_435_456
 
 type Pieces = ReadonlyArray<Uint8Array>
 
-/** A proof's text, piece by piece. */
+/** The text of a proof, in pieces. */
 type Text<E> = Stream.Stream<string, E>
 
-/** The proofs of one process; `bytesMax` bounds what is kept. */
+/** Makes the function that sends proofs. It keeps at most `bytesMax` bytes. */
 export const make = (bytesMax: number = keptBytesMax) => {
   /** By draw, the oldest first. */
   const kept = new Map<string, { readonly pieces: Pieces; readonly bytes: number }>()
@@ -39,10 +39,10 @@ export const make = (bytesMax: number = keptBytesMax) => {
     return pieces
   })
 
-  // One at a time: of those who ask for the same proof at once only the first puts it together.
+  // One at a time, so that a proof that several callers want at once is encoded once.
   const oneAtATime = Semaphore.makeUnsafe(1)
 
-  /** The proof of a draw, which has been drawn. */
+  /** The response with the proof of a draw that has been drawn. */
   return <E>(drawId: string, text: Text<E>): Effect.Effect<HttpServerResponse.HttpServerResponse, E> =>
     Effect.map(Semaphore.withPermit(oneAtATime, piecesOf(drawId, text)), (pieces) =>
       HttpServerResponse.stream(Stream.fromIterable(pieces), {

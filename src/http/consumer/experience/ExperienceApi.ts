@@ -1,5 +1,5 @@
 /**
- * Experiences, as the Consumer API declares them (interface document 2.6, 2.8 and 4.2; completions 3, "Experience and
+ * Experiences on the Consumer API: the declaration (interface document 2.6, 2.8 and 4.2; completions 3, "Experience and
  * sequences").
  */
 import { Schema } from "effect"
@@ -15,7 +15,7 @@ import { ConsumerAction, PublicRead } from "../../credentials/Credentials.ts"
 import { Forbidden, NotFound } from "../../errors/Errors.ts"
 import { PublicMechanisms } from "./SequenceView.ts"
 
-/** A sequence with its mechanisms, as whom it is for may see it. */
+/** A sequence with its mechanisms, as the consumers it is for may see it. */
 export const PublicSequence = Schema.Struct({
   id: Id,
   experienceId: Id,

@@ -18,8 +18,8 @@ import type { PublicExperience } from "./ExperienceApi.ts"
 import { publicMechanisms } from "./SequenceView.ts"
 
 /**
- * The handlers of the group `experiences`; needs experiences, their pages, products and entries, for whom sequences are, and
- * what is picked there.
+ * The handlers of the group `experiences`. They need experiences, their pages, products and entries, the access to
+ * sequences, and the assigned products.
  */
 export const layer = HttpApiBuilder.group(
   ConsumerApi,
@@ -28,31 +28,8 @@ export const layer = HttpApiBuilder.group(
     const views = yield* ExperienceViews
     const entries = yield* ExperienceEntries
     const access = yield* SequenceAccess
-    const products = yield* ShownProducts
-    const picks = yield* AssignedProducts
     const pages = yield* ShownPages
-
-    /** The products that the system picks for the consumer, by sequence. */
-    const assignedTo = Effect.fnUntraced(function* (
-      tenant: Tenant,
-      sequences: ExperienceView["sequences"],
-      consumerId: string
-    ) {
-      const assigned = new Map<string, string>()
-      for (const { id: sequenceId, productSelectionMode } of sequences) {
-        if (productSelectionMode !== "SYSTEM_ASSIGNED") continue
-        const product = yield* picks.of({ ...tenant, sequenceId }, consumerId)
-        if (product !== undefined) assigned.set(sequenceId, product.productId)
-      }
-      return assigned
-    })
-
-    const shown = Effect.fnUntraced(function* (tenant: Tenant, view: ExperienceView, consumerId?: string) {
-      const offered = yield* products.of(tenant.organizationId, view.experience.id)
-      const assigned =
-        consumerId === undefined ? new Map<string, string>() : yield* assignedTo(tenant, view.sequences, consumerId)
-      return publicExperience(view, offered, assigned, yield* Clock.currentTimeMillis)
-    })
+    const shown = yield* makeShown
 
     return handlers.handleAll({
       get: Effect.fnUntraced(
@@ -100,6 +77,34 @@ export const layer = HttpApiBuilder.group(
     })
   })
 )
+
+/** Makes the function that shows an experience. Without a consumer it shows no assigned products. */
+const makeShown = Effect.gen(function* () {
+  const products = yield* ShownProducts
+  const picks = yield* AssignedProducts
+
+  /** The products that the system picks for the consumer, by sequence. */
+  const assignedTo = Effect.fnUntraced(function* (
+    tenant: Tenant,
+    sequences: ExperienceView["sequences"],
+    consumerId: string
+  ) {
+    const assigned = new Map<string, string>()
+    for (const { id: sequenceId, productSelectionMode } of sequences) {
+      if (productSelectionMode !== "SYSTEM_ASSIGNED") continue
+      const product = yield* picks.of({ ...tenant, sequenceId }, consumerId)
+      if (product !== undefined) assigned.set(sequenceId, product.productId)
+    }
+    return assigned
+  })
+
+  return Effect.fnUntraced(function* (tenant: Tenant, view: ExperienceView, consumerId?: string) {
+    const offered = yield* products.of(tenant.organizationId, view.experience.id)
+    const assigned =
+      consumerId === undefined ? new Map<string, string>() : yield* assignedTo(tenant, view.sequences, consumerId)
+    return publicExperience(view, offered, assigned, yield* Clock.currentTimeMillis)
+  })
+})
 
 const codeRefused = new Forbidden({ error: "The access code opens nothing here" })
 

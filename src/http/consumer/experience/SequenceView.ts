@@ -1,6 +1,6 @@
 /**
- * The mechanisms of a sequence, as everybody may see them (interface document 2.8). What is shown of each kind is what its
- * own public read shows, as far as the record tells that is stored beside its journal.
+ * The mechanisms of a sequence, as everybody may see them (interface document 2.8). Each kind shows the fields of its
+ * own public read, as far as its stored record has them.
  */
 import { Schema, Struct } from "effect"
 import { bounded, type Windowed } from "../../../domain/experience/ExperienceWindow.ts"
@@ -16,7 +16,7 @@ import { type PublicFields, shown } from "../mechanism/PublicMechanism.ts"
 import { PublicQueue } from "../queue/QueueApi.ts"
 import { PublicTimedRelease } from "../timedRelease/TimedReleaseApi.ts"
 
-/** A draw without what only its own read tells: what it has published. */
+/** A draw without the facts that it publishes. Only its own read shows them. */
 const SequenceDraw = PublicDraw.mapFields(
   Struct.omit(["seedCommitment", "entriesDigest", "beaconRound", "drawnAt"])
 ).annotate({ identifier: "SequenceDraw" })
@@ -37,7 +37,7 @@ export const PublicMechanisms = {
 
 type Mechanisms = { readonly [Field in keyof typeof PublicMechanisms]: (typeof PublicMechanisms)[Field]["Type"] }
 
-/** The mechanisms of a sequence as they stand at `now`. */
+/** The mechanisms of a sequence at `now`. */
 export const publicMechanisms = (experienceId: string, { mechanisms }: ShownSequence, now: Millis): Mechanisms => {
   const of = <F extends Schema.Struct.Fields>(kind: string, schema: Schema.Struct<F>) =>
     mechanisms
@@ -53,7 +53,7 @@ export const publicMechanisms = (experienceId: string, { mechanisms }: ShownSequ
   }
 }
 
-/** All that is known of a mechanism. */
+/** All known fields of a mechanism. */
 const known = (experienceId: string, mechanism: ShownMechanism, now: Millis): PublicFields => {
   const { id, kind, sequenceId, configuration, status } = mechanism
   return {
@@ -66,7 +66,7 @@ const known = (experienceId: string, mechanism: ShownMechanism, now: Millis): Pu
   }
 }
 
-/** The settings, with the times that hold. */
+/** The settings with the times bounded by the experience. */
 const decodeSettings = Object.fromEntries(
   Object.entries(deciders).map(([kind, { configuration }]) => {
     const decode: (stored: unknown) => Windowed = Schema.decodeUnknownSync(configuration)

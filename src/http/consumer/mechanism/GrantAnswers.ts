@@ -1,6 +1,6 @@
 /**
- * Grants as the Consumer API answers and checks them, the same for every kind of mechanism that grants (completions 3,
- * "Shared"): a consumer that holds one gets its token; a shop that was shown one learns whether it admits.
+ * Grants on the Consumer API, for every kind of mechanism that grants (completions 3, "Shared"): the token for the
+ * consumer that holds one, and the check of a token that a shop was shown.
  */
 import { Effect, Result, Schema } from "effect"
 import { type Grant, type GrantClaims, grantName, type GrantProblem, Grants } from "../../../auth/tokens/Grants.ts"
@@ -9,20 +9,20 @@ import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
 
-/** The answer to a grant that was shown: `true`, or why it admits nobody. */
+/** The answer to a token that is checked: `true`, or the reason why it is not valid. */
 export const Validity = Schema.Union([
   Schema.Literal(true),
   Schema.Struct({ valid: Schema.Literal(false), error: Schema.String, code: Schema.String })
 ]).annotate({ identifier: "Validity" })
 export type Validity = typeof Validity.Type
 
-/** A grant as its consumer's view has it. */
+/** A grant in its consumer's view. */
 export type HeldGrant = Omit<Grant, "consumerId">
 
-/** How a consumer stands to the grant it may have had: it holds one, or what became of it. */
+/** A consumer's grant, or the reason why the consumer holds none. */
 export type GrantStatus = HeldGrant | "completed" | "expired" | "denied" | "none"
 
-/** A grant shown by a shop. */
+/** A token that a shop was shown. */
 export interface Shown {
   readonly consumerId: string
   readonly token: string
@@ -33,7 +33,7 @@ export const make = Effect.gen(function* () {
   const grants = yield* Grants
   const assigned = yield* AssignedProducts
 
-  /** The grant's token. */
+  /** Returns the token of the grant. */
   const token = (
     mechanism: MechanismRef<Kind>,
     consumerId: string,
@@ -50,7 +50,7 @@ export const make = Effect.gen(function* () {
       )
     )
 
-  /** Whether the token is the grant that this consumer holds in this mechanism at this moment. */
+  /** Checks whether the token is the grant that this consumer holds in this mechanism now. */
   const validate = (mechanism: MechanismRef<Kind>, shown: Shown, standing: GrantStatus): Effect.Effect<Validity> =>
     Effect.map(grants.verify(shown.token), (grant) => validity(grant, mechanism, shown.consumerId, standing))
 
@@ -82,6 +82,27 @@ function validity(
         claims.jti === grantName(mechanism.id, standing.grantSequence) ||
         no("GRANT_REPLACED", "The grant has been replaced")
       )
+  }
+}
+
+/**
+ * What became of the grant of a consumer that holds none. It is `none` for denials with one of the
+ * `reasonsWithoutGrant`.
+ */
+export const endedStatus = (
+  { status, reason }: { readonly status: string; readonly reason?: string },
+  reasonsWithoutGrant: ReadonlyArray<string> = []
+): Exclude<GrantStatus, HeldGrant> => {
+  switch (status) {
+    case "COMPLETED":
+      return "completed"
+    case "EXPIRED":
+      return "expired"
+    case "DENIED":
+      if (reason === "ADMISSION_EXPIRED") return "expired"
+      return reason !== undefined && reasonsWithoutGrant.includes(reason) ? "none" : "denied"
+    default:
+      return "none"
   }
 }
 

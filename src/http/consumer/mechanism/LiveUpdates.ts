@@ -1,4 +1,4 @@
-/** The handler of live updates, the same for every kind of mechanism: a stream of how the consumer stands. */
+/** The handler of live updates, for every kind of mechanism: a stream of the consumer's standing. */
 import { Effect, Schema } from "effect"
 import type { MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
@@ -15,7 +15,10 @@ export const make = Effect.gen(function* () {
   const engine = yield* Engine
   const streams = yield* EventStreams
 
-  /** The handler for a kind, given what `…/status` answers: its schema, and how it is made of a view. */
+  /**
+   * Makes the handler of a kind, given the schema of the answer to `…/status` and the function that makes it from a
+   * view.
+   */
   return <K extends Kind, State extends Schema.Codec<unknown, unknown>>(
     kind: K,
     state: State,
@@ -26,7 +29,7 @@ export const make = Effect.gen(function* () {
     class Follower implements Listener<ViewOf<K>>, EventSource {
       readonly consumerId: string
       readonly since: number | undefined
-      told: unknown
+      lastView: unknown
       private stream: EventStream | undefined
       private readonly mechanism: MechanismRef<K>
       private readonly audience: Following<ViewOf<K>>
@@ -47,7 +50,7 @@ export const make = Effect.gen(function* () {
         this.audience.remove(this)
       }
 
-      tell(view: ViewOf<K>, sequence: number): Effect.Effect<void, EngineError | Schema.SchemaError> {
+      send(view: ViewOf<K>, sequence: number): Effect.Effect<void, EngineError | Schema.SchemaError> {
         return sent(this.mechanism, this.consumerId, view).pipe(
           Effect.flatMap(encode),
           Effect.map((data) => this.stream?.send(`id: ${sequence}\nevent: state\ndata: ${data}\n\n`))

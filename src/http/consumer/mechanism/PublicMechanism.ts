@@ -1,6 +1,6 @@
 /**
- * A mechanism as everybody is shown it, the same for every kind (interface document 2.8). What is shown is what the kind's
- * schema names: a setting that is not named there, such as a reserve, is never sent.
+ * The public view of a mechanism of any kind (interface document 2.8). It has the fields of the kind's schema. A
+ * setting without a field there, such as a reserve, is never sent.
  */
 import { Schema } from "effect"
 import { bounded } from "../../../domain/experience/ExperienceWindow.ts"
@@ -27,20 +27,23 @@ const statusFields = {
   teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
 }
 
-/** The fields of a kind's public view, given its own ones; one of these may take the place of a common one. */
+/** The fields of a kind's public view, given its own fields. These may replace a common field. */
 export const publicFields = <F extends Schema.Struct.Fields>(own: F) => ({ ...commonFields, ...own, ...statusFields })
 
-/** Everything that may be known of a mechanism, by the names of the fields. */
+/** All known fields of a mechanism, by name. */
 export type PublicFields = { readonly [name: string]: unknown }
 
-/** What the schema names of what is known; null where there is none. */
+/** The known fields that the schema names; null for a field that is not known. */
 export const shown = <F extends Schema.Struct.Fields>(
   { fields }: Schema.Struct<F>,
   known: PublicFields
 ): Schema.Struct<F>["Type"] =>
   Object.fromEntries(Object.keys(fields).map((name) => [name, known[name] ?? null])) as Schema.Struct<F>["Type"]
 
-/** The public view of a mechanism as its actor holds it, with the times that hold; `more` is what the kind publishes beside its settings. */
+/**
+ * The public view of a mechanism, with the times bounded by the experience. `more` holds the facts that the kind
+ * publishes.
+ */
 export const publicView = <F extends Schema.Struct.Fields>(
   schema: Schema.Struct<F>,
   { identity, configuration, status, lifecycle }: Inspection<Kind>,

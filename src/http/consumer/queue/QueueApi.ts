@@ -1,16 +1,15 @@
-/** Queues, as the Consumer API declares them (interface document 2.8; completions 3, "Queue"). */
+/** Queues on the Consumer API: the declaration (interface document 2.8; completions 3, "Queue"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
 import { AdminReason, DenialReason } from "../../../domain/queue/Queue.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
-import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../../credentials/Credentials.ts"
+import { ServerAction } from "../../credentials/Credentials.ts"
 import { RateCategory } from "../../limits/Limit.ts"
 import { NotOpenYetWithHeaders } from "../../errors/Errors.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
-import { Validity } from "../mechanism/GrantAnswers.ts"
-import { eventsOf } from "../mechanism/LiveApi.ts"
+import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
 /** A queue as everybody may see it. */
@@ -31,7 +30,7 @@ export const QueueState = Schema.Union([
   Schema.Struct({ status: Schema.Literal("NOT_QUEUED") }),
   Schema.Struct({
     status: Schema.Literal("QUEUED"),
-    /** 1 + those ahead; absent in the lobby. */
+    /** 1 + the number of consumers ahead. Absent in the lobby. */
     position: Schema.optionalKey(Schema.Int),
     /** Absent in the lobby, and while admission is by hand. */
     estimatedWaitTimeInSeconds: Schema.optionalKey(Schema.Int),
@@ -57,19 +56,19 @@ export const QueueState = Schema.Union([
 ]).annotate({ identifier: "QueueState" })
 export type QueueState = typeof QueueState.Type
 
-/** Consumers admitted by one request. */
+/** Consumers that one request admits. */
 export const admissionsAtOnceMax = 10_000
 
-/** Who was admitted by count, in the order of their admission. */
+/** The consumers that were admitted by count, in the order of their admission. */
 const QueueAdmissions = Schema.Struct({
   admitted: Schema.Int,
   consumerIds: Schema.Array(Schema.String.annotate({ format: "uuid" }))
 }).annotate({ identifier: "QueueAdmissions" })
 
-/** Not named: the other one is. */
+/** The field that is left out because the other one is given. */
 const unnamed = Schema.optionalKey(Schema.Null)
 
-/** Either the consumer that is admitted, or how many are. */
+/** The consumer that is admitted, or the number of consumers. */
 const admission = [
   Schema.Struct({ consumerId: Id, count: unnamed }),
   Schema.Struct({
@@ -78,9 +77,6 @@ const admission = [
   })
 ] as const
 
-const params = { queueId: Id }
-const consumerPayload = Schema.Struct({ consumerId: Id })
-
 const group = HttpApiGroup.make("queues").annotateMerge(
   OpenApi.annotations({
     title: "Queues",
@@ -88,41 +84,18 @@ const group = HttpApiGroup.make("queues").annotateMerge(
   })
 )
 
+const location = { path: "/queues", param: "queueId", State: QueueState } as const
+const queue = endpointsOf({ ...location, Public: PublicQueue })
+const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
+
 export class QueuesGroup extends group.add(
-  HttpApiEndpoint.get("get", "/queues/:queueId", {
-    params,
-    success: PublicQueue,
-    error: answersTo.read
-  })
-    .middleware(PublicRead)
-    .annotate(OpenApi.Summary, "Get a queue"),
-  HttpApiEndpoint.post("enter", "/queues/:queueId/enter", {
-    params,
-    success: QueueState,
-    error: answersTo.entry
-  })
-    .annotate(RateCategory, "queueEntry")
-    .middleware(ConsumerAction)
-    .annotate(OpenApi.Summary, "Enter a queue"),
-  HttpApiEndpoint.post("leave", "/queues/:queueId/leave", {
-    params,
-    success: QueueState,
-    error: answersTo.change
-  })
-    .middleware(ConsumerAction)
-    .annotate(OpenApi.Summary, "Leave a queue"),
-  HttpApiEndpoint.get("status", "/queues/:queueId/status", {
-    params,
-    success: QueueState,
-    error: answersTo.read
-  })
-    .middleware(ConsumerAction)
-    .annotate(OpenApi.Summary, "The consumer's standing"),
-  HttpApiEndpoint.get("events", "/queues/:queueId/events", { params, ...eventsOf(QueueState) })
-    .middleware(ConsumerStream)
-    .annotate(OpenApi.Summary, "Follow the consumer's standing"),
+  queue.get.annotate(OpenApi.Summary, "Get a queue"),
+  queue.enter.annotate(RateCategory, "queueEntry").annotate(OpenApi.Summary, "Enter a queue"),
+  queue.leave.annotate(OpenApi.Summary, "Leave a queue"),
+  queue.status.annotate(OpenApi.Summary, "The consumer's standing"),
+  queue.events.annotate(OpenApi.Summary, "Follow the consumer's standing"),
   HttpApiEndpoint.post("admit", "/queues/:queueId/admit", {
-    params,
+    params: { queueId: Id },
     payload: Schema.Union(admission),
     success: Schema.Union([QueueState, QueueAdmissions]),
     error: [...answersTo.change, NotOpenYetWithHeaders]
@@ -139,28 +112,7 @@ export class QueuesGroup extends group.add(
           "nobody has a place in the order yet."
       })
     ),
-  HttpApiEndpoint.post("deny", "/queues/:queueId/deny", {
-    params,
-    payload: Schema.Struct({ consumerId: Id, reason: AdminReason }),
-    success: QueueState,
-    error: answersTo.change
-  })
-    .middleware(ServerAction)
-    .annotate(OpenApi.Summary, "Deny a place, or a grant"),
-  HttpApiEndpoint.post("complete", "/queues/:queueId/complete", {
-    params,
-    payload: consumerPayload,
-    success: QueueState,
-    error: answersTo.change
-  })
-    .middleware(ServerAction)
-    .annotate(OpenApi.Summary, "Complete a grant"),
-  HttpApiEndpoint.post("validate", "/queues/:queueId/validate", {
-    params,
-    payload: Schema.Struct({ consumerId: Id, token: Schema.String }),
-    success: Validity,
-    error: answersTo.read
-  })
-    .middleware(ServerAction)
-    .annotate(OpenApi.Summary, "Check a grant")
+  grant.deny.annotate(OpenApi.Summary, "Deny a place, or a grant"),
+  grant.complete.annotate(OpenApi.Summary, "Complete a grant"),
+  grant.validate.annotate(OpenApi.Summary, "Check a grant")
 ) {}

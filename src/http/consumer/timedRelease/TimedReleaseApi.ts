@@ -1,14 +1,15 @@
-/** Timed releases, as the Consumer API declares them (interface document 2.9 and 4.2; completions 3, "Timed release"). */
+/**
+ * Timed releases on the Consumer API: the declaration (interface document 2.9 and 4.2; completions 3, "Timed release").
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
-import { ConsumerAction, ConsumerStream, PublicRead, ServerAction } from "../../credentials/Credentials.ts"
+import { ConsumerAction } from "../../credentials/Credentials.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
-import { Validity } from "../mechanism/GrantAnswers.ts"
-import { eventsOf } from "../mechanism/LiveApi.ts"
+import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
 /** A timed release as everybody may see it. */
@@ -21,7 +22,10 @@ export const PublicTimedRelease = Schema.Struct(
   })
 ).annotate({ identifier: "TimedRelease" })
 
-/** A consumer's own standing in a timed release: `status`, and the fields of the interface document's 2.9 that it has. */
+/**
+ * A consumer's own standing in a timed release: `status`, and the fields of the interface document's 2.9 that the
+ * status has.
+ */
 export const TimedReleaseState = Schema.Union([
   Schema.Struct({ status: Schema.Literal("NOT_ENTERED") }),
   Schema.Struct({
@@ -45,9 +49,7 @@ export const TimedReleaseState = Schema.Union([
 ]).annotate({ identifier: "TimedReleaseState" })
 export type TimedReleaseState = typeof TimedReleaseState.Type
 
-const params = { timedReleaseId: Id }
-
-/** The body may be absent, and so may what is in it. */
+/** The body and its field may be absent. */
 const selection = [Schema.Struct({ variantId: Schema.optionalKey(Schema.NullOr(Id)) }), Schema.Null] as const
 
 const group = HttpApiGroup.make("timedReleases").annotateMerge(
@@ -57,16 +59,14 @@ const group = HttpApiGroup.make("timedReleases").annotateMerge(
   })
 )
 
+const location = { path: "/timed-releases", param: "timedReleaseId", State: TimedReleaseState } as const
+const release = endpointsOf({ ...location, Public: PublicTimedRelease })
+const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
+
 export class TimedReleasesGroup extends group.add(
-  HttpApiEndpoint.get("get", "/timed-releases/:timedReleaseId", {
-    params,
-    success: PublicTimedRelease,
-    error: answersTo.read
-  })
-    .middleware(PublicRead)
-    .annotate(OpenApi.Summary, "Get a timed release"),
+  release.get.annotate(OpenApi.Summary, "Get a timed release"),
   HttpApiEndpoint.post("enter", "/timed-releases/:timedReleaseId/enter", {
-    params,
+    params: { timedReleaseId: Id },
     payload: selection,
     success: TimedReleaseState,
     error: answersTo.entry
@@ -80,48 +80,10 @@ export class TimedReleasesGroup extends group.add(
           "other is not found. Entering again with another one changes the selection."
       })
     ),
-  HttpApiEndpoint.post("leave", "/timed-releases/:timedReleaseId/leave", {
-    params,
-    success: TimedReleaseState,
-    error: answersTo.change
-  })
-    .middleware(ConsumerAction)
-    .annotate(OpenApi.Summary, "Leave a timed release"),
-  HttpApiEndpoint.get("status", "/timed-releases/:timedReleaseId/status", {
-    params,
-    success: TimedReleaseState,
-    error: answersTo.read
-  })
-    .middleware(ConsumerAction)
-    .annotate(OpenApi.Summary, "The consumer's standing"),
-  HttpApiEndpoint.get("events", "/timed-releases/:timedReleaseId/events", {
-    params,
-    ...eventsOf(TimedReleaseState)
-  })
-    .middleware(ConsumerStream)
-    .annotate(OpenApi.Summary, "Follow the consumer's standing"),
-  HttpApiEndpoint.post("deny", "/timed-releases/:timedReleaseId/deny", {
-    params,
-    payload: Schema.Struct({ consumerId: Id, reason: AdminReason }),
-    success: TimedReleaseState,
-    error: answersTo.change
-  })
-    .middleware(ServerAction)
-    .annotate(OpenApi.Summary, "Deny a grant"),
-  HttpApiEndpoint.post("complete", "/timed-releases/:timedReleaseId/complete", {
-    params,
-    payload: Schema.Struct({ consumerId: Id }),
-    success: TimedReleaseState,
-    error: answersTo.change
-  })
-    .middleware(ServerAction)
-    .annotate(OpenApi.Summary, "Complete a grant"),
-  HttpApiEndpoint.post("validate", "/timed-releases/:timedReleaseId/validate", {
-    params,
-    payload: Schema.Struct({ consumerId: Id, token: Schema.String }),
-    success: Validity,
-    error: answersTo.read
-  })
-    .middleware(ServerAction)
-    .annotate(OpenApi.Summary, "Check a grant")
+  release.leave.annotate(OpenApi.Summary, "Leave a timed release"),
+  release.status.annotate(OpenApi.Summary, "The consumer's standing"),
+  release.events.annotate(OpenApi.Summary, "Follow the consumer's standing"),
+  grant.deny.annotate(OpenApi.Summary, "Deny a grant"),
+  grant.complete.annotate(OpenApi.Summary, "Complete a grant"),
+  grant.validate.annotate(OpenApi.Summary, "Check a grant")
 ) {}

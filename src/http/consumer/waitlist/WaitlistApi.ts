@@ -1,11 +1,11 @@
-/** Waitlists, as the Consumer API declares them (interface document 2.8; completions 3, "Waitlist"). */
+/** Waitlists on the Consumer API: the declaration (interface document 2.8; completions 3, "Waitlist"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
-import { ConsumerAction, ConsumerStream, PublicRead } from "../../credentials/Credentials.ts"
+import { ConsumerAction } from "../../credentials/Credentials.ts"
 import { answersTo } from "../../errors/Refusals.ts"
-import { eventsOf } from "../mechanism/LiveApi.ts"
+import { endpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
 /** A waitlist as everybody may see it. */
@@ -19,52 +19,38 @@ export const PublicWaitlist = Schema.Struct(
 export const WaitlistState = Schema.Struct({
   waitlistId: Id,
   isEntered: Schema.Boolean,
-  /** Null for who is no member. */
+  /** Null if the consumer is not a member. */
   enteredAt: Schema.NullOr(SentTimestamp),
-  /** 1 + the members that entered before; null for who is no member. */
+  /** 1 + the members that entered before. Null if the consumer is not a member. */
   position: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "WaitlistState" })
 export type WaitlistState = typeof WaitlistState.Type
 
-const params = { waitlistId: Id }
-const change = { params, success: WaitlistState, error: answersTo.change }
-
 const group = HttpApiGroup.make("waitlists").annotateMerge(
   OpenApi.annotations({
     title: "Waitlists",
-    description: "Interest collected before a release opens; its members are told when it does."
+    description: "Interest collected before a release opens; its members get a message when it does."
   })
 )
 
+const waitlist = endpointsOf({
+  path: "/waitlists",
+  param: "waitlistId",
+  State: WaitlistState,
+  Public: PublicWaitlist
+})
+
 export class WaitlistsGroup extends group.add(
-  HttpApiEndpoint.get("get", "/waitlists/:waitlistId", {
-    params,
-    success: PublicWaitlist,
-    error: answersTo.read
-  })
-    .middleware(PublicRead)
-    .annotate(OpenApi.Summary, "Get a waitlist"),
-  HttpApiEndpoint.post("enter", "/waitlists/:waitlistId/enter", {
-    params,
+  waitlist.get.annotate(OpenApi.Summary, "Get a waitlist"),
+  waitlist.enter.annotate(OpenApi.Summary, "Enter a waitlist"),
+  waitlist.leave.annotate(OpenApi.Summary, "Leave a waitlist"),
+  HttpApiEndpoint.delete("leaveByDelete", "/waitlists/:waitlistId/leave", {
+    params: { waitlistId: Id },
     success: WaitlistState,
-    error: answersTo.entry
+    error: answersTo.change
   })
-    .middleware(ConsumerAction)
-    .annotate(OpenApi.Summary, "Enter a waitlist"),
-  HttpApiEndpoint.post("leave", "/waitlists/:waitlistId/leave", change)
-    .middleware(ConsumerAction)
-    .annotate(OpenApi.Summary, "Leave a waitlist"),
-  HttpApiEndpoint.delete("leaveByDelete", "/waitlists/:waitlistId/leave", change)
     .middleware(ConsumerAction)
     .annotate(OpenApi.Summary, "Leave a waitlist, by DELETE"),
-  HttpApiEndpoint.get("status", "/waitlists/:waitlistId/status", {
-    params,
-    success: WaitlistState,
-    error: answersTo.read
-  })
-    .middleware(ConsumerAction)
-    .annotate(OpenApi.Summary, "The consumer's standing"),
-  HttpApiEndpoint.get("events", "/waitlists/:waitlistId/events", { params, ...eventsOf(WaitlistState) })
-    .middleware(ConsumerStream)
-    .annotate(OpenApi.Summary, "Follow the consumer's standing")
+  waitlist.status.annotate(OpenApi.Summary, "The consumer's standing"),
+  waitlist.events.annotate(OpenApi.Summary, "Follow the consumer's standing")
 ) {}

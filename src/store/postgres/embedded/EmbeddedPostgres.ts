@@ -1,7 +1,7 @@
 /**
- * The Postgres server that Usher brings along, for whoever does not name one of their own: started on first use under
- * `DATA_DIR`, adopted if a killed process left it running, shared by the processes that use the same folder, and
- * stopped by the last of them.
+ * The embedded Postgres server, for operators who do not name an external one. It starts on first use under
+ * `DATA_DIR`. A process adopts a server that a killed process left running. Processes with the same folder share the
+ * server, and the last of them stops it.
  */
 import { Context, Effect, Exit, FileSystem, Layer, Redacted, Result, Schedule, Scope } from "effect"
 import { join, resolve } from "node:path"
@@ -12,13 +12,13 @@ import { chooseAccount } from "./ServerAccount.ts"
 import { ensureCluster, folderAt, username } from "./ServerFolder.ts"
 import { ready, type Startable, stop } from "./ServerProcess.ts"
 
-/** How often a server that is ready refuses a connection before that is told to the user; some 5 seconds. */
+/** How often a ready server may refuse a connection before the user gets the error; some 5 seconds. */
 const enterAttemptsMax = 250
 
 export class EmbeddedPostgres extends Context.Service<
   EmbeddedPostgres,
   {
-    /** Where the server listens, and as whom to connect. The port stays the same while this process lives. */
+    /** Where the server listens, and the user to connect as. The port stays the same while this process lives. */
     readonly host: string
     readonly port: number
     readonly database: string
@@ -26,7 +26,7 @@ export class EmbeddedPostgres extends Context.Service<
     readonly password: Redacted.Redacted
   }
 >()("usher/store/postgres/embedded/EmbeddedPostgres") {
-  /** A running server for as long as the layer lives. Refuses the start where it cannot be had. */
+  /** Provides a running server while the layer lives. Refuses if the server cannot run. */
   static readonly layer = Layer.effect(
     EmbeddedPostgres,
     Effect.suspend(() => make)
@@ -44,7 +44,7 @@ const make = Effect.gen(function* () {
   const { port } = current
   yield* Effect.addFinalizer(() => Effect.suspend(() => leave(server, current)))
 
-  // The server may end without being asked to (killed, out of memory). Then it is started again, on the same port.
+  // The server may end unexpectedly (killed, out of memory). It is then started again, on the same port.
   const keep = Effect.gen(function* () {
     yield* Presence.untilLost(current)
     yield* Effect.logWarning("The embedded Postgres is gone; starting it again")
@@ -60,12 +60,12 @@ const make = Effect.gen(function* () {
 
   return { host: "127.0.0.1", port, database: Presence.database, username, password }
 }).pipe(
-  // An interruption between the server's start and its finalizer would leave it running with nobody there.
+  // An interruption between the server's start and its finalizer would leave it running without a user.
   Effect.uninterruptible,
   Effect.catchTag("PlatformError", (error) => Effect.fail(unusableFolder(error)))
 )
 
-/** Finds the programs and an account to run them under, and makes the cluster if there is none. */
+/** Finds the programs and an account to run them under, and creates the cluster if there is none. */
 const prepare = Effect.fnUntraced(function* (dataDir: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const binaries = yield* findBinaries
@@ -76,7 +76,7 @@ const prepare = Effect.fnUntraced(function* (dataDir: string) {
   return { folder, binaries, account }
 })
 
-/** Comes in: a server that is ready, and a presence on it. Waits where somebody else is about to stop it. */
+/** Connects to a ready server and takes a presence on it. Waits where another process is about to stop the server. */
 const enter = Effect.fnUntraced(function* (server: Startable, visitor: Presence.Visitor) {
   for (let attempt = 1; ; attempt++) {
     const entered = yield* Effect.result(Presence.enter(yield* ready(server), visitor))
@@ -84,14 +84,14 @@ const enter = Effect.fnUntraced(function* (server: Startable, visitor: Presence.
     if (Result.isFailure(entered) && attempt > enterAttemptsMax) {
       const { message } = entered.failure
       return yield* new StartRefused({
-        message: `The embedded Postgres in ${server.folder.root} does not let Usher in: ${message}`
+        message: `The embedded Postgres in ${server.folder.root} refuses Usher's connection: ${message}`
       })
     }
     yield* Effect.sleep("20 millis")
   }
 })
 
-/** Leaves, and stops the server if nobody else is there. */
+/** Ends the presence, and stops the server if no other process uses it. */
 const leave = (server: Startable, presence: Presence.Presence) =>
   Presence.isLast(presence).pipe(
     Effect.flatMap((last) => (last ? stop(server.folder) : Effect.void)),

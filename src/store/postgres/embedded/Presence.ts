@@ -1,7 +1,8 @@
 /**
- * A process's presence on the embedded server: one connection that holds an advisory lock, shared with all others that
- * use the server. Who leaves gives its lock back and asks for the exclusive one; it gets that only when nobody else is
- * there, and then it may stop the server, because nobody can come in meanwhile.
+ * A process's presence on the embedded server: one connection that holds a shared advisory lock, like every other
+ * process that uses the server. A process that leaves releases its lock and requests the exclusive one. It gets that
+ * only if no other process is present. It may then stop the server, because no process can get the shared lock
+ * meanwhile.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Exit, Queue, type Redacted, Scope } from "effect"
@@ -11,24 +12,24 @@ import { username } from "./ServerFolder.ts"
 /** The database inside the embedded server that holds Usher's tables. */
 export const database = "usher"
 
-/** Key of the lock. Any fixed number does; this one reads "usher". */
+/** The key of the lock. Any fixed number works; this one reads "usher". */
 const presenceLock = 0x75_73_68_65_72n
 
 export interface Presence {
   readonly port: number
   readonly connection: PgConnection.PgConnection
-  /** Holds the connection; closing it ends the presence. */
+  /** Holds the connection. Closing it ends the presence. */
   readonly scope: Scope.Closeable
 }
 
-/** Whom a presence is for. */
+/** The credentials and the name of a process that takes a presence. */
 export interface Visitor {
   readonly password: Redacted.Redacted
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string
 }
 
-/** Comes in. Undefined if somebody is about to stop the server. */
+/** Takes a presence. Returns undefined if another process is about to stop the server. */
 export const enter = (port: number, visitor: Visitor): Effect.Effect<Presence | undefined, SqlError> =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
@@ -52,14 +53,14 @@ export const enter = (port: number, visitor: Visitor): Effect.Effect<Presence | 
     return presence
   })
 
-/** Ends the presence as far as others are concerned; true if nobody else is there, and nobody comes in any more. */
+/** Gives up the shared lock. Returns true if no other process is present, and none can become present any more. */
 export const isLast = (presence: Presence): Effect.Effect<boolean, SqlError> =>
   Effect.andThen(
     isTrue(presence.connection, "select pg_advisory_unlock_shared($1::bigint)"),
     isTrue(presence.connection, "select pg_try_advisory_lock($1::bigint)")
   )
 
-/** Returns when the connection is no more. */
+/** Returns when the connection has ended. */
 export const untilLost = (presence: Presence): Effect.Effect<void> =>
   presence.connection.listen("usher_presence").pipe(
     Effect.flatMap((notifications) => Effect.forever(Queue.take(notifications))),
@@ -73,6 +74,6 @@ const isTrue = (connection: PgConnection.PgConnection, question: string) =>
 const createDatabase = (connection: PgConnection.PgConnection) =>
   Effect.gen(function* () {
     const found = yield* connection.queryValues("select 1 from pg_database where datname = $1", [database])
-    // Another process may be doing the same at this moment; then there is a database all the same.
+    // Another process may create it at this moment. The database exists in either case.
     if (found.length === 0) yield* Effect.ignore(connection.query(`create database ${database}`))
   })

@@ -1,10 +1,10 @@
 /**
- * Whom the embedded Postgres runs as. Postgres refuses to run as root, so a root process starts it under an unprivileged
- * account: the one that owns the server's folder, else `postgres`, else `nobody`.
+ * Chooses the account that the embedded Postgres runs under. Postgres refuses to run as root, so a root process
+ * starts it under an unprivileged account: the owner of the server's folder, else `postgres`, else `nobody`.
  *
- * Where that account cannot get at the folder or the programs (a parent folder is closed, such as `/root`), the server is
- * started inside a user namespace instead. There it sees itself as the unprivileged account, while to the file system
- * it is still root, so that nothing needs to be opened up for it.
+ * That account may be unable to reach the folder or the programs, because a parent folder such as `/root` is closed.
+ * The server is then started inside a user namespace. There it appears to run as the unprivileged account, but to the
+ * file system it is still root, so no permissions need to change.
  */
 import { Effect, FileSystem, Option } from "effect"
 import { execFile } from "node:child_process"
@@ -12,7 +12,7 @@ import { dirname } from "node:path"
 import { StartRefused } from "../../../settings/Settings.ts"
 import type { Binaries } from "./Binaries.ts"
 
-/** How a server process is started. `Own` is this process's account. */
+/** The account of a server process. `Own` is this process's account. */
 export type ServerAccount =
   | { readonly _tag: "Own" }
   | { readonly _tag: "Other"; readonly uid: number; readonly gid: number }
@@ -25,10 +25,10 @@ export interface ServerCommand {
   readonly options: { readonly uid?: number; readonly gid?: number; readonly env: Record<string, string> }
 }
 
-/** The environment of server processes: nothing of ours, which may hold secrets. */
+/** The environment of server processes. It contains nothing of this process's environment, which may hold secrets. */
 const environment = { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C", TZ: "UTC" }
 
-/** The command line that runs a program under an account. */
+/** Returns the command line that runs a program under an account. */
 export const commandFor = (account: ServerAccount, program: string, args: ReadonlyArray<string>): ServerCommand => {
   switch (account._tag) {
     case "Own":
@@ -42,7 +42,7 @@ export const commandFor = (account: ServerAccount, program: string, args: Readon
   }
 }
 
-/** Runs a program under an account to its end; never fails. */
+/** Runs a program under an account until it ends. Never fails. */
 export const runAs = (
   account: ServerAccount,
   program: string,
@@ -60,8 +60,8 @@ export const runAs = (
 const own: ServerAccount = { _tag: "Own" }
 
 /**
- * Chooses the account. `serverFolder` is where the server's files are or will be; it need not exist.
- * Refuses where no account can run the server, naming the folder that is closed.
+ * Chooses the account. `serverFolder` is where the server's files are or will be; it need not exist. Refuses if no
+ * account can run the server, and names the folder that is closed.
  */
 export const chooseAccount = Effect.fnUntraced(function* (binaries: Binaries, dataDir: string, serverFolder: string) {
   const ownUid = process.geteuid?.() ?? 0
@@ -83,7 +83,7 @@ export const chooseAccount = Effect.fnUntraced(function* (binaries: Binaries, da
   const unprivileged = Option.isSome(owner) && owner.value.uid !== 0 ? owner.value : yield* unprivilegedAccount
   const other: ServerAccount = { _tag: "Other", ...unprivileged }
   const namespace: ServerAccount = { _tag: "Namespace", ...unprivileged }
-  // The folder's owner is what the server ran as before: root means it was started in a namespace.
+  // The folder's owner is the account the server ran under before. Root means that it was started in a namespace.
   const ownedByRoot = Option.isSome(owner) && owner.value.uid === 0
   if (!ownedByRoot && (yield* canRun(other, binaries, dataDir))) return other
   const namespaceSuits = Option.isNone(owner) || ownedByRoot
@@ -92,13 +92,13 @@ export const chooseAccount = Effect.fnUntraced(function* (binaries: Binaries, da
   const closed = yield* closedFolder([dataDir, dirname(binaries.postgres)])
   return yield* new StartRefused({
     message:
-      `Postgres does not run as root, and user ${unprivileged.uid}, as whom it would run, has no way into ${closed}. ` +
-      `Start Usher as an ordinary user, open the way (chmod o+x ${closed}), set DATA_DIR to a folder such as ` +
+      `Postgres does not run as root, and user ${unprivileged.uid}, under which it would run, cannot enter ${closed}. ` +
+      `Start Usher as an ordinary user, allow access (chmod o+x ${closed}), set DATA_DIR to a folder such as ` +
       "/var/lib/usher, or set DATABASE_URL to a Postgres server of your own."
   })
 })
 
-/** Whether the account can enter the folder and run the programs, found out by doing it. */
+/** Tests whether the account can enter the folder and run the programs, by doing it. */
 const canRun = (account: ServerAccount, binaries: Binaries, folder: string) =>
   runAs(account, "/bin/sh", ["-c", 'cd "$1" && exec "$2" --version', "sh", folder, binaries.postgres]).pipe(
     Effect.map((result) => result.succeeded)
@@ -118,7 +118,7 @@ const unprivilegedAccount = Effect.gen(function* () {
   })
 })
 
-/** The outermost folder on the way to one of the paths that other users may not enter. */
+/** Returns the outermost folder on the way to one of the paths that other users may not enter. */
 const closedFolder = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
   const fileSystem = yield* FileSystem.FileSystem
   for (const path of paths) {

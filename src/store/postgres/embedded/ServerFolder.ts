@@ -1,10 +1,10 @@
 /**
- * The embedded server's folder, `DATA_DIR/postgres`: the cluster itself (`data`), the password, the port it was given
- * last, and the server's own log.
+ * The embedded server's folder, `DATA_DIR/postgres`: the cluster itself (`data`), the password, the last port, and
+ * the server's log.
  *
- * The folder comes into being in one rename, when everything inside is complete and on disk. So a first start that is
- * killed leaves nothing that a second would take for a cluster, and of two first starts at once the slower one throws
- * its own away and uses the other's.
+ * The folder is created by one rename, when everything inside is complete and on disk. So a killed first start leaves
+ * nothing that a second start would take for a cluster. Of two first starts at once, the slower one discards its own
+ * cluster and uses the other.
  */
 import { Clock, Effect, FileSystem, Option } from "effect"
 import { randomBytes } from "node:crypto"
@@ -13,7 +13,7 @@ import { StartRefused } from "../../../settings/Settings.ts"
 import { type Binaries, majorVersion } from "./Binaries.ts"
 import { runAs, type ServerAccount } from "./ServerAccount.ts"
 
-/** Where things are. All paths are absolute. */
+/** The absolute paths of the folder's parts. */
 export interface ServerFolder {
   readonly root: string
   readonly data: string
@@ -23,10 +23,10 @@ export interface ServerFolder {
   readonly pid: string
 }
 
-/** The superuser that the cluster is made with, and that Usher connects as. */
+/** The superuser of the cluster, which Usher connects as. */
 export const username = "usher"
 
-/** The layout under a folder. */
+/** Returns the layout under a folder. */
 export const folderAt = (root: string): ServerFolder => ({
   root,
   data: join(root, "data"),
@@ -36,7 +36,7 @@ export const folderAt = (root: string): ServerFolder => ({
   pid: join(root, "data", "postmaster.pid")
 })
 
-/** Makes the cluster if there is none. Refuses if there is one of another major version. */
+/** Creates the cluster if there is none. Refuses a cluster of another major version. */
 export const ensureCluster = Effect.fnUntraced(function* (
   folder: ServerFolder,
   binaries: Binaries,
@@ -68,7 +68,7 @@ const createCluster = Effect.fnUntraced(function* (folder: ServerFolder, binarie
       yield* fileSystem.chown(draft.root, account.uid, account.gid)
       yield* fileSystem.chown(draft.password, account.uid, account.gid)
     }
-    // Text sorts by code point everywhere, and upper and lower case are known beyond ASCII.
+    // Text sorts by code point everywhere, and case conversion covers more than ASCII.
     const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     const secrets = [`--username=${username}`, "--auth=scram-sha-256", `--pwfile=${draft.password}`]
     const made = yield* runAs(account, binaries.initdb, ["-D", draft.data, "--no-instructions", ...locale, ...secrets])
@@ -82,12 +82,12 @@ const createCluster = Effect.fnUntraced(function* (folder: ServerFolder, binarie
           .pipe(Effect.flatMap((another) => (another ? Effect.succeed(false) : Effect.fail(error))))
       )
     )
-    // Without this a power cut could take the new name back, and every row written meanwhile with it.
+    // Without this sync a power cut could undo the rename, and lose every row written since.
     if (won) yield* Effect.scoped(Effect.flatMap(fileSystem.open(parent), (handle) => handle.sync))
   }).pipe(Effect.ensuring(discard))
 })
 
-/** Drafts that a killed first start left behind, once they are surely nobody's. */
+/** Removes drafts of killed first starts, once they are old enough that no process can be using them. */
 const removeAbandoned = Effect.fnUntraced(function* (parent: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const now = yield* Clock.currentTimeMillis

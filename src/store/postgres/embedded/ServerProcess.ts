@@ -1,10 +1,9 @@
 /**
- * The embedded server as a process: seeing what is there, starting it, stopping it.
+ * The embedded server as a process: observes, starts and stops it.
  *
- * The server is nobody's child in the sense that matters: it has a session of its own, so Ctrl-C in the terminal does not
- * reach it, and it outlives a killed Usher. Whoever comes next finds it by `postmaster.pid`, the file in which Postgres
- * itself says who serves the folder. That file is also the lock between two processes that start a server at once:
- * one of the servers sees that it is second and ends.
+ * The server has its own session, so Ctrl-C in the terminal does not reach it, and it outlives a killed Usher. The
+ * next process finds it by `postmaster.pid`, where Postgres records which process serves the folder. That file is
+ * also the lock between two processes that start a server at once: the second server notices the first and ends.
  */
 import { Effect, FileSystem, Option, Schedule } from "effect"
 import { spawn } from "node:child_process"
@@ -16,40 +15,40 @@ import type { Binaries } from "./Binaries.ts"
 import { commandFor, runAs, type ServerAccount } from "./ServerAccount.ts"
 import type { ServerFolder } from "./ServerFolder.ts"
 
-/** What serves the folder at this moment. */
+/** The current state of the folder's server. */
 export type Observation =
   | { readonly _tag: "Stopped" }
   | { readonly _tag: "Changing"; readonly pid: number }
   | { readonly _tag: "Ready"; readonly pid: number; readonly port: number }
 
 /**
- * What the server runs with, beside its own defaults. Sized for a machine of 2 cores and a few GiB that it shares with
- * Usher; whoever needs more runs a server of their own.
+ * The server's parameters that differ from its defaults. They suit a machine of 2 cores and a few GiB that the server
+ * shares with Usher. Larger installations run an external server.
  */
 const parameters = {
-  // Reached over loopback alone.
+  // Reachable over loopback only.
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   max_connections: "200",
-  // What is committed is on disk. These are the defaults, written down because everything rests on them.
+  // Committed data is on disk. These are the defaults, repeated because durability depends on them.
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
-  // Enough to hold the heads and places of live mechanisms; the rest is the operating system's cache.
+  // Enough for the heads and places of live mechanisms. The operating system's cache holds the rest.
   shared_buffers: "256MB",
-  // Checkpoints are far apart, because the first change of a page after each costs a full page of log.
+  // Checkpoints are rare, because the first change of a page after each one writes a full page to the log.
   checkpoint_timeout: "15min",
   max_wal_size: "4GB",
   // Statements are short: compiling one takes longer than running it.
   jit: "off",
   timezone: "UTC",
   log_timezone: "UTC",
-  // The log has no other bound than being quiet. Failing statements are logged by Usher, which sent them.
+  // Only a high log level limits the size of the log. Usher sends the statements, and logs those that fail.
   log_min_messages: "fatal",
   log_checkpoints: "off"
 }
 
-/** Looks at `postmaster.pid`, and whether the process it names lives and really serves this folder. */
+/** Reads `postmaster.pid`, and checks that the process it names lives and serves this folder. */
 export const observe = Effect.fnUntraced(function* (folder: ServerFolder) {
   const fileSystem = yield* FileSystem.FileSystem
   const lines = (yield* fileSystem.readFileString(folder.pid).pipe(Effect.orElseSucceed(() => ""))).split("\n")
@@ -57,7 +56,7 @@ export const observe = Effect.fnUntraced(function* (folder: ServerFolder) {
   const observation = (found: Observation) => found
   if (!(pid > 0) || !(yield* isAlive(pid))) return observation({ _tag: "Stopped" })
   if (!(yield* serves(pid, folder))) {
-    // The number has been given to another process since, as after a restart of a container. Postgres could not tell
+    // Another process has the number now, as after a restart of a container. Postgres could not see the difference
     // and would refuse to start.
     yield* fileSystem.remove(folder.pid, { force: true })
     return observation({ _tag: "Stopped" })
@@ -67,17 +66,17 @@ export const observe = Effect.fnUntraced(function* (folder: ServerFolder) {
   return observation(ready ? { _tag: "Ready", pid, port } : { _tag: "Changing", pid })
 })
 
-/** What it takes to start a server. */
+/** What is needed to start a server. */
 export interface Startable {
   readonly folder: ServerFolder
   readonly binaries: Binaries
   readonly account: ServerAccount
 }
 
-/** How often a server that ends at once is started before its log is shown to the user; some 3 seconds. */
+/** How often a server that ends immediately is started before its log is shown to the user; some 3 seconds. */
 const startAttemptsMax = 5
 
-/** The port of a server that is ready: the one that is there, or one that is started. */
+/** Returns the port of a ready server. Starts one if none runs. */
 export const ready = Effect.fnUntraced(function* (server: Startable) {
   let busyPort: number | undefined
   let log = ""
@@ -94,7 +93,7 @@ export const ready = Effect.fnUntraced(function* (server: Startable) {
     log = yield* start(server, port)
     if (log.includes("could not bind")) busyPort = port
     attempt++
-    // Backends of a killed server may need a moment to notice that it is gone.
+    // Backends of a killed server may need a moment to notice its end.
     if (attempt > 1) yield* Effect.sleep(attempt * 200)
   }
   return yield* new StartRefused({
@@ -103,8 +102,8 @@ export const ready = Effect.fnUntraced(function* (server: Startable) {
 })
 
 /**
- * Starts a server on the folder, which has none, and waits until it is ready or has ended; which of the two, and whether
- * it was this one or another's that became ready, the next `observe` tells. Answers what it logged if it ended.
+ * Starts a server on the folder, which has none, and waits until it is ready or has ended. The next `observe` shows
+ * which of the two happened, and whether this server or another became ready. Returns the log of a server that ended.
  */
 const start = Effect.fnUntraced(function* ({ folder, binaries, account }: Startable, port: number) {
   const fileSystem = yield* FileSystem.FileSystem
@@ -136,8 +135,8 @@ const start = Effect.fnUntraced(function* ({ folder, binaries, account }: Starta
 })
 
 /**
- * Stops the server: connections are ended, a checkpoint is written, and the processes are gone when it returns. A server
- * that takes longer than 15 seconds is ended without the checkpoint; it recovers from its log at the next start.
+ * Stops the server: ends connections, writes a checkpoint, and returns when its processes are gone. After 15 seconds
+ * the server is ended without the checkpoint; it recovers from its log at the next start.
  */
 export const stop = Effect.fnUntraced(function* (folder: ServerFolder) {
   const found = yield* observe(folder)
@@ -162,7 +161,7 @@ export const stop = Effect.fnUntraced(function* (folder: ServerFolder) {
   )
 })
 
-/** The port the server had last if it is free, else any free one; written down for the next start. */
+/** Returns the server's last port if it is free, else any free one, and records it for the next start. */
 const choosePort = Effect.fnUntraced(function* (folder: ServerFolder, avoid: number | undefined) {
   const fileSystem = yield* FileSystem.FileSystem
   const last = Number(yield* fileSystem.readFileString(folder.port).pipe(Effect.orElseSucceed(() => "")))
@@ -177,10 +176,10 @@ const choosePort = Effect.fnUntraced(function* (folder: ServerFolder, avoid: num
   return port
 })
 
-/** A log larger than this is begun anew at the next start. Bytes. */
+/** A log larger than this is overwritten at the next start. Bytes. */
 const logSizeMax = 4 * 1_048_576
 
-/** The port itself if nobody listens on it, or any free one for 0; undefined if it is taken. */
+/** Returns the port itself if it is free, or any free one for 0; undefined if it is taken. */
 const freePort = (port: number) =>
   Effect.callback<number | undefined>((resume) => {
     const server = createServer()
@@ -199,7 +198,7 @@ const signal = (pid: number, name: NodeJS.Signals | 0) =>
 
 const isAlive = (pid: number) => Effect.map(signal(pid, 0), (outcome) => outcome === "sent" || outcome === "EPERM")
 
-/** Whether a process is a Postgres server of this folder: a server's working directory is its cluster. */
+/** True if a process is a Postgres server of this folder: a server's working directory is its cluster. */
 const serves = Effect.fnUntraced(function* (pid: number, folder: ServerFolder) {
   const fileSystem = yield* FileSystem.FileSystem
   const data = yield* fileSystem.realPath(folder.data)

@@ -123,7 +123,7 @@ export default Effect.gen(function* () {
   yield* sql`create index mechanisms_by_tenant on mechanisms (organization_id, mode, kind, created_at, id)`
   yield* sql`create index mechanisms_by_experience on mechanisms (experience_id)`
 
-  // One narrow row a mechanism, rewritten with every commit: room on the page keeps the rewrite in place (HOT), and for
+  // One narrow row a mechanism, rewritten with every commit. Room on the page keeps the rewrite in place (HOT). For
   // the same reason `wake_at` has no index.
   yield* sql`
     create table mechanism_heads (
@@ -153,7 +153,8 @@ export default Effect.gen(function* () {
       fields jsonb,
       primary key (mechanism_id, consumer_id)
     ) with (fillfactor = 80)`
-  // For pages of a mechanism's consumers in the order they entered. It grows at its right edge and its columns change
-  // only on re-entry, so that it costs an entry about 2 % and a change of status nothing while the row stays on its page.
+  // For pages of a mechanism's consumers in the order of entry. The index grows at its right edge, and its columns
+  // change only on re-entry. So it costs an entry about 2 %, and a change of status nothing while the row stays on
+  // its page.
   yield* sql`create index places_by_entry on places (mechanism_id, entered_at, consumer_id)`
 })

@@ -1,6 +1,6 @@
 /**
- * Sessions that can be refreshed, ended and cleaned up; consumers who show who they are by a one-time code, or through
- * the organization's own server.
+ * Sessions that can be refreshed, ended and cleaned up. Consumers who identify themselves by a one-time code, or
+ * through the organization's own server.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,17 +9,17 @@ import { randomBytes } from "node:crypto"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // A session is a family of refresh tokens, of which it knows the one that is current. Until `access_expires_at` access
-  // tokens of it may be alive; of sessions from before, all that is known is that their access tokens end no later.
+  // A session is a family of refresh tokens, and stores the current one. Until `access_expires_at`, access tokens of
+  // the session may be valid. For older sessions this value is only an upper bound.
   yield* sql`alter table sessions add column access_expires_at timestamptz`
   yield* sql`update sessions set access_expires_at = expires_at`
   yield* sql`alter table sessions alter column access_expires_at set not null`
   yield* sql`create index sessions_revoked on sessions (access_expires_at) where revoked_at is not null`
   yield* sql`create index sessions_of_consumers on sessions (consumer_id) where type = 'authenticated'`
-  // Rows are written in the order in which they expire, so that the smallest kind of index finds those to clean up.
+  // Rows are written in the order in which they expire, so the smallest kind of index finds expired rows.
   yield* sql`create index sessions_by_expiry on sessions using brin (expires_at)`
 
-  // One address names one consumer of a tenant. Of older rows that share one, the oldest keeps it.
+  // One address names one consumer of a tenant. Of older rows that share an address, the oldest keeps it.
   yield* sql`alter table consumers add column name text`
   yield* sql`update consumers set email = nullif(lower(btrim(email)), '') where email is not null`
   for (const column of ["email", "phone"]) {
@@ -34,7 +34,7 @@ export default Effect.gen(function* () {
       where type = 'authenticated' and not archived and ${sql(column)} is not null`
   }
 
-  // At most one code for an address; `sent_at` remembers when the last five were sent.
+  // At most one code for an address. `sent_at` holds the times of the last five messages.
   yield* sql`
     create table one_time_codes (
       organization_id uuid not null references organizations,
@@ -72,7 +72,7 @@ export default Effect.gen(function* () {
       used_at timestamptz
     )`
 
-  // What is kept as a hash although it could be guessed, such as a code of six digits, is hashed with this beside it.
+  // Keys for hashes of values that could be guessed from a plain hash, such as a six-digit code.
   yield* sql`create table server_secrets (name text primary key, secret bytea not null)`
   yield* sql`insert into server_secrets (name, secret) values ('one_time_codes', ${randomBytes(32)})`
 })

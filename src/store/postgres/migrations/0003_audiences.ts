@@ -1,6 +1,6 @@
 /**
- * Audiences with their members, sequences that are for an audience or have an access code, and consumers who have entered
- * an experience.
+ * Audiences with their members, sequences with an audience or an access code, and consumers who have entered an
+ * experience.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -40,12 +40,12 @@ export default Effect.gen(function* () {
       add column audience_id uuid references audiences,
       add column access_code_hash bytea`
   yield* sql`create index sequences_by_audience on sequences (audience_id) where audience_id is not null`
-  // Few of many: each process knows them all.
+  // Only few rows match, and each process caches them all.
   yield* sql`
     create index sequences_protected on sequences (id)
     where not archived and (audience_id is not null or access_code_hash is not null)`
 
-  // Who has shown a sequence's access code.
+  // The consumers who have presented a sequence's access code.
   yield* sql`
     create table sequence_passes (
       sequence_id uuid not null references sequences,
@@ -65,7 +65,7 @@ export default Effect.gen(function* () {
 
   yield* sql`create index mechanisms_by_sequence on mechanisms (sequence_id)`
   yield* sql`create index mechanisms_by_age on mechanisms (organization_id, mode, created_at, id)`
-  // A consumer's places are looked up in each of these, so that `places` needs no index by consumer.
+  // A consumer's places are looked up in each of these, so `places` needs no index by consumer.
   yield* sql`
     create index mechanisms_at_work on mechanisms (organization_id, mode)
     where not archived and teardown_status is distinct from 'completed'`

@@ -1,6 +1,7 @@
 /**
- * Search in lists: the pieces of a text, two and three characters long, as an array that a GIN index can hold. A plain
- * function, because the extension for it is not to be had on every server, and finds nothing for two characters.
+ * Search in lists. A function splits a text into its parts of two and three characters, as an array for a GIN index.
+ * It is a plain function, because the extension for this is not available on every server, and finds nothing for two
+ * characters.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * The catalogue: products with their variants, the options that tell variants apart, media assets, and where records are
- * synchronized from; and which products an experience and a sequence offer.
+ * The catalogue: products with their variants, the options of variants, media assets, the external sources of
+ * records, and the products that an experience and a sequence offer.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -101,7 +101,7 @@ export default Effect.gen(function* () {
     )`
   yield* sql`create index variant_option_values_of_options on variant_option_values (option_id, sort_order, id)`
 
-  // Which value of an option a variant has; one at most.
+  // The value of each option that a variant has; one at most.
   yield* sql`
     create table product_variant_options (
       product_variant_id uuid not null references product_variants,

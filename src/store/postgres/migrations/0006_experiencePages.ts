@@ -24,7 +24,7 @@ export default Effect.gen(function* () {
       updated_by text not null,
       archived boolean not null default false
     )`
-  // An archived page gives its slug back.
+  // An archived page releases its slug.
   yield* sql`create unique index experience_pages_slugs on experience_pages (experience_id, slug) where not archived`
   yield* sql`
     create index experience_pages_by_tenant on experience_pages (organization_id, mode, created_at, id)
@@ -38,7 +38,7 @@ export default Effect.gen(function* () {
     create index experience_pages_by_status on experience_pages (organization_id, mode, status, created_at, id)
     where not archived`
   yield* sql`create index experience_pages_of_experiences on experience_pages (experience_id, created_at, id)`
-  // Without a list of what is yet to be sorted in, which each search would have to read: pages are written seldom.
+  // Without a pending list, which each search would have to read. Pages are rarely written.
   yield* sql`
     create index experience_pages_search on experience_pages
     using gin (search_pieces(title || ' ' || slug)) with (fastupdate = off) where not archived`

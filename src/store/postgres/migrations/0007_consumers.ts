@@ -1,12 +1,13 @@
-/** Consumers as an organization keeps them, and audiences whose members follow from what is known of consumers. */
+/** Consumers as an organization manages them, and audiences whose members are computed from consumers' data. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Who made itself has nobody in `created_by`; what nobody has changed has no `updated_at`. A guest of whom nothing is
-  // known is `anonymous`: they come by the hundred thousand, and none of the indexes below but one knows of them.
+  // `created_by` is null for a consumer who created itself. `updated_at` is null for a consumer that was never
+  // changed. A guest without data is `anonymous`. There are hundreds of thousands of them, and only one of the
+  // indexes below contains them.
   yield* sql`
     alter table consumers
       add column attributes jsonb,
@@ -22,7 +23,7 @@ export default Effect.gen(function* () {
           and order_count = 0 and total_order_value = 0 and last_order_at is null
       ) stored`
 
-  // One external id names one consumer of a tenant. Of older rows that share one, the oldest keeps it.
+  // One external id names one consumer of a tenant. Of older rows that share an id, the oldest keeps it.
   yield* sql`
     update consumers c set external_id = null
     where not c.archived and exists (
@@ -33,9 +34,9 @@ export default Effect.gen(function* () {
     create unique index consumers_by_external_id on consumers (organization_id, mode, external_id)
     where not archived and external_id is not null`
 
-  // Lists are put together from two parts (store/consumer/ConsumerList.ts): the anonymous guests, in the order they came, and all
-  // others, in the order asked for. An anonymous guest is in the first of these indexes alone, which replaces the one
-  // there was.
+  // Lists combine two parts (store/consumer/ConsumerList.ts): the anonymous guests in the order of their creation,
+  // and all others in the requested order. Only the first of these indexes contains anonymous guests. It replaces the
+  // former one.
   yield* sql`drop index consumers_by_tenant`
   yield* sql`
     create index consumers_anonymous on consumers (organization_id, mode, created_at, id)
@@ -58,10 +59,10 @@ export default Effect.gen(function* () {
     using gin (search_pieces(coalesce(email, '') || ' ' || coalesce(phone, '') || ' ' || coalesce(full_name, '')))
     where not anonymous and not archived`
 
-  // Whose access tokens may be alive although it is archived: each process knows them.
+  // Archived consumers whose access tokens may still be valid: each process caches them.
   yield* sql`create index consumers_archived on consumers (updated_at) where archived`
 
-  // What decides who belongs to an audience of type DYNAMIC; its members are never written down.
+  // The rules of an audience of type DYNAMIC. Its members are never stored.
   yield* sql`alter table audiences add column rules jsonb`
   yield* sql`
     alter table audiences add constraint audiences_rules check ((type = 'DYNAMIC') = (rules is not null))`

@@ -1,6 +1,4 @@
-/**
- * Orders, what consumers have ordered in all, and how often a consumer may order in a sequence.
- */
+/** Orders, the totals of each consumer's orders, and how often a consumer may order in a sequence. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
@@ -47,7 +45,7 @@ export default Effect.gen(function* () {
     create index orders_search on orders
     using gin (search_pieces(coalesce(external_id, '') || ' ' || coalesce(number, '')))`
 
-  // What analytics counts, beside what was created.
+  // The times by which analytics counts orders, in addition to their creation.
   for (const moment of ["paid_at", "fulfilled_at", "cancelled_at"]) {
     yield* sql`
       create index ${sql(`orders_by_${moment}`)} on orders (organization_id, mode, ${sql(moment)})
@@ -67,7 +65,7 @@ export default Effect.gen(function* () {
   yield* sql`
     alter table sequences
       add column order_limit int generated always as ((record ->> 'orderLimitPerConsumer')::int) stored`
-  // The sequences that each process knows, now also those with a limit.
+  // The sequences that each process caches, now including those with a limit.
   yield* sql`drop index sequences_protected`
   yield* sql`
     create index sequences_protected on sequences (id)

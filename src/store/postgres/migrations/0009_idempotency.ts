@@ -1,11 +1,11 @@
-/** The first answers to requests that may be repeated; and who changed an organization's settings last. */
+/** The first answers to requests that may be repeated, and which admin last changed an organization's settings. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Without a status the request is under way, in whichever process has claimed it, until its lease ends.
+  // Without a status the request is in progress, in the process that has claimed it, until its lease ends.
   yield* sql`
     create table idempotency_keys (
       organization_id uuid not null references organizations,
@@ -21,7 +21,7 @@ export default Effect.gen(function* () {
       expires_at timestamptz not null,
       primary key (organization_id, mode, key)
     )`
-  // Rows are written in the order in which they expire, so that the smallest kind of index finds those to clean up.
+  // Rows are written in the order in which they expire, so the smallest kind of index finds expired rows.
   yield* sql`create index idempotency_keys_by_expiry on idempotency_keys using brin (expires_at)`
 
   yield* sql`alter table organizations add column updated_at timestamptz, add column updated_by text`

@@ -1,6 +1,7 @@
 /**
- * What an analytics query looks events up by. They are stored in the order in which they happen, so that the smallest
- * kind of index finds those of a time: it costs an append next to nothing, where a B-tree would cost every event an entry.
+ * The index by which analytics finds events. Events are stored in the order in which they happen, so the smallest
+ * kind of index finds those of a period. It costs an append almost nothing; a B-tree would cost an entry for each
+ * event.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * Experiences that have an access code, with the consumers who have shown it; and word to every process of whatever
- * changes the products it remembers of experiences.
+ * Experiences with an access code, the consumers who have presented it, and notifications of changes to the products
+ * that each process caches for experiences.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,11 +9,11 @@ export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   yield* sql`alter table experiences add column access_code_hash bytea`
-  // Few of many: each process knows their sequences.
+  // Only few rows match, and each process caches their sequences.
   yield* sql`
     create index experiences_protected on experiences (id) where not archived and access_code_hash is not null`
 
-  // Who has shown an experience's access code.
+  // The consumers who have presented an experience's access code.
   yield* sql`
     create table experience_passes (
       experience_id uuid not null references experiences,
@@ -22,8 +22,8 @@ export default Effect.gen(function* () {
       primary key (experience_id, consumer_id)
     )`
 
-  // Names the organization whose catalogue changed. The database itself tells, so that no writer can forget to; a
-  // transaction that changes many rows tells once.
+  // Notifies processes of the organization whose catalogue changed. The database itself sends this, so that no writer
+  // can forget it. A transaction that changes many rows sends it once.
   yield* sql`
     create function tell_catalogue() returns trigger language plpgsql as $$
     begin
@@ -45,7 +45,7 @@ export default Effect.gen(function* () {
       return null;
     end $$`
 
-  for (const [table, changes, tell] of [
+  for (const [table, changes, notify] of [
     ["experience_products", "insert or update or delete", "tell_catalogue"],
     ["product_variants", "insert or update or delete", "tell_catalogue"],
     ["products", "update or delete", "tell_catalogue"],
@@ -58,6 +58,6 @@ export default Effect.gen(function* () {
   ] as const) {
     yield* sql`
       create trigger ${sql.literal(`${table}_told`)} after ${sql.literal(changes)} on ${sql.literal(table)}
-      for each row execute function ${sql.literal(tell)}()`
+      for each row execute function ${sql.literal(notify)}()`
   }
 })

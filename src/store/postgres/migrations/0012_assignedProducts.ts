@@ -1,6 +1,6 @@
 /**
- * Products that the system picks for consumers: the secret that keeps picks from being foretold, and word to every process
- * of whatever changes what it remembers to pick from.
+ * Products that the system assigns to consumers: the secret that makes assignments unpredictable, and notifications
+ * of changes to the data that each process caches for them.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,7 +11,8 @@ export default Effect.gen(function* () {
 
   yield* sql`insert into server_secrets (name, secret) values ('assigned_products', ${randomBytes(32)})`
 
-  // Names the organization whose sequences, products or variants changed, as the catalogue's word does.
+  // Notifies processes of the organization whose sequences, products or variants changed, like the notification of
+  // the catalogue.
   yield* sql`
     create function tell_assigned() returns trigger language plpgsql as $$
     begin
@@ -19,7 +20,8 @@ export default Effect.gen(function* () {
       return null;
     end $$`
 
-  // Nothing is picked in a sequence before it has been created, or from a product; a variant may come later.
+  // A new sequence or product has no assignments yet, so its insert needs no notification. A variant may be added
+  // later.
   yield* sql`
     create trigger sequences_assigned after update of record on sequences
     for each row when (old.record is distinct from new.record) execute function tell_assigned()`

@@ -1,6 +1,6 @@
 /**
- * Several processes on one database: who has taken a mechanism over, which of them stand still, the processes themselves,
- * and the secret by which they know each other.
+ * Several processes on one database: the epoch of each mechanism, the parked mechanisms, the processes themselves,
+ * and the secret by which they authenticate each other.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * Lists at size: a search in every list has an index, so has the type of an event, and a page of a list can tell how
- * large documents are before it reads them.
+ * Large lists: every list's search has an index, and so does the type of an event. A page of a list can compute the
+ * size of large documents before it reads them.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,11 +8,12 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // It takes some 0.1 ms. Who knows that asks an index for the pieces, and does not work them out row by row.
+  // It takes some 0.1 ms. Given this cost, the planner uses an index for the parts instead of computing them row by
+  // row.
   yield* sql`alter function search_pieces(text) cost 5000`
 
-  // Kept in lower case, as to compare takes a tenth of what it takes to put it in lower case. Those who are archived stay in
-  // audiences and in mechanisms, and are found there.
+  // Stored in lower case, because a comparison takes a tenth of the time of a conversion. Archived consumers stay in
+  // audiences and mechanisms, and are found there.
   yield* sql`drop index consumers_search`
   yield* sql`
     alter table consumers add column searched text not null generated always as (
@@ -27,7 +28,8 @@ export default Effect.gen(function* () {
       where not anonymous and ${sql.literal(part)}`
   }
 
-  // A type that few events have is found by the pages that have it, as those of a time are; a page remembers both.
+  // An event of a rare type is found by the pages that contain it, like the events of a period. The index summarizes
+  // both for each page.
   yield* sql`drop index journal_by_time`
   yield* sql`
     create index journal_by_time_and_type on journal using brin (at, type text_bloom_ops)
@@ -39,7 +41,7 @@ export default Effect.gen(function* () {
   yield* sql`
     create index mechanisms_search on mechanisms using gin (search_pieces(configuration ->> 'name')) where not archived`
 
-  // Orders that had none, in the very words of their lists.
+  // Indexes for the sort orders that had none, with exactly the expressions of the lists.
   for (const [index, table, expression] of [
     ["audiences_by_name", "audiences", "name"],
     ["audiences_by_refresh", "audiences", "(coalesce(last_refreshed_at, '-infinity'))"],

@@ -1,6 +1,6 @@
 /**
- * Messages about grants: a cursor into each mechanism's journal, and the outcome of each message. Leases, by which one of
- * several processes does such work.
+ * Messages about grants: a cursor into each mechanism's journal, and the outcome of each message. Leases that let one
+ * of several processes do such work.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,7 +14,7 @@ export default Effect.gen(function* () {
       sequence bigint not null
     )`
 
-  // `sequence` is that of the event that made the grant, so each grant has one message.
+  // `sequence` is the number of the event that made the grant, so each grant has one message.
   yield* sql`
     create table grant_messages (
       mechanism_id uuid not null references mechanisms,

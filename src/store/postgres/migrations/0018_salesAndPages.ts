@@ -1,6 +1,6 @@
 /**
- * What orders took from the stock of variants; what consumers have ordered, for each currency by itself; and what they see
- * of an experience's pages.
+ * The units that orders took from the stock of variants, the totals of consumers' orders by currency, and the
+ * experience pages that consumers see.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,10 +8,11 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Units by variant, to be given back when the order is cancelled. Orders that were there before took none.
+  // Units by variant, returned to the stock when the order is cancelled. Older orders took none.
   yield* sql`alter table orders add column taken_units jsonb not null default '{}'`
 
-  // Sums of orders that are not cancelled, by currency. `total_order_value` is that of the organization's own currency.
+  // Totals of orders that are not cancelled, by currency. `total_order_value` is the total in the organization's own
+  // currency.
   yield* sql`alter table consumers add column order_totals jsonb not null default '{}'`
   yield* sql`
     with sums as (
@@ -26,7 +27,7 @@ export default Effect.gen(function* () {
     from totals t, organizations o
     where c.id = t.consumer_id and o.id = c.organization_id`
 
-  // Whoever asks for an experience's page without a slug gets the one that was published last.
+  // A request for an experience's page without a slug gets the page that was published last.
   yield* sql`
     create index experience_pages_shown on experience_pages (experience_id, last_published_at, id)
     where status = 'PUBLISHED' and not archived and creative_document ->> 'kind' = 'experience-page'`

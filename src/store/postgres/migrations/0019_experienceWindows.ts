@@ -1,7 +1,7 @@
 /**
- * Experiences count the changes of their own opening and closing, so that each mechanism can tell which it has been told.
- * Those that have a window already begin with 1: a mechanism that was created before has not been told, and is when the
- * experience is changed next.
+ * Experiences count the changes of their own window, so that each mechanism can compare the number it knows.
+ * Experiences that already have a window start with 1. Their existing mechanisms know no number, and are notified
+ * when the experience changes next.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,7 @@
 /**
- * Bookings are found by their confirmation code and by their slot, through the events that made them. `places` has no such
- * index, because an index over its fields would make every change of a place write every index of its row anew.
+ * Indexes that find bookings by their confirmation code and by their slot, through the events that made them.
+ * `places` has no such index: an index over its fields would make every change of a place rewrite every index entry
+ * of its row.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,4 @@
-/**
- * Lists of archived records, each with an order and a search of its own, and cursors that nobody else can make.
- */
+/** Lists of archived records, each with its own order and search, and cursors that only this installation can make. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
@@ -8,11 +6,11 @@ import { randomBytes } from "node:crypto"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Keys the digests of cursors, on every node.
+  // The key for the digests of cursors, on every node.
   yield* sql`insert into server_secrets (name, secret) values ('cursors', ${randomBytes(32)})`
 
-  // Over archived rows alone: what is written of live ones costs what it did. One order, the default, has an index; in any
-  // other a tenant's archived rows are sorted.
+  // Over archived rows only, so that writes of live rows cost the same as before. One order, the default, has an
+  // index. For any other order a tenant's archived rows are sorted.
   for (const [table, text] of [
     ["audiences", "name"],
     ["experience_pages", "title || ' ' || slug"],
@@ -32,11 +30,11 @@ export default Effect.gen(function* () {
       create index ${sql(`${table}_archived_search`)} on ${sql(table)}
       using gin (search_pieces(organization_id, mode, ${sql.literal(text)})) where archived`
   }
-  // What was archived with a product is looked for to be restored.
+  // Restoring a product looks up the records that were archived with it.
   yield* sql`
     create index product_variants_archived_of_products on product_variants (product_id, created_at, id) where archived`
 
-  // Their search has an index already, but for what names one of them.
+  // Their search already has an index, except for the columns that name one record.
   yield* sql`
     create index consumers_archived_by_age on consumers (organization_id, mode, created_at, id) where archived`
   yield* sql`

@@ -1,6 +1,6 @@
 /**
- * Every serving process has a row in `nodes`, which it updates while it lives; a process that is no node of a cluster has no
- * address and no lock.
+ * Every serving process has a row in `nodes`, which it updates while it lives. A process that is not a node of a
+ * cluster has no address and no lock.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

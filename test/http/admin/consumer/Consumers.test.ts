@@ -180,8 +180,8 @@ describe("Consumers on the Admin API", () => {
         const expected = refused.body.issues.map((issue: { readonly expected: string }) => issue.expected)
         assert.deepStrictEqual(expected, [
           "externalId, email and phone of one consumer",
-          "another consumer than that of row 1",
-          "another consumer than that of row 1",
+          "another consumer than row 1 names",
+          "another consumer than row 1 names",
           "externalId, email and phone of one consumer"
         ])
         assert.deepStrictEqual((yield* call("GET", "/consumers", undefined, as)).body.data, before)

@@ -73,12 +73,12 @@ describe("News of a mechanism", () => {
     ])
   })
 
-  it("leave counters that are not due to be told later", () => {
+  it("leave counters that are not due for a later event", () => {
     const before = snapshotOf(queue, false)
     const first = diffOf(before, snapshotOf({ ...queue, ...busier, ...ended }, false), false)!
-    assert.deepStrictEqual(first.told.wire.live, queue.live)
-    const second = diffOf(first.told, snapshotOf({ ...queue, ...busier, ...ended }, false), true)!
+    assert.deepStrictEqual(first.snapshot.wire.live, queue.live)
+    const second = diffOf(first.snapshot, snapshotOf({ ...queue, ...busier, ...ended }, false), true)!
     assert.match(second.events, /^id: 2-[0-9a-f]{12}\nevent: counters\ndata: /)
-    assert.deepStrictEqual(second.told.wire.live, busier.live)
+    assert.deepStrictEqual(second.snapshot.wire.live, busier.live)
   })
 })

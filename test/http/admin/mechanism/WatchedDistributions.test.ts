@@ -3,7 +3,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Engine } from "../../../../src/engine/Engine.ts"
 import { watchersMax } from "../../../../src/http/admin/mechanism/WatchedDistributions.ts"
-import { type OpenStream, openStream, type Told } from "../../support/eventStream.ts"
+import { type OpenStream, openStream, type StreamEvent } from "../../support/eventStream.ts"
 import { aBrokenQueue, Admin, aQueue, enter, layer as adminLayer, type Organization } from "../adminFixture.ts"
 
 const watch = Effect.fnUntraced(function* (id: string, lastEventId?: string, as?: Organization) {
@@ -17,9 +17,9 @@ const watch = Effect.fnUntraced(function* (id: string, lastEventId?: string, as?
 const shown = (id: string) => Effect.flatMap(Admin, ({ call }) => call("GET", `/distributions/${id}`))
 
 /** Takes events until one is right; answers all that were taken. */
-const upTo = (stream: OpenStream, isRight: (told: Told) => boolean) =>
+const upTo = (stream: OpenStream, isRight: (told: StreamEvent) => boolean) =>
   Effect.gen(function* () {
-    const taken: Array<Told> = []
+    const taken: Array<StreamEvent> = []
     do taken.push(yield* stream.next)
     while (!isRight(taken.at(-1)!))
     return taken
@@ -27,15 +27,15 @@ const upTo = (stream: OpenStream, isRight: (told: Told) => boolean) =>
 
 const isChange =
   (change: string) =>
-  ({ event, data }: Told) =>
+  ({ event, data }: StreamEvent) =>
     event === "lifecycle" && data.change === change
 
 const hasQueued =
   (count: number) =>
-  ({ event, data }: Told) =>
+  ({ event, data }: StreamEvent) =>
     event === "counters" && data.counts.QUEUED === count
 
-const changesIn = (taken: ReadonlyArray<Told>) =>
+const changesIn = (taken: ReadonlyArray<StreamEvent>) =>
   taken.flatMap(({ event, data }) => (event === "lifecycle" ? [data.change as string] : []))
 
 const soon = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()

@@ -84,7 +84,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("is cancelled, which gives the place back, and may be booked anew", () =>
+    it.effect("is cancelled, which gives the place back, and may be booked again", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { offered, book, cancel } = yield* anAppointment()
@@ -97,9 +97,9 @@ describe("An appointment on the Consumer API", () => {
         assert.deepStrictEqual(refused(cancelled), [200, { ...body, status: "CANCELLED" }])
         assert.deepStrictEqual((yield* cancel(first)).body, cancelled.body)
         assert.strictEqual((yield* book(second, one!.id)).status, 200)
-        const anew = yield* book(first, other!.id)
-        assert.deepInclude(anew.body, { status: "BOOKED", slotId: other!.id })
-        assert.notStrictEqual(anew.body.bookingId, body.bookingId)
+        const again = yield* book(first, other!.id)
+        assert.deepInclude(again.body, { status: "BOOKED", slotId: other!.id })
+        assert.notStrictEqual(again.body.bookingId, body.bookingId)
       })
     )
 
@@ -348,7 +348,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("is for whom its sequence is for", () =>
+    it.effect("is for the consumers that its sequence is for", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [friend, stranger] = [yield* guest(), yield* guest()]
@@ -362,7 +362,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("is the same when its actor has been built anew from the journal", () =>
+    it.effect("is the same when its actor has been rebuilt from the journal", () =>
       Effect.gen(function* () {
         const { guest, brand } = yield* Usher
         const engine = yield* Engine

@@ -337,7 +337,7 @@ describe("An auction on the Consumer API", () => {
       })
     )
 
-    it.effect("takes no bid of a consumer whom its sequence is not for", () =>
+    it.effect("takes no bid of a consumer that its sequence is not for", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [member, other] = [yield* guest(), yield* guest()]

@@ -319,7 +319,7 @@ describe("A consumer", () => {
         const [issue] = both.body.issues
         assert.strictEqual(
           issue.message,
-          'Invalid value: Expected no phone number beside an email but received "+4915123456789"'
+          'Invalid value: Expected no phone number together with an email but received "+4915123456789"'
         )
         assert.strictEqual((yield* post("otp/request", { email: "both@example.com", phone: null })).status, 200)
         const code = yield* mailedCode("both@example.com")

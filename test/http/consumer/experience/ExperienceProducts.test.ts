@@ -17,7 +17,7 @@ const namesIn = (experience: { readonly sequences: ReadonlyArray<{ readonly name
 
 describe("What an experience offers on the Consumer API", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("is shown as the Admin API shows it, to anyone and to whoever enters", () =>
+    it.effect("is shown as the Admin API shows it, to anyone and to a consumer that enters", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const tenant = yield* theTenant
@@ -90,7 +90,7 @@ describe("What an experience offers on the Consumer API", () => {
 
 describe("An experience with an access code", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("lets in whoever shows it, and shows the others that there is something to be opened", () =>
+    it.effect("lets in a consumer that shows it, and shows the others that there is something to be opened", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [someone, other] = [yield* guest(), yield* guest()]
@@ -118,7 +118,7 @@ describe("An experience with an access code", () => {
         assert.deepStrictEqual(namesIn(entered.body.experience), ["All", "Inner"])
         assert.notInclude(entered.text, "sesame")
         assert.strictEqual((yield* queue.enter(someone)).status, 200)
-        // It need not be shown twice; and who has not shown it is told so as before.
+        // It need not be shown twice. A consumer that has not shown it is refused as before.
         assert.deepStrictEqual((yield* enter(someone)).body, entered.body)
         assert.strictEqual((yield* enter(other)).status, 403)
         assert.strictEqual((yield* queue.enter(other)).status, 403)

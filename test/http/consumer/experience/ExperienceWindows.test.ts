@@ -25,7 +25,7 @@ const aQueueWithin = Effect.fnUntraced(function* (window: object, settings: obje
   return { experienceId, sequenceId, id, change: (body: object) => admin("PUT", `/experiences/${experienceId}`, body) }
 })
 
-/** What a new guest is told who comes in. */
+/** The answer to a new guest that enters. */
 const entering = Effect.fnUntraced(function* (group: string, id: string) {
   const { guest } = yield* Usher
   const { byConsumer } = yield* inMechanism(group, id)
@@ -289,7 +289,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("reach those that were not told when the change was cut off, with the same change sent again", () =>
+      it.effect("reach those that were left out when the change was cut off, with the same change sent again", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const openAt = soon(day)
@@ -305,7 +305,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("come to the same in all mechanisms, whoever changes them at the same time", () =>
+      it.effect("come to the same in all mechanisms, whatever else changes them at the same time", () =>
         Effect.gen(function* () {
           const { experienceId, sequenceId, id, change } = yield* aQueueWithin({ openAt: soon(day) })
           const ids = [id, ...(yield* Effect.forEach(Array.from({ length: 5 }), () => aQueue(sequenceId)))]
@@ -323,7 +323,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("are told to who watches the mechanism, when they come", () =>
+      it.effect("are sent to watchers of the mechanism, when they come", () =>
         Effect.gen(function* () {
           const { adminUrl, brand } = yield* Usher
           const { id, change } = yield* aQueueWithin({ openAt: soon(day) })

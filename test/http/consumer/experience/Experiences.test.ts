@@ -148,7 +148,7 @@ describe("An experience on the Consumer API", () => {
       })
     )
 
-    it.effect("opens a sequence to whoever shows its access code, from then on, also after leaving", () =>
+    it.effect("opens a sequence to a consumer that shows its access code, from then on, also after leaving", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const someone = yield* guest()
@@ -161,7 +161,7 @@ describe("An experience on the Consumer API", () => {
           const answer = yield* enter(someone, { accessCode })
           assert.deepStrictEqual(refused(answer), [403, { error: "The access code opens nothing here" }])
         }
-        // Whoever shows a wrong code has not entered.
+        // A consumer that shows a wrong code has not entered.
         assert.deepStrictEqual((yield* leave(someone)).body, { left: false })
         const opened = yield* enter(someone, { accessCode: "open sesame" })
         assert.deepStrictEqual(namesIn(opened.body.experience), ["Secret"])

@@ -45,7 +45,7 @@ describe("A sequence with a limit of orders", () => {
       })
     )
 
-    it.effect("counts the orders that complete its grants, and lets in again who has one cancelled", () =>
+    it.effect("counts the orders that complete its grants, and lets a consumer in again after one is cancelled", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const buyer = yield* guest()

@@ -109,7 +109,7 @@ describe("A protected sequence", () => {
       })
     )
 
-    it.effect("lets in who has shown its access code to the experience", () =>
+    it.effect("lets in a consumer that has shown its access code to the experience", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [knowing, other] = [yield* guest(), yield* guest()]

@@ -163,7 +163,7 @@ describe("Live updates of a queue", () => {
       })
     )
 
-    it.effect("end when the queue is over, after the last state, also for whoever comes then", () =>
+    it.effect("end when the queue is over, after the last state, also for a consumer that comes then", () =>
       Effect.gen(function* () {
         const { admin, brand } = yield* Usher
         const { queueId, guests } = yield* line(1)

@@ -147,7 +147,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("completes a grant once, however often it is told", () =>
+    it.effect("completes a grant once, however often a server asks", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const { enter, admit, complete } = yield* inQueue(yield* queue())
@@ -298,7 +298,7 @@ describe("A queue on the Consumer API", () => {
         const { enter, status } = yield* inQueue(yield* queue())
         const someone = yield* guest()
         const entered = yield* enter(someone)
-        // Whoever needs one of these tables now has to wait, and the request with it.
+        // A statement that needs one of these tables now has to wait, and its request too.
         const answers = sql.withTransaction(
           Effect.gen(function* () {
             yield* sql`lock table organizations, api_keys, consumers, sessions, mechanisms, journal, places in access exclusive mode`

@@ -13,11 +13,11 @@ import * as Database from "../../../../src/store/postgres/Database.ts"
 const holderPath = fileURLToPath(new URL("embeddedHolder.ts", import.meta.url))
 const isRoot = process.geteuid?.() === 0
 
-/** A data folder of its own; in the end what serves it is killed and the folder removed. */
+/** A separate data folder. At the end its server is killed and the folder is removed. */
 const dataFolder = Effect.acquireRelease(
   Effect.sync(() => {
     const parent = mkdtempSync(join(tmpdir(), "usher-embedded-"))
-    // Others may pass, as they may in a project's folder.
+    // Other users may pass through, as they may in a project's folder.
     chmodSync(parent, 0o755)
     return {
       parent,
@@ -33,7 +33,10 @@ const dataFolder = Effect.acquireRelease(
     })
 )
 
-/** A cluster that has been started once and holds one row; made once, because making one takes a second of work. */
+/**
+ * A cluster that has been started once and holds one row. All tests copy it, because making one takes a second of
+ * work.
+ */
 const template = Effect.runSync(
   Effect.cached(
     Effect.gen(function* () {
@@ -46,7 +49,7 @@ const template = Effect.runSync(
   )
 )
 
-/** A data folder that was used before: one row is in it. */
+/** A data folder that was used before: it holds one row. */
 const usedFolder = Effect.gen(function* () {
   const folder = yield* dataFolder
   execFileSync("cp", ["-a", join(yield* template, "data"), folder.dataDir])
@@ -78,7 +81,7 @@ const killed = (pid: number) =>
     return until(() => !isAlive(pid))
   }).pipe(Effect.orDie)
 
-/** The database as this process uses it, for as long as the scope lives. */
+/** Opens the database as this process does, while the scope lives. */
 const open = (dataDir: string, scope?: Scope.Scope) =>
   Effect.gen(function* () {
     const layer = Database.layer.pipe(Layer.provide(Settings.layerTest({ dataDir })), Layer.provide(NodeServices.layer))
@@ -86,7 +89,7 @@ const open = (dataDir: string, scope?: Scope.Scope) =>
     return yield* Effect.provide(SqlClient.SqlClient, services)
   })
 
-/** Another process that uses it. */
+/** Another process that uses the database. */
 const holder = (dataDir: string, options: { readonly uid?: number; readonly gid?: number } = {}) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -118,7 +121,7 @@ const keptRows = (sql: SqlClient.SqlClient) =>
   Effect.map(sql<{ count: number }>`select count(*)::int as count from kept`, (rows) => rows[0]?.count)
 
 describe("the embedded Postgres", { concurrent: false }, () => {
-  it.live("is a real server, made on the first start, closed to others, and gone after the last use", () =>
+  it.live("is a real server, created on the first start, closed to others, and stopped after the last use", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* dataFolder
       const scope = yield* Scope.make()
@@ -157,7 +160,7 @@ describe("the embedded Postgres", { concurrent: false }, () => {
     })
   )
 
-  it.live("outlives a killed process, and the next one adopts it with all it holds", () =>
+  it.live("outlives a killed process, and the next process adopts it with its data", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* usedFolder
       const first = yield* holder(dataDir)
@@ -203,7 +206,7 @@ describe("the embedded Postgres", { concurrent: false }, () => {
     })
   )
 
-  it.live("is started although its pid file names a living process that is something else", () =>
+  it.live("is started although its pid file names another living process", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* usedFolder
       writeFileSync(
@@ -216,7 +219,7 @@ describe("the embedded Postgres", { concurrent: false }, () => {
     })
   )
 
-  it.live("is shared by two processes, and stopped by the one that leaves last", () =>
+  it.live("is shared by two processes, and stopped by the last one to leave", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* usedFolder
       const other = yield* holder(dataDir)
@@ -305,7 +308,7 @@ describe("the embedded Postgres", { concurrent: false }, () => {
       })
     )
 
-    it.live("goes on as the user who owns the folder, and refuses a user who does not", () =>
+    it.live("continues as the owner of the folder, and refuses another user", () =>
       Effect.gen(function* () {
         const { dataDir, parent, pidFile } = yield* dataFolder
         const nobody = { uid: 65_534, gid: 65_534 }

@@ -1,6 +1,7 @@
 /**
- * A process that uses the embedded database under `DATA_DIR`: for tests that need a second one, or one to kill. It prints
- * one line of JSON when the database is ready, and ends in order on SIGTERM. SIGINT kills it, as Ctrl-C would.
+ * A process that uses the embedded database under `DATA_DIR`, for tests that need a second process, or one to kill.
+ * It prints one line of JSON when the database is ready, and ends gracefully on SIGTERM. SIGINT kills it, as Ctrl-C
+ * would.
  */
 import { NodeServices } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
@@ -8,12 +9,12 @@ import { SqlClient } from "effect/sql"
 import { Settings } from "../../../../src/settings/Settings.ts"
 import * as Database from "../../../../src/store/postgres/Database.ts"
 
-// Heard from the very beginning: who reads the line may end this process at once.
+// The handler is installed first, because a reader of the line may end this process immediately.
 const terminated = new Promise<void>((resolve) => process.once("SIGTERM", () => resolve()))
 
 const hold = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Postgres may refuse one of two that create it at the same moment; the second try finds it there.
+  // Postgres may refuse one of two processes that create it at the same moment. The second try finds it.
   yield* Effect.retry(sql`create table if not exists kept (holder int)`, { times: 5 })
   yield* sql`insert into kept (holder) values (${process.pid})`
   const [row] = yield* sql<{ port: number }>`select inet_server_port() as port`

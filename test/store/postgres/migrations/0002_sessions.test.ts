@@ -1,4 +1,4 @@
-/** What becomes of rows that were there before sessions could be refreshed and addresses were unique. */
+/** The effect on rows from before sessions could be refreshed and addresses were unique. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -13,7 +13,7 @@ const organizationId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 const anyId = (last: number) => `0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b0${last}`
 
 describe("Step 0002", () => {
-  it.live("keeps older sessions and consumers; of those who share an address the oldest keeps it", () =>
+  it.live("keeps older sessions and consumers; of consumers that share an address the oldest keeps it", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.emptyDatabase
       const sql = yield* PgClient.make({ url: Redacted.make(url) }).pipe(Effect.provide(Reactivity.layer))

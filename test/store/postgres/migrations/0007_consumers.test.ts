@@ -1,4 +1,4 @@
-/** What becomes of consumers and audiences that were there before organizations could keep them. */
+/** The effect on consumers and audiences from before organizations could manage them. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -16,7 +16,7 @@ const organizationId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 const anyId = (last: number) => `0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b0${last}`
 
 describe("Step 0007", () => {
-  it.live("keeps older consumers and audiences; of those who share an external id the oldest keeps it", () =>
+  it.live("keeps older consumers and audiences; of consumers that share an external id the oldest keeps it", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.emptyDatabase
       const sql = yield* PgClient.make({ url: Redacted.make(url) }).pipe(Effect.provide(Reactivity.layer))

@@ -1,4 +1,4 @@
-/** What becomes of totals that were sums whatever the currency. */
+/** The effect on totals that were summed across currencies. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -19,7 +19,7 @@ const anyId = (last: number) => `0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b${last}`
 const [euros, dollars] = [anyId(10), anyId(11)]
 
 describe("Step 0018", () => {
-  it.live("splits what consumers have ordered by currency, and compares them in their organization's own", () =>
+  it.live("splits consumers' totals by currency, and compares consumers in the organization's own currency", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.emptyDatabase
       const sql = yield* PgClient.make({ url: Redacted.make(url) }).pipe(Effect.provide(Reactivity.layer))

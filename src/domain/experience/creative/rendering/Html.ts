@@ -1,21 +1,21 @@
 /**
- * An email as HTML: tables and inline styles, which every email program shows. Whatever comes from the document or from a
- * placeholder is escaped; an address that is not absolute, or not of a kind that an email may link to, is left out.
+ * Renders an email as HTML with tables and inline styles, which every email program shows. All text from the document
+ * or a placeholder is escaped. A URL that is relative, or has a scheme that an email may not use, is omitted.
  */
 import type { Theme } from "../../Experience.ts"
 import type { EmailNode } from "../EmailNode.ts"
 import { fill, type Values } from "./Placeholders.ts"
 import { dateTimeText, dynamicText, imageAddress, linkAddress, mailAddress } from "./Words.ts"
 
-/** What an email is written with. */
+/** The context of a rendering. */
 export interface Rendering {
   readonly values: Values
   readonly theme: typeof Theme.Type
-  /** Instants that were put into words, by what they were. */
+  /** Formatted instants by their source. */
   readonly known: Map<string, string>
 }
 
-/** The same with the theme's colours looked at. */
+/** The context with the theme's colours resolved. */
 interface Styled extends Rendering {
   readonly colour: ReturnType<typeof coloursOf>
 }
@@ -23,7 +23,7 @@ interface Styled extends Rendering {
 type Attributes = { readonly [name: string]: string | number | undefined }
 type NodeOf<Type extends EmailNode["type"]> = Extract<EmailNode, { readonly type: Type }>
 
-/** The whole document. */
+/** Renders the whole document. */
 export const htmlOf = (subject: string, nodes: ReadonlyArray<EmailNode>, rendering: Rendering): string => {
   const colour = coloursOf(rendering.theme)
   const outer = style({ margin: "0", padding: "24px 0", background: colour.background })
@@ -92,13 +92,13 @@ const table = (className: string | undefined, cells: string): string =>
     element("tr", {}, cells)
   )
 
-/** A row's child stands in a cell; a column is one. */
+/** Renders a row's child as a table cell; a column is already one. */
 const cell = (node: EmailNode, rendering: Styled): string =>
   node.type === "column"
     ? element("td", { class: node.className, valign: "top" }, nodesHtml(node.children, rendering))
     : element("td", { valign: "top" }, nodeHtml(node, rendering))
 
-/** The content as a link; without one where the address is of no use. */
+/** Renders the content as a link, or without one if the URL is unusable. */
 const link = (href: string, shown: Attributes, content: string, { values }: Styled): string => {
   const address = linkAddress(href, values)
   return address === undefined
@@ -150,7 +150,7 @@ const footer = (node: NodeOf<"footer">, rendering: Styled): string => {
   return element("div", shown, parts.flatMap((part) => (part === "" ? [] : element("p", {}, part))).join(""))
 }
 
-/** The colours of a theme that an email uses. */
+/** Returns the colours of a theme that an email uses. */
 const coloursOf = (theme: typeof Theme.Type) => ({
   background: safe(theme.background) ?? "#ffffff",
   surface: safe(theme.surface) ?? "#ffffff",
@@ -159,7 +159,9 @@ const coloursOf = (theme: typeof Theme.Type) => ({
   primary: safe(theme.primary) ?? "#222222"
 })
 
-/** A theme's text as the value of a style; undefined if it could be more than a value, or load something. */
+/**
+ * Returns a theme's text as the value of a style; undefined if it could contain more than a value, or load a resource.
+ */
 const safe = (value: string | undefined): string | undefined =>
   value !== undefined && /^[\w#%.,()\s"'-]+$/.test(value) && !/(?:url|image|src|expression)\s*\(/i.test(value)
     ? value

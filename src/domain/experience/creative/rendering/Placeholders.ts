@@ -1,10 +1,10 @@
 /**
- * Placeholders of creative documents: `{{name}}` in any text or address of a document stands for a value of the message.
- * Spaces within the braces do not matter. A placeholder that is unknown, or has no value, becomes empty. A value is never
- * searched for placeholders itself.
+ * Placeholders of creative documents: `{{name}}` in a text or URL stands for a value of the message. Spaces within the
+ * braces are ignored. A placeholder that is unknown or has no value becomes empty. Values are not searched for
+ * placeholders.
  */
 
-/** The placeholders of a message about a grant, each with what it stands for. None of them is a secret. */
+/** The placeholders of a message about a grant, with their meaning. None is secret. */
 export const placeholders = {
   consumerId: "the consumer's id",
   consumerName: "the consumer's full name, else its name",
@@ -24,20 +24,20 @@ export const placeholders = {
   currencyCode: "in an auction: its currency"
 } as const
 
-/** The values that placeholders stand for; an absent one is empty. */
+/** The values of placeholders. An absent value is empty. */
 export type Values = { readonly [Name in keyof typeof placeholders]?: string }
 
-/** The text with its placeholders filled in; each value passes through `encode` first. */
+/** Replaces the placeholders of the text. Each value is passed through `encode`. */
 export const fill = (template: string, values: Values, encode: (value: string) => string = (value) => value): string =>
   template.replace(/\{\{([^{}]*)\}\}/g, (_, name: string) => {
     const key = name.trim()
     return Object.hasOwn(values, key) ? encode(values[key as keyof Values] ?? "") : ""
   })
 
-/** The text on one line, at most so long: for a subject or a name. */
+/** Returns the text on one line, truncated to the length, for a subject or a name. */
 export const onOneLine = (text: string, lengthMax: number): string =>
   cut(text.replace(/[\s\p{Cc}]+/gu, " ").trim(), lengthMax)
 
-/** The beginning of the text, at most so many UTF-16 units long, without half of a surrogate pair at its end. */
+/** Truncates the text to the number of UTF-16 units, without splitting a surrogate pair. */
 export const cut = (text: string, lengthMax: number): string =>
   text.length <= lengthMax ? text : text.slice(0, lengthMax).replace(/[\uD800-\uDBFF]$/, "")

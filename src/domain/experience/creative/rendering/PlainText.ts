@@ -1,27 +1,27 @@
 /**
- * An email as plain text, for programs that show no HTML: its blocks with an empty line between them, a link's address
- * behind what it says.
+ * Renders an email as plain text, for programs that show no HTML. Blocks are separated by an empty line, and a link's
+ * text is followed by its URL.
  */
 import type { EmailNode } from "../EmailNode.ts"
 import type { Rendering } from "./Html.ts"
 import { fill } from "./Placeholders.ts"
 import { dateTimeText, dynamicText, linkAddress } from "./Words.ts"
 
-/** What one node says. Neighbours that are inline share a paragraph. */
+/** The text of one node. Adjacent inline pieces share a paragraph. */
 interface Piece {
   readonly text: string
   readonly isInline: boolean
 }
 
-/** The whole text. */
+/** Renders the whole text. */
 export const plainTextOf = (nodes: ReadonlyArray<EmailNode>, rendering: Rendering): string => {
   const paragraphs: Array<string> = []
-  let follows = false
+  let isContinued = false
   for (const { text, isInline } of piecesOf(nodes, rendering)) {
     if (text === "") continue
-    if (isInline && follows) paragraphs.push(`${paragraphs.pop()!} ${text}`)
+    if (isInline && isContinued) paragraphs.push(`${paragraphs.pop()!} ${text}`)
     else paragraphs.push(text)
-    follows = isInline
+    isContinued = isInline
   }
   return `${paragraphs.join("\n\n")}\n`
 }

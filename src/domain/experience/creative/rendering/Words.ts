@@ -1,17 +1,18 @@
-/**
- * What the nodes of an email say, whether it is written as HTML or as plain text: instants, labels and addresses.
- */
+/** The text of an email's nodes, shared by HTML and plain text: instants, labels and URLs. */
 import { DateTime, Option } from "effect"
 import type { Millis } from "../../../values/Time.ts"
 import type { EmailNode } from "../EmailNode.ts"
 import { fill, type Values } from "./Placeholders.ts"
 
-/** How an instant is written: `at` in words, `locale` in figures. */
+/** The format of an instant: `at` in words, `locale` in figures. */
 export type InstantFormat = "at" | "locale"
 
 const instantPattern = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/
 
-/** Formatters by format and zone: to make one takes longer than to write an email. There are as many as there are zones. */
+/**
+ * Formatters by format and zone. Creating one takes longer than rendering an email. Their number is bounded by the
+ * number of zones.
+ */
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
 const formatterOf = (timeZone: string, format: InstantFormat): Intl.DateTimeFormat => {
@@ -32,8 +33,8 @@ const formatterOf = (timeZone: string, format: InstantFormat): Intl.DateTimeForm
 }
 
 /**
- * ISO 8601 text in words of a time zone, such as `November 21, 2026 at 6:00 PM UTC`. Text without an offset is local time
- * in that zone; text that is no instant is left as it is. A zone that is not known is taken for UTC.
+ * Formats ISO 8601 text in a time zone, such as `November 21, 2026 at 6:00 PM UTC`. Text without an offset is local
+ * time in that zone. Text that is not an instant is returned unchanged. An unknown zone is treated as UTC.
  */
 export const instantText = (iso: string, timeZone: string, format: InstantFormat): string => {
   const zone = Option.getOrElse(DateTime.zoneMakeNamed(timeZone), () => DateTime.zoneMakeNamedUnsafe("UTC"))
@@ -41,10 +42,10 @@ export const instantText = (iso: string, timeZone: string, format: InstantFormat
   return at === undefined ? iso : formatterOf(zone.id, format).format(at).replaceAll("\u202f", " ")
 }
 
-/** Different instants of one email that are put into words: it takes some 50 µs each. */
+/** Limit of different instants per email that are formatted; each takes about 50 µs. */
 const instantsMax = 100
 
-/** The text of a `date-time` node. `known` remembers the instants of its email. */
+/** Returns the text of a `date-time` node. `known` caches the instants of its email. */
 export const dateTimeText = (
   { iso, timeZone, format = "at" }: Extract<EmailNode, { readonly type: "date-time" }>,
   { values, known }: { readonly values: Values; readonly known: Map<string, string> }
@@ -83,7 +84,7 @@ const waitlistActionTexts: { readonly [type: string]: string } = {
   waitlist: "Join the waitlist"
 }
 
-/** The text of a `dynamic-text` node for a kind of mechanism; an input that is none is left as it is. */
+/** Returns the text of a `dynamic-text` node for a kind of mechanism. Other input is returned unchanged. */
 export const dynamicText = (transform: "distribution-type-label" | "waitlist-action-text", input: string): string => {
   const texts = transform === "distribution-type-label" ? distributionTypeLabels : waitlistActionTexts
   const type = input.trim().toLowerCase().replaceAll(/[- ]/g, "_")
@@ -93,19 +94,19 @@ export const dynamicText = (transform: "distribution-type-label" | "waitlist-act
 const linkProtocols: ReadonlySet<string> = new Set(["https:", "http:", "mailto:", "tel:"])
 const imageProtocols: ReadonlySet<string> = new Set(["https:", "http:"])
 
-/** The address that a link leads to; undefined unless it is absolute and of a kind that an email may link to. */
+/** Returns the URL of a link; undefined unless it is absolute and has a scheme that an email may link to. */
 export const linkAddress = (template: string, values: Values): string | undefined =>
   addressOf(template, values, linkProtocols)
 
-/** The address that an image is loaded from, likewise. */
+/** Returns the URL of an image, likewise. */
 export const imageAddress = (template: string, values: Values): string | undefined =>
   addressOf(template, values, imageProtocols)
 
-/** The address of a footer's support as a link; undefined if the text is no email address. */
+/** Returns the address of a footer's support as a link; undefined if the text is not an email address. */
 export const mailAddress = (text: string): string | undefined =>
   /^[^\s@<>"?&]+@[^\s@<>"?&]+$/.test(text) ? `mailto:${text}` : undefined
 
-/** A value in an address is a part of it: it cannot add a path, a query or another address. */
+/** Values are encoded within a URL, so they cannot add a path, a query or another address. */
 const addressOf = (template: string, values: Values, protocols: ReadonlySet<string>): string | undefined => {
   const text = fill(template, values, encodeURIComponent).trim()
   if (!URL.canParse(text)) return undefined

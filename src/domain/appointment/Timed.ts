@@ -1,0 +1,19 @@
+/**
+ * What time alone brings to an appointment.
+ */
+import { closing, teardownWhen, type TimedTransition, type TimedTransitions } from "../mechanism/Timed.ts"
+import type { Event } from "./Event.ts"
+import type { State } from "./State.ts"
+
+/** The end of the next booked slot. It settles the slot's standing bookings, one by one. */
+const settlement: TimedTransition<State, Event> = {
+  dueAt: ({ standing }) => standing.first?.endTime ?? Infinity,
+  make: ({ standing }, at) => {
+    const { status, consumerId } = standing.first!
+    return { _tag: status === "CHECKED_IN" ? "Completed" : "Missed", at, consumerId }
+  }
+}
+
+const teardown = teardownWhen<State>(({ standing }) => standing.size === 0)
+
+export const timed: TimedTransitions<State, Event> = [closing, teardown, settlement]

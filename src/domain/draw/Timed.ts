@@ -1,0 +1,86 @@
+/**
+ * What time alone brings to a draw.
+ *
+ * The end of the drawing and a win are dated when they are made, not when they were due. A win's time to be used must not
+ * run out while the process was down, or waited for the beacon, and nobody could know of the win.
+ */
+import { expiry } from "../mechanism/Grants.ts"
+import { closing, teardownWhen, type TimedTransition, type TimedTransitions } from "../mechanism/Timed.ts"
+import type { Millis } from "../values/Time.ts"
+import { roundAfter } from "./proof/Beacon.ts"
+import type { Event } from "./Event.ts"
+import {
+  entriesOf,
+  nextInOrder,
+  nextStanding,
+  workOnEntries,
+  workOnNextInOrder,
+  workOnNextStanding
+} from "./Selection.ts"
+import { awaitsBeacon, endReason, type State } from "./State.ts"
+
+/** The closing fixes the list of entries, when the list's digest has been computed. */
+const fixing: TimedTransition<State, Event> = {
+  dueAt: ({ entriesDigest, overAt, closedAt }) =>
+    entriesDigest === undefined && overAt === Infinity ? closedAt : Infinity,
+  work: workOnEntries,
+  make: (state, at) => {
+    const entriesDigest = entriesOf(state)?.digest
+    if (entriesDigest === undefined) return undefined
+    const { beacon, drawAt } = state.configuration
+    return beacon === undefined
+      ? { _tag: "EntriesFixed", at, entriesDigest }
+      : { _tag: "EntriesFixed", at, entriesDigest, beaconRound: roundAfter(drawAt) }
+  }
+}
+
+/** After the end, the consumers who are still ENTERED are denied, one by one. */
+const denial: TimedTransition<State, Event> = {
+  dueAt: ({ counts, overAt }) => (counts.ENTERED > 0 ? overAt : Infinity),
+  work: workOnNextStanding,
+  make: (state, at) => {
+    const next = nextStanding(state)
+    return next && { _tag: "Denied", at, consumerId: next.consumerId, reason: endReason(state) }
+  }
+}
+
+const asNoticed = (_: Millis, now: Millis): Millis => now
+
+/** The next win, in the drawing or in place of a win that was lost. */
+const win: TimedTransition<State, Event> = {
+  dueAt: (state) => (winsLeft(state) > 0 ? selectionDueAt(state) : Infinity),
+  noticedAt: asNoticed,
+  work: workOnNextInOrder,
+  make: (state, at) => {
+    const next = nextInOrder(state)
+    return next && { _tag: "Won", at, consumerId: next.consumerId }
+  }
+}
+
+const drawingEnd: TimedTransition<State, Event> = {
+  dueAt: (state) => (state.drawnAt === Infinity && winsLeft(state) <= 0 ? selectionDueAt(state) : Infinity),
+  noticedAt: asNoticed,
+  make: (_, at) => ({ _tag: "Drawn", at })
+}
+
+/** When no consumer holds a win, and none can have one any more. */
+const teardown = teardownWhen<State>(
+  ({ counts, drawnAt, overAt }) =>
+    (overAt !== Infinity || drawnAt !== Infinity) && counts.ENTERED === 0 && counts.WON === 0
+)
+
+export const timed: TimedTransitions<State, Event> = [closing, fixing, denial, expiry, win, drawingEnd, teardown]
+
+/** Since when a win, or the end of the drawing, is due. */
+const selectionDueAt = (state: State): Millis => {
+  if (state.entriesDigest === undefined || state.overAt !== Infinity) return Infinity
+  if (state.drawnAt !== Infinity) return state.lastAt
+  return awaitsBeacon(state) === undefined ? state.configuration.drawAt : Infinity
+}
+
+/** Wins that may be made at this moment, while a consumer is left who can win. */
+const winsLeft = ({ configuration, counts, drawnAt, winsMade }: State): number => {
+  const { winnerCount } = configuration
+  const most = drawnAt === Infinity ? winnerCount - winsMade : winnerCount - counts.WON - counts.COMPLETED
+  return Math.min(most, counts.ENTERED)
+}

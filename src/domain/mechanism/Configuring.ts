@@ -1,0 +1,36 @@
+/**
+ * Rules for changes of a configuration that all kinds have in common.
+ */
+import { Equal } from "effect"
+import { type ExperienceWindow, movedTo, type Windowed } from "../experience/ExperienceWindow.ts"
+import type { Millis } from "../values/Time.ts"
+
+interface Configured<Configuration> {
+  readonly _tag: "Configured"
+  readonly at: Millis
+  readonly configuration: Configuration
+  readonly by: string
+}
+
+/** Returns the event of a change by `by`; none if the configuration on record is the same. */
+export const configured = <Configuration>(
+  state: { readonly configured: Configuration },
+  configuration: Configuration,
+  by: string,
+  at: Millis
+): ReadonlyArray<Configured<Configuration>> =>
+  Equal.equals(configuration, state.configured) ? [] : [{ _tag: "Configured", at, configuration, by }]
+
+/**
+ * Returns what another window of the experience leads to. A mechanism that has closed stays closed, whatever the window
+ * becomes, and an opening that has passed stays.
+ */
+export const setWindow = <Configuration extends Windowed>(
+  state: { readonly configured: Configuration },
+  { window, by }: { readonly window: ExperienceWindow; readonly by: string },
+  { isClosed, hasOpened }: { readonly isClosed: boolean; readonly hasOpened: boolean },
+  at: Millis
+): ReadonlyArray<Configured<Configuration>> => {
+  const configuration = isClosed ? undefined : movedTo(state.configured, window, hasOpened)
+  return configuration === undefined ? [] : [{ _tag: "Configured", at, configuration, by }]
+}

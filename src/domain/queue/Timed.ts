@@ -1,0 +1,30 @@
+/**
+ * What time alone brings to a queue.
+ */
+import { expiry } from "../mechanism/Grants.ts"
+import { closing, teardownWhen, type TimedTransition, type TimedTransitions } from "../mechanism/Timed.ts"
+import type { Event } from "./Event.ts"
+import { admissionDueAt, admissionNoticedAt } from "./Pacing.ts"
+import { isInLobby, type State } from "./State.ts"
+
+/** The opening of the lobby, which puts its places in a random order. */
+const opening: TimedTransition<State, Event> = {
+  dueAt: (state) => (isInLobby(state) && state.closedAt === Infinity ? state.configuration.openAt! : Infinity),
+  make: (_, at, entropy) => ({ _tag: "Opened", at, seed: entropy() })
+}
+
+/** After the closing, the consumers who still wait are denied, one by one. */
+const denial: TimedTransition<State, Event> = {
+  dueAt: ({ waiting, closedAt }) => (waiting.size > 0 ? closedAt : Infinity),
+  make: ({ waiting }, at) => ({ _tag: "Denied", at, consumerId: waiting.first!.consumerId, reason: "QUEUE_CLOSED" })
+}
+
+const admission: TimedTransition<State, Event> = {
+  dueAt: admissionDueAt,
+  noticedAt: admissionNoticedAt,
+  make: ({ waiting }, at) => ({ _tag: "Granted", at, consumerId: waiting.first!.consumerId })
+}
+
+const teardown = teardownWhen<State>(({ counts }) => counts.QUEUED === 0 && counts.GRANTED === 0)
+
+export const timed: TimedTransitions<State, Event> = [opening, closing, denial, expiry, admission, teardown]

@@ -1,0 +1,67 @@
+/**
+ * The actors that run in this process, by kind, and the workers that wait for mechanisms which need them.
+ */
+import type { Kind } from "../../domain/mechanism/Decider.ts"
+import { deciders, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { Actor } from "../actor/Actor.ts"
+import type { AnyDecider } from "../actor/Batch.ts"
+import type { ShardOwnership } from "./ShardOwnership.ts"
+
+interface ActorAnswer<A> {
+  readonly mechanism: MechanismRef<Kind>
+  readonly answer: A
+}
+
+export class RunningActors {
+  private readonly ownership: ShardOwnership
+  private readonly actors = new Map<Kind, Set<Actor>>()
+  private readonly workers = new Map<Kind, Set<() => void>>()
+
+  constructor(ownership: ShardOwnership) {
+    this.ownership = ownership
+  }
+
+  /**
+   * Asks every actor of a kind, and returns the answers that are not undefined. Actors with a write under way do not
+   * answer, nor those that this process no longer owns: a worker must not act on what has been lost.
+   */
+  query<A>(kind: Kind, question: (state: never) => A | undefined): ReadonlyArray<ActorAnswer<A>> {
+    return Array.from(setOf(this.actors, kind)).flatMap(({ identity, query }) => {
+      const answer = this.ownership.owns(identity.id) ? query(question) : undefined
+      return answer === undefined ? [] : [{ mechanism: { kind, id: identity.id, tenant: identity }, answer }]
+    })
+  }
+
+  get size(): number {
+    return Array.from(this.actors.values()).reduce((size, actors) => size + actors.size, 0)
+  }
+
+  add(actor: Actor): void {
+    setOf(this.actors, actor.identity.kind).add(actor)
+    this.committed(actor)
+  }
+
+  delete(actor: Actor): void {
+    setOf(this.actors, actor.identity.kind).delete(actor)
+  }
+
+  /** Calls the workers of the actor's kind, if its committed state needs an effect. */
+  committed({ identity: { kind }, query }: Actor): void {
+    const { needsEffect }: AnyDecider = deciders[kind]
+    if (needsEffect === undefined || query(needsEffect) !== true) return
+    for (const onNeed of setOf(this.workers, kind)) onNeed()
+  }
+
+  /** Calls `onNeed` when an actor of the kind was added, or has committed, and needs an effect; see `Engine`. */
+  onEffectNeeded(kind: Kind, onNeed: () => void): () => void {
+    const workers = setOf(this.workers, kind)
+    workers.add(onNeed)
+    return () => void workers.delete(onNeed)
+  }
+}
+
+const setOf = <A>(sets: Map<Kind, Set<A>>, kind: Kind): Set<A> => {
+  let set = sets.get(kind)
+  if (set === undefined) sets.set(kind, (set = new Set()))
+  return set
+}

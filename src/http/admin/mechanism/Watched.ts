@@ -1,0 +1,179 @@
+/**
+ * One watched mechanism and its watchers: the loop that inspects it, and the streams that get its events.
+ */
+import { Clock, Effect, Latch, Schema } from "effect"
+import type { Millis } from "../../../domain/values/Time.ts"
+import type { EventSource, EventStream } from "../../streams/EventStream.ts"
+import { Distribution } from "./DistributionApi.ts"
+import { diffOf, type Snapshot, snapshotOf } from "./WatchChanges.ts"
+
+/** Milliseconds between the starts of two inspections of the counters. */
+const lookIntervalMillis = 1_000
+
+/**
+ * Milliseconds between two inspections, however often the mechanism itself changes. Each inspection that finds a change
+ * looks up its record.
+ */
+const lookPauseMillis = 100
+
+/** Inspections in a row of a mechanism that keeps changing. A snapshot taken then is corrected a moment later. */
+const looksMax = 3
+
+/** A mechanism that was found. It is undefined if the mechanism cannot be inspected for now. */
+export type Found =
+  | {
+      readonly shown: typeof Distribution.Type
+      readonly isArchived: boolean
+      /** When it opens or opened. It is undefined if it opened with its creation. */
+      readonly opensAt: Millis | undefined
+    }
+  | undefined
+
+/** One stream of a mechanism's live state. */
+export class Watcher implements EventSource {
+  readonly lastEventId: string | undefined
+  stream: EventStream | undefined
+  private watched: Watched | undefined
+  private readonly join: () => Watched
+
+  constructor(join: () => Watched, lastEventId: string | undefined) {
+    this.join = join
+    this.lastEventId = lastEventId
+  }
+
+  begin(stream: EventStream): void {
+    this.stream = stream
+    this.watched = this.join()
+    this.watched.add(this)
+  }
+
+  stop(): void {
+    this.watched?.remove(this)
+  }
+}
+
+/** What a watched mechanism needs from its owner. */
+interface WatchDependencies {
+  /** Streams at the same time. A further stream ends the oldest. */
+  readonly watchersMax: number
+  /** Inspects the mechanism. It reads the record again if it may have changed. */
+  readonly find: (mayHaveChanged: boolean) => Effect.Effect<Found>
+  /** Calls `onChange` when the mechanism itself has changed. Returns an unsubscribe function. */
+  readonly watch: (onChange: () => void) => () => void
+  readonly fork: (loop: Effect.Effect<void>) => void
+  /** Called when the last watcher has left. */
+  readonly onEnd: () => void
+}
+
+/** A mechanism with at least one watcher. */
+export class Watched {
+  private readonly watchers = new Set<Watcher>()
+  /** The snapshot that all watchers have. */
+  private snapshot: Snapshot | undefined
+  private opensAt: Millis | undefined
+  private mayHaveChanged = false
+  private nextLookAt: Millis = 0
+  private isLooking = false
+  private readonly bell = Latch.makeUnsafe()
+  private readonly options: WatchDependencies
+
+  constructor(options: WatchDependencies) {
+    this.options = options
+  }
+
+  add(watcher: Watcher): void {
+    this.watchers.add(watcher)
+    if (this.snapshot !== undefined) sendFirst(watcher, this.snapshot)
+    if (this.watchers.size > this.options.watchersMax) {
+      const [oldest] = this.watchers
+      oldest?.stream?.end("REPLACED")
+    }
+    if (this.isLooking) return
+    this.isLooking = true
+    this.options.fork(this.loop)
+  }
+
+  remove(watcher: Watcher): void {
+    this.watchers.delete(watcher)
+    if (this.watchers.size === 0) this.bell.openUnsafe()
+  }
+
+  private readonly loop: Effect.Effect<void> = Effect.suspend(() => {
+    const unwatch = this.options.watch(() => {
+      this.mayHaveChanged = true
+      this.bell.openUnsafe()
+    })
+    return this.looks.pipe(
+      Effect.catchCause((cause) => Effect.logError("A mechanism could not be watched", cause)),
+      Effect.ensuring(
+        Effect.sync(() => {
+          unwatch()
+          this.options.onEnd()
+          for (const { stream } of this.watchers) stream?.close()
+        })
+      )
+    )
+  })
+
+  private readonly looks: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    while (this.watchers.size > 0) {
+      const found = yield* this.look
+      const now = yield* Clock.currentTimeMillis
+      const areCountersDue = now >= this.nextLookAt
+      if (areCountersDue) this.nextLookAt = now + lookIntervalMillis
+      if (found !== undefined) this.send(found, areCountersDue)
+      if (found?.isArchived === true) for (const { stream } of this.watchers) stream?.end("CLOSED")
+      if (this.watchers.size === 0) return
+      yield* Effect.sleep(lookPauseMillis)
+      yield* Effect.timeoutOption(this.bell.await, this.waitMillis(yield* Clock.currentTimeMillis))
+    }
+  })
+
+  /**
+   * A mechanism that changes during an inspection is inspected again, because its record may have been read before the
+   * change and its state after it.
+   */
+  private readonly look: Effect.Effect<Found> = Effect.gen({ self: this }, function* () {
+    let found: Found
+    for (let looks = 0; looks < looksMax; looks++) {
+      const { mayHaveChanged } = this
+      this.mayHaveChanged = false
+      this.bell.closeUnsafe()
+      found = yield* this.options.find(mayHaveChanged)
+      if (found === undefined) this.mayHaveChanged ||= mayHaveChanged
+      if (found === undefined || !this.mayHaveChanged) return found
+    }
+    return found
+  })
+
+  private send({ shown, isArchived, opensAt }: NonNullable<Found>, areCountersDue: boolean): void {
+    const before = this.snapshot
+    this.opensAt = opensAt
+    const present = snapshotOf(encode(shown) as Snapshot["wire"], isArchived)
+    if (before === undefined) {
+      this.snapshot = present
+      for (const watcher of this.watchers) sendFirst(watcher, present)
+      return
+    }
+    const diff = diffOf(before, present, areCountersDue)
+    if (diff === undefined) return
+    this.snapshot = diff.snapshot
+    for (const { stream } of this.watchers) stream?.send(diff.events, diff.snapshot.event)
+  }
+
+  /**
+   * Milliseconds until the next inspection if nothing changes before: a second, or less if the mechanism opens before.
+   */
+  private waitMillis(now: Millis): number {
+    const opensAt = this.opensAt ?? -Infinity
+    const nextAt = opensAt > now ? Math.min(opensAt, this.nextLookAt) : this.nextLookAt
+    return Math.max(0, nextAt - now)
+  }
+}
+
+const encode = Schema.encodeSync(Schema.toCodecJson(Distribution))
+
+/** Sends the snapshot, except to a watcher that has it already. */
+function sendFirst({ stream, lastEventId }: Watcher, { id, event }: Snapshot): void {
+  if (lastEventId !== id) stream?.send(event)
+}

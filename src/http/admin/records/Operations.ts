@@ -1,0 +1,19 @@
+/** The parts that operations on records of all kinds share. */
+import { Effect } from "effect"
+import type { Tenant } from "../../../domain/values/Ids.ts"
+import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { orNotFound } from "../../errors/Refusals.ts"
+import { orBusy } from "./Answers.ts"
+
+/**
+ * Runs an operation for the tenant of the request; `by` is the API key, as records name it. A record that does not
+ * exist is a 404. A store or an engine that cannot answer for now is a 503.
+ */
+export const forTenant = <A, E, R>(run: (tenant: Tenant, by: string) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(CurrentTenant, ({ tenant, by }) => run(tenant, by)).pipe(orNotFound, orBusy)
+
+/** A handler that runs an operation on the record that the path names by `id`. */
+export const onRecord =
+  <A, E, R>(run: (tenant: Tenant, id: string, by: string) => Effect.Effect<A, E, R>) =>
+  ({ params: { id } }: { readonly params: { readonly id: string } }) =>
+    forTenant((tenant, by) => run(tenant, id, by))

@@ -1,0 +1,107 @@
+/**
+ * The handlers of mechanisms whose kind grants (completions 3, "Shared"): those of every kind, with the token of a
+ * grant in the consumer's standing, and those of an organization's server for grants.
+ */
+import { Effect, type Schema } from "effect"
+import type { ConsumerCommand, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
+import type { Millis } from "../../../domain/values/Time.ts"
+import { Engine } from "../../../engine/Engine.ts"
+import * as ServerActions from "../../server/ServerActions.ts"
+import * as GrantAnswers from "./GrantAnswers.ts"
+import type { Present, Presentation, ToMechanism } from "./Handling.ts"
+import { makeHandlers } from "./MechanismHandlers.ts"
+
+/** The kinds that grant. */
+type GrantingKind = "queue" | "draw" | "auction" | "timed_release"
+
+/** The views of consumers that hold a grant. They are those with a `grantSequence`. */
+type Holding<K extends GrantingKind> = Extract<ViewOf<K>, { readonly grantSequence: number }>
+
+/** The views of consumers that hold no grant. */
+type NotHolding<K extends GrantingKind> = Exclude<ViewOf<K>, Holding<K>>
+
+/** The reasons for which an organization's server denies. */
+type ReasonOf<K extends GrantingKind> = Extract<ConsumerCommand<K>, { readonly _tag: "Deny" }>["reason"]
+
+/** A kind of mechanism that grants. */
+export interface GrantingPresentation<
+  K extends GrantingKind,
+  Param extends string,
+  Fields extends Schema.Struct.Fields,
+  State extends Schema.Codec<unknown, unknown>
+> extends Presentation<K, Param, Fields, State> {
+  /** The instant at which the grant of a consumer was made. */
+  readonly grantedAt: (view: Holding<K>) => Millis
+  /** The standing of a consumer that holds no grant. */
+  readonly standing: (view: NotHolding<K>) => State["Type"]
+  /** The reasons of denials that did not end a grant. */
+  readonly reasonsWithoutGrant?: ReadonlyArray<string>
+}
+
+/** A request of an organization's server that names a consumer's place. */
+interface ToPlace<Param extends string, Fields = unknown> extends ToMechanism<Param> {
+  readonly payload: Fields & { readonly consumerId: string }
+}
+
+/** The handlers of a kind that grants. */
+export const makeGrantHandlers = Effect.fnUntraced(function* <
+  K extends GrantingKind,
+  Param extends string,
+  Fields extends Schema.Struct.Fields,
+  State extends Schema.Codec<unknown, unknown>
+>(what: GrantingPresentation<K, Param, Fields, State>) {
+  const engine = yield* Engine
+  const grants = yield* GrantAnswers.make
+  const { onPlace, onGrant } = yield* ServerActions.make(what.kind)
+  const { param, grantedAt, standing, reasonsWithoutGrant } = what
+
+  /** A consumer's view as it is sent: a grant comes with its token. */
+  const present: Present<K, State["Type"]> = (mechanism, consumerId, view) => {
+    if (!isHolding<K>(view)) return Effect.succeed(standing(view as NotHolding<K>))
+    const { grantSequence: _, ...shown } = view
+    return Effect.map(grants.token(mechanism, consumerId, heldGrant(view)), (admissionGrant) => ({
+      ...shown,
+      admissionGrant
+    }))
+  }
+
+  const heldGrant = (view: Holding<K>): GrantAnswers.HeldGrant => {
+    const { grantSequence, expiresAt } = view
+    return { grantSequence, grantedAt: grantedAt(view), ...(expiresAt !== undefined && { expiresAt }) }
+  }
+
+  const statusOf = (view: ViewOf<K>): GrantAnswers.GrantStatus =>
+    isHolding<K>(view) ? heldGrant(view) : GrantAnswers.endedStatus(view, reasonsWithoutGrant)
+
+  const shared = yield* makeHandlers(what, present)
+
+  /** A handler that runs a server's command on a grant and answers the consumer's standing. */
+  const onGrantOf =
+    <Fields>(command: (payload: Fields & { readonly consumerId: string }, by: string) => ConsumerCommand<K>) =>
+    ({ params, payload }: ToPlace<Param, Fields>) =>
+      onGrant({ mechanismId: params[param], consumerId: payload.consumerId }, (mechanism: MechanismRef<K>, by) =>
+        shared.change(mechanism, command(payload, by))
+      )
+
+  return {
+    ...shared,
+    onPlace,
+    /** What an organization's server does with a grant. */
+    grantActions: {
+      deny: onGrantOf<{ readonly reason: ReasonOf<K> }>(
+        ({ consumerId, reason }, by) => ({ _tag: "Deny", consumerId, reason, by }) as ConsumerCommand<K>
+      ),
+      complete: onGrantOf<unknown>(
+        ({ consumerId }, by) => ({ _tag: "Complete", consumerId, by }) as ConsumerCommand<K>
+      ),
+      validate: ({ params, payload }: ToPlace<Param, GrantAnswers.Shown>) =>
+        onGrant({ mechanismId: params[param], consumerId: payload.consumerId }, (mechanism) =>
+          Effect.flatMap(engine.view(mechanism, payload.consumerId), (view) =>
+            grants.validate(mechanism, payload, statusOf(view))
+          )
+        )
+    }
+  }
+})
+
+const isHolding = <K extends GrantingKind>(view: ViewOf<K>): view is Holding<K> => "grantSequence" in view

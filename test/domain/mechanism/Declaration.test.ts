@@ -1,0 +1,63 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { deciderOf } from "../../../src/domain/mechanism/Declaration.ts"
+import { type MechanismState, newState } from "../../../src/domain/mechanism/State.ts"
+import { closing } from "../../../src/domain/mechanism/Timed.ts"
+
+interface Configuration {
+  readonly openAt?: number
+  readonly closeAt?: number
+}
+
+type State = MechanismState<Configuration, "IN">
+type Event = { readonly _tag: "Closed" | "Entered"; readonly at: number; readonly consumerId?: string }
+
+const declaration = {
+  configuration: Schema.Unknown as unknown as Schema.Codec<Configuration, unknown>,
+  event: Schema.Unknown as unknown as Schema.Codec<Event, unknown>,
+  initial: (): State => newState({}, { IN: 0 }),
+  timed: [closing],
+  apply: (state: State, { _tag, at }: Event) => {
+    if (_tag === "Closed") state.closedAt = at
+    else state.counts.IN = state.sequence
+  },
+  decide: () => [],
+  view: () => "view",
+  place: () => undefined,
+  rated: { entries: ["Entered"], grants: [] }
+} as const
+
+const decider = deciderOf<Configuration, State, { readonly _tag: "Enter" }, Event, never, string>(declaration)
+
+describe("a declaration", () => {
+  it("gives a decider whose events are numbered and dated", () => {
+    const state = decider.initial()
+    decider.evolve(state, { _tag: "Entered", at: 5 })
+    decider.evolve(state, { _tag: "Entered", at: 3 })
+    assert.deepInclude(state, { sequence: 2, lastAt: 5 })
+    assert.deepStrictEqual(decider.counts(state), { IN: 2 })
+  })
+
+  it("gives a decider that does what its table says, and has no work if the table has none", () => {
+    const state = { ...decider.initial(), configuration: { closeAt: 9 } }
+    assert.strictEqual(decider.wakeAt(state), 9)
+    assert.deepStrictEqual(decider.due(state, { now: 9, entropy: () => "" }), { _tag: "Closed", at: 9 })
+    assert.isUndefined(decider.work)
+    const worked: Array<number> = []
+    const slow = { ...closing, work: () => void worked.push(1) }
+    deciderOf<Configuration, State, { readonly _tag: "Enter" }, Event, never, string>({
+      ...declaration,
+      timed: [slow]
+    }).work!(state, 9)
+    assert.lengthOf(worked, 1)
+  })
+
+  it("gives a decider that reads the life of a mechanism from the common part of its state", () => {
+    const state = { ...decider.initial(), configured: { openAt: 1 }, configuration: { openAt: 2, closeAt: 9 } }
+    assert.deepStrictEqual(decider.configurationOf(state), { openAt: 1 })
+    assert.strictEqual(decider.lifecycle(state, 1), "scheduled")
+    assert.strictEqual(decider.lifecycle(state, 2), "open")
+    assert.strictEqual(decider.lifecycle(state, 9), "settling")
+    assert.isNull(decider.statusFields(state).teardownStatus)
+  })
+})

@@ -1,0 +1,87 @@
+import { assert, describe, it } from "@effect/vitest"
+import { expiry, grantRules, startExpiry } from "../../../src/domain/mechanism/Grants.ts"
+import { type Chunk, IndexedList, type Member } from "../../../src/domain/mechanism/IndexedList.ts"
+import { assertRefused } from "./History.ts"
+
+class Place implements Member<Place> {
+  readonly consumerId: string
+  order = Infinity
+  chunk: Chunk<Place> | undefined = undefined
+
+  constructor(consumerId: string) {
+    this.consumerId = consumerId
+  }
+}
+
+const stateOf = (admissionExpirationSeconds?: number) => ({
+  configuration: { admissionExpirationSeconds },
+  expiring: new IndexedList<Place>()
+})
+
+describe("the expiry of grants", () => {
+  it("comes after the configured time, for the next grant first", () => {
+    const state = stateOf(2)
+    startExpiry(state, new Place("later"), 5_000)
+    startExpiry(state, new Place("sooner"), 1_000)
+    assert.strictEqual(expiry.dueAt(state), 3_000)
+    assert.deepStrictEqual(
+      expiry.make(state, 3_500, () => ""),
+      { _tag: "Expired", at: 3_500, consumerId: "sooner" }
+    )
+  })
+
+  it("never comes if the configuration names no time", () => {
+    const state = stateOf()
+    const place = new Place("kept")
+    startExpiry(state, place, 5_000)
+    assert.strictEqual(place.order, Infinity)
+    assert.strictEqual(state.expiring.size, 0)
+    assert.strictEqual(expiry.dueAt(state), Infinity)
+  })
+})
+
+describe("the rules for places that wait for a grant, and for grants", () => {
+  const grants = grantRules({ waiting: "QUEUED", granted: "GRANTED" })
+  const command = { consumerId: "ada", by: "admin" }
+  const event = { at: 5, consumerId: "ada", by: "admin" }
+
+  it("complete a grant, once", () => {
+    assert.deepStrictEqual<unknown>(grants.complete("GRANTED", command, 5), [{ _tag: "Completed", ...event }])
+    assert.deepStrictEqual<unknown>(grants.complete("COMPLETED", command, 5), [])
+    assertRefused(grants.complete("QUEUED", command, 5), "WrongStatus", { status: "QUEUED" })
+  })
+
+  it("deny a place that waits and one that is granted, once", () => {
+    const deny = { ...command, reason: "FRAUD_DETECTED" }
+    for (const status of ["QUEUED", "GRANTED"]) {
+      assert.deepStrictEqual<unknown>(grants.deny(status, deny, 5), [
+        { _tag: "Denied", ...event, reason: "FRAUD_DETECTED" }
+      ])
+    }
+    assert.deepStrictEqual<unknown>(grants.deny("DENIED", deny, 5), [])
+    assertRefused(grants.deny("COMPLETED", deny, 5), "WrongStatus", { status: "COMPLETED" })
+  })
+
+  it("let a consumer leave either, once, and name an author only if there is one", () => {
+    assert.deepStrictEqual<unknown>(grants.leave("QUEUED", command, 5), [{ _tag: "Left", ...event }])
+    assert.deepStrictEqual<unknown>(grants.leave("GRANTED", { consumerId: "ada" }, 5), [
+      { _tag: "Left", at: 5, consumerId: "ada" }
+    ])
+    assert.deepStrictEqual<unknown>(grants.leave("LEFT", command, 5), [])
+    assertRefused(grants.leave("DENIED", command, 5), "WrongStatus", { status: "DENIED" })
+  })
+
+  it("remove a consumer: it leaves while it waits, loses its grant, and keeps what is over", () => {
+    assert.deepStrictEqual<unknown>(grants.remove("QUEUED", command, 5), [{ _tag: "Left", ...event }])
+    assert.deepStrictEqual<unknown>(grants.remove("GRANTED", command, 5), [
+      { _tag: "Denied", ...event, reason: "ADMIN_ACTION" }
+    ])
+    assert.deepStrictEqual<unknown>(grants.remove("COMPLETED", command, 5), [])
+  })
+
+  it("know no waiting where a consumer enters with a grant", () => {
+    const immediate = grantRules({ granted: "ENTERED" })
+    assertRefused(immediate.leave("QUEUED", command, 5), "WrongStatus", { status: "QUEUED" })
+    assert.deepStrictEqual<unknown>(immediate.leave("ENTERED", command, 5), [{ _tag: "Left", ...event }])
+  })
+})

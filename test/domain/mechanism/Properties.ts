@@ -1,0 +1,179 @@
+/**
+ * Properties that every kind of mechanism has under random commands. A kind's test says which settings and steps are tried,
+ * and how often; its Reference is a model of its own.
+ */
+import { assert } from "@effect/vitest"
+import { Arbitrary, Schema } from "effect"
+import type { Moment } from "../../../src/domain/mechanism/Decider.ts"
+import { type History, outcomeOf } from "./History.ts"
+
+/** One of these values. */
+export const pick = <const A>(...values: ReadonlyArray<A>) =>
+  Arbitrary.map(
+    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: values.length - 1 }))),
+    (index) => values[index]!
+  )
+
+/** The object without its undefined fields. */
+export const present = <A extends object>(fields: { readonly [K in keyof A]: A[K] | undefined }): A =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as A
+
+/** A step of random commands: how long after the last step it comes. */
+interface Waiting {
+  readonly wait: number
+}
+
+interface AnyEvent {
+  readonly _tag: string
+  readonly at: number
+}
+
+type AnyRefusal = { readonly _tag: string }
+
+/** What of a kind's decider the properties need. */
+interface Rules<State, Configuration, Event> {
+  readonly event: Schema.Codec<Event, unknown>
+  initial(): State
+  evolve(state: State, event: Event): void
+  due(state: State, moment: Moment): Event | undefined
+  counts(state: State): { readonly [status: string]: number }
+  place(state: State, consumerId: string): unknown
+  configurationOf(state: State): Configuration
+}
+
+/** Runs the steps; `tick` says how time is noticed before each. Waits are in thousandths of the history's unit. */
+export const play = <S extends { readonly lastAt: number }, C, E, R, V, Configuration, Step extends Waiting>(
+  history: History<S, C, E, R, V>,
+  rules: { configurationOf(state: S): Configuration },
+  steps: ReadonlyArray<Step>,
+  commandOf: (step: Step, current: Configuration) => C | undefined,
+  tick: "noticed" | "until",
+  unit = 1_000
+): void => {
+  let now = 0
+  for (const step of steps) {
+    now += step.wait
+    const command = commandOf(step, rules.configurationOf(history.state))
+    history[tick](now / unit)
+    if (command !== undefined) history.when(now / unit, command)
+  }
+}
+
+/** What of a kind's plain reference the comparison needs. */
+interface Plain<Configuration, Command> {
+  /** `seed` is what entropy gives, for kinds with a seed. */
+  notice(now: number, seed: string): unknown
+  command(command: Command, now: number): unknown
+  readonly configuration: Configuration
+  view(consumerId: string): unknown
+  counts(): unknown
+}
+
+/**
+ * Asserts that a mechanism does what its plain reference does, event for event, view for view. Instants are milliseconds
+ * from `start`; `compare` asserts what only this kind has.
+ */
+export const assertFollows = <
+  S extends { readonly lastAt: number },
+  C,
+  E,
+  R extends AnyRefusal,
+  V,
+  Configuration,
+  Step extends Waiting
+>(
+  history: History<S, C, E, R, V>,
+  reference: Plain<Configuration, C>,
+  {
+    created,
+    steps,
+    commandOf,
+    consumers,
+    start,
+    counts,
+    compare,
+    seed = ""
+  }: {
+    readonly created: C
+    readonly steps: ReadonlyArray<Step>
+    readonly commandOf: (step: Step, current: Configuration) => C | undefined
+    readonly consumers: ReadonlyArray<string>
+    readonly start: number
+    readonly counts: (state: S) => unknown
+    readonly compare?: () => void
+    readonly seed?: string
+  }
+): void => {
+  assert.deepStrictEqual<unknown>(outcomeOf(history.when(0, created)), reference.command(created, start))
+  let now = 0
+  for (const step of steps) {
+    now += step.wait
+    const seconds = now / 1_000
+    assert.deepStrictEqual<unknown>(history.noticed(seconds), reference.notice(start + now, seed))
+    const command = commandOf(step, reference.configuration)
+    if (command !== undefined) {
+      const outcome = outcomeOf(history.unnoticed(seconds, command))
+      assert.deepStrictEqual<unknown>(outcome, reference.command(command, start + now))
+      history.when(seconds, command)
+    }
+    // The reference has no deadlines in its views: nothing that time brings is left to be noticed.
+    assert.deepStrictEqual<unknown>(history.noticed(seconds), reference.notice(start + now, seed))
+    for (const consumerId of consumers) {
+      assert.deepStrictEqual<unknown>(history.view(seconds, consumerId), reference.view(consumerId))
+    }
+    compare?.()
+    assert.deepStrictEqual<unknown>(counts(history.state), reference.counts())
+  }
+}
+
+/** Asserts that the state is the same again when its events are replayed through their stored form. Returns that state. */
+export const assertReplays = <S extends { readonly lastAt: number }, Configuration, E>(
+  rules: Rules<S, Configuration, E>,
+  { state, events }: { readonly state: S; readonly events: ReadonlyArray<E> },
+  told: (state: S, now: number) => unknown,
+  laterMillis = 60_000
+): S => {
+  const encode = Schema.encodeSync(rules.event)
+  const decode = Schema.decodeUnknownSync(rules.event)
+  const replayed = rules.initial()
+  for (const event of events) rules.evolve(replayed, decode(JSON.parse(JSON.stringify(encode(event)))))
+  const now = state.lastAt
+  assert.deepStrictEqual(told(replayed, now), told(state, now))
+  assert.deepStrictEqual(told(replayed, now + laterMillis), told(state, now + laterMillis))
+  return replayed
+}
+
+/**
+ * Asserts that a kind accepts the events in this order, whatever they are, and can be asked after each; and that it counts
+ * the places it has.
+ */
+export const assertAcceptsAny = <S, Configuration, E extends AnyEvent>(
+  rules: Rules<S, Configuration, E>,
+  events: ReadonlyArray<E>,
+  consumers: ReadonlyArray<string>,
+  told: (state: S, now: number) => unknown,
+  start: number
+): void => {
+  const state = rules.initial()
+  for (const event of events) {
+    rules.evolve(state, narrowed(event, consumers))
+    told(state, start)
+    rules.due(state, { now: start, entropy: () => "00".repeat(16) })
+    const places = Object.values(rules.counts(state)).reduce((sum, count) => sum + count, 0)
+    const known = consumers.filter((consumerId) => rules.place(state, consumerId) !== undefined)
+    assert.strictEqual(places, known.length)
+  }
+}
+
+/** The event, of one of the few known consumers, at instants that a calendar knows. */
+const narrowed = <E extends AnyEvent>(event: E, consumers: ReadonlyArray<string>): E => {
+  const instants = ["at", "startTime", "endTime"] as const
+  const fields: { [name: string]: unknown } = { ...(event as object) }
+  for (const name of instants) {
+    const instant = fields[name]
+    if (typeof instant === "number") fields[name] = Math.floor(Math.abs(instant)) % 2 ** 42
+  }
+  const { consumerId } = fields
+  if (typeof consumerId === "string") fields["consumerId"] = consumers[consumerId.length % consumers.length]!
+  return fields as unknown as E
+}

@@ -1,0 +1,126 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { Engine, make } from "../../../src/engine/Engine.ts"
+import * as Registry from "../../../src/engine/registry/Registry.ts"
+import { byHand, consumer, createQueue, enter, Hands, layerJournal, leave, queue } from "../engineFixture.ts"
+
+const layer = Engine.layer({ node: "here" }).pipe(Layer.provideMerge(layerJournal))
+
+type EngineService = Engine["Service"]
+
+/** A queue in which 1 to 4 wait. */
+const fourWait = Effect.fnUntraced(function* (engine: EngineService) {
+  yield* createQueue(1, byHand)
+  for (const n of [1, 2, 3, 4]) yield* engine.send(queue(), enter(n))
+})
+
+/** The positions of consumers, or the errors. */
+const positions = (engine: EngineService, ...consumers: ReadonlyArray<number>) =>
+  Effect.forEach(consumers, (n) =>
+    Effect.match(engine.view(queue(), consumer(n)), {
+      onSuccess: (view) => ("position" in view ? view.position : view.status),
+      onFailure: ({ _tag }) => _tag
+    })
+  )
+
+describe("while the journal is out of reach", () => {
+  it.effect("those who wait read their places as they were committed; not those whose write failed", () =>
+    Effect.gen(function* () {
+      const engine = yield* Engine
+      const { cut } = yield* Hands
+      yield* fourWait(engine)
+      const mend = yield* cut
+      const failed = yield* Effect.forEach(
+        [leave(2), enter(5)],
+        (command) => Effect.flip(engine.send(queue(), command)),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(
+        failed.map(({ _tag }) => _tag),
+        ["Unavailable", "Unavailable"]
+      )
+      assert.deepStrictEqual(yield* positions(engine, 1, 2, 3, 4, 5), [1, "Unavailable", 3, 4, "Unavailable"])
+      assert.deepStrictEqual(yield* positions(engine, 6), ["NOT_QUEUED"])
+      assert.strictEqual((yield* Effect.flip(engine.inspect(queue())))._tag, "Unavailable")
+      assert.strictEqual((yield* Effect.flip(engine.send(queue(), leave(1))))._tag, "Unavailable")
+      yield* mend
+      yield* engine.inspect(queue())
+      assert.deepStrictEqual(yield* positions(engine, 1, 2, 3, 4, 5), [1, 2, 3, 4, "NOT_QUEUED"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a reader that waits for the write that fails is told how it stood before", () =>
+    Effect.gen(function* () {
+      const engine = yield* Engine
+      const { failNext, hold } = yield* Hands
+      yield* fourWait(engine)
+      const letGo = yield* hold
+      yield* failNext
+      const writing = yield* Effect.forkChild(Effect.exit(engine.send(queue(), leave(1))), { startImmediately: true })
+      const reading = yield* Effect.forkChild(positions(engine, 3), { startImmediately: true })
+      yield* Effect.yieldNow
+      yield* letGo
+      assert.deepStrictEqual(yield* Fiber.join(reading), [3])
+      yield* Fiber.join(writing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("nobody is answered if the write that failed concerned the mechanism itself", () =>
+    Effect.gen(function* () {
+      const engine = yield* Engine
+      const { cut } = yield* Hands
+      yield* fourWait(engine)
+      yield* cut
+      yield* Effect.flip(engine.sendAdmin(queue(), { _tag: "End", by: "test" }))
+      assert.deepStrictEqual(yield* positions(engine, 1, 6), ["Unavailable", "Unavailable"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("nobody is answered after a minute", () =>
+    Effect.gen(function* () {
+      const engine = yield* Engine
+      const { cut } = yield* Hands
+      yield* fourWait(engine)
+      yield* cut
+      yield* Effect.flip(engine.send(queue(), leave(4)))
+      yield* TestClock.adjust("59 seconds")
+      assert.deepStrictEqual(yield* positions(engine, 1), [1])
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* positions(engine, 1), ["Unavailable"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("nobody is answered by a node that no longer holds the mechanism", () =>
+    Effect.gen(function* () {
+      const { cut } = yield* Hands
+      let isHeld = true
+      const registry = yield* Registry.make({ owns: () => isHeld, takeOver: Effect.succeed })
+      const engine = make("here", registry, yield* Clock.currentTimeMillis)
+      yield* fourWait(engine)
+      yield* cut
+      yield* Effect.flip(engine.send(queue(), leave(4)))
+      assert.deepStrictEqual(yield* positions(engine, 1), [1])
+      isHeld = false
+      assert.deepStrictEqual(yield* positions(engine, 1), ["Unavailable"])
+      yield* registry.release(() => true)
+      isHeld = true
+      assert.deepStrictEqual(yield* positions(engine, 1), ["Unavailable"])
+    }).pipe(Effect.provide(layerJournal))
+  )
+
+  it.effect("a mechanism that was stopped runs again soon after it, with nobody calling", () =>
+    Effect.gen(function* () {
+      const engine = yield* Engine
+      const { cut } = yield* Hands
+      yield* fourWait(engine)
+      const mend = yield* cut
+      yield* Effect.flip(engine.send(queue(), leave(4)))
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual(yield* engine.size, 0)
+      yield* mend
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* engine.size, 1)
+    }).pipe(Effect.provide(layer))
+  )
+})
