@@ -5,8 +5,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as exceptional from "./tidy/exceptions.ts"
 import { markdownTable } from "../src/settings/Settings.ts"
-import { composeFindings } from "./tidy/rules/compose.ts"
-import * as Dependencies from "./tidy/rules/dependencies.ts"
 import {
   brokenLinks,
   longDocuments,
@@ -17,10 +15,10 @@ import {
 import { assertTidy, type Finding } from "./tidy/rules/Finding.ts"
 import { importCycles, importsPointingRight, impureImports } from "./tidy/rules/imports.ts"
 import { strayTopLevel, untestedDomain, unwantedWords } from "./tidy/rules/layout.ts"
-import { programsWithoutScript, type Scripts, scriptsBehindShell } from "./tidy/rules/scripts.ts"
 import { fullFolders, longFiles, longFunctions } from "./tidy/rules/size.ts"
 import { scatteredTenancy } from "./tidy/rules/tenancy.ts"
 import { bannedTokens, type Exception } from "./tidy/rules/tokens.ts"
+import { bannedWords } from "./tidy/rules/words.ts"
 import { readTree, type TextFile, topLevel, typescriptIn } from "./tidy/rules/Tree.ts"
 
 /** The allowed uses of banned tokens. */
@@ -32,8 +30,6 @@ const code = ["src/", "test/", "bench/"].flatMap((folder) => typescriptIn(tree, 
 /** A migration is written once and never split. */
 const programs = code.filter(({ path }) => !/^(test|src\/store\/postgres\/migrations)\//.test(path))
 const fileNamed = (path: string): TextFile => tree.find((file) => file.path === path) ?? { path, text: "" }
-const manifest: Dependencies.Manifest & Scripts = JSON.parse(fileNamed("package.json").text)
-const lock: Dependencies.Lock = JSON.parse(fileNamed("package-lock.json").text)
 
 /** Returns the findings in short form, for samples. */
 const found = (findings: ReadonlyArray<Finding>): ReadonlyArray<string> =>
@@ -229,6 +225,24 @@ describe("the layout", () => {
   })
 })
 
+describe("the words", () => {
+  it("are plain, in code and documents", () => {
+    const read = tree.filter(({ path }) => /\.(ts|md)$/.test(path) && !path.startsWith("test/tidy"))
+    assertTidy(bannedWords(read, exceptional.words))
+  })
+
+  it("that are banned are found, and so is an exception that is not used", () => {
+    const sample = [{ path: "src/main.ts", text: "// Whoever asks\nconst territory = 1" }]
+    const exception = { path: "src/main.ts", word: "territory", reason: "a sample" }
+    const problem = "src/main.ts:1 says Whoever"
+    assert.deepStrictEqual(found(bannedWords(sample, [])), [problem, "src/main.ts:2 says territory"])
+    assert.deepStrictEqual(found(bannedWords(sample, [exception])), [problem])
+    assert.deepStrictEqual(found(bannedWords([], [exception])), [
+      "src/main.ts:1 does not say territory, but has an exception for it"
+    ])
+  })
+})
+
 describe("the documents", () => {
   it("have no broken link", () => assertTidy(brokenLinks(tree)))
 
@@ -288,114 +302,6 @@ describe("the limits", () => {
     assert.deepStrictEqual(found(untrueLimits(sample)), [
       "src/LIMITS.md:2 b is 5 here and 6 in src/A.ts",
       "src/LIMITS.md:3 c is 5 here and not a plain number in src/A.ts"
-    ])
-  })
-})
-
-describe("the dependencies", () => {
-  it("are pinned to one version each", () => assertTidy(Dependencies.looseVersions(manifest)))
-
-  it("with a range of versions are found", () => {
-    const loose = {
-      dependencies: { a: "1.2.3", b: "^1.2.3" },
-      devDependencies: { c: "latest", d: "1.0.0-rc.1" },
-      optionalDependencies: { e: "1.x" },
-      allowScripts: {}
-    }
-    assert.deepStrictEqual(found(Dependencies.looseVersions(loose)), [
-      'package.json:1 b is "^1.2.3"',
-      'package.json:1 c is "latest"',
-      'package.json:1 e is "1.x"'
-    ])
-  })
-
-  it("with install scripts are allowed by name", () => assertTidy(Dependencies.unapprovedScripts(manifest, lock)))
-
-  it("with an install script that is not allowed are found", () => {
-    const sample = { packages: { "node_modules/@a/b": { hasInstallScript: true }, "node_modules/c": {} } }
-    assert.deepStrictEqual(found(Dependencies.unapprovedScripts({ ...manifest, allowScripts: {} }, sample)), [
-      "package.json:1 @a/b has an install script"
-    ])
-  })
-
-  it("come from any registry", () => assertTidy(Dependencies.namedHosts(lock)))
-
-  it("that name their registry are found", () => {
-    const sample = { packages: { "node_modules/a": { resolved: "https://registry.example.com/a/-/a-1.0.0.tgz" } } }
-    assert.deepStrictEqual(found(Dependencies.namedHosts(sample)), [
-      "package-lock.json:1 node_modules/a names the host it came from"
-    ])
-  })
-
-  it("are all in the lock, including those for other platforms", () => assertTidy(Dependencies.incompleteLock(lock)))
-
-  it("that are missing from the lock are found", () => {
-    const sample = {
-      packages: {
-        "node_modules/a": { optionalDependencies: { b: "1.0.0", c: "1.0.0", d: "1.0.0" } },
-        "node_modules/a/node_modules/b": {},
-        "node_modules/c": {}
-      }
-    }
-    assert.deepStrictEqual(found(Dependencies.incompleteLock(sample)), ["package-lock.json:1 d is missing"])
-  })
-})
-
-describe("the scripts", () => {
-  it("that run for long receive the signals that npm receives", () => assertTidy(scriptsBehindShell(manifest)))
-
-  it("that do not are found", () => {
-    const scripts = { start: "node src/main.ts serve", "prove:crash": "exec node crash.ts", lock: "node lock.ts" }
-    assert.deepStrictEqual(found(scriptsBehindShell({ scripts })), [
-      "package.json:1 start runs behind a shell, which does not pass signals on"
-    ])
-  })
-
-  it("run every long proof", () => assertTidy(programsWithoutScript(manifest, tree)))
-
-  it("that leave one out are found", () => {
-    const programs = ["crash", "races", "Report"].map((name) => ({ path: `test/scripts/${name}.ts`, text: "" }))
-    const scripts = { "prove:crash": "exec node test/scripts/crash.ts" }
-    assert.deepStrictEqual(found(programsWithoutScript({ scripts }, programs)), [
-      "test/scripts/races.ts:1 is run by no script"
-    ])
-  })
-})
-
-describe("docker-compose.yml", () => {
-  const compose = fileNamed("docker-compose.yml")
-
-  it("starts Usher, Postgres and Redis, each with a health check, and reachable from this machine only", () =>
-    assertTidy(composeFindings(compose, ["usher", "postgres", "redis"])))
-
-  it("starts three nodes behind a balancer in the same way", () =>
-    assertTidy(composeFindings(compose, ["node1", "node2", "node3", "balancer"])))
-
-  it("without a service, a health check, a wait, a user or a closed port is found", () => {
-    const text = `
-services:
-  usher:
-    build:
-      dockerfile_inline: |
-        FROM node:24
-    depends_on:
-      postgres:
-        condition: service_started
-    ports: ["4000:4000"]
-  postgres:
-    healthcheck:
-      test:
-        - CMD
-        - a ? 0: 1
-`
-    assert.deepStrictEqual(found(composeFindings({ path: "docker-compose.yml", text }, ["usher", "redis"])), [
-      "docker-compose.yml:1 there is no service redis",
-      "docker-compose.yml:3 usher runs as root",
-      "docker-compose.yml:3 usher has no health check",
-      "docker-compose.yml:3 usher does not wait for postgres",
-      "docker-compose.yml:3 usher opens 4000:4000 to the network",
-      "docker-compose.yml:11 postgres has no image",
-      "docker-compose.yml:11 postgres has a health check that is not text"
     ])
   })
 })

@@ -6,7 +6,7 @@
  * | BOOKED     | CANCELLED, or another slot, before the slot   | CHECKED_IN, COMPLETED; NO_SHOW once it began | NO_SHOW           |
  * | CHECKED_IN |                                               | COMPLETED; NO_SHOW once it began             | COMPLETED         |
  * | NO_SHOW    |                                               | CHECKED_IN before its end; COMPLETED         |                   |
- * | CANCELLED  | BOOKED anew, while the appointment is open    |                                              |                   |
+ * | CANCELLED  | BOOKED again, while the appointment is open   |                                              |                   |
  * | COMPLETED  |                                               |                                              |                   |
  *
  * A consumer that is archived loses a booking that still stands: BOOKED or CHECKED_IN becomes CANCELLED.

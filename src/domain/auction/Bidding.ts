@@ -16,7 +16,7 @@ export interface Offer {
   readonly amount?: Price
 }
 
-/** A bid's outcome at `at`. Whoever has not entered enters with it. */
+/** A bid's outcome at `at`. A consumer that has not entered enters with the bid. */
 export const bid = (state: State, offer: Offer, at: Millis): ReadonlyArray<Event> | Refusal => {
   const place = state.places.get(offer.consumerId)
   return state.configuration.auctionType === "dutch"

@@ -1,5 +1,5 @@
 /**
- * The audience: consumers to whom a sequence can be restricted (interface document 8.3; completions 4, "Audiences").
+ * The audience: a group of consumers; a sequence can be restricted to it (interface document 8.3; completions 4, "Audiences").
  */
 import { Schema } from "effect"
 import { AudienceRules } from "./AudienceRules.ts"

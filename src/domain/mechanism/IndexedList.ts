@@ -176,7 +176,7 @@ export class IndexedList<M extends Member<M>> {
     for (let index = chunk.index + 1; index < sizes.length; index += index & -index) sizes[index]! += by
   }
 
-  /** Numbers the chunks anew from `from` on, and rebuilds the tree. */
+  /** Numbers the chunks again from `from` on, and rebuilds the tree. */
   #number(from: number): void {
     const chunks = this.#chunks
     for (let index = from; index < chunks.length; index++) chunks[index]!.index = index

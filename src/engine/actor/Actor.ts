@@ -106,7 +106,7 @@ export interface MechanismViews {
 
 type Answer = (answer: Effect.Effect<unknown, Refusal | Unavailable | Overloaded>) => void
 
-/** A command and whoever waits for it; without a command it is a wake-up. */
+/** A command and its caller's reply function. A message without a command is a wake-up. */
 interface Message {
   readonly command?: Command
   readonly answer: Answer
@@ -119,7 +119,7 @@ export const hasStopped = "the mechanism's actor has stopped"
 
 const stopped = Effect.fail(new Unavailable({ cause: hasStopped }))
 
-/** What an actor needs of whoever runs it. */
+/** What an actor needs from the registry that runs it. */
 export interface ActorOptions {
   /** 16 fresh random bytes as hex. */
   readonly entropy: () => string

@@ -1,14 +1,14 @@
 /**
- * An actor's timer: rings once, at the earliest instant it was set for. It may ring when nothing is due any more; whoever
- * hears it looks.
+ * An actor's timer. It rings once, at the earliest instant for which it was set. It may ring when nothing is due any more,
+ * so the actor checks its state.
  */
 import { Effect, FiberHandle } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 
 export interface Timer {
   /**
-   * Sets it for `at`, seen from `now`; for the past it rings as soon as whatever else waits for this process has had its
-   * turn. Undefined: there is nothing to wake for.
+   * Sets the timer for `at`, relative to `now`. For an instant in the past it rings after the other fibers that are ready
+   * have run. Undefined: there is nothing to wake for.
    */
   readonly set: (at: Millis | undefined, now: Millis) => Effect.Effect<void>
 }

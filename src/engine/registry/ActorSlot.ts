@@ -43,17 +43,17 @@ export class ActorSlot {
     this.id = id
   }
 
-  /** True while somebody follows the mechanism from here, or another process does. */
+  /** True while a subscriber in this process or in another one follows the mechanism. */
   get isFollowed(): boolean {
     return this.subscribers?.isEmpty === false || this.watchers.size > 0 || this.forwards.size > 0
   }
 
-  /** A seat that holds nothing is given up, so that made-up ids leave no trace. */
+  /** True if the slot holds nothing. The registry deletes idle slots, so invented ids use no memory. */
   get isIdle(): boolean {
     return this.actor === undefined && this.stopped === undefined && this.failures.restarts === 0 && !this.isFollowed
   }
 
-  /** True if nothing speaks against starting it. */
+  /** True if the actor neither runs nor starts, and is not parked. */
   get canStart(): boolean {
     return this.actor === undefined && this.starting === undefined && !this.failures.parked
   }

@@ -1,36 +1,36 @@
 /**
- * Mechanisms that are archived: they are let go of once they are over, so that memory does not fill with what nobody can
- * reach. Not at once: the last caller, and whoever follows one, may still be told.
+ * Evicts archived mechanisms from memory once they are over, because no caller can reach them any more. It waits a second,
+ * so the last caller and the subscribers still get their last view.
  */
 import { Effect } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { ActorSlot } from "./ActorSlot.ts"
 
-/** For how long a mechanism stays after it was found archived. */
+/** How long a mechanism stays in memory after it was found archived. */
 const stayMillis = 1_000
 
 export class ArchivedEvictor {
-  /** Since when each is known to be archived. */
+  /** When each mechanism was first found archived. */
   private readonly since = new Map<ActorSlot, Millis>()
 
-  /** Looks whether a mechanism is archived, after a change of it. */
-  note(seat: ActorSlot, now: Millis): void {
-    if (seat.actor?.isArchived() === true && !this.since.has(seat)) this.since.set(seat, now)
+  /** Notes a mechanism that is archived. The registry calls this after each change of a mechanism. */
+  note(slot: ActorSlot, now: Millis): void {
+    if (slot.actor?.isArchived() === true && !this.since.has(slot)) this.since.set(slot, now)
   }
 
-  /** Ends the actors of those that are over and followed by nobody; `forget` is told of each. */
-  evict(now: Millis, forget: (seat: ActorSlot) => void): Effect.Effect<void> {
-    const left = [...this.since].flatMap(([seat, since]) =>
-      since <= now - stayMillis && seat.actor?.isOver() !== false && !seat.isFollowed ? [seat] : []
+  /** Stops the actors that are over and have no subscribers, and calls `forget` for each of their slots. */
+  evict(now: Millis, forget: (slot: ActorSlot) => void): Effect.Effect<void> {
+    const left = [...this.since].flatMap(([slot, since]) =>
+      since <= now - stayMillis && slot.actor?.isOver() !== false && !slot.isFollowed ? [slot] : []
     )
     return Effect.forEach(
       left,
-      (seat) =>
+      (slot) =>
         Effect.andThen(
-          seat.stop,
+          slot.stop,
           Effect.sync(() => {
-            this.since.delete(seat)
-            if (seat.starting === undefined) forget(seat)
+            this.since.delete(slot)
+            if (slot.starting === undefined) forget(slot)
           })
         ),
       { discard: true }

@@ -60,9 +60,9 @@ const notHeld = Effect.fail(new Unavailable({ cause: Actor.hasStopped }))
 /** The slots in use, by mechanism. */
 class ActorSlots extends Map<string, ActorSlot> {
   of(id: string): ActorSlot {
-    let seat = this.get(id)
-    if (seat === undefined) this.set(id, (seat = new ActorSlot(id)))
-    return seat
+    let slot = this.get(id)
+    if (slot === undefined) this.set(id, (slot = new ActorSlot(id)))
+    return slot
   }
 
   get parked(): ReadonlyArray<ParkedMechanism> {
@@ -72,7 +72,7 @@ class ActorSlots extends Map<string, ActorSlot> {
   /** Stops the actors of mechanisms that are lost. */
   stop(isLost: (mechanismId: string) => boolean): Effect.Effect<void> {
     const lost = [...this.values()].filter(({ id }) => isLost(id))
-    return Effect.forEach(lost, (seat) => seat.stop, { concurrency: "unbounded", discard: true })
+    return Effect.forEach(lost, (slot) => slot.stop, { concurrency: "unbounded", discard: true })
   }
 }
 
@@ -92,18 +92,18 @@ export const make = Effect.fnUntraced(function* (
   const subscriptions = yield* ChangeSubscriptions.make(ownership)
 
   /** Builds the actor and lets it run until it fails or the registry closes. */
-  const boot = Effect.fnUntraced(function* (seat: ActorSlot, head: Head) {
+  const boot = Effect.fnUntraced(function* (slot: ActorSlot, head: Head) {
     const actorScope = yield* Scope.fork(scope)
     // Its state would take the memory of a second one.
-    seat.stopped = undefined
+    slot.stopped = undefined
     const onStop = (isOutage: boolean) => {
-      if (seat.actor !== undefined) actors.delete(seat.actor)
-      seat.ended(isOutage ? readClocks(clock) : undefined)
+      if (slot.actor !== undefined) actors.delete(slot.actor)
+      slot.ended(isOutage ? readClocks(clock) : undefined)
     }
     const onCommit = (change: Change) => {
-      seat.changed(change)
-      if (seat.actor !== undefined) actors.committed(seat.actor)
-      if (change.recordChanged) evictor.note(seat, clock.currentTimeMillisUnsafe())
+      slot.changed(change)
+      if (slot.actor !== undefined) actors.committed(slot.actor)
+      if (change.recordChanged) evictor.note(slot, clock.currentTimeMillisUnsafe())
     }
     const actor = yield* recover(head).pipe(
       Effect.flatMap((recovered) => Actor.make(recovered, { entropy, onCommit, onStop })),
@@ -111,13 +111,13 @@ export const make = Effect.fnUntraced(function* (
       Effect.provideService(Journal, journal),
       Effect.onError(() => Scope.close(actorScope, Exit.void))
     )
-    seat.actor = actor
+    slot.actor = actor
     actors.add(actor)
-    seat.failures.recovered()
-    seat.rebuilt()
-    evictor.note(seat, clock.currentTimeMillisUnsafe())
-    seat.loop = yield* actor.run.pipe(
-      Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(seat, exit))),
+    slot.failures.recovered()
+    slot.rebuilt()
+    evictor.note(slot, clock.currentTimeMillisUnsafe())
+    slot.loop = yield* actor.run.pipe(
+      Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(slot, exit))),
       Effect.exit,
       // Without it, an interruption before the loop has begun would leave an actor that never runs, and never says so.
       Effect.forkIn(scope, { startImmediately: true })
@@ -134,37 +134,37 @@ export const make = Effect.fnUntraced(function* (
     )
 
   /** Starts the actor from its head; takes it over first unless `known` was just taken over. What is over is not started. */
-  const start = (seat: ActorSlot, known: Head | undefined): Effect.Effect<Actor.Actor | undefined, Unavailable> =>
-    (known === undefined ? taken(seat.id) : Effect.succeed(known)).pipe(
+  const start = (slot: ActorSlot, known: Head | undefined): Effect.Effect<Actor.Actor | undefined, Unavailable> =>
+    (known === undefined ? taken(slot.id) : Effect.succeed(known)).pipe(
       Effect.flatMap((head) => {
         if (head === undefined || head.isOver) return Effect.undefined
-        return boot(seat, head).pipe(Effect.onExit((exit) => afterFailure(seat, exit)))
+        return boot(slot, head).pipe(Effect.onExit((exit) => afterFailure(slot, exit)))
       }),
-      Effect.onExit(() => Effect.sync(() => forgetIfIdle(seat))),
+      Effect.onExit(() => Effect.sync(() => forgetIfIdle(slot))),
       Effect.catchDefect((cause) => new Unavailable({ cause }))
     )
 
-  const forgetIfIdle = (seat: ActorSlot): void => {
-    seat.starting = undefined
-    if (seat.isIdle) slots.delete(seat.id)
+  const forgetIfIdle = (slot: ActorSlot): void => {
+    slot.starting = undefined
+    if (slot.isIdle) slots.delete(slot.id)
   }
 
   const acquire = (id: string, head?: Head): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> =>
     Effect.suspend((): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> => {
       // A closed scope runs nothing any more, so no caller would be answered.
       if (scope.state._tag === "Closed" || !ownership.owns(id)) return notHeld
-      const seat = slots.of(id)
-      if (seat.actor !== undefined) return Effect.succeed(seat.actor)
-      if (seat.failures.parked) {
-        return Effect.fail(new Parked({ mechanismId: id, restarts: seat.failures.restarts }))
+      const slot = slots.of(id)
+      if (slot.actor !== undefined) return Effect.succeed(slot.actor)
+      if (slot.failures.parked) {
+        return Effect.fail(new Parked({ mechanismId: id, restarts: slot.failures.restarts }))
       }
-      if (seat.starting !== undefined) return Deferred.await(seat.starting)
-      if (clock.currentTimeMillisUnsafe() < seat.restsUntil) {
+      if (slot.starting !== undefined) return Deferred.await(slot.starting)
+      if (clock.currentTimeMillisUnsafe() < slot.restsUntil) {
         return Effect.fail(new Unavailable({ cause: "the mechanism failed a moment ago" }))
       }
       const starting = Deferred.makeUnsafe<Actor.Actor | undefined, Unavailable>()
-      seat.starting = starting
-      return start(seat, head).pipe(
+      slot.starting = starting
+      return start(slot, head).pipe(
         Effect.onExit((exit) => Deferred.done(starting, exit)),
         Effect.exit,
         Effect.forkIn(scope, { startImmediately: true }),
@@ -173,20 +173,20 @@ export const make = Effect.fnUntraced(function* (
     })
 
   /** Notes a failure and tries again after a pause; a parked mechanism is left alone. */
-  const afterFailure = (seat: ActorSlot, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
+  const afterFailure = (slot: ActorSlot, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
     if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return Effect.void
     const isDefect = Cause.hasDies(exit.cause)
-    seat.lastFailure = exit.cause
+    slot.lastFailure = exit.cause
     const now = clock.currentTimeMillisUnsafe()
-    const pauseMillis = seat.failures.note({ isDefect, at: now })
-    if (isDefect) seat.restsUntil = now + (pauseMillis ?? 0)
-    const annotations = { mechanismId: seat.id, restarts: seat.failures.restarts }
+    const pauseMillis = slot.failures.note({ isDefect, at: now })
+    if (isDefect) slot.restsUntil = now + (pauseMillis ?? 0)
+    const annotations = { mechanismId: slot.id, restarts: slot.failures.restarts }
     if (pauseMillis === undefined) {
       return Effect.logError("mechanism parked: it failed too often", exit.cause).pipe(Effect.annotateLogs(annotations))
     }
     return Effect.logWarning(`mechanism failed; next attempt in ${pauseMillis} ms`, exit.cause).pipe(
       Effect.annotateLogs(annotations),
-      Effect.andThen(Effect.forkIn(Effect.andThen(Effect.sleep(pauseMillis), Effect.exit(acquire(seat.id))), scope)),
+      Effect.andThen(Effect.forkIn(Effect.andThen(Effect.sleep(pauseMillis), Effect.exit(acquire(slot.id))), scope)),
       Effect.asVoid
     )
   }
@@ -194,7 +194,7 @@ export const make = Effect.fnUntraced(function* (
   const wakeups = WakeupScheduler.make({
     journal,
     ownership,
-    seats: slots,
+    slots: slots,
     start: (id, head) => Effect.exit(acquire(id, head)),
     beforePoll: Effect.suspend(() => evictor.evict(clock.currentTimeMillisUnsafe(), forgetIfIdle))
   })
@@ -218,10 +218,10 @@ export const make = Effect.fnUntraced(function* (
     restarts: (id) => slots.get(id)?.failures.restarts ?? 0,
     unpark: (id) =>
       Effect.suspend(() => {
-        const seat = slots.get(id)
-        if (seat === undefined || !seat.failures.parked) return Effect.void
-        seat.failures.unpark()
-        seat.restsUntil = 0
+        const slot = slots.get(id)
+        if (slot === undefined || !slot.failures.parked) return Effect.void
+        slot.failures.unpark()
+        slot.restsUntil = 0
         return Effect.asVoid(Effect.exit(acquire(id)))
       }),
     parked: () => slots.parked,

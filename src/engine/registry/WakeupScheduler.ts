@@ -18,15 +18,15 @@ const pollIntervalMillis = 1_000
 export const make = (options: {
   readonly journal: Journal["Service"]
   readonly ownership: ShardOwnership
-  readonly seats: ReadonlyMap<string, ActorSlot>
+  readonly slots: ReadonlyMap<string, ActorSlot>
   readonly start: (mechanismId: string, head?: Head) => Effect.Effect<unknown>
   readonly beforePoll: Effect.Effect<void>
 }) => {
-  const { journal, ownership, seats, start, beforePoll } = options
+  const { journal, ownership, slots, start, beforePoll } = options
 
   /** Takes over and starts those of them that should run here, and do not. */
   const startAll = (heads: ReadonlyArray<Head>): Effect.Effect<void, Unavailable> => {
-    const absent = heads.filter(({ identity: { id } }) => (seats.get(id)?.canStart ?? true) && ownership.owns(id))
+    const absent = heads.filter(({ identity: { id } }) => (slots.get(id)?.canStart ?? true) && ownership.owns(id))
     return Effect.flatMap(ownership.takeOver(absent), (own) =>
       Effect.forEach(own, (head) => start(head.identity.id, head), { concurrency: startConcurrency, discard: true })
     )
@@ -34,7 +34,7 @@ export const make = (options: {
 
   /** Starts what an outage has stopped. */
   const resume = Effect.suspend(() => {
-    const waiting = [...seats.values()].filter(({ stopped, canStart }) => stopped !== undefined && canStart)
+    const waiting = [...slots.values()].filter(({ stopped, canStart }) => stopped !== undefined && canStart)
     return Effect.forEach(waiting, ({ id }) => start(id), { concurrency: startConcurrency, discard: true })
   })
 
@@ -53,7 +53,7 @@ export const make = (options: {
      */
     polls: Effect.andThen(beforePoll, Clock.currentTimeMillis).pipe(
       Effect.flatMap(journal.due),
-      Effect.tap((heads) => Effect.sync(() => heads.forEach(({ identity: { id } }) => seats.get(id)?.actor?.wake()))),
+      Effect.tap((heads) => Effect.sync(() => heads.forEach(({ identity: { id } }) => slots.get(id)?.actor?.wake()))),
       Effect.flatMap(startAll),
       Effect.andThen(resume),
       Effect.ignore,
@@ -64,7 +64,7 @@ export const make = (options: {
     overdue: (before: Millis): Effect.Effect<Millis | undefined, Unavailable> =>
       Effect.map(journal.due(before), (heads) => {
         const due = heads.filter(
-          ({ identity: { id } }) => ownership.owns(id) && seats.get(id)?.failures.parked !== true
+          ({ identity: { id } }) => ownership.owns(id) && slots.get(id)?.failures.parked !== true
         )
         return due.length === 0 ? undefined : Math.min(...due.map(({ wakeAt }) => wakeAt ?? before))
       })

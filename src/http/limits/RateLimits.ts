@@ -11,7 +11,7 @@ import type { RateLimits as Numbers } from "../../domain/organization/Plan.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
-import * as Borrowing from "./LeaseClient.ts"
+import * as LeaseClient from "./LeaseClient.ts"
 import { Accounts, type Count } from "./Counts.ts"
 import type { QuotaLease } from "./QuotaLease.ts"
 import { isFull, type LimitStatus, refused, standing, unlimited } from "./LimitStatus.ts"
@@ -81,7 +81,7 @@ export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], 
     const clock = yield* Clock.Clock
     const random = yield* Random.Random
     const subLimits = subLimitsOf(yield* Settings)
-    const borrowing = lender && (yield* Borrowing.make(lender))
+    const borrowing = lender && (yield* LeaseClient.make(lender))
     const countsOf = makeCountsOf()
     const decide = makeDecide(lender, random)
 

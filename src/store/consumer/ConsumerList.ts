@@ -1,5 +1,5 @@
 /**
- * Pages of consumers. There may be very many guests of whom only the time of their visit is known. These `anonymous` guests
+ * Pages of consumers. There may be very many guests, and of most of them only the time of their visit is known. These `anonymous` guests
  * are in one index, in the order they came. A page consists of up to three parts, each read from an index that has the rows
  * of the page next to each other: authenticated consumers, known guests, and anonymous guests, which stand where consumers
  * without a value do. Archived consumers are one part.

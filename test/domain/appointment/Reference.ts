@@ -113,7 +113,7 @@ export class Reference {
     return this.#standings.filter((standing) => standing.startTime === startTime && standing.status !== "CANCELLED")
   }
 
-  /** Those of whom the end of their slot will still make something. */
+  /** Bookings that the end of their slot will change. */
   #waiting(): ReadonlyArray<Standing> {
     return this.#standings.filter(({ status }) => status === "BOOKED" || status === "CHECKED_IN")
   }

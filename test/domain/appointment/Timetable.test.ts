@@ -39,7 +39,7 @@ describe("the slots of a day", () => {
     assert.deepStrictEqual(begins(settings, "2026-06-01"), ["09:00", "10:15"])
   })
 
-  it("begin anew with each opening, whatever the order in which they are written", () => {
+  it("start again with each opening, in any order of the hours", () => {
     const settings = inBerlin("", "", {
       hours: daily([
         ["14:30", "16:30"],

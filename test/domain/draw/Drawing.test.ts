@@ -146,7 +146,7 @@ describe("the drawing", () => {
     assert.isUndefined(decider.wakeAt(draw.state))
   })
 
-  it("shows whoever is not drawn as denied at once, before that is recorded", () => {
+  it("shows a consumer that is not drawn as denied at once, before that is recorded", () => {
     const draw = five()
     draw.until(199)
     const all = order()

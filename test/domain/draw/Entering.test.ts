@@ -152,7 +152,7 @@ describe("denying an entry", () => {
     assert.deepStrictEqual(draw.when(3, enter("ada")), [])
   })
 
-  it("of whoever is not in it is refused", () => {
+  it("of a consumer that has not entered is refused", () => {
     const draw = given({}, [entered(1, "ada"), left(2, "ada")])
     assertRefused(draw.when(3, deny("ada")), "WrongStatus", { status: "NOT_ENTERED" })
     assertRefused(draw.when(3, deny("bob")), "WrongStatus", { status: "NOT_ENTERED" })
@@ -170,7 +170,7 @@ describe("denying an entry", () => {
 })
 
 describe("completing", () => {
-  it("is refused of whoever has not won", () => {
+  it("is refused for a consumer that has not won", () => {
     const draw = given({}, [entered(1, "ada")])
     assertRefused(draw.when(2, complete("ada")), "WrongStatus", { status: "ENTERED" })
     assertRefused(draw.when(2, complete("bob")), "WrongStatus", { status: "NOT_ENTERED" })

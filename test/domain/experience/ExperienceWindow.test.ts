@@ -230,7 +230,7 @@ describe("each kind below the window of its experience", () => {
       assert.strictEqual(lot.state.configuration.closeAt, at(60))
     })
 
-    it("keeps its terms for bidders, whom a window alone may bring an earlier closing", () => {
+    it("keeps its terms for bidders; only a window may bring an earlier closing", () => {
       const lot = auction(30)
       lot.bids(1, ["ada", "10"])
       const current = auctions.configurationOf(lot.state)

@@ -40,7 +40,7 @@ describe("ending a queue", () => {
     })
   })
 
-  it("denies whoever waits, one by one, from the head", () => {
+  it("denies the waiting consumers one by one, from the head", () => {
     const queue = given({}, [entered(1, "ada"), entered(2, "bob")])
     queue.when(3, end)
     assert.deepStrictEqual(queue.until(3), [deniedAsClosed(3, "ada"), deniedAsClosed(3, "bob"), tornDown(3)])

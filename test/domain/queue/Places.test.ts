@@ -53,7 +53,7 @@ describe("leaving", () => {
 })
 
 describe("admitting by hand", () => {
-  it("grants whoever is named, wherever it stands", () => {
+  it("grants the named consumer at any position", () => {
     const queue = given({}, [entered(1, "ada"), entered(2, "bob")])
     assert.deepStrictEqual(queue.when(3, admit("bob")), [admitted(3, "bob")])
     assert.deepStrictEqual(queue.view(3, "bob"), {
@@ -152,7 +152,7 @@ describe("a consumer that is archived", () => {
 })
 
 describe("what is done by hand", () => {
-  it("says by whom, and what the consumer does says nobody", () => {
+  it("names its author, and an event of the consumer names none", () => {
     const queue = given({}, [entered(1, "ada"), entered(1, "bob")])
     const authors = (outcome: ReturnType<typeof queue.when>) =>
       accepted(outcome).map((event) => [event._tag, "by" in event ? event.by : undefined])

@@ -120,7 +120,7 @@ describe("the units of a timed release", () => {
     })
   })
 
-  it("of a grant whose expiry nobody has noticed go to whoever comes, and the expiry is recorded first", () => {
+  it("of an expired grant go to the next consumer, and the expiry is recorded first", () => {
     const release = given({ capacity: 1, admissionExpirationSeconds: 60 }, [entered(1, "ada")])
     assertRefused(release.unnoticed(60.999, enter("eve")), "SoldOut", { retryAfterSeconds: 1 })
     assert.deepStrictEqual(release.unnoticed(61, enter("eve")), [expired(61, "ada"), entered(61, "eve")])

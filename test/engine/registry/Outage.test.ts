@@ -55,12 +55,12 @@ describe("while the journal is out of reach", () => {
       const engine = yield* Engine
       const { failNext, hold } = yield* Hands
       yield* fourWait(engine)
-      const letGo = yield* hold
+      const release = yield* hold
       yield* failNext
       const writing = yield* Effect.forkChild(Effect.exit(engine.send(queue(), leave(1))), { startImmediately: true })
       const reading = yield* Effect.forkChild(positions(engine, 3), { startImmediately: true })
       yield* Effect.yieldNow
-      yield* letGo
+      yield* release
       assert.deepStrictEqual(yield* Fiber.join(reading), [3])
       yield* Fiber.join(writing)
     }).pipe(Effect.provide(layer))

@@ -156,7 +156,7 @@ describe("Consumers in Postgres", () => {
         })
     )
 
-    it.effect("are refused together if it cannot be said whom a row means, and nothing changes", () =>
+    it.effect("are refused together if a row is ambiguous, and nothing changes", () =>
       Effect.gen(function* () {
         const consumers = yield* ConsumerRecords
         const tenant = yield* aTenant()
@@ -202,7 +202,7 @@ describe("Consumers in Postgres", () => {
       })
     )
 
-    /** Guests of whom nothing is known among consumers of every other kind, some alike. */
+    /** Anonymous guests among consumers of every other kind, some with equal fields. */
     const crowd = Effect.fnUntraced(function* (tenant: Tenant) {
       for (let n = 0; n < 24; n++) {
         const known = {

@@ -16,7 +16,7 @@ const rule = (field: string, op: Rule["op"], value: Rule["value"]): Rule => ({ f
 
 const all = (...rules: ReadonlyArray<Rule>): AudienceRules => ({ match: "all", rules })
 
-/** Three consumers by name: one of whom everything is known, one of whom little is, and a guest of whom nothing is. */
+/** Three consumers by name: one with all fields, one with few, and a guest with none. */
 const trio = Effect.fnUntraced(function* (tenant: Tenant) {
   const sql = yield* SqlClient.SqlClient
   const ann = yield* aConsumer(tenant, {

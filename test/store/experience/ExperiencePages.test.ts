@@ -80,7 +80,7 @@ describe("Experience pages in Postgres", () => {
       })
     )
 
-    it.effect("of whom many want one slug at once, one gets it", () =>
+    it.effect("get a slug only once when many want it at the same time", () =>
       Effect.gen(function* () {
         const pages = yield* ExperiencePages
         const tenant = yield* aTenant()

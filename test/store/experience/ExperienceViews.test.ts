@@ -99,7 +99,7 @@ describe("Experiences as consumers see them", () => {
       })
     )
 
-    it.effect("show a protected sequence to whom it is for, and to all others only that there is one", () =>
+    it.effect("show a protected sequence to its audience, and to all others only that there is one", () =>
       Effect.gen(function* () {
         const views = yield* ExperienceViews
         const sequences = yield* Sequences
@@ -227,7 +227,7 @@ describe("Experiences as consumers see them", () => {
       })
     )
 
-    it.effect("bar whoever has not shown their access code, and show nobody their sequences", () =>
+    it.effect("bar consumers that have not shown the access code, and hide the sequences from them", () =>
       Effect.gen(function* () {
         const views = yield* ExperienceViews
         const access = yield* SequenceAccess

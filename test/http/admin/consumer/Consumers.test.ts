@@ -155,7 +155,7 @@ describe("Consumers on the Admin API", () => {
       })
     )
 
-    it.effect("are refused together where it cannot be said whom a row means", () =>
+    it.effect("are refused together if a row is ambiguous", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()

@@ -79,28 +79,26 @@ describe("Experience pages on the Admin API", () => {
       })
     )
 
-    it.effect(
-      "become drafts again when they are unpublished, as often as that is asked, and may be published anew",
-      () =>
-        Effect.gen(function* () {
-          const { call } = yield* Admin
-          const { body } = yield* aPage({ status: "PUBLISHED" })
-          const at = `/experience-pages/${body.id}`
-          const withdrawn = yield* call("POST", `${at}/unpublish`)
-          assert.strictEqual(withdrawn.status, 200)
-          const { publishedAt, lastPublishedAt } = body
-          assert.deepInclude(withdrawn.body, { id: body.id, status: "DRAFT", publishedAt, lastPublishedAt })
-          assert.isAtLeast(Date.parse(withdrawn.body.updatedAt), Date.parse(body.updatedAt))
-          const again = yield* call("POST", `${at}/unpublish`)
-          assert.deepStrictEqual([again.status, again.text], [200, withdrawn.text])
-          assert.strictEqual((yield* call("GET", at)).text, withdrawn.text)
-          const anew = (yield* call("POST", `${at}/publish`)).body
-          assert.deepInclude(anew, { status: "PUBLISHED", publishedAt })
-          assert.isAtLeast(Date.parse(anew.lastPublishedAt), Date.parse(lastPublishedAt))
-          const draft = (yield* aPage()).body
-          const { text } = yield* call("POST", `/experience-pages/${draft.id}/unpublish`)
-          assert.deepStrictEqual(JSON.parse(text), draft)
-        })
+    it.effect("become drafts again when they are unpublished, once or more, and may be published again", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { body } = yield* aPage({ status: "PUBLISHED" })
+        const at = `/experience-pages/${body.id}`
+        const withdrawn = yield* call("POST", `${at}/unpublish`)
+        assert.strictEqual(withdrawn.status, 200)
+        const { publishedAt, lastPublishedAt } = body
+        assert.deepInclude(withdrawn.body, { id: body.id, status: "DRAFT", publishedAt, lastPublishedAt })
+        assert.isAtLeast(Date.parse(withdrawn.body.updatedAt), Date.parse(body.updatedAt))
+        const again = yield* call("POST", `${at}/unpublish`)
+        assert.deepStrictEqual([again.status, again.text], [200, withdrawn.text])
+        assert.strictEqual((yield* call("GET", at)).text, withdrawn.text)
+        const republished = (yield* call("POST", `${at}/publish`)).body
+        assert.deepInclude(republished, { status: "PUBLISHED", publishedAt })
+        assert.isAtLeast(Date.parse(republished.lastPublishedAt), Date.parse(lastPublishedAt))
+        const draft = (yield* aPage()).body
+        const { text } = yield* call("POST", `/experience-pages/${draft.id}/unpublish`)
+        assert.deepStrictEqual(JSON.parse(text), draft)
+      })
     )
 
     it.effect("refuse a slug that another page of the experience has", () =>

@@ -1,4 +1,4 @@
-/** Messages about grants, over both APIs: whom they reach, when, and in which words. */
+/** Messages about grants, over both APIs: which consumers they reach, when, and in which words. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Organizations } from "../../../../src/auth/keys/Organizations.ts"

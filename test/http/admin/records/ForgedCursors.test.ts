@@ -1,5 +1,5 @@
 /**
- * What becomes of cursors that no list has given out: each is a 400 that names the parameter, whoever made it and whatever
+ * What becomes of cursors that no list has given out: each is a 400 that names the parameter, no matter who made it and what
  * it holds, and nothing of it reaches the log.
  */
 import { assert, describe, layer } from "@effect/vitest"

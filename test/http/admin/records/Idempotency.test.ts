@@ -183,7 +183,7 @@ describe("A POST with an Idempotency-Key", () => {
       })
     )
 
-    it.effect("is carried out anew after a defect, and then kept", () =>
+    it.effect("is carried out again after a defect, and then kept", () =>
       Effect.gen(function* () {
         const body = { name: `Broken ${randomUUID()}` }
         const key = randomUUID()
@@ -203,7 +203,7 @@ describe("A POST with an Idempotency-Key", () => {
     )
 
     it.effect(
-      "is carried out to its end although its caller has gone, for whom it is answered when it comes back",
+      "is carried out to its end although its caller has disconnected; the caller gets the answer when it comes back",
       () =>
         Effect.gen(function* () {
           const { adminUrl, brand } = yield* Usher

@@ -94,7 +94,7 @@ describe("Products that the system picks", () => {
       })
     )
 
-    it.effect("are named by grants of every kind, which are checked as ever", () =>
+    it.effect("are named by grants of every kind, which validate as usual", () =>
       Effect.gen(function* () {
         const { brand } = yield* Usher
         const { sequenceId, assigned } = yield* aSystemAssigned(yield* someProducts(2))

@@ -1,0 +1,124 @@
+/** Rules about the project's manifest, lock, scripts and containers. Each rule also gets a bad sample. */
+import { assert, describe, it } from "@effect/vitest"
+import { composeFindings } from "./rules/compose.ts"
+import * as Dependencies from "./rules/dependencies.ts"
+import { assertTidy, type Finding } from "./rules/Finding.ts"
+import { programsWithoutScript, type Scripts, scriptsBehindShell } from "./rules/scripts.ts"
+import { readTree, type TextFile } from "./rules/Tree.ts"
+
+const tree = readTree()
+const fileNamed = (path: string): TextFile => tree.find((file) => file.path === path) ?? { path, text: "" }
+const manifest: Dependencies.Manifest & Scripts = JSON.parse(fileNamed("package.json").text)
+const lock: Dependencies.Lock = JSON.parse(fileNamed("package-lock.json").text)
+
+/** Returns the findings in short form, for samples. */
+const found = (findings: ReadonlyArray<Finding>): ReadonlyArray<string> =>
+  findings.map(({ path, line, problem }) => `${path}:${line} ${problem}`)
+
+describe("the dependencies", () => {
+  it("are pinned to one version each", () => assertTidy(Dependencies.looseVersions(manifest)))
+
+  it("with a range of versions are found", () => {
+    const loose = {
+      dependencies: { a: "1.2.3", b: "^1.2.3" },
+      devDependencies: { c: "latest", d: "1.0.0-rc.1" },
+      optionalDependencies: { e: "1.x" },
+      allowScripts: {}
+    }
+    assert.deepStrictEqual(found(Dependencies.looseVersions(loose)), [
+      'package.json:1 b is "^1.2.3"',
+      'package.json:1 c is "latest"',
+      'package.json:1 e is "1.x"'
+    ])
+  })
+
+  it("with install scripts are allowed by name", () => assertTidy(Dependencies.unapprovedScripts(manifest, lock)))
+
+  it("with an install script that is not allowed are found", () => {
+    const sample = { packages: { "node_modules/@a/b": { hasInstallScript: true }, "node_modules/c": {} } }
+    assert.deepStrictEqual(found(Dependencies.unapprovedScripts({ ...manifest, allowScripts: {} }, sample)), [
+      "package.json:1 @a/b has an install script"
+    ])
+  })
+
+  it("come from any registry", () => assertTidy(Dependencies.namedHosts(lock)))
+
+  it("that name their registry are found", () => {
+    const sample = { packages: { "node_modules/a": { resolved: "https://registry.example.com/a/-/a-1.0.0.tgz" } } }
+    assert.deepStrictEqual(found(Dependencies.namedHosts(sample)), [
+      "package-lock.json:1 node_modules/a names the host it came from"
+    ])
+  })
+
+  it("are all in the lock, including those for other platforms", () => assertTidy(Dependencies.incompleteLock(lock)))
+
+  it("that are missing from the lock are found", () => {
+    const sample = {
+      packages: {
+        "node_modules/a": { optionalDependencies: { b: "1.0.0", c: "1.0.0", d: "1.0.0" } },
+        "node_modules/a/node_modules/b": {},
+        "node_modules/c": {}
+      }
+    }
+    assert.deepStrictEqual(found(Dependencies.incompleteLock(sample)), ["package-lock.json:1 d is missing"])
+  })
+})
+
+describe("the scripts", () => {
+  it("that run for long receive the signals that npm receives", () => assertTidy(scriptsBehindShell(manifest)))
+
+  it("that do not are found", () => {
+    const scripts = { start: "node src/main.ts serve", "prove:crash": "exec node crash.ts", lock: "node lock.ts" }
+    assert.deepStrictEqual(found(scriptsBehindShell({ scripts })), [
+      "package.json:1 start runs behind a shell, which does not pass signals on"
+    ])
+  })
+
+  it("run every long proof", () => assertTidy(programsWithoutScript(manifest, tree)))
+
+  it("that leave one out are found", () => {
+    const programs = ["crash", "races", "Report"].map((name) => ({ path: `test/scripts/${name}.ts`, text: "" }))
+    const scripts = { "prove:crash": "exec node test/scripts/crash.ts" }
+    assert.deepStrictEqual(found(programsWithoutScript({ scripts }, programs)), [
+      "test/scripts/races.ts:1 is run by no script"
+    ])
+  })
+})
+
+describe("docker-compose.yml", () => {
+  const compose = fileNamed("docker-compose.yml")
+
+  it("starts Usher, Postgres and Redis, each with a health check, and reachable from this machine only", () =>
+    assertTidy(composeFindings(compose, ["usher", "postgres", "redis"])))
+
+  it("starts three nodes behind a balancer in the same way", () =>
+    assertTidy(composeFindings(compose, ["node1", "node2", "node3", "balancer"])))
+
+  it("without a service, a health check, a wait, a user or a closed port is found", () => {
+    const text = `
+services:
+  usher:
+    build:
+      dockerfile_inline: |
+        FROM node:24
+    depends_on:
+      postgres:
+        condition: service_started
+    ports: ["4000:4000"]
+  postgres:
+    healthcheck:
+      test:
+        - CMD
+        - a ? 0: 1
+`
+    assert.deepStrictEqual(found(composeFindings({ path: "docker-compose.yml", text }, ["usher", "redis"])), [
+      "docker-compose.yml:1 there is no service redis",
+      "docker-compose.yml:3 usher runs as root",
+      "docker-compose.yml:3 usher has no health check",
+      "docker-compose.yml:3 usher does not wait for postgres",
+      "docker-compose.yml:3 usher opens 4000:4000 to the network",
+      "docker-compose.yml:11 postgres has no image",
+      "docker-compose.yml:11 postgres has a health check that is not text"
+    ])
+  })
+})
