@@ -214,7 +214,7 @@ describe("Secrets", () => {
           where datname = current_database() and pid <> pg_backend_pid() and application_name like 'usher %'`
       yield* call("admin", "GET", "/api/experiences", asServer)
       // The server notices that its connections are lost, and subscribes again.
-      yield* Usher.until(() => server.stderr().includes("Invalidations are not heard"))
+      yield* Usher.until(() => server.stderr().includes("No invalidations are received"))
 
       const descriptions = yield* Effect.forEach(
         [
