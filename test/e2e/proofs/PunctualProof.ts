@@ -97,13 +97,14 @@ interface Due extends Span {
   readonly awaited: ReadonlyArray<Awaited>
 }
 
-/** Prepares all transitions. Repeats with more time if the preparation took too long. */
+/** Prepares all transitions. Repeats with more time if the preparation took too long, or came too late for one of them. */
 async function prepared(
   stage: Stage,
   dice: Dice,
   each: number,
   withSlots: boolean
 ): Promise<{ readonly live: Due; readonly down: Due }> {
+  let cause: unknown
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const { live, down } = spans(preparingMillis * (1 + each) * attempt, withSlots)
     const both = [live, down].map((span) => ({ ...span, awaited: [] as Array<Awaited> }))
@@ -113,10 +114,12 @@ async function prepared(
     const work = async () => {
       for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) await task()
     }
-    await Promise.all(Array.from({ length: preparingAtOnce }, work))
-    if (Date.now() < live.from - secondMillis) return { live: both[0]!, down: both[1]! }
+    const outcomes = await Promise.allSettled(Array.from({ length: preparingAtOnce }, work))
+    const failed = outcomes.find((outcome) => outcome.status === "rejected")
+    if (failed === undefined && Date.now() < live.from - secondMillis) return { live: both[0]!, down: both[1]! }
+    cause = failed?.reason
   }
-  throw new Error("the preparation took too long: this machine is too busy")
+  throw new Error("the preparation took too long: this machine is too busy", { cause })
 }
 
 /** Returns one task for each transition, at a random time within the span. */
