@@ -113,7 +113,7 @@ describe("usher serve", () => {
   it.live("does not wait indefinitely for a request that is never completed", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* Usher.dataFolder
-      const process = yield* serving({ DATA_DIR: dataDir, SHUTDOWN_TIMEOUT_SECONDS: "120" })
+      const process = yield* serving({ DATA_DIR: dataDir, SHUTDOWN_TIMEOUT_SECONDS: "20" })
       yield* halfRequest(process.consumerUrl)
       process.child.kill("SIGTERM")
       const { code } = yield* Usher.end(process)

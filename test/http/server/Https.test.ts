@@ -9,7 +9,7 @@ import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
 import * as Server from "../../../src/http/server/Server.ts"
 import * as System from "../../../src/http/server/System.ts"
 import { StartRefused } from "../../../src/settings/Settings.ts"
-import { layerWith, openAddress } from "../support/listenerFixture.ts"
+import { fromOutside, layerWith, openAddress } from "../support/listenerFixture.ts"
 import { type Call, send } from "../support/usherFixture.ts"
 
 const file = (name: string): string => fileURLToPath(new URL(`tls/${name}`, import.meta.url))
@@ -104,16 +104,18 @@ layer(layerWith(routes, { host: "0.0.0.0" }), { excludeTestServices: true })("Ov
     })
   )
 
-  it.effect.skipIf(openAddress === undefined)("from another address is refused with any forwarding headers", () =>
-    Effect.gen(function* () {
-      for (const headers of [{}, { "x-forwarded-proto": "https" }, { "x-forwarded-for": "127.0.0.1" }]) {
-        const { status, body } = yield* call(headers, openAddress)
-        assert.deepStrictEqual([status, body], [403, required])
-      }
-    })
+  it.effect.skipIf(openAddress === undefined)(
+    fromOutside("from another address is refused with any forwarding headers"),
+    () =>
+      Effect.gen(function* () {
+        for (const headers of [{}, { "x-forwarded-proto": "https" }, { "x-forwarded-for": "127.0.0.1" }]) {
+          const { status, body } = yield* call(headers, openAddress)
+          assert.deepStrictEqual([status, body], [403, required])
+        }
+      })
   )
 
-  it.effect.skipIf(openAddress === undefined)("from another address is served only if it is a probe", () =>
+  it.effect.skipIf(openAddress === undefined)(fromOutside("from another address is served only if it is a probe"), () =>
     Effect.gen(function* () {
       for (const headers of [{}, { "x-forwarded-proto": "http", "x-forwarded-for": "203.0.113.7" }]) {
         assert.deepStrictEqual((yield* call(headers, openAddress, "/health")).body, { status: "ok" })

@@ -10,7 +10,7 @@ import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
 import * as Server from "../../../src/http/server/Server.ts"
 import * as System from "../../../src/http/server/System.ts"
 import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
-import { layerWith, openAddress } from "../support/listenerFixture.ts"
+import { fromOutside, layerWith, openAddress } from "../support/listenerFixture.ts"
 import { type Answer, send } from "../support/usherFixture.ts"
 
 /** Starts a pair of listeners with a request that the test can prolong. Returns how to stop them. */
@@ -63,16 +63,18 @@ const refused = (url: string) =>
   )
 
 describe("Listening", () => {
-  it.live.skipIf(openAddress === undefined)("has a separate address for the Admin API, if one is set", () =>
-    Effect.gen(function* () {
-      const listeners = layerWith(Layer.empty, { host: "0.0.0.0", adminHost: "127.0.0.1" })
-      const { consumerUrl, adminUrl } = Context.get(yield* Layer.build(listeners), Server.Listeners)
-      assert.strictEqual(new URL(adminUrl).hostname, "127.0.0.1")
-      assert.strictEqual((yield* send(adminUrl, { path: "/things" })).status, 404)
-      const open = (url: string) => `http://${openAddress}:${new URL(url).port}`
-      assert.isFalse(yield* refused(open(consumerUrl)))
-      assert.isTrue(yield* refused(open(adminUrl)))
-    })
+  it.live.skipIf(openAddress === undefined)(
+    fromOutside("has a separate address for the Admin API, if one is set"),
+    () =>
+      Effect.gen(function* () {
+        const listeners = layerWith(Layer.empty, { host: "0.0.0.0", adminHost: "127.0.0.1" })
+        const { consumerUrl, adminUrl } = Context.get(yield* Layer.build(listeners), Server.Listeners)
+        assert.strictEqual(new URL(adminUrl).hostname, "127.0.0.1")
+        assert.strictEqual((yield* send(adminUrl, { path: "/things" })).status, 404)
+        const open = (url: string) => `http://${openAddress}:${new URL(url).port}`
+        assert.isFalse(yield* refused(open(consumerUrl)))
+        assert.isTrue(yield* refused(open(adminUrl)))
+      })
   )
 })
 

@@ -33,4 +33,8 @@ export const layerWith = <R = HttpRouter.HttpRouter | Readiness>(
 /** An address of this machine that is not loopback; undefined if there is none. */
 export const openAddress = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
-  .find(({ family, internal }) => family === "IPv4" && !internal)?.address
+  .find(({ family, address }) => family === "IPv4" && !address.startsWith("127."))?.address
+
+/** Returns the title of a test that needs such an address. It names the reason if the test is skipped. */
+export const fromOutside = (title: string): string =>
+  openAddress === undefined ? `${title} [skipped: this machine has only the address of loopback]` : title
