@@ -194,7 +194,7 @@ export const make = Effect.fnUntraced(function* (
   const wakeups = WakeupScheduler.make({
     journal,
     ownership,
-    slots: slots,
+    slots,
     start: (id, head) => Effect.exit(acquire(id, head)),
     beforePoll: Effect.suspend(() => evictor.evict(clock.currentTimeMillisUnsafe(), forgetIfIdle))
   })
