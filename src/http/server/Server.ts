@@ -61,6 +61,11 @@ export const layer = <E1, R1, E2, R2>(apis: {
       const readiness = yield* Readiness
       // Both drain at the same time, and only after `/ready` has reported the shutdown.
       const scope = yield* Scope.fork(yield* Effect.scope, "parallel")
+      let areListening = false
+      yield* readiness.require(
+        "listeners",
+        Effect.sync(() => (areListening ? undefined : "not both APIs listen yet"))
+      )
       // Both share one count of requests.
       const services = yield* Layer.build(Layer.merge(RateLimits.layer, Origins.layer))
       const consumerUrl = yield* listen({
@@ -77,6 +82,7 @@ export const layer = <E1, R1, E2, R2>(apis: {
         routes: Layer.merge(apis.admin, Envelope.layer("admin")),
         services
       }).pipe(Scope.provide(yield* Scope.fork(scope)))
+      areListening = true
       yield* Effect.addFinalizer(() => Effect.andThen(readiness.drain, Effect.sleep(shutdownDelayMillis)))
       return { consumerUrl, adminUrl }
     })
