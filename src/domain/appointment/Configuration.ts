@@ -8,16 +8,16 @@ import { Timestamp } from "../values/Time.ts"
 import { dayMillis } from "../values/WallClock.ts"
 import { Hours, hoursProblem } from "./Hours.ts"
 
-/** Days from `slotsFrom` to `slotsUntil` at most: ten years. */
+/** The maximum of days from `slotsFrom` to `slotsUntil`: ten years. */
 export const slotsDaysMax = 3_660
 
 const minutes = (minimum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum: 1_440 }))
 
-/** What an admin sets. Absent keys mean what completions 4 ("appointment") says they mean. */
+/** What an admin sets. Completions 4 ("appointment") defines the defaults of absent keys. */
 export const Configuration = Schema.Struct({
   name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
   timeZone: Schema.String,
-  /** When consumers may book, as in every mechanism; the appointments themselves are between `slotsFrom` and `slotsUntil`. */
+  /** When consumers may book, as in every mechanism. The slots themselves are between `slotsFrom` and `slotsUntil`. */
   openAt: Schema.optionalKey(Timestamp),
   closeAt: Schema.optionalKey(Timestamp),
   slotsFrom: Timestamp,
@@ -27,18 +27,18 @@ export const Configuration = Schema.Struct({
   bufferMinutes: minutes(0),
   maxCapacityPerSlot: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 })),
   locationId: Schema.optionalKey(Id),
-  /** The experience's own times, which bound these: see ExperienceWindow.ts. No admin sets it here. */
+  /** The experience's own window, which bounds this one: see ExperienceWindow.ts. Admins do not set it here. */
   experienceWindow: Schema.optionalKey(ExperienceWindow)
 })
 export type Configuration = typeof Configuration.Type
 
-/** A setting that makes no sense beside another one, or in itself. */
+/** A setting that contradicts another one, or is not valid by itself. */
 export interface ConfigurationProblem {
   readonly field: "closeAt" | "slotsUntil" | "hours"
   readonly message: string
 }
 
-/** What is wrong between the settings, each of which is in range by itself; empty if nothing is. */
+/** Returns the settings that are not valid, and the contradictions between settings that are. */
 export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
   const { openAt, closeAt, slotsFrom, slotsUntil, hours, slotDurationMinutes } = configuration
   const problems: Array<ConfigurationProblem> = []
@@ -54,7 +54,7 @@ export const configurationProblems = (configuration: Configuration): ReadonlyArr
   return problems
 }
 
-/** What stands before the first `Configured` event; it has no slots. */
+/** The configuration before the first `Configured` event. It has no slots. */
 export const unconfigured: Configuration = {
   name: "",
   timeZone: "UTC",

@@ -81,7 +81,7 @@ const configure = (state: State, { configuration: wanted, by }: CommandOf<"Confi
 const hasOpened = (state: State, at: Millis): boolean =>
   state.bookings.size > 0 || (state.configuration.openAt ?? 0) <= at
 
-/** What makes slots; when they change it is for one of these. */
+/** The settings that define the slots. A refusal of a change of slots names one of them. */
 const slotSettings = [
   "timeZone",
   "hours",
@@ -91,7 +91,7 @@ const slotSettings = [
   "slotsUntil"
 ] as const satisfies ReadonlyArray<keyof Configuration>
 
-/** The setting that must stay as it is: the opening that has been, or what a booking relies on. */
+/** Returns the setting that must not change: an opening in the past, or a setting that a booking relies on. */
 const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
   const current = state.configured
   if (hasOpened(state, at) && next.openAt !== current.openAt) return "openAt"
@@ -101,8 +101,8 @@ const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Conf
 }
 
 /**
- * Whether a slot would come to overlap one that is booked and not over, without being the same. A booked slot that there
- * would be no more is no harm: its bookings keep their times.
+ * Whether a new slot would overlap a booked slot that is not over, without being the same. A booked slot may disappear
+ * from the timetable: its bookings keep their times.
  */
 const wouldOverlap = (state: State, next: Configuration, at: Millis): boolean => {
   const timetable = timetableOf(next)
@@ -129,7 +129,7 @@ const book = (state: State, command: CommandOf<"Book">, at: Millis, entropy: () 
   return [{ _tag: "Booked", at, consumerId, ...slot, ...bookingName(at, entropy()) }]
 }
 
-/** One event gives up the old slot and takes the new one. */
+/** Moves a booking. One event frees the old slot and takes the new one. */
 const reschedule = (state: State, { consumerId, startTime, by }: CommandOf<"Reschedule">, at: Millis): Outcome => {
   const booking = state.bookings.get(consumerId)
   const status = statusOf(booking, at)
@@ -140,7 +140,7 @@ const reschedule = (state: State, { consumerId, startTime, by }: CommandOf<"Resc
   return "_tag" in slot ? slot : [{ _tag: "Rescheduled", at, consumerId, ...slot, ...authored(by) }]
 }
 
-/** The slot that begins then, if it can be had now. */
+/** Returns the slot that begins at this instant, or the refusal if it cannot be booked now. */
 const freeSlot = (
   state: State,
   startTime: Millis | undefined,

@@ -1,31 +1,31 @@
 /**
- * What happens to an appointment. Every event ever stored must stay decodable: a shape that is no longer written stays in
- * the union.
+ * What happens to an appointment. Every event ever stored must stay decodable: a shape that is no longer written stays
+ * in the union.
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
 import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 
-/** Milliseconds since the epoch; never less than the event's before it. */
+/** Milliseconds since the epoch; never less than in the event before it. */
 const at = Schema.Finite
 const consumerId = Schema.String
 
-/** The slot, for good: whatever becomes of the hours, or of a country's clocks, a booking keeps its times. */
+/** The slot. A booking keeps these times, even if the hours or a country's time zone change. */
 const slot = { startTime: Schema.Finite, endTime: Schema.Finite }
 
 export const Event = Schema.TaggedUnion({
   /** The first event, and each change of the settings. */
   Configured: { at, configuration: Configuration, by: Schema.String },
-  /** A new booking, also for a consumer that cancelled one before. */
+  /** A new booking, also for a consumer that has cancelled one. */
   Booked: { at, consumerId, ...slot, bookingId: Schema.String, confirmationCode: Schema.String },
-  /** The booking is for another slot now. */
+  /** The booking moved to another slot. */
   Rescheduled: { at, consumerId, ...slot, by },
   CheckedIn: { at, consumerId, by },
-  /** The appointment took place: by time, at the end of the slot of one who was checked in. */
+  /** The appointment took place. By time: at the end of the slot, if the consumer was checked in. */
   Completed: { at, consumerId, by },
   Cancelled: { at, consumerId, by },
-  /** The consumer did not come: by time, at the end of the slot. */
+  /** The consumer did not come. By time: at the end of the slot. */
   Missed: { at, consumerId, by },
   ...lifecycleEvents
 })

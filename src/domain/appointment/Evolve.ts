@@ -1,6 +1,6 @@
 /**
- * How each event changes an appointment. An event is a fact: nothing is checked here, and an event of a consumer that is not known
- * changes no place.
+ * How each event changes an appointment. An event is a fact: nothing is checked here, and an event of an unknown
+ * consumer changes no place.
  */
 import { HashMap } from "effect"
 import { bounded } from "../experience/ExperienceWindow.ts"

@@ -1,15 +1,15 @@
 /**
- * Opening hours: for each day of the week, from when until when by the clock on the wall (completions 3, "Appointment").
+ * Opening hours: the openings of each day of the week, in local time (completions 3, "Appointment").
  */
 import { Schema } from "effect"
 
-/** A day has at most so many openings. */
+/** The maximum of openings on one day. */
 export const openingsMax = 24
 
 const localTime = (pattern: RegExp, expected: string) =>
   Schema.String.check(Schema.isPattern(pattern, { expected, representation: { id: "usher/date_time", payload: null } }))
 
-/** From one time of the day to a later one; to the end of the day it is `24:00`. */
+/** From one time of the day to a later one. The end of the day is `24:00`. */
 const Opening = Schema.Struct({
   from: localTime(/^([01]\d|2[0-3]):[0-5]\d$/, "a time of the day: HH:MM").annotate({ examples: ["09:00"] }),
   to: localTime(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, "a time of the day: HH:MM, or 24:00").annotate({
@@ -20,7 +20,7 @@ type Opening = typeof Opening.Type
 
 const openings = Schema.optionalKey(Schema.Array(Opening).check(Schema.isMaxLength(openingsMax)))
 
-/** Local times by day of the week; on a day that is absent nothing is open. */
+/** Local times by day of the week. An absent day has no openings. */
 export const Hours = Schema.Struct({
   monday: openings,
   tuesday: openings,
@@ -43,14 +43,14 @@ export interface OpenMinutes {
   readonly to: number
 }
 
-/** The week as days are counted from 1 January 1970, a Thursday. */
+/** The days of the week, starting with 1 January 1970, a Thursday. */
 const weekdays = ["thursday", "friday", "saturday", "sunday", "monday", "tuesday", "wednesday"] as const
 
-/** The openings of each day of the week in their order, the week beginning on Thursday. */
+/** Returns the openings of each day of the week, sorted. The week begins on Thursday. */
 export const weekOf = (hours: Hours): ReadonlyArray<ReadonlyArray<OpenMinutes>> =>
   weekdays.map((weekday) => (hours[weekday] ?? []).map(inMinutes).toSorted((a, b) => a.from - b.from))
 
-/** What is wrong with the hours for slots of this length; undefined if nothing is. */
+/** Returns what is wrong with the hours for slots of this length; undefined if they are valid. */
 export const hoursProblem = (hours: Hours, slotDurationMinutes: number): string | undefined => {
   const week = weekOf(hours)
   if (week.flat().some(({ from, to }) => to <= from)) return "an opening must end after it begins, on the same day"

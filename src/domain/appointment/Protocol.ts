@@ -1,5 +1,5 @@
 /**
- * What an appointment is asked and what it answers (completions 3, "Appointment").
+ * The commands, refusals, views and facts of an appointment (completions 3, "Appointment").
  *
  * | status     | becomes, by the consumer                      | by an admin                                  | at the slot's end |
  * |------------|-----------------------------------------------|----------------------------------------------|-------------------|
@@ -9,8 +9,8 @@
  * | CANCELLED  | BOOKED again, while the appointment is open   |                                              |                   |
  * | COMPLETED  |                                               |                                              |                   |
  *
- * A consumer that is archived loses a booking that still stands: BOOKED or CHECKED_IN becomes CANCELLED.
- * Cancelling needs no open appointment, for it only gives back; a new slot can be had only while it is open.
+ * Removing an archived consumer cancels its BOOKED or CHECKED_IN booking.
+ * A consumer can cancel while the appointment is not open, but can book a slot only while it is open.
  */
 import type { HashMap } from "effect"
 import type { ExperienceWindow } from "../experience/ExperienceWindow.ts"
@@ -32,20 +32,20 @@ import type { Configuration } from "./Configuration.ts"
 import type { BookingName } from "./Names.ts"
 import type { Slot, Timetable } from "./Timetable.ts"
 
-/** What a booking can be in. */
+/** The statuses of a booking. */
 export const statuses = ["BOOKED", "CHECKED_IN", "COMPLETED", "CANCELLED", "NO_SHOW"] as const
 export type Status = (typeof statuses)[number]
 
-/** When the wanted slot begins; undefined if it is named by what is no slot's name here. */
+/** The beginning of the requested slot; undefined if the request names no slot of this appointment. */
 type RequestedSlot = Millis | undefined
 
 /**
- * What an admin or a consumer wants of the appointment; `by` is the API key that was used, as records name it. `Remove`
- * takes away the booking of a consumer that is archived.
+ * A command from an admin or a consumer; `by` is the name of the API key that was used. `Remove` cancels the booking of
+ * an archived consumer.
  */
 export type Command =
   | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
-  /** Says in which window of its experience the mechanism lives; one that it knows, or an earlier one, changes nothing. */
+  /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
   | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
   | { readonly _tag: "End"; readonly by: string }
   | { readonly _tag: "Archive"; readonly by: string }
@@ -53,7 +53,7 @@ export type Command =
       readonly _tag: "Book"
       readonly consumerId: string
       readonly startTime: RequestedSlot
-      /** Where the consumer wants to come, if it says so. */
+      /** The location that the consumer requests, if any. */
       readonly locationId?: string | undefined
     }
   | {
@@ -68,7 +68,7 @@ export type Command =
   | { readonly _tag: "Miss"; readonly consumerId: string; readonly by: string }
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
-/** Every no an appointment can say. */
+/** Every refusal of an appointment. */
 export type Refusal =
   | NotOpen
   | Closed
@@ -87,24 +87,24 @@ export type View =
   | { readonly status: "NOT_BOOKED" }
   | (BookingName & Slot & { readonly status: Status; readonly createdAt: Millis })
 
-/** What the bookings of one slot take of it. */
+/** What the bookings of one slot take. */
 export interface Taken {
   readonly endTime: Millis
   readonly places: number
 }
 
-/** By the slots' beginnings; persistent, so that who has it keeps it as it was. */
+/** The taken places by the slots' beginnings. Persistent: a reader's copy never changes. */
 export type TakenSlots = HashMap.HashMap<Millis, Taken>
 
-/** What anyone may know: which slots there are, and what is left of them. */
+/** The public facts: the slots, and the places that are left in them. */
 export interface Facts {
   readonly now: Millis
   readonly timeZone: string
   readonly locationId: string | undefined
   readonly timetable: Timetable
-  /** Places of each slot. */
+  /** The number of places in each slot. */
   readonly capacity: number
-  /** False if nothing can be had any more. */
+  /** False if no slot can be booked any more. */
   readonly isOpenStill: boolean
   readonly taken: TakenSlots
 }

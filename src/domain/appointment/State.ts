@@ -37,7 +37,7 @@ export class Booking implements Member<Booking>, Slot, BookingName {
     this.since = createdAt
   }
 
-  /** The sort key of standing bookings: the end of their slots. */
+  /** The sort key of BOOKED and CHECKED_IN bookings: the end of their slots. */
   get order(): Millis {
     return this.endTime
   }
@@ -47,9 +47,9 @@ export interface State extends MechanismState<Configuration, Status> {
   /** The slots that the configuration makes. */
   timetable: Timetable
   readonly bookings: Map<string, Booking>
-  /** The BOOKED and CHECKED_IN bookings, which the end of their slots settles; the next to end first. */
+  /** The BOOKED and CHECKED_IN bookings, sorted by the end of their slots, which settles them. */
   readonly standing: IndexedList<Booking>
-  /** The places of slots that all bookings except the CANCELLED take. */
+  /** The places of slots that bookings take, CANCELLED ones excepted. */
   taken: TakenSlots
 }
 

@@ -5,7 +5,7 @@ import { closing, teardownWhen, type TimedTransition, type TimedTransitions } fr
 import type { Event } from "./Event.ts"
 import type { State } from "./State.ts"
 
-/** The end of the next booked slot. It settles the slot's standing bookings, one by one. */
+/** The end of the next booked slot. It settles the slot's BOOKED and CHECKED_IN bookings, one by one. */
 const settlement: TimedTransition<State, Event> = {
   dueAt: ({ standing }) => standing.first?.endTime ?? Infinity,
   make: ({ standing }, at) => {

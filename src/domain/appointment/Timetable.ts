@@ -1,12 +1,13 @@
 /**
- * The slots of an appointment, cut from its opening hours (completions 3, "Appointment").
+ * The slots of an appointment, computed from its opening hours (completions 3, "Appointment").
  *
- * An opening lasts from the first instant at which the clock on the wall shows its beginning to the first at which it shows
- * its end. So on a day whose clock is put forward it may be shorter than it looks, or nothing, and on one whose clock is
- * put back longer; openings that follow each other never overlap. Its first slot begins with it; slots and the buffers
- * between them are so many real minutes, and the last slot ends within the opening.
+ * An opening lasts from the first instant at which local time shows its beginning to the first at which it shows its
+ * end. On a day whose clock is put forward it may be shorter, or empty. On a day whose clock is put back it may be
+ * longer. Consecutive openings never overlap. The first slot begins with the opening. Slots and the buffers between
+ * them last real minutes, and the last slot ends within the opening.
  *
- * Slots are never listed beforehand: whether one begins at an instant is worked out from that day and the next.
+ * There is no list of slots. Whether a slot begins at an instant is computed from the openings of that day and the
+ * next.
  */
 import type { Millis } from "../values/Time.ts"
 import { dayMillis, dayOf, firstAt, readingAt, type WallClock, wallClock } from "../values/WallClock.ts"
@@ -15,7 +16,7 @@ import { type OpenMinutes, weekOf } from "./Hours.ts"
 
 const minuteMillis = 60_000
 
-/** The last instant for which there is text. */
+/** The last instant that can be written as text. */
 const latest = 253_402_300_799_999
 
 export interface Slot {
@@ -25,17 +26,17 @@ export interface Slot {
 
 export interface Timetable {
   readonly clock: WallClock
-  /** By day of the week, as `weekOf` gives them. */
+  /** By day of the week, as {@link weekOf} returns them. */
   readonly week: ReadonlyArray<ReadonlyArray<OpenMinutes>>
   readonly durationMillis: number
-  /** From the beginning of a slot to that of the next. */
+  /** From the beginning of a slot to the beginning of the next. */
   readonly stepMillis: number
-  /** No slot begins before, or ends after. */
+  /** No slot begins before `from` or ends after `until`. */
   readonly from: Millis
   readonly until: Millis
 }
 
-/** The timetable that these settings make. Settings that were never in range make one too. */
+/** Returns the timetable of these settings. Accepts settings that are out of range, too. */
 export const timetableOf = (configuration: Configuration): Timetable => {
   const { timeZone, hours, slotDurationMinutes, bufferMinutes, slotsFrom, slotsUntil } = configuration
   const from = Math.min(Math.max(0, Math.ceil(slotsFrom)), latest)
@@ -50,21 +51,21 @@ export const timetableOf = (configuration: Configuration): Timetable => {
   }
 }
 
-/** The slot that begins at this instant; undefined if none does. */
+/** Returns the slot that begins at this instant; undefined if none does. */
 export const slotAt = (timetable: Timetable, startTime: Millis): Slot | undefined =>
   slotsBetween(timetable, startTime, startTime + 1).next().value
 
-/** The slots that overlap another span of time. */
+/** Returns the slots that overlap a span of time. */
 export const slotsOverlapping = (timetable: Timetable, { startTime, endTime }: Slot): Iterable<Slot> =>
   slotsBetween(timetable, startTime - timetable.durationMillis + 1, endTime)
 
-/** The slots that begin at or after the one instant and before the other, in their order. */
+/** Returns the slots that begin at or after `after` and before `before`, sorted. */
 export function* slotsBetween(timetable: Timetable, after: Millis, before: Millis): Generator<Slot, undefined> {
   const { clock, durationMillis, stepMillis, from, until } = timetable
   const first = Math.max(after, from)
   const end = Math.min(before, until - durationMillis + 1)
   if (!(first < end)) return
-  // A clock that is put back over midnight shows the day before once more, when the next one has begun.
+  // After a clock is put back over midnight, it shows the previous day again, although the next one has begun.
   const lastDay = dayOf(readingAt(clock, end)) + dayMillis
   for (let day = dayOf(readingAt(clock, first)); day <= lastDay; day += dayMillis) {
     for (const opening of openingsOf(timetable, day)) {

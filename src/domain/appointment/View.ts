@@ -1,5 +1,5 @@
 /**
- * What others see of an appointment: the consumer its booking, anyone what is left of the slots, an admin the whole.
+ * The views of an appointment: a consumer's view of its booking, the public facts, and the projection for admins.
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
 import { type Millis, toText } from "../values/Time.ts"
@@ -7,7 +7,7 @@ import type { Facts, View } from "./Protocol.ts"
 import { isClosed, placesTaken, type State, statusAsOf } from "./State.ts"
 import { type Slot, slotsBetween } from "./Timetable.ts"
 
-/** The consumer's view of its booking at `now`, the end of its slot already applied. */
+/** Returns the consumer's view of its booking at `now`, the end of its slot already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {
   const booking = state.bookings.get(consumerId)
   if (booking === undefined) return { status: "NOT_BOOKED" }
@@ -15,7 +15,7 @@ export const view = (state: State, consumerId: string, now: Millis): View => {
   return { status: statusAsOf(booking, now), bookingId, startTime, endTime, confirmationCode, createdAt }
 }
 
-/** The consumer's row in the projection: the status as it was recorded, instants as text. */
+/** Returns the consumer's row in the projection: the recorded status, instants as text. */
 export const place = (state: State, consumerId: string): PlaceRow | undefined => {
   const booking = state.bookings.get(consumerId)
   if (booking === undefined) return undefined
@@ -24,7 +24,7 @@ export const place = (state: State, consumerId: string): PlaceRow | undefined =>
   return { status, enteredAt: createdAt, updatedAt: since, fields }
 }
 
-/** What anyone may know at `now`. */
+/** Returns the public facts at `now`. */
 export const facts = (state: State, now: Millis): Facts => ({
   now,
   timeZone: state.configuration.timeZone,
@@ -35,12 +35,12 @@ export const facts = (state: State, now: Millis): Facts => ({
   taken: state.taken
 })
 
-/** A slot with how many may still book it. */
+/** A slot and the number of places that are left in it. */
 export interface OfferedSlot extends Slot {
   readonly available: number
 }
 
-/** The slots that have not begun and begin within a span of time, in their order. After the closing none can be had. */
+/** Returns the slots that begin within a span of time and have not begun, sorted. After the closing there are none. */
 export function* offeredSlots(
   { now, timetable, capacity, isOpenStill, taken }: Facts,
   span: { readonly from: Millis; readonly to: Millis }

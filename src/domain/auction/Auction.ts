@@ -1,14 +1,15 @@
 /**
- * The auction (interface document 2.8; completions 3, "Auction"): english, where the highest bids win and each bidder pays
- * its bid, or dutch, where the price falls until a bidder takes it. This file declares it. Evolve contains what events
- * change, Decide and Bidding what commands lead to, Prices the prices, Timed what time brings.
+ * The auction (interface document 2.8; completions 3, "Auction"). In an english auction the highest bids win, and each
+ * bidder pays its bid. In a dutch one the price falls until a bidder takes it. This file declares the kind. Evolve
+ * contains what events change, Decide and Bidding what commands lead to, Prices the prices, Timed what time brings.
  *
- * Where the documents leave a choice:
+ * Choices that the documents leave open:
  * - A consumer who enters is BIDDING until its first bid, and a bid enters by itself. A place takes one unit.
  * - A bid at the instant of `closeAt` is too late.
  * - A leader that raises its bid needs the same increment as the others.
  * - Denying a leader lets the next best bid lead. A unit that was won goes to no other bidder.
- * - Ending an auction before its time calls it off: consumers who wait for the outcome are denied with `AUCTION_CLOSED`.
+ * - Ending an auction before its time calls it off. Consumers who wait for the outcome are denied with
+ *   `AUCTION_CLOSED`.
  * - A dutch auction is settled when it is sold out. Without `openAt` its price falls from its creation on, or from the
  *   opening of its experience if that is later.
  * - Late bids also move the closing beyond the experience's closing.

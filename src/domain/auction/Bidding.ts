@@ -1,6 +1,6 @@
 /**
- * What a bid leads to. An english bid that is accepted leads at once, because it had to beat the lowest that led; a dutch one
- * has its unit at once.
+ * The events of a bid. An accepted english bid leads at once, because it had to beat the lowest leading one. An
+ * accepted dutch bid wins its unit at once.
  */
 import { isBelow, type Price } from "../values/Amount.ts"
 import { AmountMissing, BidTooLow, Closed, Full, NotOpen, SoldOut, WrongStatus } from "../mechanism/Refusals.ts"
@@ -10,13 +10,13 @@ import { dutchPrice, minimumBid } from "./Prices.ts"
 import type { Refusal } from "./Protocol.ts"
 import { biddersMax, isClosed, isPending, isSoldOut, type Place, type State, statusAsOf } from "./State.ts"
 
-/** A bid; `amount` as the command has it. */
+/** A bid; `amount` as in the command. */
 export interface Offer {
   readonly consumerId: string
   readonly amount?: Price
 }
 
-/** A bid's outcome at `at`. A consumer that has not entered enters with the bid. */
+/** Returns the outcome of a bid at `at`. A consumer that has not entered enters with the bid. */
 export const bid = (state: State, offer: Offer, at: Millis): ReadonlyArray<Event> | Refusal => {
   const place = state.places.get(offer.consumerId)
   return state.configuration.auctionType === "dutch"
@@ -24,7 +24,7 @@ export const bid = (state: State, offer: Offer, at: Millis): ReadonlyArray<Event
     : bidEnglish(state, place, offer, at)
 }
 
-/** Why nobody may enter or bid at `at`; undefined if one may. */
+/** Returns the refusal if the auction takes no entries and bids at `at`. */
 export const shut = (state: State, at: Millis): NotOpen | SoldOut | Closed | undefined => {
   const { openAt } = state.configuration
   if (isSoldOut(state)) return new SoldOut({})
@@ -32,7 +32,7 @@ export const shut = (state: State, at: Millis): NotOpen | SoldOut | Closed | und
   return openAt !== undefined && at < openAt ? new NotOpen({ opensAt: openAt }) : undefined
 }
 
-/** Why the consumer cannot have a place; undefined if it can. Places are never given back. */
+/** Returns the refusal if the auction is full. Places never become free. */
 export const full = (state: State): Full | undefined =>
   state.places.size >= biddersMax ? new Full({ retryAfterSeconds: 60 }) : undefined
 
@@ -57,7 +57,7 @@ const bidEnglish = (
   return events
 }
 
-/** Who has a unit has it, however often it asks. */
+/** Decides a dutch bid. A consumer that has a unit keeps it, however often it bids. */
 const bidDutch = (
   state: State,
   place: Place | undefined,
@@ -75,7 +75,7 @@ const bidDutch = (
   return events
 }
 
-/** Why this consumer may not bid; undefined if it may. */
+/** Returns the refusal if this consumer may not bid. */
 const unfit = (state: State, place: Place | undefined, at: Millis): WrongStatus | Full | undefined => {
   if (place === undefined) return full(state)
   return isPending(place) ? undefined : new WrongStatus({ status: statusAsOf(state, place, at) })

@@ -9,16 +9,16 @@ import { Timestamp } from "../values/Time.ts"
 
 const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
-/** `english`: the highest bids win, and each pays what it bid. `dutch`: the price falls until somebody takes it. */
+/** `english`: the highest bids win, and each bidder pays its bid. `dutch`: the price falls until a bidder takes it. */
 export const AuctionType = Schema.Literals(["english", "dutch"])
 export type AuctionType = typeof AuctionType.Type
 
-/** What an admin sets. Absent keys mean what completions 4 ("auction") says they mean. */
+/** What an admin sets. Completions 4 ("auction") defines the defaults of absent keys. */
 export const Configuration = Schema.Struct({
   name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
   timeZone: Schema.String,
   openAt: Schema.optionalKey(Timestamp),
-  /** From this instant on no bid counts; late bids of an english auction move it. */
+  /** From this instant on the auction refuses bids. Late bids of an english auction move it. */
   closeAt: Timestamp,
   settleAt: Timestamp,
   currencyCode: CurrencyCode,
@@ -28,21 +28,21 @@ export const Configuration = Schema.Struct({
   /** 0: no bid moves the closing. */
   autoExtendSeconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })),
   startPrice: Price,
-  /** A secret between the admin and the auction. */
+  /** Never shown to bidders. */
   reservePrice: Schema.optionalKey(Price),
   minBidIncrement: Schema.optionalKey(PositivePrice),
   floorPrice: Schema.optionalKey(Price),
   priceDropAmount: Schema.optionalKey(PositivePrice),
   priceDropIntervalSeconds: Schema.optionalKey(count(31_536_000)),
   admissionExpirationSeconds: Schema.optionalKey(count(31_536_000)),
-  /** The experience's own times, which bound these: see ExperienceWindow.ts. No admin sets it here. */
+  /** The experience's own window, which bounds this one: see ExperienceWindow.ts. Admins do not set it here. */
   experienceWindow: Schema.optionalKey(ExperienceWindow)
 })
 export type Configuration = typeof Configuration.Type
 
 type Setting = keyof Configuration
 
-/** A setting that makes no sense beside another one. */
+/** A setting that contradicts another one. */
 export interface ConfigurationProblem {
   readonly field: Setting
   readonly message: string
@@ -51,7 +51,7 @@ export interface ConfigurationProblem {
 const ofDutch = ["floorPrice", "priceDropAmount", "priceDropIntervalSeconds"] as const satisfies ReadonlyArray<Setting>
 const ofEnglish = ["reservePrice", "minBidIncrement", "autoExtendSeconds"] as const satisfies ReadonlyArray<Setting>
 
-/** What is wrong between the settings, each of which is in range by itself; empty if nothing is. */
+/** Returns the contradictions between settings that are valid by themselves. */
 export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
   const { auctionType, openAt, closeAt, settleAt, startPrice, floorPrice } = configuration
   const problems: Array<ConfigurationProblem> = []
@@ -82,15 +82,15 @@ const prices: ReadonlySet<Setting> = new Set([
 /** True if the setting is a price. */
 export const isPrice = (setting: Setting): boolean => prices.has(setting)
 
-/** The settings that may change once bidders have come; all others they rely on. */
+/** The settings that may change after the opening. Bidders rely on all others. */
 const changeable = new Set<Setting>(["name", "timeZone", "admissionExpirationSeconds", "experienceWindow"])
 
-/** The settings on which bidders rely. */
+/** The settings that bidders rely on. */
 export const terms = (Object.keys(Configuration.fields) as ReadonlyArray<Setting>).filter(
   (setting) => !changeable.has(setting)
 )
 
-/** What stands before the first `Configured` event; nobody can bid. */
+/** The configuration before the first `Configured` event. It accepts no bids. */
 export const unconfigured: Configuration = {
   name: "",
   timeZone: "UTC",

@@ -63,20 +63,22 @@ const configure = (
   return Configuring.configured(state, { ...configuration, closeAt, settleAt }, by, at)
 }
 
-/** A time that late bids have moved counts as kept from when it was set: an admin may not know the last bids yet. */
+/**
+ * True if the admin keeps a time, even as it was before late bids moved it: the admin may not know the last bids yet.
+ */
 const isKept = ({ configured, lastSet }: State, wanted: Configuration, setting: keyof Configuration): boolean =>
   setting === "closeAt" || setting === "settleAt"
     ? lastSet[setting] <= wanted[setting] && wanted[setting] <= configured[setting]
     : isSame(setting, wanted[setting], configured[setting])
 
-/** A price is the same however it is written. */
+/** Compares two values of a setting. Prices are equal whatever their notation. */
 const isSame = <S extends keyof Configuration>(setting: S, a: Configuration[S], b: Configuration[S]): boolean =>
   isPrice(setting) && typeof a === "string" && typeof b === "string" ? ofText(a) === ofText(b) : a === b
 
 /** An absent `openAt` means open from the beginning. */
 const hasOpened = (state: State, at: Millis): boolean => (state.configuration.openAt ?? 0) <= at
 
-/** A window does not take back a closing that bids have moved: bidders rely on it. */
+/** Applies a window. It does not take back a closing that bids have moved, because bidders rely on it. */
 const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
   const phase = { isClosed: isClosed(state, at), hasOpened: hasOpened(state, at) }
   return Configuring.setWindow(state, { window: closingNoEarlier(window, state.extendedTo), by }, phase, at)
@@ -98,7 +100,7 @@ const deny = (state: State, { consumerId, reason, by }: CommandOf<"Deny">, at: M
     : [denied]
 }
 
-/** No consumer leaves an auction. One that is archived is denied, and the next best bid leads in place of its bid. */
+/** Denies an archived consumer, because no consumer leaves an auction. The next best bid leads in its place. */
 const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Millis): Outcome => {
   const outcome = deny(state, { _tag: "Deny", consumerId, reason: "ADMIN_ACTION", by }, at)
   return "_tag" in outcome ? unchanged : outcome

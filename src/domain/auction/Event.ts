@@ -1,6 +1,6 @@
 /**
- * What happens to an auction. Every event ever stored must stay decodable: a shape that is no longer written stays in the
- * union.
+ * What happens to an auction. Every event ever stored must stay decodable: a shape that is no longer written stays in
+ * the union.
  */
 import { Schema } from "effect"
 import { Price } from "../values/Amount.ts"
@@ -10,7 +10,7 @@ import { Timestamp } from "../values/Time.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
 
-/** Milliseconds since the epoch; never less than the event's before it. */
+/** Milliseconds since the epoch; never less than in the event before it. */
 const at = Schema.Finite
 const consumerId = Schema.String
 
@@ -20,19 +20,19 @@ export const Event = Schema.TaggedUnion({
     at,
     configuration: Configuration,
     by: Schema.String,
-    /** 16 bytes in hex, with the first alone: what makes the bidders' handles. */
+    /** 16 bytes in hex, in the first event alone; the bidders' handles are derived from it. */
     handleSalt: Schema.optionalKey(Schema.String)
   },
   Entered: { at, consumerId },
-  /** In an english auction it leads from now on; in a dutch one `amount` is the price. */
+  /** In an english auction the bid leads from now on. In a dutch one, `amount` is the price. */
   BidPlaced: { at, consumerId, amount: Price },
-  /** A higher bid took the place among the leading ones. */
+  /** A higher bid replaced this one among the leading bids. */
   Outbid: { at, consumerId },
-  /** Leads again, because one that led was denied. */
+  /** The bid leads again, because a leader was denied. */
   Reinstated: { at, consumerId },
-  /** A late bid moved the closing; the settlement is moved with it if it was before. */
+  /** A late bid moved the closing. The settlement moves with it if it would be earlier. */
   Extended: { at, closeAt: Timestamp },
-  /** Has a unit for the last bid, and a grant. */
+  /** The last bid won a unit, and the consumer has a grant. */
   Won: { at, consumerId },
   Lost: { at, consumerId },
   /** The grant was not used in time. */

@@ -1,5 +1,5 @@
 /**
- * How each event changes an auction. An event is a fact: nothing is checked here, and an event of a consumer that is not known
+ * How each event changes an auction. An event is a fact: nothing is checked here, and an event of an unknown consumer
  * changes no place.
  */
 import { ofText, type Price } from "../values/Amount.ts"
@@ -58,7 +58,9 @@ const enter = (state: State, consumerId: string, at: Millis): void => {
   state.behind.insert(place)
 }
 
-/** Moves the window's closing too: it bounds the closing that was announced, not what late bids add to it. */
+/**
+ * Moves the closing. The window's closing moves too: it bounds the announced closing, not the time that late bids add.
+ */
 const extend = (state: State, closeAt: Millis): void => {
   const { configured } = state
   const { experienceWindow } = configured
@@ -84,7 +86,7 @@ const change = (state: State, place: Place, event: Change): void => {
     case "Denied":
       return deny(state, place, event.at, event.reason)
     default:
-      // The others happen to bids.
+      // The other events happen to bids only.
       if (place.bid !== undefined) changeBid(state, place, place.bid, event)
   }
 }

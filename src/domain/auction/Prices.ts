@@ -1,13 +1,16 @@
 /**
- * What a bid has to be. The arithmetic is exact; time counts in whole intervals. A price that was set or bid stays as it was
- * written; one that is worked out has as many digits after the point as those it comes from.
+ * The price of a bid. The arithmetic is exact; time counts in whole intervals. A price that was set or bid keeps its
+ * notation. A computed price has as many decimals as its operands.
  */
 import { digitsOf, isBelow, ofText, plus, type Price, toText } from "../values/Amount.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Bid } from "./Protocol.ts"
 import { closedAsOf, type Place, type State } from "./State.ts"
 
-/** The price of a dutch auction: it falls from `startPrice`, once in each interval since the opening, to `floorPrice`. */
+/**
+ * Returns the price of a dutch auction. It falls once per interval after the opening, from `startPrice` to
+ * `floorPrice`.
+ */
 export const dutchPrice = (state: State, now: Millis): Price => {
   const { startPrice, floorPrice, priceDropAmount, priceDropIntervalSeconds } = state.configuration
   if (floorPrice === undefined || priceDropAmount === undefined || priceDropIntervalSeconds === undefined) {
@@ -21,11 +24,11 @@ export const dutchPrice = (state: State, now: Millis): Price => {
   return toText(price, Math.max(digitsOf(startPrice), digitsOf(priceDropAmount)))
 }
 
-/** Since when the price falls: the opening. Without an `openAt` that is the creation, or when the experience opened later. */
+/** Returns when the price began to fall: `openAt`; without it the creation, or a later opening of the experience. */
 const fallsFrom = ({ configured: { openAt, experienceWindow }, createdAt, releasedAt }: State): Millis =>
   Math.max(openAt ?? createdAt, experienceWindow?.openAt ?? -Infinity, releasedAt)
 
-/** The least that an english auction accepts from this bidder, or from one who has not come yet. */
+/** Returns the least amount that an english auction accepts from this bidder, or from a new one. */
 export const minimumBid = (state: State, bidder: Place | undefined): Price => {
   const { startPrice, minBidIncrement = smallest } = state.configuration
   const lowest = lowestLeadingBid(state)
@@ -34,15 +37,15 @@ export const minimumBid = (state: State, bidder: Place | undefined): Price => {
   return isBelow(toLead, toRaise) ? toRaise : toLead
 }
 
-/** What is shown as the price: see `Facts`. */
+/** Returns the public price: see `Facts`. */
 export const currentPrice = (state: State, now: Millis): Price =>
   state.configuration.auctionType === "dutch"
     ? dutchPrice(state, now)
     : (lowestLeadingBid(state)?.amount ?? state.configuration.startPrice)
 
-/** The bid that the next one has to beat; undefined while there are units for all who lead. */
+/** Returns the bid that the next one has to beat; undefined while there is a unit for every leader. */
 const lowestLeadingBid = ({ configuration, leading, winningBids }: State): Bid | undefined =>
   leading.size + winningBids.length >= configuration.quantity ? (leading.last?.bid ?? winningBids.at(-1)) : undefined
 
-/** By how much one amount differs from the next. */
+/** The smallest difference between two amounts. */
 const smallest: Price = toText(1n)

@@ -1,5 +1,5 @@
 /**
- * What an auction is asked and what it answers (completions 3, "Auction").
+ * The commands, refusals, views and facts of an auction (completions 3, "Auction").
  */
 import { Schema } from "effect"
 import type { Price } from "../values/Amount.ts"
@@ -18,7 +18,7 @@ import type {
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
-/** Why a place ended as DENIED. `ORDER_LIMIT_EXCEEDED` is no reason any more, and stands in what was recorded before. */
+/** The reason for a place that is DENIED. `ORDER_LIMIT_EXCEEDED` occurs in old events only. */
 export const DenialReason = Schema.Literals([
   "ADMISSION_EXPIRED",
   "AUCTION_CLOSED",
@@ -28,12 +28,12 @@ export const DenialReason = Schema.Literals([
 export type DenialReason = typeof DenialReason.Type
 
 /**
- * What an admin, a consumer or a shop wants of the auction; `by` is the API key that was used, as records name it. `Remove`
- * takes away the place of a consumer that is archived.
+ * A command from an admin, a consumer or a shop; `by` is the name of the API key that was used. `Remove` takes away the
+ * place of an archived consumer.
  */
 export type Command =
   | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
-  /** Says in which window of its experience the mechanism lives; one that it knows, or an earlier one, changes nothing. */
+  /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
   | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
   | { readonly _tag: "End"; readonly by: string }
   | { readonly _tag: "Archive"; readonly by: string }
@@ -41,22 +41,22 @@ export type Command =
   | {
       readonly _tag: "Bid"
       readonly consumerId: string
-      /** What an english bid offers; in a dutch auction the most the bidder pays, absent: any price. */
+      /** The amount of an english bid. In a dutch auction, the most that the bidder pays; absent: any price. */
       readonly amount?: Price
     }
   | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
   | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
-/** Every no an auction can say. */
+/** Every refusal of an auction. */
 export type Refusal = NotOpen | Closed | Full | WrongStatus | ConfigurationFixed | SoldOut | BidTooLow | AmountMissing
 
-/** What every view of a consumer that entered has. */
+/** The fields of every view of a consumer that has entered. */
 export interface Participation {
   readonly enteredAt: Millis
-  /** As what the others see it, in this auction alone. */
+  /** The name that other bidders see, in this auction alone. */
   readonly bidderHandle: string
-  /** Accepted bids. */
+  /** The number of accepted bids. */
   readonly bidCount: number
   /** Absent before the first bid. */
   readonly lastBidAmount?: Price
@@ -65,9 +65,9 @@ export interface Participation {
 /** A consumer's own view of its place. */
 export type View =
   | { readonly status: "NOT_BID"; readonly bidCount: 0 }
-  /** Entered, and has not bid yet. */
+  /** The consumer has entered and has not bid yet. */
   | (Participation & { readonly status: "BIDDING" })
-  /** Would get a unit if no higher bid came. */
+  /** The bid wins a unit if no higher bid comes. */
   | (Participation & { readonly status: "WINNING" })
   | (Participation & { readonly status: "OUTBID" })
   | (Participation & {
@@ -76,7 +76,7 @@ export type View =
       readonly wonAt: Millis
       /** Absent if grants do not expire. */
       readonly expiresAt?: Millis
-      /** The sequence of the win's event: with the auction's id, the grant's name for ever. */
+      /** The sequence of the win's event. With the auction's id it identifies the grant for ever. */
       readonly grantSequence: number
     })
   | (Participation & { readonly status: "LOST"; readonly lostAt: Millis })
@@ -87,29 +87,29 @@ export type View =
     })
   | (Participation & { readonly status: "DENIED"; readonly reason: DenialReason; readonly deniedAt: Millis })
 
-/** An accepted bid as everybody may see it. */
+/** The public form of an accepted bid. */
 export interface Bid {
   readonly bidderHandle: string
   readonly amount: Price
   readonly placedAt: Millis
 }
 
-/** What anyone may know of an auction beside its terms. */
+/** The public facts of an auction, in addition to its terms. */
 export interface Facts {
   /**
-   * dutch: what a unit costs. english: the lowest leading bid once as many lead as there are units; before, the start
-   * price. Stands still when the auction has ended.
+   * dutch: the price of a unit. english: the lowest leading bid if there is one for each unit, otherwise the start
+   * price. Does not change after the auction has ended.
    */
   readonly currentPrice: Price
-  /** Units that nobody has won yet. */
+  /** Units that no consumer has won yet. */
   readonly remainingQuantity: number
-  /** No bid counts any more. */
+  /** True if the auction accepts no more bids. */
   readonly auctionEnded: boolean
-  /** The bids that get a unit if no higher one comes, or have got it; the highest first, at most `bidsShownMax`. */
+  /** The bids that have won a unit, or win one if no higher bid comes; the highest first, at most `bidsShownMax`. */
   readonly leadingBids: ReadonlyArray<Bid>
-  /** The bids that were accepted last, whatever became of them; the newest first, at most `bidsShownMax`. */
+  /** The latest accepted bids, whatever their outcome; the newest first, at most `bidsShownMax`. */
   readonly latestBids: ReadonlyArray<Bid>
 }
 
-/** Most bids that are shown at once. */
+/** The maximum of bids in each list of {@link Facts}. */
 export const bidsShownMax = 100

@@ -21,9 +21,9 @@ export class Place implements Member<Place> {
   readonly bidderHandle: string
   readonly enteredAt: Millis
   status: Status = "BIDDING"
-  /** When the present status began. */
+  /** When the current status began. */
   since: Millis
-  /** The sequence of the event that brought the present status. */
+  /** The sequence of the event that set the current status. */
   sequence: number
   /** The last bid; undefined before the first. */
   bid: Bid | undefined = undefined
@@ -50,11 +50,11 @@ export interface State extends MechanismState<Configuration, Status> {
   /** When the auction was created. */
   createdAt: Millis
   handleSalt: string
-  /** The configuration as it was set last; `configured` is the same with the times as bids have moved them. */
+  /** The configuration as an admin last set it. `configured` has the times to which bids have moved it. */
   lastSet: Configuration
   /** The closing to which bids have moved it; -Infinity: none has. */
   extendedTo: Millis
-  /** When a change of the experience's window opened the auction, which had not been open before; -Infinity: none did. */
+  /** When a change of the experience's window opened the auction for the first time; -Infinity: none did. */
   releasedAt: Millis
   readonly places: Map<string, Place>
   /** The WINNING places, the best bid first: at most `quantity`. */
@@ -100,7 +100,7 @@ export const isSoldOut = ({ configuration, winningBids }: State): boolean =>
 /** Whether an admin ended the auction before its time. Then no bidder wins any more. */
 export const isCalledOff = (state: State): boolean => state.endedBy !== undefined
 
-/** Returns when the places that still wait get their outcome; Infinity while the auction is not closed. */
+/** Returns when the waiting places get their outcome; Infinity while the auction is not closed. */
 export const settlesAt = (state: State): Millis =>
   isCalledOff(state) || isSoldOut(state) ? state.closedAt : Math.max(state.closedAt, state.configuration.settleAt)
 

@@ -1,5 +1,5 @@
 /**
- * What others see of an auction: the consumer its place, everyone its facts, an admin the whole.
+ * The views of an auction: a consumer's view of its place, the public facts, and the projection for admins.
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
 import { type Millis, toText } from "../values/Time.ts"
@@ -7,7 +7,7 @@ import { currentPrice } from "./Prices.ts"
 import { bidsShownMax, type Facts, type Participation, type View } from "./Protocol.ts"
 import { hasExpired, isCalledOff, isClosed, isPending, isSoldOut, type Place, type State } from "./State.ts"
 
-/** The consumer's view of its place at `now`, deadlines already applied. */
+/** Returns the consumer's view of its place at `now`, deadlines already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {
   const place = state.places.get(consumerId)
   if (place === undefined) return { status: "NOT_BID", bidCount: 0 }
@@ -46,7 +46,7 @@ const viewWon = (place: Place, participation: Participation, now: Millis): View 
   return expiresAt === Infinity ? won : { ...won, expiresAt }
 }
 
-/** What anyone may know at `now`; the reserve is not among it. */
+/** Returns the public facts at `now`; the reserve is not among them. */
 export const facts = (state: State, now: Millis): Facts => {
   const { configuration, leading, winningBids, latestBids } = state
   const won = winningBids.slice(0, bidsShownMax)
@@ -59,7 +59,7 @@ export const facts = (state: State, now: Millis): Facts => {
   }
 }
 
-/** The consumer's row in the projection: the status as it was recorded, instants as text. */
+/** Returns the consumer's row in the projection: the recorded status, instants as text. */
 export const place = (state: State, consumerId: string): PlaceRow | undefined => {
   const found = state.places.get(consumerId)
   if (found === undefined) return undefined

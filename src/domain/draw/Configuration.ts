@@ -6,22 +6,22 @@ import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
 import { Timestamp } from "../values/Time.ts"
 import { BeaconName } from "./proof/Beacon.ts"
 
-/** Most consumers one draw ever knows, and so the longest list of entries a proof can have. */
+/** The maximum of consumers in one draw, and so of entries in a proof. */
 export const placesMax = 2_000_000
 
 const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
-/** What an admin sets. Absent keys mean what completions 4 ("draw") says they mean. */
+/** What an admin sets. Completions 4 ("draw") defines the defaults of absent keys. */
 export const Configuration = Schema.Struct({
   name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
   timeZone: Schema.String,
   openAt: Schema.optionalKey(Timestamp),
-  /** Entry ends, and the list of entries is fixed. */
+  /** When entry closes and the list of entries is fixed. */
   closeAt: Timestamp,
   drawAt: Timestamp,
   supportsGuest: Schema.Boolean,
   winnerCount: count(placesMax),
-  /** The most entries. */
+  /** The maximum of entries. */
   capacity: Schema.optionalKey(count(placesMax)),
   admissionExpirationSeconds: Schema.optionalKey(count(31_536_000)),
   continueSelectingUntilCompleted: Schema.Boolean,
@@ -29,18 +29,18 @@ export const Configuration = Schema.Struct({
   /** The weight of an entry is 1 + loyaltyScore × loyaltyWeight. */
   loyaltyWeight: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000 })),
   beacon: Schema.optionalKey(BeaconName),
-  /** The experience's own times, which bound these: see ExperienceWindow.ts. No admin sets it here. */
+  /** The experience's own window, which bounds this one: see ExperienceWindow.ts. Admins do not set it here. */
   experienceWindow: Schema.optionalKey(ExperienceWindow)
 })
 export type Configuration = typeof Configuration.Type
 
-/** A setting that makes no sense beside another one. */
+/** A setting that contradicts another one. */
 export interface ConfigurationProblem {
   readonly field: "closeAt" | "drawAt"
   readonly message: string
 }
 
-/** What is wrong between the settings, each of which is in range by itself; empty if nothing is. */
+/** Returns the contradictions between settings that are valid by themselves. */
 export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
   const { openAt, closeAt, drawAt } = configuration
   const problems: Array<ConfigurationProblem> = []
@@ -51,7 +51,7 @@ export const configurationProblems = (configuration: Configuration): ReadonlyArr
   return problems
 }
 
-/** What stands before the first `Configured` event; it never closes, and draws nobody. */
+/** The configuration before the first `Configured` event. It never closes, and draws no consumer. */
 export const unconfigured: Configuration = {
   name: "",
   timeZone: "UTC",

@@ -1,15 +1,15 @@
 /**
- * The list of entries as it stands when entry has closed. Its rows are kept in columns: a million entries take 46 MB, and
- * hardly any work of the garbage collector.
+ * The list of entries at the closing. Its rows are kept in columns: a million entries take 46 MB, and cause hardly any
+ * work of the garbage collector.
  */
 import { entriesDigest, idLength } from "./proof/Algorithm.ts"
 import { sorted } from "./proof/Sort.ts"
 import { type Entries, entryIdOf, type Place, type State } from "./State.ts"
 
-/** Places that are looked at from one pause to the next. */
+/** Places that are checked between two pauses. */
 const placesPerStep = 32
 
-/** Digits of an id that a double holds; they hardly ever leave two entries undecided. */
+/** Digits of an id that fit in a double. They are almost always enough to order two entries. */
 const headLength = 13
 
 /** Lists the entries; pauses after each. */
@@ -39,7 +39,7 @@ export function* listEntries(state: State): Generator<undefined, Entries> {
   return { size: places.length, digest: list.digest(), isWeighted, place, id }
 }
 
-/** The places whose entries stood when entry closed. */
+/** Returns the places whose entries were valid at the closing. */
 function* standing({ places }: State): Generator<undefined, ReadonlyArray<Place>> {
   const found: Array<Place> = []
   let lookedAt = 0

@@ -8,7 +8,7 @@ import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
 
-/** Milliseconds since the epoch; never less than the event's before it. */
+/** Milliseconds since the epoch; never less than in the event before it. */
 const at = Schema.Finite
 const consumerId = Schema.String
 
@@ -16,8 +16,8 @@ export const Event = Schema.TaggedUnion({
   /** The first event, and each change of the settings. */
   Configured: { at, configuration: Configuration, by: Schema.String },
   /**
-   * The draw's chance, from its creation on: `seed` (32 bytes in hex) stays secret until the drawing, `salt` (16 bytes in
-   * hex), from which the entries' ids are made, for ever.
+   * The draw's random values, from its creation on. `seed` (32 bytes in hex) stays secret until the drawing. `salt`
+   * (16 bytes in hex), from which the entries' ids are made, stays secret for ever.
    */
   SeedDrawn: { at, seed: Schema.String, salt: Schema.String },
   Entered: {
@@ -26,15 +26,15 @@ export const Event = Schema.TaggedUnion({
     /** 0 to 1, in steps of a millionth; absent: 0. */
     loyaltyScore: Schema.optionalKey(Schema.Finite)
   },
-  /** Withdrawn before a win. */
+  /** The consumer withdrew before a win. */
   Left: { at, consumerId, by },
-  /** The list of entries at the closing, by its digest, and the round of the beacon that the drawing waits for. */
+  /** The digest of the list of entries at the closing, and the round of the beacon that the drawing waits for. */
   EntriesFixed: { at, entriesDigest: Schema.String, beaconRound: Schema.optionalKey(Schema.Int) },
   /** The awaited round, in hex. */
   BeaconProvided: { at, round: Schema.Int, randomness: Schema.String, signature: Schema.String },
-  /** Came next in the drawn order. */
+  /** The consumer was next in the drawn order. */
   Won: { at, consumerId },
-  /** As many have won as were to be drawn, or everyone has. */
+  /** The drawing is complete: `winnerCount` consumers have won, or no entry is left. */
   Drawn: { at },
   /** The win was not used in time. */
   Expired: { at, consumerId },

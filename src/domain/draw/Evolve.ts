@@ -1,5 +1,5 @@
 /**
- * How each event changes a draw. An event is a fact: nothing is checked here, and an event of a consumer that is not known
+ * How each event changes a draw. An event is a fact: nothing is checked here, and an event of an unknown consumer
  * changes no place.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
@@ -99,12 +99,12 @@ const deny = (state: State, consumerId: string, at: Millis, reason: DenialReason
   const place = state.places.get(consumerId)
   if (place === undefined) return
   withdraw(state, place)
-  // The end of the draw denied the places that were ENTERED, whenever the denial is recorded.
+  // The end of the draw denied the ENTERED places, whenever the denial is recorded.
   move(state, place, "DENIED", place.status === "ENTERED" ? Math.min(at, state.overAt) : at)
   place.reason = reason
 }
 
-/** An entry that goes before the closing is not listed. One that goes later, before the drawing, is listed and cannot win. */
+/** Withdraws an entry. Before the closing it is not listed. After the closing it stays listed and cannot win. */
 const withdraw = (state: State, place: Place): void => {
   if (place.status !== "ENTERED" || state.overAt !== Infinity) return
   if (state.closedAt === Infinity) place.entry = 0

@@ -1,5 +1,5 @@
 /**
- * What a draw is asked and what it answers (completions 3, "Draw").
+ * The commands, refusals and views of a draw (completions 3, "Draw").
  */
 import { Schema } from "effect"
 import { AdminReason } from "../mechanism/Denial.ts"
@@ -17,7 +17,7 @@ import type {
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
-/** Why a place ended as DENIED. `ORDER_LIMIT_EXCEEDED` is no reason any more, and stands in what was recorded before. */
+/** The reason for a place that is DENIED. `ORDER_LIMIT_EXCEEDED` occurs in old events only. */
 export const DenialReason = Schema.Literals([
   "NOT_SELECTED",
   "ADMISSION_EXPIRED",
@@ -28,17 +28,19 @@ export const DenialReason = Schema.Literals([
 export type DenialReason = typeof DenialReason.Type
 
 /**
- * What an admin, a consumer, a shop or the beacon's client wants of the draw; `by` is the API key that was used, as records
- * name it. `Remove` takes away the place of a consumer that is archived.
+ * A command from an admin, a consumer, a shop or the beacon's client; `by` is the name of the API key that was used.
+ * `Remove` takes away the place of an archived consumer.
  */
 export type Command =
   | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
-  /** Says in which window of its experience the mechanism lives; one that it knows, or an earlier one, changes nothing. */
+  /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
   | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
   | { readonly _tag: "End"; readonly by: string }
   | { readonly _tag: "Archive"; readonly by: string }
   | {
-      /** A round of the beacon whose signature was checked, in hex. Passed over if it is not the one that is awaited. */
+      /**
+       * A round of the beacon, in hex, whose signature was checked. The draw ignores a round that it does not wait for.
+       */
       readonly _tag: "ProvideBeacon"
       readonly round: number
       readonly randomness: string
@@ -56,7 +58,7 @@ export type Command =
   | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
-/** Every no a draw can say. */
+/** Every refusal of a draw. */
 export type Refusal =
   | NotOpen
   | Closed
@@ -67,13 +69,15 @@ export type Refusal =
   | NotEntered
   | AlreadyGranted
 
-/** What a consumer's view of a draw that has been drawn has, whatever its status: who has not won may still replace a winner. */
+/**
+ * The part that all views of a draw share. After the drawing, a consumer that has not won may still replace a winner.
+ */
 interface Drawn {
   /** Absent before the drawing. */
   readonly drawnAt?: Millis
 }
 
-/** A consumer's own view of its place. `entryId` is its entry's name in the list and in the proof. */
+/** A consumer's own view of its place. `entryId` identifies its entry in the list and in the proof. */
 export type View = Drawn & EntryStatus
 
 type EntryStatus =
@@ -90,7 +94,7 @@ type EntryStatus =
       readonly wonAt: Millis
       /** Absent if wins do not expire. */
       readonly expiresAt?: Millis
-      /** The sequence of the win's event: with the draw's id, the grant's name for ever. */
+      /** The sequence of the win's event. With the draw's id it identifies the grant for ever. */
       readonly grantSequence: number
     }
   | {
@@ -102,19 +106,19 @@ type EntryStatus =
   | {
       readonly status: "DENIED"
       readonly enteredAt: Millis
-      /** Absent if it was denied before entry closed: then it is not in the list. */
+      /** Absent if it was denied before entry closed; then it is not in the list. */
       readonly entryId?: string
       readonly reason: DenialReason
       readonly deniedAt: Millis
     }
 
-/** What is published of a draw as it goes on; what is not known yet is absent. */
+/** The published facts of a draw; those that are not known yet are absent. */
 export type Published = {
   /** SHA-256 of the seed. */
   readonly seedCommitment: string
-  /** Of the list of entries, once entry has closed. */
+  /** The digest of the list of entries, once entry has closed. */
   readonly entriesDigest?: string
-  /** The round of the beacon that the drawing waits for, if it waits for one. */
+  /** The round of the beacon that the drawing waits for, if any. */
   readonly beaconRound?: number
   /** ISO 8601 text. */
   readonly drawnAt?: string

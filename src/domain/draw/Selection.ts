@@ -1,7 +1,7 @@
 /**
- * The consumers who come next: in the drawn order, and among those who are denied after the end. The list of entries and
- * the drawn order follow from what is recorded. They are computed in slices when they are needed: for the drawing, and
- * after a restart for the consumers who take the place of a winner.
+ * Finds the next consumers: in the drawn order, and among those who are denied after the end. The list of entries and
+ * the drawn order follow from recorded events. They are computed in slices when they are needed: for the drawing, and
+ * after a restart for the consumers who replace a winner.
  *
  * The functions that work take one slice of a few milliseconds; the others only read what has been computed.
  */

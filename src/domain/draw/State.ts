@@ -15,8 +15,8 @@ import type { CooperativeTask } from "./CooperativeTask.ts"
 export type Status = "ENTERED" | "WON" | "COMPLETED" | "DENIED" | "LEFT"
 
 /**
- * One consumer's place. There may be a million of them, so the status decides what a field means, and a place keeps
- * nothing that no status shows.
+ * One consumer's place. There may be a million of them, so the status decides what a field means, and a place has no
+ * field that no status shows.
  */
 export class Place implements Member<Place> {
   readonly consumerId: string
@@ -24,11 +24,11 @@ export class Place implements Member<Place> {
   /** Read only while DENIED. */
   reason: DenialReason | undefined = undefined
   enteredAt: Millis
-  /** When the present status began. */
+  /** When the current status began. */
   since: Millis
-  /** The sequence of the event that brought the present status. */
+  /** The sequence of the event that set the current status. */
   sequence: number
-  /** The sequence of the event that made the entry, from which its id is made; 0: it is not in the list of entries. */
+  /** The sequence of the entry's event, from which the entry's id is made; 0: it is not in the list of entries. */
   entry: number
   /** In millionths. */
   weight: number
@@ -46,7 +46,7 @@ export class Place implements Member<Place> {
   }
 }
 
-/** What was computed from the state and can be computed again at any time; never recorded. */
+/** Computed from the state, and can be computed again at any time; never recorded. */
 export interface Memo {
   /** The list of entries; started when entry has closed. */
   listing: CooperativeTask<Entries> | undefined
@@ -85,11 +85,11 @@ export interface State extends MechanismState<Configuration, Status> {
   winsMade: number
   /** The entries that were drawn, in the drawn order; without those that took the place of one of them. */
   readonly winners: Array<number>
-  /** The entries of the list that left, or were denied, before they were drawn or the drawing was over. */
+  /** The listed entries that left or were denied before they were drawn, or before the drawing was complete. */
   readonly withdrawn: Array<number>
   /** When the drawing was recorded; Infinity: it is not. */
   drawnAt: Millis
-  /** From when on no more consumers can win; Infinity: some still can. */
+  /** The instant from which no consumer can win any more; Infinity: some still can. */
   overAt: Millis
   /** The WON places that expire, the next to expire first. */
   readonly expiring: IndexedList<Place>

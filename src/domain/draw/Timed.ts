@@ -1,8 +1,8 @@
 /**
  * What time alone brings to a draw.
  *
- * The end of the drawing and a win are dated when they are made, not when they were due. A win's time to be used must not
- * run out while the process was down, or waited for the beacon, and nobody could know of the win.
+ * A win and the end of the drawing are dated when they are made, not when they were due. Otherwise a win could expire
+ * while the process was down or waited for the beacon, before its consumer could know of it.
  */
 import { expiry } from "../mechanism/Grants.ts"
 import { closing, teardownWhen, type TimedTransition, type TimedTransitions } from "../mechanism/Timed.ts"
@@ -63,7 +63,7 @@ const drawingEnd: TimedTransition<State, Event> = {
   make: (_, at) => ({ _tag: "Drawn", at })
 }
 
-/** When no consumer holds a win, and none can have one any more. */
+/** The teardown, when no consumer holds a win and none can win any more. */
 const teardown = teardownWhen<State>(
   ({ counts, drawnAt, overAt }) =>
     (overAt !== Infinity || drawnAt !== Infinity) && counts.ENTERED === 0 && counts.WON === 0
@@ -71,14 +71,14 @@ const teardown = teardownWhen<State>(
 
 export const timed: TimedTransitions<State, Event> = [closing, fixing, denial, expiry, win, drawingEnd, teardown]
 
-/** Since when a win, or the end of the drawing, is due. */
+/** Returns since when a win, or the end of the drawing, is due. */
 const selectionDueAt = (state: State): Millis => {
   if (state.entriesDigest === undefined || state.overAt !== Infinity) return Infinity
   if (state.drawnAt !== Infinity) return state.lastAt
   return awaitsBeacon(state) === undefined ? state.configuration.drawAt : Infinity
 }
 
-/** Wins that may be made at this moment, while a consumer is left who can win. */
+/** Returns how many wins may be made now, if enough consumers can still win. */
 const winsLeft = ({ configuration, counts, drawnAt, winsMade }: State): number => {
   const { winnerCount } = configuration
   const most = drawnAt === Infinity ? winnerCount - winsMade : winnerCount - counts.WON - counts.COMPLETED

@@ -1,5 +1,5 @@
 /**
- * What others see of a draw: the consumer its place, an admin the whole.
+ * The views of a draw: a consumer's view of its place, the public facts, and the projection for admins.
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
 import { type Millis, toText } from "../values/Time.ts"
@@ -8,7 +8,7 @@ import { type ProofText, proofText } from "./proof/Proof.ts"
 import type { Published, View } from "./Protocol.ts"
 import { endReason, entryIdOf, hasExpired, type Place, type State } from "./State.ts"
 
-/** The consumer's view of its place at `now`, deadlines already applied. */
+/** Returns the consumer's view of its place at `now`, deadlines already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {
   const standing = standingOf(state, consumerId, now)
   return state.drawnAt === Infinity ? standing : { ...standing, drawnAt: state.drawnAt }
@@ -52,7 +52,7 @@ const viewWon = (state: State, place: Place, now: Millis): View => {
   return { status: "WON", enteredAt, ...entry, wonAt, expiresAt, grantSequence }
 }
 
-/** The consumer's row in the projection: the status as it was recorded, instants as text. */
+/** Returns the consumer's row in the projection: the recorded status, instants as text. */
 export const place = (state: State, consumerId: string): PlaceRow | undefined => {
   const found = state.places.get(consumerId)
   if (found === undefined) return undefined
@@ -77,7 +77,7 @@ const fieldsOf = ({ status, since, order, reason }: Place): PlaceRow["fields"] =
   }
 }
 
-/** What is published of the draw by now. */
+/** Returns the published facts of the draw. */
 export const published = ({ seed, entriesDigest, beaconRound, drawnAt }: State): Published => ({
   seedCommitment: commitmentOf(seed),
   ...(entriesDigest !== undefined && { entriesDigest }),
@@ -85,7 +85,7 @@ export const published = ({ seed, entriesDigest, beaconRound, drawnAt }: State):
   ...(drawnAt !== Infinity && { drawnAt: toText(drawnAt) })
 })
 
-/** What anyone may know of the draw; the proof once it has been drawn. */
+/** The public facts of a draw, with the proof after the drawing. */
 export interface Facts {
   readonly published: Published
   /** Absent before the drawing. */

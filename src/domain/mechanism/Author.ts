@@ -4,11 +4,11 @@
 import { Schema } from "effect"
 
 /**
- * The API key that was used, as records name it; absent if the consumer or time did it. Events of before keys were recorded
+ * The name of the API key that was used; absent if the consumer or time did it. Events from before keys were recorded
  * say `operator`.
  */
 export const by = Schema.optionalKey(Schema.String)
 
-/** The field, where there is an author. */
+/** Returns the `by` field; empty if there is no author. */
 export const authored = (author: string | undefined): { readonly by?: string } =>
   author === undefined ? {} : { by: author }

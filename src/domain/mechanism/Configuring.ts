@@ -1,5 +1,5 @@
 /**
- * Rules for changes of a configuration that all kinds have in common.
+ * Rules for changes of a configuration, shared by all kinds.
  */
 import { Equal } from "effect"
 import { type ExperienceWindow, movedTo, type Windowed } from "../experience/ExperienceWindow.ts"
@@ -12,7 +12,7 @@ interface Configured<Configuration> {
   readonly by: string
 }
 
-/** Returns the event of a change by `by`; none if the configuration on record is the same. */
+/** Returns the event of a change by `by`; none if the configuration is the same as the recorded one. */
 export const configured = <Configuration>(
   state: { readonly configured: Configuration },
   configuration: Configuration,
@@ -22,8 +22,8 @@ export const configured = <Configuration>(
   Equal.equals(configuration, state.configured) ? [] : [{ _tag: "Configured", at, configuration, by }]
 
 /**
- * Returns what another window of the experience leads to. A mechanism that has closed stays closed, whatever the window
- * becomes, and an opening that has passed stays.
+ * Returns the event of a change of the experience's window. A mechanism that has closed stays closed, and one that has
+ * opened keeps its opening, whatever the new window says.
  */
 export const setWindow = <Configuration extends Windowed>(
   state: { readonly configured: Configuration },

@@ -1,6 +1,6 @@
 /**
- * How a kind of mechanism is declared. A declaration contains what only that kind can say; {@link deciderOf} derives the
- * rest of the decider from it and from the common part of the state.
+ * How a kind of mechanism is declared. A declaration contains what only that kind can say; {@link deciderOf} derives
+ * the rest of the decider from it and from the common part of the state.
  */
 import type { Command, Decider, Event, Refusal } from "./Decider.ts"
 import { lifecycle, statusFields } from "./Lifecycle.ts"
@@ -8,7 +8,7 @@ import type { MechanismState } from "./State.ts"
 import * as Timed from "./Timed.ts"
 import type { Millis } from "../values/Time.ts"
 
-/** What a configuration says about its window. */
+/** The opening and the closing of a configuration. */
 interface Window {
   readonly openAt?: Millis | undefined
   readonly closeAt?: Millis | undefined
@@ -30,8 +30,8 @@ export interface Declaration<
   /** What time alone brings. */
   readonly timed: Timed.TimedTransitions<State, E>
   /**
-   * Applies one event; the state's `sequence` and `lastAt` are already the event's. Total: it accepts every stored event
-   * in every state, and never throws.
+   * Applies one event; the state's `sequence` and `lastAt` are already the event's. Total: it accepts every stored
+   * event in every state, and never throws.
    */
   readonly apply: (state: State, event: E) => void
 }

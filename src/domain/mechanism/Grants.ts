@@ -1,6 +1,6 @@
 /**
- * Rules that the kinds which grant have in common: completing, denying, leaving and removing a place, and the expiry of
- * grants. A kind uses those rules that are the same for it, and writes down the others itself.
+ * Rules shared by the kinds that make grants: completing, denying, leaving and removing a place, and the expiry of
+ * grants. A kind uses the rules that fit it and defines the others itself.
  */
 import { authored } from "./Author.ts"
 import type { IndexedList, Member } from "./IndexedList.ts"
@@ -40,14 +40,14 @@ export interface GrantStatuses<Status extends string> {
 const unchanged: ReadonlyArray<never> = []
 
 /**
- * Returns the rules for places of these statuses. Each rule takes the status of the place at `at`, deadlines applied, and
- * returns events, none if the command changes nothing, or the refusal.
+ * Returns the rules for places of these statuses. Each rule takes the status of the place at `at`, deadlines applied,
+ * and returns events, none if the command changes nothing, or the refusal.
  */
 export const grantRules = <Status extends string>({ granted, waiting }: GrantStatuses<Status>) => {
   const isOutstanding = (status: string): boolean => status === granted || (waiting !== undefined && status === waiting)
 
   return {
-    /** The shop has sold what the grant was for. */
+    /** Completes a grant, because the shop has sold its unit. */
     complete: (
       status: string,
       { consumerId, by }: AdminPlaceCommand,
@@ -57,7 +57,7 @@ export const grantRules = <Status extends string>({ granted, waiting }: GrantSta
       return status === granted ? [{ _tag: "Completed", at, consumerId, by }] : new WrongStatus({ status })
     },
 
-    /** An admin denies the place, or takes its grant away. */
+    /** Denies the place, or takes its grant away, for an admin. */
     deny: <Reason extends string>(
       status: string,
       { consumerId, by, reason }: AdminPlaceCommand & { readonly reason: Reason },
@@ -67,7 +67,7 @@ export const grantRules = <Status extends string>({ granted, waiting }: GrantSta
       return isOutstanding(status) ? [{ _tag: "Denied", at, consumerId, reason, by }] : new WrongStatus({ status })
     },
 
-    /** The consumer gives its place or its grant up. */
+    /** Gives up the place or the grant, for its consumer. */
     leave: (
       status: string,
       { consumerId, by }: PlaceCommand,
@@ -77,7 +77,7 @@ export const grantRules = <Status extends string>({ granted, waiting }: GrantSta
       return isOutstanding(status) ? [{ _tag: "Left", at, consumerId, ...authored(by) }] : new WrongStatus({ status })
     },
 
-    /** The consumer is archived: it leaves while it waits, and loses its grant. */
+    /** Removes an archived consumer: it leaves while it waits, and loses its grant. */
     remove: (
       status: string,
       { consumerId, by }: AdminPlaceCommand,

@@ -1,29 +1,29 @@
 /**
- * A line: its members stand sorted by `order`, and who came later stands behind others of the same order.
+ * A list whose members are sorted by `order`. Members of the same order stay in the order in which they were inserted.
  *
  * The members are kept in chunks of at most `chunkSizeMax`, and the chunks' sizes in a Fenwick tree; each member knows
- * its chunk. So a position costs one walk up the tree and one scan of a chunk, however long the line is. Coming in at
- * the end, which nearly everyone does, costs one push; at the head, as the best bid does, no search either. The tree is
- * rebuilt when a chunk comes or goes, which happens at most once in `chunkSizeMax / 2` changes.
+ * its chunk. A position costs one walk up the tree and one scan of a chunk, whatever the length of the list. Inserting
+ * at the end, the usual case, costs one push. Inserting at the head, as the best bid does, needs no search either. The
+ * tree is rebuilt when a chunk is added or removed, at most once in `chunkSizeMax / 2` changes.
  */
 
-/** Measured: 256 to 1,024 give the same cost for a position; smaller chunks make coming and going cheaper. */
+/** Measured: 256 to 1,024 give the same cost for a position; smaller chunks make changes cheaper. */
 const chunkSizeMax = 512
 
-/** A neighbourhood of the line; its fields belong to the line. */
+/** A run of neighbouring members; only the list writes its fields. */
 export interface Chunk<M> {
-  /** Where the chunk stands among the chunks. */
+  /** The index among the chunks. */
   index: number
   readonly members: Array<M>
 }
 
 /**
- * What can stand in a line; in one line at a time. `order` must not change while it stands there. Where a number is not
- * exact enough it is a bigint, for all members of the line.
+ * A member of a list; of one list at a time. `order` must not change while it is listed. Where a number is not exact
+ * enough, `order` is a bigint for all members of the list.
  */
 export interface Member<M> {
   readonly order: number | bigint
-  /** The line's own note; undefined while the member stands in no line. */
+  /** Written by the list; undefined while the member is in no list. */
   chunk: Chunk<M> | undefined
 }
 
@@ -32,7 +32,9 @@ export class IndexedList<M extends Member<M>> {
   #chunks: Array<Chunk<M>> = []
   /** Fenwick tree over the sizes of the chunks, from index 1. */
   readonly #sizes: Array<number> = [0]
-  /** What has changed since the mark: the position at which a member came in; negative, at which one went out. */
+  /**
+   * The changes since the mark: the position of each inserted member, and the negative position of each removed one.
+   */
   #changes: Array<number> | undefined
   #isRewound = false
 
@@ -40,17 +42,17 @@ export class IndexedList<M extends Member<M>> {
     return this.#size
   }
 
-  /** Who stands at the head. */
+  /** The first member. */
   get first(): M | undefined {
     return this.#chunks[0]?.members[0]
   }
 
-  /** Who stands at the end. */
+  /** The last member. */
   get last(): M | undefined {
     return this.#chunks.at(-1)?.members.at(-1)
   }
 
-  /** The first `count` members, or all if they are fewer. */
+  /** Returns the first `count` members, or all if there are fewer. */
   head(count: number): Array<M> {
     const members: Array<M> = []
     for (let index = 0; index < this.#chunks.length && members.length < count; index++) {
@@ -59,7 +61,7 @@ export class IndexedList<M extends Member<M>> {
     return members
   }
 
-  /** Puts a member behind everyone of its order or a smaller one. */
+  /** Inserts a member behind all members of the same or a smaller order. */
   insert(member: M): void {
     const chunk = this.#chunkFor(member.order)
     const members = chunk.members
@@ -79,7 +81,7 @@ export class IndexedList<M extends Member<M>> {
     else this.#resize(chunk, 1)
   }
 
-  /** Takes a member out; one that stands in no line is left alone. */
+  /** Removes a member. Does nothing if it is in no list. */
   remove(member: M): void {
     const chunk = member.chunk
     if (chunk === undefined) return
@@ -95,7 +97,7 @@ export class IndexedList<M extends Member<M>> {
     this.#number(chunk.index)
   }
 
-  /** 1 + the number of members ahead; 0 for a member that stands in no line. */
+  /** Returns 1 + the number of members ahead; 0 for a member that is in no list. */
   position(member: M): number {
     const chunk = member.chunk
     if (chunk === undefined) return 0
@@ -103,17 +105,19 @@ export class IndexedList<M extends Member<M>> {
     return this.#isRewound ? this.#positionAtMark(position) : position
   }
 
-  /** From here on the changes are noted, until the next mark, so that {@link rewind} can look past them. */
+  /** Starts to note the changes, until the next mark, so that {@link rewind} can undo them for positions. */
   mark(): void {
     this.#changes = []
   }
 
-  /** From here on members that did not come since the mark have the positions that they had then. The line must not change any more. */
+  /**
+   * Restores the positions at the mark, for members that were not inserted since. The list must not change afterwards.
+   */
   rewind(): void {
     this.#isRewound = this.#changes !== undefined
   }
 
-  /** Empties the line and answers who stood in it, in order. */
+  /** Empties the list and returns its former members, in order. */
   takeAll(): Array<M> {
     const members = this.#chunks.flatMap((chunk) => chunk.members)
     for (const member of members) member.chunk = undefined
@@ -124,7 +128,7 @@ export class IndexedList<M extends Member<M>> {
     return members
   }
 
-  /** The members of all chunks before this one. */
+  /** Returns the number of members in the chunks before this one. */
   #ahead(chunk: Chunk<M>): number {
     let ahead = 0
     for (let index = chunk.index; index > 0; index -= index & -index) ahead += this.#sizes[index]!
@@ -138,7 +142,7 @@ export class IndexedList<M extends Member<M>> {
     }, position)
   }
 
-  /** The chunk in which a newcomer of this order belongs: the last whose first member is not behind it. */
+  /** Returns the chunk for a new member of this order: the last chunk whose first member is not behind it. */
   #chunkFor(order: M["order"]): Chunk<M> {
     const chunks = this.#chunks
     const last = chunks[chunks.length - 1]
@@ -176,7 +180,7 @@ export class IndexedList<M extends Member<M>> {
     for (let index = chunk.index + 1; index < sizes.length; index += index & -index) sizes[index]! += by
   }
 
-  /** Numbers the chunks again from `from` on, and rebuilds the tree. */
+  /** Numbers the chunks again, starting at `from`, and rebuilds the tree. */
   #number(from: number): void {
     const chunks = this.#chunks
     for (let index = from; index < chunks.length; index++) chunks[index]!.index = index
@@ -190,7 +194,7 @@ export class IndexedList<M extends Member<M>> {
   }
 }
 
-/** The index of the first member whose order is greater. */
+/** Returns the index of the first member whose order is greater. */
 function firstAfter<M extends Member<M>>(members: ReadonlyArray<M>, order: M["order"]): number {
   let low = 0
   let high = members.length

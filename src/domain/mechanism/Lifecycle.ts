@@ -1,6 +1,6 @@
 /**
- * How the life of a mechanism goes, whatever its kind (interface document 2.8; completions 3, "Shared"): it closes at
- * its time, or an admin ends it at once; when nothing is outstanding any more it is torn down, and its work is over.
+ * The lifecycle of a mechanism, the same for every kind (interface document 2.8; completions 3, "Shared"). It closes at
+ * its time, or an admin ends it at once. When nothing is outstanding any more it is torn down, and its work is over.
  * A mechanism's state extends {@link LifecycleState}; its events contain {@link lifecycleEvents}.
  */
 import { Schema } from "effect"
@@ -8,7 +8,7 @@ import type { Lifecycle, StatusFields } from "./Decider.ts"
 import type { Millis } from "../values/Time.ts"
 
 export interface LifecycleState {
-  /** When the mechanism closed, at its time or by an admin; Infinity: it has not. */
+  /** When the mechanism closed, at its time or by an admin; Infinity: it is not closed. */
   closedAt: Millis
   endedBy: string | undefined
   endedAt: Millis
@@ -24,11 +24,11 @@ export const newLifecycle = (): LifecycleState => ({
   archived: false
 })
 
-/** Milliseconds since the epoch; never less than the event's before it. */
+/** Milliseconds since the epoch; never less than in the event before it. */
 const at = Schema.Finite
 
 export const lifecycleEvents = {
-  /** Closed for good by an admin. */
+  /** An admin closed the mechanism for good. */
   Ended: { at, by: Schema.String },
   Archived: { at, by: Schema.String },
   /** The mechanism's time to close has passed. */
@@ -43,7 +43,7 @@ export type LifecycleEvent =
   | { readonly _tag: "Closed"; readonly at: Millis }
   | { readonly _tag: "TornDown"; readonly at: Millis }
 
-/** What such an event changes; a closing that came before stays the closing. */
+/** Applies a lifecycle event. A mechanism that is closed keeps its closing. */
 export const evolveLifecycle = (life: LifecycleState, event: LifecycleEvent): void => {
   switch (event._tag) {
     case "Ended":
@@ -63,17 +63,17 @@ export const evolveLifecycle = (life: LifecycleState, event: LifecycleEvent): vo
 }
 
 /**
- * The closing as it stands at `now`, whether or not its event was applied yet; Infinity if the mechanism is not closed.
+ * Returns the closing as of `now`, whether or not its event is recorded yet; Infinity if the mechanism is not closed.
  * `closeAt` is when it closes by itself, undefined if never.
  */
 export const closedAsOf = ({ closedAt }: LifecycleState, closeAt: Millis | undefined, now: Millis): Millis =>
   closedAt !== Infinity ? closedAt : closeAt !== undefined && closeAt <= now ? closeAt : Infinity
 
-/** Ending by an admin; ending what has closed changes nothing. */
+/** Returns the event of an end by an admin; none if the mechanism is closed. */
 export const end = (isClosed: boolean, by: string, at: Millis): ReadonlyArray<LifecycleEvent> =>
   isClosed ? [] : [{ _tag: "Ended", at, by }]
 
-/** Archiving; what is still open is ended with it. */
+/** Returns the events of archiving, which also ends a mechanism that is still open. */
 export const archive = (
   life: LifecycleState,
   isClosed: boolean,
@@ -81,7 +81,7 @@ export const archive = (
   at: Millis
 ): ReadonlyArray<LifecycleEvent> => (life.archived ? [] : [...end(isClosed, by, at), { _tag: "Archived", at, by }])
 
-/** The status fields of a mechanism's record. */
+/** Returns the status fields of a mechanism's record. */
 export const statusFields = ({ endedAt, endedBy, closedAt, tornDown, archived }: LifecycleState): StatusFields => ({
   statusOverride: endedBy === undefined ? null : "ended",
   statusOverrideAt: endedBy === undefined ? null : endedAt,
@@ -90,7 +90,7 @@ export const statusFields = ({ endedAt, endedBy, closedAt, tornDown, archived }:
   archived
 })
 
-/** Where a mechanism with this window stands at `now`. */
+/** Returns the phase, at `now`, of a mechanism with this window. */
 export const lifecycle = (
   life: LifecycleState,
   { openAt, closeAt }: { readonly openAt?: Millis | undefined; readonly closeAt?: Millis | undefined },

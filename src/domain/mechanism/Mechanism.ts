@@ -1,6 +1,6 @@
 /**
- * The closed union of the mechanisms: kind → what it takes, answers and refuses. Adding a mechanism is one domain file
- * and one line in each of the two tables here.
+ * The closed union of the mechanisms: for each kind, its commands, views and refusals. A new kind adds one domain
+ * folder and one line in each of the two tables here.
  */
 import * as Appointment from "../appointment/Appointment.ts"
 import * as Auction from "../auction/Auction.ts"
@@ -11,7 +11,7 @@ import * as Queue from "../queue/Queue.ts"
 import * as TimedRelease from "../timedRelease/TimedRelease.ts"
 import * as Waitlist from "../waitlist/Waitlist.ts"
 
-/** The types of each kind; `Facts` where it has some. */
+/** The types of each kind; `Facts` if it publishes any. */
 export interface Mechanisms {
   readonly queue: {
     readonly Configuration: Queue.Configuration
@@ -64,12 +64,12 @@ export const deciders = {
   waitlist: Waitlist.decider
 } as const
 
-/** Names one mechanism, for one tenant: a mechanism of another tenant is not found. */
+/** Identifies one mechanism of one tenant. A mechanism of another tenant is not found. */
 export interface MechanismRef<K extends Kind> {
   readonly kind: K
   readonly id: string
   readonly tenant: Tenant
-  /** Also finds the mechanism while it is archived and not torn down; absent: an archived one is not found. */
+  /** Also finds the mechanism while it is archived and not torn down. Absent: an archived one is not found. */
   readonly includesArchived?: true
 }
 

@@ -1,6 +1,6 @@
 /**
- * The typed noes that mechanisms share. A refusal changes nothing; its HTTP status is attached where the API is
- * declared (completions 1).
+ * The refusals that mechanisms share. A refusal changes nothing; its HTTP status is attached where the API is declared
+ * (completions 1).
  */
 import { Schema } from "effect"
 
@@ -10,25 +10,25 @@ export class NotOpen extends Schema.TaggedError<NotOpen>()("NotOpen", { opensAt:
 /** The mechanism takes no more entries, or its configuration is fixed for good. 409 `CLOSED` */
 export class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {}
 
-/** As many wait as may wait. 409 `QUEUE_FULL`; a place may be free after `retryAfterSeconds`. */
+/** The maximum of consumers wait. 409 `QUEUE_FULL`; a place may be free after `retryAfterSeconds`. */
 export class Full extends Schema.TaggedError<Full>()("Full", { retryAfterSeconds: Schema.Int }) {}
 
 /** Guests may not enter this mechanism. 403 */
 export class GuestsRefused extends Schema.TaggedError<GuestsRefused>()("GuestsRefused", {}) {}
 
-/** The sequence is for an audience the consumer is not in, or has an access code it has not shown. 403 */
+/** The consumer is not in the sequence's audience, or has not shown its access code. 403 */
 export class NotInvited extends Schema.TaggedError<NotInvited>()("NotInvited", {}) {}
 
-/** The consumer has as many orders in the sequence as it may have. 409 `DISTRIBUTION_ORDER_LIMIT` */
+/** The consumer has reached its maximum of orders in the sequence. 409 `DISTRIBUTION_ORDER_LIMIT` */
 export class OrderLimitReached extends Schema.TaggedError<OrderLimitReached>()("OrderLimitReached", {}) {}
 
-/** The consumer's place is not in a status that allows the command; `status` is the one it has. 409 `INVALID_STATUS` */
+/** The consumer's place has the status `status`, which does not allow the command. 409 `INVALID_STATUS` */
 export class WrongStatus extends Schema.TaggedError<WrongStatus>()("WrongStatus", { status: Schema.String }) {}
 
-/** The consumer is not in it. 409 `NOT_ENTERED` */
+/** The consumer is not in the mechanism. 409 `NOT_ENTERED` */
 export class NotEntered extends Schema.TaggedError<NotEntered>()("NotEntered", {}) {}
 
-/** A grant has been made, and cannot be left. 409 `ALREADY_GRANTED` */
+/** A grant has been made, so the consumer cannot leave. 409 `ALREADY_GRANTED` */
 export class AlreadyGranted extends Schema.TaggedError<AlreadyGranted>()("AlreadyGranted", {}) {}
 
 /** A setting that cannot change any more, by name. 409 `CONFIGURATION_FIXED` */
@@ -36,18 +36,18 @@ export class ConfigurationFixed extends Schema.TaggedError<ConfigurationFixed>()
   setting: Schema.String
 }) {}
 
-/** Every grant the mechanism may make over its life has been made. 409 `ADMISSIONS_USED_UP` */
+/** The mechanism has made its maximum of grants. 409 `ADMISSIONS_USED_UP` */
 export class AdmissionsUsedUp extends Schema.TaggedError<AdmissionsUsedUp>()("AdmissionsUsedUp", {}) {}
 
-/** Every unit is held or taken. 409 `SOLD_OUT`; one may be free after `retryAfterSeconds`, if that is to be expected at all. */
+/** Every unit is held or taken. 409 `SOLD_OUT`; `retryAfterSeconds` is absent if none is expected to become free. */
 export class SoldOut extends Schema.TaggedError<SoldOut>()("SoldOut", {
   retryAfterSeconds: Schema.optionalKey(Schema.Int)
 }) {}
 
-/** The bid does not lead, or is below the price; `minimumBid` would be enough at this moment. 409 `BID_TOO_LOW` */
+/** The bid would not lead, or is below the price; `minimumBid` would be enough now. 409 `BID_TOO_LOW` */
 export class BidTooLow extends Schema.TaggedError<BidTooLow>()("BidTooLow", { minimumBid: Schema.String }) {}
 
-/** A bid in an english auction says how much. 400 */
+/** A bid in an english auction needs an amount. 400 */
 export class AmountMissing extends Schema.TaggedError<AmountMissing>()("AmountMissing", {}) {}
 
 /** The consumer has booked another slot. 409 `ALREADY_BOOKED` */
@@ -65,11 +65,11 @@ export class SlotNotBegun extends Schema.TaggedError<SlotNotBegun>()("SlotNotBeg
 /** There is no such slot in this appointment. 404 */
 export class UnknownSlot extends Schema.TaggedError<UnknownSlot>()("UnknownSlot", {}) {}
 
-/** The appointment is somewhere else. 404 */
+/** The appointment is at another location. 404 */
 export class UnknownLocation extends Schema.TaggedError<UnknownLocation>()("UnknownLocation", {}) {}
 
-/** The consumer that a server names is not one of the tenant's, or is archived. 404 */
+/** The consumer that a server names does not belong to the tenant, or is archived. 404 */
 export class UnknownConsumer extends Schema.TaggedError<UnknownConsumer>()("UnknownConsumer", {}) {}
 
-/** The variant is not among those offered. 404 */
+/** The mechanism does not offer the variant. 404 */
 export class UnknownVariant extends Schema.TaggedError<UnknownVariant>()("UnknownVariant", {}) {}

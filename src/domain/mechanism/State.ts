@@ -5,15 +5,15 @@ import type { Millis } from "../values/Time.ts"
 import { type LifecycleState, newLifecycle } from "./Lifecycle.ts"
 
 export interface MechanismState<Configuration, Status extends string = string> extends LifecycleState {
-  /** How many events were applied. */
+  /** The number of events that were applied. */
   sequence: number
   /** The last event's instant. */
   lastAt: Millis
-  /** The configuration on record: as an admin set it, with the experience's window. */
+  /** The recorded configuration: what an admin set, with the experience's window. */
   configured: Configuration
-  /** The configuration in force: the same, with the opening and the closing that the window leaves. */
+  /** The configuration in force: the same, with the opening and the closing bounded by the window. */
   configuration: Configuration
-  /** How many places are in each status. */
+  /** The number of places in each status. */
   readonly counts: { [S in Status]: number }
 }
 

@@ -5,12 +5,12 @@ import { Schema } from "effect"
 import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
 import { Timestamp } from "../values/Time.ts"
 
-/** Consumers admitted per minute at most: more than one process can admit durably. */
+/** The maximum of admissions per minute. It is more than one process can admit durably. */
 export const admitRateMax = 1_000_000
 
 const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
-/** What an admin sets. Absent keys mean what completions 4 ("queue") says they mean. */
+/** What an admin sets. Completions 4 ("queue") defines the defaults of absent keys. */
 export const Configuration = Schema.Struct({
   name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
   timeZone: Schema.String,
@@ -18,28 +18,28 @@ export const Configuration = Schema.Struct({
   closeAt: Schema.optionalKey(Timestamp),
   lobbyOpenAt: Schema.optionalKey(Timestamp),
   supportsGuest: Schema.Boolean,
-  /** Per minute; 0: by hand only. */
+  /** Per minute; 0: only by hand. */
   admitRate: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: admitRateMax })),
   admissionExpirationSeconds: Schema.optionalKey(count(31_536_000)),
-  /** Most QUEUED at once. */
+  /** The maximum of QUEUED consumers at once. */
   capacity: Schema.optionalKey(count(100_000_000)),
   /** Grants over the queue's life. */
   maxAdmissions: Schema.optionalKey(count(1_000_000_000)),
   recycleExpiredAdmissions: Schema.Boolean,
   loyaltyBiasEnabled: Schema.Boolean,
   loyaltyHeadStartSeconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })),
-  /** The experience's own times, which bound these: see ExperienceWindow.ts. No admin sets it here. */
+  /** The experience's own window, which bounds this one: see ExperienceWindow.ts. Admins do not set it here. */
   experienceWindow: Schema.optionalKey(ExperienceWindow)
 })
 export type Configuration = typeof Configuration.Type
 
-/** A setting that makes no sense beside another one. */
+/** A setting that contradicts another one. */
 export interface ConfigurationProblem {
   readonly field: "openAt" | "closeAt" | "lobbyOpenAt"
   readonly message: string
 }
 
-/** What is wrong between the settings, each of which is in range by itself; empty if nothing is. */
+/** Returns the contradictions between settings that are valid by themselves. */
 export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
   const { openAt, closeAt, lobbyOpenAt } = configuration
   const problems: Array<ConfigurationProblem> = []
@@ -55,7 +55,7 @@ export const configurationProblems = (configuration: Configuration): ReadonlyArr
   return problems
 }
 
-/** What stands before the first `Configured` event; it admits nobody. */
+/** The configuration before the first `Configured` event. It admits no consumer. */
 export const unconfigured: Configuration = {
   name: "",
   timeZone: "UTC",

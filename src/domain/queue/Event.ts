@@ -8,7 +8,7 @@ import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
 
-/** Milliseconds since the epoch; never less than the event's before it. */
+/** Milliseconds since the epoch; never less than in the event before it. */
 const at = Schema.Finite
 const consumerId = Schema.String
 
@@ -23,7 +23,7 @@ export const Event = Schema.TaggedUnion({
     /** 0 to 1; absent: 0. */
     loyaltyScore: Schema.optionalKey(Schema.Finite)
   },
-  /** Admitted; `by` is absent if by rate. */
+  /** The consumer was admitted; `by` is absent if by rate. */
   Granted: { at, consumerId, by },
   /** The grant was not used in time. */
   Expired: { at, consumerId },

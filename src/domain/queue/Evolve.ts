@@ -1,5 +1,5 @@
 /**
- * How each event changes a queue. An event is a fact: nothing is checked here, and an event of a consumer that is not known
+ * How each event changes a queue. An event is a fact: nothing is checked here, and an event of an unknown consumer
  * changes no place.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
@@ -49,7 +49,9 @@ const configure = (state: State, configuration: Configuration): void => {
   if (rateChanges) changeSpacing(state)
 }
 
-/** The lobby's places get the orders 0 to n − 1, which no head start reaches: any later order is an instant. */
+/**
+ * Gives the lobby's places the orders 0 to n − 1. No head start reaches them, because any later order is an instant.
+ */
 const openLobby = (state: State, seed: string): void => {
   if (state.lobbyOpened) return
   state.lobbyOpened = true

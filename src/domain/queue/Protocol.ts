@@ -1,5 +1,5 @@
 /**
- * What a queue is asked and what it answers (completions 3, "Queue").
+ * The commands, refusals and views of a queue (completions 3, "Queue").
  */
 import { Schema } from "effect"
 import * as Denial from "../mechanism/Denial.ts"
@@ -16,25 +16,25 @@ import type {
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
-/** Why an organization's server denies a place. */
+/** The reasons with which an organization's server denies a place. */
 export const AdminReason = Schema.Literals(["ORDER_LIMIT_EXCEEDED", ...Denial.AdminReason.literals])
 export type AdminReason = typeof AdminReason.Type
 
-/** Why a place ended as DENIED. */
+/** The reason for a place that is DENIED. */
 export const DenialReason = Schema.Literals(["ADMISSION_EXPIRED", "QUEUE_CLOSED", ...AdminReason.literals])
 export type DenialReason = typeof DenialReason.Type
 
 /**
- * What an admin, a consumer or a shop wants of the queue; `by` is the API key that was used, as records name it. `Remove`
- * takes away the place of a consumer that is archived.
+ * A command from an admin, a consumer or a shop; `by` is the name of the API key that was used. `Remove` takes away the
+ * place of an archived consumer.
  */
 export type Command =
   | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
-  /** Says in which window of its experience the mechanism lives; one that it knows, or an earlier one, changes nothing. */
+  /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
   | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
   | { readonly _tag: "End"; readonly by: string }
   | { readonly _tag: "Archive"; readonly by: string }
-  /** Admits the next `count` in the queue's order, or as many as wait and may be admitted. */
+  /** Admits the next `count` in the queue's order, or fewer if not so many wait or may be admitted. */
   | { readonly _tag: "AdmitNext"; readonly count: number; readonly by: string }
   | {
       readonly _tag: "Enter"
@@ -49,7 +49,7 @@ export type Command =
   | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
-/** Every no a queue can say. */
+/** Every refusal of a queue. */
 export type Refusal = NotOpen | Closed | Full | GuestsRefused | WrongStatus | ConfigurationFixed | AdmissionsUsedUp
 
 /** A consumer's own view of its place. */
@@ -70,7 +70,7 @@ export type View =
       readonly grantedAt: Millis
       /** Absent if grants do not expire. */
       readonly expiresAt?: Millis
-      /** The sequence of the grant's event: with the queue's id, the grant's name for ever. */
+      /** The sequence of the grant's event. With the queue's id it identifies the grant for ever. */
       readonly grantSequence: number
     }
   | { readonly status: "COMPLETED"; readonly enteredAt: Millis; readonly completedAt: Millis }

@@ -9,8 +9,8 @@ import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { DenialReason } from "./Protocol.ts"
 
 /**
- * Most consumers in one queue: about 2 GB of heap. Further consumers are refused as in a full queue; otherwise the process
- * would run out of memory.
+ * Most consumers in one queue: about 2 GB of heap. Further consumers are refused as in a full queue; otherwise the
+ * process would run out of memory.
  */
 export const placesMax = 10_000_000
 
@@ -18,8 +18,8 @@ export const placesMax = 10_000_000
 export type Status = "QUEUED" | "GRANTED" | "COMPLETED" | "DENIED" | "LEFT"
 
 /**
- * One consumer's place. There may be a million of them, so the status decides what a field means, and a place keeps
- * nothing that no status shows.
+ * One consumer's place. There may be a million of them, so the status decides what a field means, and a place has no
+ * field that no status shows.
  */
 export class Place implements Member<Place> {
   readonly consumerId: string
@@ -27,9 +27,9 @@ export class Place implements Member<Place> {
   /** Read only while DENIED. */
   reason: DenialReason | undefined = undefined
   enteredAt: Millis
-  /** When the present status began. */
+  /** When the current status began. */
   since: Millis
-  /** The sequence of the event that brought the present status. */
+  /** The sequence of the event that set the current status. */
   sequence: number
   /** The sort key: QUEUED, in `waiting`; GRANTED, when the grant expires (Infinity: never). */
   order: number
@@ -57,7 +57,7 @@ export interface State extends MechanismState<Configuration, Status> {
   grantsReturned: number
   /** Grants that their consumers gave up. */
   grantsLeft: number
-  /** The admissions by rate are counted from here, so that their rounding to milliseconds does not add up. */
+  /** The start of the count of admissions by rate, so that their rounding to milliseconds does not add up. */
   anchorAt: Millis
   admittedSinceAnchor: number
   lastAdmittedAt: Millis
@@ -90,7 +90,10 @@ export const closedAsOf = (state: State, now: Millis): Millis =>
 
 export const isClosed = (state: State, now: Millis): boolean => closedAsOf(state, now) !== Infinity
 
-/** Grants that may still be made. A grant that was given up counts again; one that expired or was denied, where configured. */
+/**
+ * Returns how many grants may still be made. A grant that was left counts again; configured, an expired or denied one
+ * too.
+ */
 export const admissionsLeft = ({ configuration, grantsMade, grantsReturned, grantsLeft }: State): number => {
   const { maxAdmissions = Infinity, recycleExpiredAdmissions } = configuration
   return maxAdmissions - grantsMade + grantsLeft + (recycleExpiredAdmissions ? grantsReturned : 0)

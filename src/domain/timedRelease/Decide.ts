@@ -83,7 +83,9 @@ const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome =
   return [{ _tag: "Expired", at: Math.max(state.lastAt, expired.order), consumerId: expired.consumerId }, entered]
 }
 
-/** The selection belongs to the grant: it can be changed while the grant lives, also after the closing. */
+/**
+ * Changes the selection. It belongs to the grant, so it can change while the grant is valid, also after the closing.
+ */
 const select = (state: State, place: Place, command: CommandOf<"Enter">, at: Millis): Outcome => {
   const { variantId } = command
   if (variantId === undefined || variantId === place.variantId) return unchanged
@@ -101,8 +103,8 @@ const isOffered = ({ offered }: State, { variantId, isUnassigned, isNotOffered }
   (isUnassigned !== true && (offered === undefined ? isNotOffered !== true : offered.has(variantId)))
 
 /**
- * A grant whose time is over, but whose expiry is not recorded yet, and which must end before this entry: the consumer's
- * own, or the one whose unit the entry takes.
+ * Returns an expired grant whose expiry must be recorded before this entry: the consumer's own, or the one whose unit
+ * the entry takes.
  */
 const unnoticedExpiry = (state: State, own: Place | undefined, at: Millis): Place | undefined => {
   if (own !== undefined && hasExpired(own, at)) return own
@@ -110,7 +112,7 @@ const unnoticedExpiry = (state: State, own: Place | undefined, at: Millis): Plac
   return unitsLeft(state) <= 0 && next !== undefined && hasExpired(next, at) ? next : undefined
 }
 
-/** A unit comes back when the next grant expires, if the release is still open then. */
+/** Returns the refusal. A unit becomes free when the next grant expires, if the release is still open then. */
 const soldOut = (state: State, at: Millis): SoldOut => {
   const freeAt = state.expiring.first?.order ?? Infinity
   const lasts = freeAt < (state.configuration.closeAt ?? Infinity)

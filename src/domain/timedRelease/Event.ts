@@ -8,16 +8,16 @@ import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
 
-/** Milliseconds since the epoch; never less than the event's before it. */
+/** Milliseconds since the epoch; never less than in the event before it. */
 const at = Schema.Finite
 const consumerId = Schema.String
 
 export const Event = Schema.TaggedUnion({
   /** The first event, and each change of the settings. */
   Configured: { at, configuration: Configuration, by: Schema.String },
-  /** Entered, and granted with it; without `variantId` nothing is selected yet. */
+  /** The consumer entered and has a grant; without `variantId` it has not selected a variant yet. */
   Entered: { at, consumerId, variantId: Schema.optionalKey(Schema.String) },
-  /** Another variant was chosen; the grant stays what it is. */
+  /** The consumer selected another variant; its grant does not change. */
   Selected: { at, consumerId, variantId: Schema.String },
   /** The grant was not used in time. */
   Expired: { at, consumerId },

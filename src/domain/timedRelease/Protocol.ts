@@ -1,5 +1,5 @@
 /**
- * What a timed release is asked and what it answers (interface document 2.9; completions 3, "Timed release").
+ * The commands, refusals and views of a timed release (interface document 2.9; completions 3, "Timed release").
  */
 import { Schema } from "effect"
 import { AdminReason } from "../mechanism/Denial.ts"
@@ -16,17 +16,17 @@ import type {
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
-/** Why a grant ended as DENIED. `ORDER_LIMIT_EXCEEDED` is no reason any more, and stands in what was recorded before. */
+/** The reason for a grant that is DENIED. `ORDER_LIMIT_EXCEEDED` occurs in old events only. */
 export const DenialReason = Schema.Literals(["ORDER_LIMIT_EXCEEDED", ...AdminReason.literals])
 export type DenialReason = typeof DenialReason.Type
 
 /**
- * What an admin, a consumer or a shop wants of the timed release; `by` is the API key that was used, as records name it.
- * `Remove` takes away the place of a consumer that is archived.
+ * A command from an admin, a consumer or a shop; `by` is the name of the API key that was used. `Remove` takes away the
+ * place of an archived consumer.
  */
 export type Command =
   | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
-  /** Says in which window of its experience the mechanism lives; one that it knows, or an earlier one, changes nothing. */
+  /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
   | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
   | { readonly _tag: "End"; readonly by: string }
   | { readonly _tag: "Archive"; readonly by: string }
@@ -34,11 +34,11 @@ export type Command =
       readonly _tag: "Enter"
       readonly consumerId: string
       readonly isGuest: boolean
-      /** Absent: nothing selected, or the selection as it is. */
+      /** Absent: the selection does not change. */
       readonly variantId?: string
-      /** True if the variant is none of the product that the system has picked for the consumer. */
+      /** True if the variant does not belong to the product that the system has assigned to the consumer. */
       readonly isUnassigned?: boolean
-      /** True if the experience does not offer the variant; counts where the timed release names no variants of its own. */
+      /** True if the experience does not offer the variant. Ignored if the timed release has variants of its own. */
       readonly isNotOffered?: boolean
     }
   | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
@@ -46,7 +46,7 @@ export type Command =
   | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
-/** Every no a timed release can say. */
+/** Every refusal of a timed release. */
 export type Refusal = NotOpen | Closed | SoldOut | UnknownVariant | GuestsRefused | WrongStatus | ConfigurationFixed
 
 /** A consumer's own view of its place. */
@@ -57,9 +57,9 @@ export type View =
       readonly enteredAt: Millis
       /** Absent if grants do not expire. */
       readonly expiresAt?: Millis
-      /** Absent while nothing is selected. */
+      /** Absent if the consumer has selected no variant. */
       readonly selectedVariantId?: string
-      /** The sequence of the entry's event: with the timed release's id, the grant's name for ever. */
+      /** The sequence of the entry's event. With the timed release's id it identifies the grant for ever. */
       readonly grantSequence: number
     }
   | {

@@ -8,13 +8,13 @@ import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { DenialReason } from "./Protocol.ts"
 
-/** Most consumers in one timed release. Further ones are refused as if everything were sold. */
+/** Most consumers in one timed release. Further ones are refused as if every unit were sold. */
 export const placesMax = 10_000_000
 
 /** The statuses of a place. */
 export type Status = "ENTERED" | "COMPLETED" | "DENIED" | "EXPIRED" | "LEFT"
 
-/** One consumer's place. There may be millions of them, so a place keeps nothing that no status shows. */
+/** One consumer's place. There may be millions of them, so a place has no field that no status shows. */
 export class Place implements Member<Place> {
   readonly consumerId: string
   status: Status = "ENTERED"
@@ -27,7 +27,7 @@ export class Place implements Member<Place> {
   since: Millis
   /** The sequence of the entry's event. */
   grantSequence = 0
-  /** When the grant expires or did; Infinity: never. */
+  /** When the grant expires or has expired; Infinity: never. */
   order = Infinity
   chunk: Chunk<Place> | undefined = undefined
 
@@ -56,7 +56,7 @@ export const initial = (): State => ({
 export const isClosed = (state: State, now: Millis): boolean =>
   Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
-/** Units that are neither held nor taken. A grant whose expiry is not recorded yet still holds its unit. */
+/** Returns how many units are neither held nor sold. A grant whose expiry is not recorded yet still holds its unit. */
 export const unitsLeft = ({ configuration, counts }: State): number =>
   (configuration.capacity ?? Infinity) - counts.ENTERED - counts.COMPLETED
 

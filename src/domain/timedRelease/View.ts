@@ -1,12 +1,12 @@
 /**
- * What others see of a timed release: the consumer its place, an admin the whole.
+ * The views of a timed release: a consumer's view of its place, and the projection for admins.
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import type { View } from "./Protocol.ts"
 import { type Place, type State, statusAsOf } from "./State.ts"
 
-/** The consumer's view of its place at `now`, deadlines already applied. */
+/** Returns the consumer's view of its place at `now`, deadlines already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {
   const place = state.places.get(consumerId)
   if (place === undefined) return { status: "NOT_ENTERED" }
@@ -26,7 +26,7 @@ export const view = (state: State, consumerId: string, now: Millis): View => {
   }
 }
 
-/** The consumer's row in the projection: the status as it was recorded, instants as text. */
+/** Returns the consumer's row in the projection: the recorded status, instants as text. */
 export const place = (state: State, consumerId: string): PlaceRow | undefined => {
   const found = state.places.get(consumerId)
   if (found === undefined) return undefined

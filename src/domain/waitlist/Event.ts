@@ -1,6 +1,6 @@
 /**
- * What happens to a waitlist. Every event ever stored must stay decodable: a shape that is no longer written stays in the
- * union. Keys that hold their default are left out.
+ * What happens to a waitlist. Every event ever stored must stay decodable: a shape that is no longer written stays in
+ * the union. Keys that hold their default are left out.
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
@@ -9,7 +9,7 @@ import { Timestamp } from "../values/Time.ts"
 import { Configuration } from "./Configuration.ts"
 import { Channel } from "./Protocol.ts"
 
-/** Milliseconds since the epoch; never less than the event's before it. */
+/** Milliseconds since the epoch; never less than in the event before it. */
 const at = Schema.Finite
 const consumerId = Schema.String
 
@@ -20,11 +20,11 @@ export const Event = Schema.TaggedUnion({
   Left: { at, consumerId, by },
   /** The waitlist ended before the member could be notified. */
   Denied: { at, consumerId },
-  /** When the sequence opens, and so the members are to be notified; absent: it is not known to open. */
+  /** When the sequence opens, and so when the members are to be notified; absent: not known. */
   NoticeScheduled: { at, noticeAt: Schema.optionalKey(Timestamp) },
   /** The sequence has opened. */
   NoticeDue: { at },
-  /** The member was told that the sequence is open; `channel` is absent if no message could be brought to it. */
+  /** The member was notified that the sequence is open; `channel` is absent if no message could be delivered to it. */
   Notified: { at, consumerId, channel: Schema.optionalKey(Channel) },
   ...lifecycleEvents
 })

@@ -1,5 +1,5 @@
 /**
- * How each event changes a waitlist. An event is a fact: nothing is checked here, and an event of a consumer that is not known
+ * How each event changes a waitlist. An event is a fact: nothing is checked here, and an event of an unknown consumer
  * changes no place.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
@@ -35,7 +35,7 @@ export const apply = (state: State, event: Event): void => {
   }
 }
 
-/** A member that was notified before is not notified again, however often it comes back. */
+/** Enters a member. One that was notified before is not notified again, however often it enters. */
 const enter = (state: State, consumerId: string, at: Millis): void => {
   let place = state.places.get(consumerId)
   if (place === undefined) {

@@ -23,7 +23,7 @@ export class Place implements Member<Place> {
   status: Status = "ENTERED"
   /** When it last entered; the sort key of the members. */
   order: Millis
-  /** When the present status began. */
+  /** When the current status began. */
   since: Millis
   /** When it was notified that the sequence is open; Infinity: never. */
   notifiedAt = Infinity
@@ -76,7 +76,10 @@ export const initial = (): State => ({
 export const isClosed = (state: State, now: Millis): boolean =>
   Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
-/** Whether an admin has ended it; then no member is notified. A waitlist that closed at its time still waits for the opening. */
+/**
+ * Whether an admin has ended it; then no member is notified. A waitlist that closed at its time still waits for the
+ * opening.
+ */
 export const isEnded = ({ endedAt }: State): boolean => endedAt !== Infinity
 
 /** Returns the place's status; a denial that is not recorded yet is applied. */

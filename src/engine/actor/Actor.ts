@@ -1,18 +1,18 @@
 /**
- * The live holder of one mechanism: one fiber that owns its state in memory and turns commands into recorded events.
- * One loop serves every kind of mechanism. It promises:
+ * Runs one mechanism: one fiber owns its state in memory and turns commands into recorded events.
+ * One loop serves every kind of mechanism. It guarantees:
  *
- * 1. Nobody is answered before the append has returned.
- * 2. What a reader sees is committed: a read that meets a write under way waits for it.
- * 3. A failed append answers everyone in the batch `Unavailable` and stops the actor, which is rebuilt from the journal.
- *    Hence the batch may work ahead on the state, in place; nothing in the loop copies it. Until then the stopped actor
- *    shows the consumers that the batch does not name how they stood.
+ * 1. The actor answers a caller only after the append has returned.
+ * 2. Readers see committed state only: a read during a write waits until the write has finished.
+ * 3. A failed append answers every caller in the batch with `Unavailable` and stops the actor. The registry rebuilds
+ *    it from the journal, so a batch may change the state in place before the append, without a copy. Until the
+ *    rebuild, the stopped actor still shows the last committed views of the consumers that the batch does not name.
  * 4. One writer: each append carries the sequence it expects, and the database refuses a stale owner.
- * 5. Replaying the journal gives the state again; the places written with each commit are a projection of it.
- * 6. Time and dice come in with the batch. Time never runs backwards: it is the later of the clock and the last event.
- * 7. Timed transitions happen with nobody calling: after each batch a timer is set for the next, and its time is stored.
+ * 5. Replaying the journal gives the same state. The places written with each commit are a projection of that state.
+ * 6. Time and randomness arrive with the batch. Time is the later of the clock and the last event; it never goes back.
+ * 7. Timed transitions need no caller: after each batch the actor sets a timer for the next, and its time is stored.
  * 8. Every wait has a bound: the mailbox, the batch, the append, the waiting readers. At the bound: `Overloaded`.
- * 9. A mechanism that keeps failing is parked by its supervisor (see Engine.ts), and disturbs no other.
+ * 9. A mechanism that keeps failing is parked by its supervisor (see Engine.ts), and other mechanisms continue.
  */
 import { Cause, Clock, Effect, Exit, Option, Queue as Mailbox, Schema, type Scope } from "effect"
 import type { Command, Event, Kind, MechanismIdentity, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
@@ -28,63 +28,63 @@ import { RateMeter } from "./RateMeter.ts"
 import { ReadBarrier } from "./ReadBarrier.ts"
 import type { Change } from "./Change.ts"
 
-/** The mechanism's mailbox, or its line of waiting readers, is full. 503 with `Retry-After` */
+/** The mechanism's mailbox is full, or the maximum of readers waits for a write. 503 with `Retry-After` */
 export class Overloaded extends Schema.TaggedError<Overloaded>()("Overloaded", {}) {}
 
-/** Commands that may wait for one mechanism: two seconds of the fastest drop; beyond it callers are better told. */
+/** Commands that may wait for one mechanism: two seconds of the fastest drop. The actor refuses further ones. */
 export const mailboxCapacity = 32_768
 
-/** Commands in one commit: large enough to fill a statement, small enough that the event loop is not held up. */
+/** Most commands in one commit: enough to fill a statement, and few enough not to block the event loop. */
 export const batchSizeMax = 1_000
 
-/** What an actor starts from: its identity and the state its journal leads to. */
+/** What an actor starts from: its identity and its state after the replay of its journal. */
 export interface Recovered {
   readonly identity: MechanismIdentity & { readonly kind: Kind }
   readonly state: unknown
-  /** Of the last event. */
+  /** The sequence of the last event. */
   readonly sequence: number
-  /** Under which it was taken over. */
+  /** The epoch in which this process took the mechanism over. */
   readonly epoch: number
-  /** Of the last event; 0 before the first. */
+  /** The instant of the last event; 0 before the first. */
   readonly lastAt: Millis
 }
 
-/** An actor's answers; each is final: what it says is on disk. */
+/** The calls that an actor answers. Every answer shows committed state only. */
 export interface Actor {
   readonly identity: MechanismIdentity
   /** True if the mechanism exists for this caller: same kind, same tenant, and not archived unless that is included. */
   readonly isFor: (mechanism: MechanismRef<Kind>) => boolean
-  /** True if it is archived; what is outstanding in it goes on. */
+  /** True if the mechanism is archived. Its outstanding grants stay valid. */
   readonly isArchived: () => boolean
-  /** True if it is archived and torn down: nobody can reach it any more, and time brings nothing. */
+  /** True if the mechanism is archived and torn down: no caller can reach it, and no timed transition remains. */
   readonly isOver: () => boolean
   /**
-   * Runs a command. Answers the consumer's view of its place; for a command about the mechanism itself the ids of the
+   * Runs a command. Returns the consumer's view of its place. A command that names no consumer returns the ids of the
    * consumers whose places it changed.
    */
   readonly send: (command: Command) => Effect.Effect<unknown, Refusal | Unavailable | Overloaded>
-  /** Lets it look whether anything is due, should its timer not know: the clock may have been put forward. */
+  /** Makes the actor check for due transitions. Its timer misses them when the clock is put forward. */
   readonly wake: () => void
-  /** The configuration as last committed; answers at once, also while a write is under way. */
+  /** Returns the last committed configuration, without waiting for a write in progress. */
   readonly configuration: () => unknown
   readonly view: (consumerId: string) => Effect.Effect<unknown, Unavailable | Overloaded>
-  /** The mechanism's facts; undefined where its kind has none. */
+  /** The mechanism's facts; undefined if its kind has none. */
   readonly facts: Effect.Effect<unknown, Unavailable | Overloaded>
   readonly inspect: Effect.Effect<Snapshot, Unavailable | Overloaded>
-  /** How several consumers stand, all at one moment. */
+  /** Returns the views of several consumers, all at one moment. */
   readonly viewMany: (consumerIds: ReadonlyArray<string>) => Effect.Effect<MechanismViews, Unavailable | Overloaded>
   /**
-   * A consumer's view in the state that was committed when the actor stopped because of an outage. Undefined if the batch
-   * that was under way may have changed it: nobody knows whether that was written.
+   * Returns a consumer's last committed view after an outage has stopped the actor. Undefined if the batch in progress
+   * may have changed it, because that write may or may not have reached the database.
    */
   readonly recall: (consumerId: string) => unknown
-  /** What the question makes of the committed state, at once; undefined while a write is under way. */
+  /** Returns the result of `question` on the committed state; undefined during a write. Never waits. */
   readonly query: <A>(question: (state: never) => A) => A | undefined
-  /** The loop. Ends only by failure or interruption, and has then answered everyone. */
+  /** The loop. Ends only by failure or interruption, after it has answered every caller. */
   readonly run: Effect.Effect<never, JournalConflict | Unavailable>
 }
 
-/** The mechanism as the actor holds it. */
+/** The mechanism's state and figures for the live view. */
 export interface Snapshot {
   readonly configuration: unknown
   readonly status: ReturnType<AnyDecider["statusFields"]>
@@ -95,12 +95,12 @@ export interface Snapshot {
   readonly lastSequence: number
 }
 
-/** How several consumers stand. */
+/** The views of several consumers. */
 export interface MechanismViews {
   readonly sequence: number
-  /** Each consumer's view of its place, in the order they were asked for. */
+  /** Each consumer's view of its place, in the order of the requested ids. */
   readonly views: ReadonlyArray<unknown>
-  /** True if nothing will change any more: the mechanism is torn down or archived. */
+  /** True if the mechanism is torn down or archived, so that nothing changes any more. */
   readonly isOver: boolean
 }
 
@@ -114,7 +114,7 @@ interface Message {
 
 const wakeUp: Message = { answer: () => {} }
 
-/** The cause of an `Unavailable` that says: nothing was tried. Who knows where the mechanism lives now may ask there. */
+/** The cause of an `Unavailable` that means: the actor tried nothing, so the caller may send the command elsewhere. */
 export const hasStopped = "the mechanism's actor has stopped"
 
 const stopped = Effect.fail(new Unavailable({ cause: hasStopped }))
@@ -123,16 +123,16 @@ const stopped = Effect.fail(new Unavailable({ cause: hasStopped }))
 export interface ActorOptions {
   /** 16 fresh random bytes as hex. */
   readonly entropy: () => string
-  /** Called after each commit with what it changed; must return at once. */
+  /** Called after each commit with its changes; must return at once. */
   readonly onCommit: (change: Change) => void
   /**
-   * Called when the loop has ended and before anyone is told, so that the next question reaches a new actor. In an outage
-   * the store was out of reach, and the actor can still `recall`.
+   * Called when the loop has ended, before any caller gets its answer, so that the next call reaches a new actor. In an
+   * outage the store is out of reach, and the actor can still `recall`.
    */
   readonly onStop: (isOutage: boolean) => void
 }
 
-/** An actor over the recovered state; its loop is `run`. */
+/** Creates an actor over the recovered state; its loop is `run`. */
 export const make = Effect.fnUntraced(function* (
   recovered: Recovered,
   { entropy, onCommit, onStop }: ActorOptions
@@ -153,7 +153,7 @@ export const make = Effect.fnUntraced(function* (
   let lastAt = recovered.lastAt
   /** The batch that is being written. */
   let writing: Batch | undefined
-  /** The consumers whose places the stopped actor cannot tell for certain; undefined: it can tell none. */
+  /** The consumers whose committed places the stopped actor does not know; undefined: it knows none. */
   let doubted: ReadonlySet<string> | undefined
   let isStopped = false
   let current: ReadonlyArray<Message> = []
@@ -231,7 +231,7 @@ export const make = Effect.fnUntraced(function* (
     }
   }
 
-  /** Reads committed state: at once, or when the write under way is on disk. */
+  /** Reads committed state: at once, or after the write in progress. */
   const read = <A>(question: (now: Millis) => A): Effect.Effect<A, Unavailable | Overloaded> =>
     Effect.suspend((): Effect.Effect<A, Unavailable | Overloaded> => {
       if (isStopped) return stopped
@@ -286,7 +286,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** The record as it is kept beside the journal, after events that may have changed it. */
+/** Returns the record that is stored next to the journal, after events that may have changed it. */
 export function recordOf(
   decider: AnyDecider,
   state: unknown,
@@ -306,7 +306,7 @@ export function recordOf(
   }
 }
 
-/** Who caused the latest change to the record; the system itself, if time did. */
+/** Returns the author of the latest change to the record; "system" if time caused it. */
 function authorOf(events: ReadonlyArray<Event>): string {
   for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index]!

@@ -1,7 +1,7 @@
 /**
- * One batch of commands against one mechanism's state: first what time brought, then each command in order, then what the
- * commands made due. Everything here is synchronous and changes the actor's own state ahead of the append. No reader may
- * see any of it before the batch is on disk.
+ * Runs one batch of commands on one mechanism's state: first the transitions that are due, then each command in order,
+ * then the transitions that the commands made due. Everything here is synchronous and changes the actor's own state
+ * before the append. Readers must not see these changes before the batch is on disk.
  */
 import type { Command, Decider, Event, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
 
@@ -14,7 +14,7 @@ export type Outcome = { readonly view: unknown } | { readonly refusal: Refusal }
 
 /** The result of a batch. */
 export interface Batch {
-  /** In order; to be appended as one commit. */
+  /** In order; the actor appends them as one commit. */
   readonly events: ReadonlyArray<Event>
   /** The consumers whose places changed. */
   readonly consumerIds: ReadonlySet<string>
@@ -24,14 +24,14 @@ export interface Batch {
   readonly outcomes: ReadonlyArray<Outcome>
 }
 
-/** Most due events in one batch. The rest follow in the next, so that a million denials do not delay the commands. */
+/** Most due events in one batch. Later batches take the rest, so that a million denials do not delay the commands. */
 export const dueEventsMax = 1_000
 
-/** The answer to a command that names no consumer: the consumers whose places it changed. */
+/** Returns the answer to a command that names no consumer: the consumers whose places it changed. */
 const consumersOf = (events: ReadonlyArray<Event>): ReadonlyArray<string> =>
   events.flatMap(({ consumerId }) => consumerId ?? [])
 
-/** Runs the commands, in order, on the state, in place. */
+/** Runs the commands in order and changes the state in place. */
 export function runBatch(decider: AnyDecider, state: unknown, commands: ReadonlyArray<Command>, moment: Moment): Batch {
   const events: Array<Event> = []
   const consumerIds = new Set<string>()
@@ -71,8 +71,8 @@ export function runBatch(decider: AnyDecider, state: unknown, commands: Readonly
 }
 
 /**
- * Lets the state show others as they stood before a batch that was not written; answers the
- * consumers that it names. Undefined if it concerned everybody.
+ * Restores the positions that held before a batch whose write failed. Returns the consumers that the batch names.
+ * Undefined if the batch may have changed the views of all consumers.
  */
 export function lookPast(decider: AnyDecider, state: unknown, batch: Batch): ReadonlySet<string> | undefined {
   const concernsAll = ({ _tag, consumerId }: Event) =>

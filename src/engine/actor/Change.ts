@@ -1,6 +1,6 @@
-/** What a commit changed, as it is told to those who follow the mechanism from another process. */
+/** What a commit changed. Subscribers in other processes receive it. */
 export interface Change {
   readonly consumerIds: Iterable<string>
-  /** The mechanism itself has changed, not only places in it. */
+  /** True if the mechanism itself has changed, and not only places in it. */
   readonly recordChanged: boolean
 }

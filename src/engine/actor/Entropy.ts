@@ -1,6 +1,6 @@
 /**
- * The source of randomness for mechanisms: seeds, salts, the names of bookings. A simulation provides a source with a
- * seed; without one it is Node's generator.
+ * The source of randomness for mechanisms: seeds, salts, the names of bookings. A simulation provides a seeded source;
+ * the default is Node's generator.
  */
 import { randomBytes } from "node:crypto"
 import { Context } from "effect"

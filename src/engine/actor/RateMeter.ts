@@ -1,5 +1,5 @@
 /**
- * Counts what happened in the last minute, in sixty one-second buckets: constant memory, whatever the traffic.
+ * Counts the events of the last minute in sixty one-second buckets. Memory is constant, whatever the traffic.
  */
 import type { Millis } from "../../domain/values/Time.ts"
 
@@ -7,7 +7,7 @@ const bucketCount = 60
 
 export class RateMeter {
   private readonly counts = new Uint32Array(bucketCount)
-  /** The second each bucket counts; a bucket of another second is stale. */
+  /** The second that each bucket counts. A bucket of another second is stale. */
   private readonly seconds = new Float64Array(bucketCount)
 
   add(at: Millis): void {
@@ -20,7 +20,7 @@ export class RateMeter {
     this.counts[bucket]! += 1
   }
 
-  /** How many were added in the 60 seconds that end at `now`. */
+  /** Returns how many were added in the 60 seconds that end at `now`. */
   perMinute(now: Millis): number {
     const newest = Math.floor(now / 1000)
     let total = 0

@@ -1,6 +1,6 @@
 /**
- * Those who ask while a write is under way. They wait for it, so that what they see is committed, and are all answered
- * at that moment, before the next batch works ahead on the state.
+ * Holds the readers that arrive during a write. They wait for it, so that they see committed state only. The actor
+ * answers all of them when the write has finished, before the next batch changes the state.
  */
 import { Effect } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -18,7 +18,7 @@ export class ReadBarrier {
     return this.waiting.length
   }
 
-  /** Waits for {@link answerAll}, and asks then. */
+  /** Waits for {@link answerAll}, then returns the result of `question`. */
   wait<A>(question: (now: Millis) => A): Effect.Effect<A, Unavailable> {
     return Effect.callback((resume) => {
       this.waiting.push({ answer: (now) => resume(Effect.succeed(question(now))), refuse: resume })

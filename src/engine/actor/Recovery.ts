@@ -8,7 +8,7 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { Recovered } from "./Actor.ts"
 import type { AnyDecider } from "./Batch.ts"
 
-/** The state the journal leads to. An event that cannot be read is a defect. */
+/** Returns the state after the journal's events. An event that cannot be decoded is a defect. */
 export const recover = Effect.fnUntraced(function* (head: Head): Effect.fn.Return<Recovered, Unavailable, Journal> {
   const journal = yield* Journal
   const { identity } = head

@@ -1,15 +1,15 @@
 /**
- * What is known about a mechanism's failures, and what follows from it: try again after a pause, or park it.
+ * Counts a mechanism's failures and decides: restart it after a pause, or park it.
  *
- * Only defects count towards parking: a rule that throws, an event that cannot be read. A database that is away or a
- * writer that was there first says nothing about the mechanism itself.
+ * Only defects count towards parking: a rule that throws, or an event that cannot be decoded. An unreachable database
+ * or another writer says nothing about the mechanism itself.
  */
 import type { Millis } from "../../domain/values/Time.ts"
 
-/** A mechanism that fails this often … */
+/** The number of defects within {@link failureWindowMillis} that parks a mechanism, until an operator unparks it. */
 export const failuresMax = 5
 
-/** … within this time stands still until an operator looks at it. */
+/** The time in which {@link failuresMax} defects park a mechanism. */
 export const failureWindowMillis = 60_000
 
 const firstPauseMillis = 100
@@ -24,7 +24,7 @@ export class RestartHistory {
   restarts = 0
   parked = false
 
-  /** Notes a failure; answers the pause before the next attempt, or undefined if the mechanism is parked. */
+  /** Records a failure. Returns the pause before the next attempt, or undefined if the mechanism is parked. */
   note(failure: { readonly isDefect: boolean; readonly at: Millis }): number | undefined {
     if (failure.isDefect) {
       this.defects = [...this.defects.filter((at) => at > failure.at - failureWindowMillis), failure.at]
@@ -36,7 +36,7 @@ export class RestartHistory {
     return Math.min(firstPauseMillis * 2 ** (this.consecutive - 1), longestPauseMillis)
   }
 
-  /** The actor runs again. */
+  /** Resets the pause, because the actor runs again. */
   recovered(): void {
     this.consecutive = 0
   }

@@ -1,19 +1,19 @@
 /**
- * An actor's timer. It rings once, at the earliest instant for which it was set. It may ring when nothing is due any more,
- * so the actor checks its state.
+ * An actor's timer. It rings once, at the earliest instant for which it was set. It may ring when nothing is due any
+ * more, so the actor checks its state.
  */
 import { Effect, FiberHandle } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 
 export interface Timer {
   /**
-   * Sets the timer for `at`, relative to `now`. For an instant in the past it rings after the other fibers that are ready
-   * have run. Undefined: there is nothing to wake for.
+   * Sets the timer for `at`, relative to `now`. For an instant in the past it rings after the other fibers that are
+   * ready have run. Undefined: there is nothing to wake for.
    */
   readonly set: (at: Millis | undefined, now: Millis) => Effect.Effect<void>
 }
 
-/** An alarm that calls `ring`, for as long as the scope lives. */
+/** Creates a timer that calls `ring` while the scope is open. */
 export const make = Effect.fnUntraced(function* (ring: () => void) {
   const sleeper = yield* FiberHandle.make<void>()
   let setFor: Millis | undefined

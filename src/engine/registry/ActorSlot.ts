@@ -1,5 +1,6 @@
 /**
- * What a process keeps of a mechanism beside its actor: while it runs, starts, fails, is parked, or is followed from here.
+ * What a process keeps about a mechanism in addition to its actor. A slot exists while the mechanism runs, starts,
+ * fails or is parked, or has subscribers in this process.
  */
 import { Cause, type Clock, Deferred, Effect, Fiber } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -11,39 +12,39 @@ import type { Subscribers } from "../streams/LiveStreams.ts"
 import { RestartHistory } from "../actor/RestartPolicy.ts"
 import type { Change } from "../actor/Change.ts"
 
-/** A mechanism that stands still in this process. */
+/** A mechanism that is parked in this process. */
 export interface ParkedMechanism {
   readonly mechanismId: string
   readonly restarts: number
-  /** What it failed of at last, in words. */
+  /** The cause of its last failure, as text. */
   readonly cause: string
 }
 
 export class ActorSlot {
   readonly id: string
   readonly failures = new RestartHistory()
-  /** What it failed of at last. */
+  /** The cause of its last failure. */
   lastFailure: Cause.Cause<unknown> | undefined
-  /** After a defect, callers do not start it again before this instant: traffic must not wear its attempts out. */
+  /** After a defect, callers cannot restart it before this instant; otherwise traffic would use up its attempts. */
   restsUntil: Millis = 0
   actor: Actor | undefined
-  /** The actor that an outage has stopped, and when, until another is being built. */
+  /** The actor that an outage has stopped, and the time of the stop; undefined once another is being built. */
   stopped: { readonly actor: Actor; readonly since: ClockReading } | undefined
-  /** The actor's loop; interrupting it lets what is being written be written. */
+  /** The actor's loop. An interruption takes effect after the write in progress. */
   loop: Fiber.Fiber<unknown> | undefined
   starting: Deferred.Deferred<Actor | undefined, Unavailable> | undefined
-  /** Those who follow their places; undefined until somebody does. */
+  /** Subscribers to their own places; undefined before the first. */
   subscribers: Subscribers | undefined
-  /** Those who watch the mechanism as a whole. */
+  /** Subscribers to the mechanism as a whole. */
   private readonly watchers = new Set<() => void>()
-  /** Other processes, which are told every change. */
+  /** Other processes, which receive every change. */
   private readonly forwards = new Set<(change: Change) => void>()
 
   constructor(id: string) {
     this.id = id
   }
 
-  /** True while a subscriber in this process or in another one follows the mechanism. */
+  /** True while a subscriber in this process or in another one subscribes to the mechanism. */
   get isFollowed(): boolean {
     return this.subscribers?.isEmpty === false || this.watchers.size > 0 || this.forwards.size > 0
   }
@@ -58,20 +59,20 @@ export class ActorSlot {
     return this.actor === undefined && this.starting === undefined && !this.failures.parked
   }
 
-  /** The actor has stopped, at an instant if because of an outage. */
+  /** Removes the actor, which has stopped. An outage gives its instant, and the stopped actor stays readable. */
   ended(outageAt: ClockReading | undefined): void {
     if (this.actor !== undefined && outageAt !== undefined) this.stopped = { actor: this.actor, since: outageAt }
     this.actor = undefined
     this.loop = undefined
   }
 
-  /** The actor that an outage has stopped, as long as what it knew may be shown. */
+  /** Returns the actor that an outage has stopped, while its last committed views may still be shown. */
   former(clock: Clock.Clock): Actor | undefined {
     if (this.stopped === undefined) return undefined
     return millisAtMost(clock, this.stopped.since) < rememberedMillis ? this.stopped.actor : undefined
   }
 
-  /** Ends the actor, which may just be starting, and forgets the former one. */
+  /** Stops the actor, after its start if it is starting, and drops the stopped one. */
   readonly stop: Effect.Effect<void> = Effect.suspend(() =>
     this.starting === undefined ? Effect.void : Effect.exit(Deferred.await(this.starting))
   ).pipe(
@@ -99,14 +100,14 @@ export class ActorSlot {
     return () => void this.forwards.delete(onChange)
   }
 
-  /** A commit has changed this. */
+  /** Forwards a commit's change to the subscribers. */
   readonly changed = (change: Change): void => {
     this.subscribers?.changed(change.consumerIds)
     if (change.recordChanged) this.tellWatchers()
     for (const onChange of this.forwards) onChange(change)
   }
 
-  /** The mechanism is there again, as it was stored. */
+  /** Notifies the subscribers that the mechanism runs again, with its stored state. */
   rebuilt(): void {
     this.subscribers?.rebuilt()
     this.tellWatchers()

@@ -1,19 +1,19 @@
 /**
- * Evicts archived mechanisms from memory once they are over, because no caller can reach them any more. It waits a second,
- * so the last caller and the subscribers still get their last view.
+ * Evicts archived mechanisms from memory once they are over, because no caller can reach them any more. It waits a
+ * second, so the last caller and the subscribers still get their last view.
  */
 import { Effect } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { ActorSlot } from "./ActorSlot.ts"
 
-/** How long a mechanism stays in memory after it was found archived. */
+/** How long a mechanism stays in memory after it was first seen archived. */
 const stayMillis = 1_000
 
 export class ArchivedEvictor {
-  /** When each mechanism was first found archived. */
+  /** When each mechanism was first seen archived. */
   private readonly since = new Map<ActorSlot, Millis>()
 
-  /** Notes a mechanism that is archived. The registry calls this after each change of a mechanism. */
+  /** Adds a mechanism if it is archived. The registry calls this after each change of a mechanism. */
   note(slot: ActorSlot, now: Millis): void {
     if (slot.actor?.isArchived() === true && !this.since.has(slot)) this.since.set(slot, now)
   }

@@ -1,7 +1,7 @@
 /**
- * The mechanisms that live in this process. The registry starts an actor from its journal at the first call, starts all
- * unfinished mechanisms when the process starts, wakes what is due, rebuilds what fails, parks what keeps failing, and
- * evicts what is archived and over. It does so for the mechanisms that the process owns, and stops those that it loses.
+ * The mechanisms that run in this process. The registry starts an actor from its journal at the first call, and starts
+ * all unfinished mechanisms when the process starts. It wakes mechanisms that are due, rebuilds failed ones, parks
+ * those that keep failing, and evicts archived ones that are over. It stops mechanisms that the process no longer owns.
  */
 import { Cause, Clock, Deferred, Effect, Exit, Schema, Scope } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -27,13 +27,15 @@ export class Parked extends Schema.TaggedError<Parked>()("Parked", {
 }) {}
 
 export interface Registry {
-  /** The actor if it runs; costs a map look-up. */
+  /** Returns the actor if it runs. Costs one map look-up. */
   readonly running: (mechanismId: string) => Actor.Actor | undefined
-  /** The actor that an outage has stopped, as long as what it knew may be shown. */
+  /** Returns the actor that an outage has stopped, while its last committed views may still be shown. */
   readonly former: (mechanismId: string) => Actor.Actor | undefined
-  /** The actors that run. */
+  /** The running actors. */
   readonly actors: Pick<RunningActors, "query" | "onEffectNeeded" | "size">
-  /** The actor, started if need be; undefined if there is no such mechanism. Many callers share one start. */
+  /**
+   * Returns the actor, and starts it if necessary; undefined if there is no such mechanism. Callers share one start.
+   */
   readonly acquire: (mechanismId: string) => Effect.Effect<Actor.Actor | undefined, Unavailable | Parked>
   /** The subscribers of a mechanism that has been started. */
   readonly subscribers: (mechanismId: string) => Subscribers
@@ -41,17 +43,17 @@ export interface Registry {
   readonly watch: (mechanismId: string, onChange: () => void) => () => void
   /** Calls `onChange` after each commit of a mechanism that lives here. Returns an unsubscribe function. */
   readonly forward: (mechanismId: string, onChange: (change: Change) => void) => () => void
-  /** Starts the unfinished mechanisms that the process owns and that do not run. */
+  /** Starts the unfinished mechanisms that the process owns and that do not run yet. */
   readonly startUnfinished: Effect.Effect<void>
-  /** Stops the mechanisms that are lost. A write under way is finished; no caller is answered after it. */
+  /** Stops the lost mechanisms. A write in progress finishes; no caller gets an answer after it. */
   readonly release: (isLost: (mechanismId: string) => boolean) => Effect.Effect<void>
   readonly restarts: (mechanismId: string) => number
   readonly unpark: (mechanismId: string) => Effect.Effect<void>
   /** The mechanisms that are parked until an operator unparks them. */
   readonly parked: () => ReadonlyArray<ParkedMechanism>
-  /** The earliest wake-up before an instant that has not led to anything, of mechanisms that should run here. */
+  /** Returns the earliest missed wake-up before an instant, among the mechanisms that should run here. */
   readonly overdue: (before: Millis) => Effect.Effect<Millis | undefined, Unavailable>
-  /** True once every unfinished mechanism has been started, or has failed to. */
+  /** True once the registry has tried to start every unfinished mechanism. */
   readonly isRestored: () => boolean
 }
 
@@ -69,14 +71,14 @@ class ActorSlots extends Map<string, ActorSlot> {
     return [...this.values()].flatMap(({ parkedMechanism }) => parkedMechanism ?? [])
   }
 
-  /** Stops the actors of mechanisms that are lost. */
+  /** Stops the actors of lost mechanisms. */
   stop(isLost: (mechanismId: string) => boolean): Effect.Effect<void> {
     const lost = [...this.values()].filter(({ id }) => isLost(id))
     return Effect.forEach(lost, (slot) => slot.stop, { concurrency: "unbounded", discard: true })
   }
 }
 
-/** A registry whose actors live in the surrounding scope. It begins to start unfinished mechanisms at once. */
+/** Creates a registry whose actors live in the surrounding scope, and begins to start unfinished mechanisms. */
 export const make = Effect.fnUntraced(function* (
   ownership: ShardOwnership = ownsAll
 ): Effect.fn.Return<Registry, never, Journal | Scope.Scope> {
@@ -91,10 +93,10 @@ export const make = Effect.fnUntraced(function* (
 
   const subscriptions = yield* ChangeSubscriptions.make(ownership)
 
-  /** Builds the actor and lets it run until it fails or the registry closes. */
+  /** Builds the actor and runs it until it fails or the registry closes. */
   const boot = Effect.fnUntraced(function* (slot: ActorSlot, head: Head) {
     const actorScope = yield* Scope.fork(scope)
-    // Its state would take the memory of a second one.
+    // Dropped first: the stopped actor would keep a second state in memory.
     slot.stopped = undefined
     const onStop = (isOutage: boolean) => {
       if (slot.actor !== undefined) actors.delete(slot.actor)
@@ -119,13 +121,13 @@ export const make = Effect.fnUntraced(function* (
     slot.loop = yield* actor.run.pipe(
       Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(slot, exit))),
       Effect.exit,
-      // Without it, an interruption before the loop has begun would leave an actor that never runs, and never says so.
+      // Without it, an interruption before the loop begins would leave an actor that never runs and never reports it.
       Effect.forkIn(scope, { startImmediately: true })
     )
     return actor
   })
 
-  /** Takes a mechanism over and returns its head; undefined if there is no such mechanism. */
+  /** Takes over a mechanism and returns its head; undefined if there is no such mechanism. */
   const taken = (id: string): Effect.Effect<Head | undefined, Unavailable> =>
     Effect.flatMap(journal.head(id), (head) =>
       head === undefined
@@ -133,7 +135,7 @@ export const make = Effect.fnUntraced(function* (
         : Effect.flatMap(ownership.takeOver([head]), ([own]) => (own === undefined ? notHeld : Effect.succeed(own)))
     )
 
-  /** Starts the actor from its head; takes it over first unless `known` was just taken over. What is over is not started. */
+  /** Starts the actor from its head, unless it is over. Takes it over first, unless `known` was just taken over. */
   const start = (slot: ActorSlot, known: Head | undefined): Effect.Effect<Actor.Actor | undefined, Unavailable> =>
     (known === undefined ? taken(slot.id) : Effect.succeed(known)).pipe(
       Effect.flatMap((head) => {
@@ -151,7 +153,7 @@ export const make = Effect.fnUntraced(function* (
 
   const acquire = (id: string, head?: Head): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> =>
     Effect.suspend((): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> => {
-      // A closed scope runs nothing any more, so no caller would be answered.
+      // A closed scope runs no fiber, so the caller would get no answer.
       if (scope.state._tag === "Closed" || !ownership.owns(id)) return notHeld
       const slot = slots.of(id)
       if (slot.actor !== undefined) return Effect.succeed(slot.actor)
@@ -172,7 +174,7 @@ export const make = Effect.fnUntraced(function* (
       )
     })
 
-  /** Notes a failure and tries again after a pause; a parked mechanism is left alone. */
+  /** Records a failure and restarts after a pause. Does not restart a parked mechanism. */
   const afterFailure = (slot: ActorSlot, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
     if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return Effect.void
     const isDefect = Cause.hasDies(exit.cause)

@@ -1,5 +1,5 @@
 /**
- * The actors that run in this process, by kind, and the workers that wait for mechanisms which need them.
+ * The actors that run in this process, by kind, and the workers that wait for mechanisms that need an effect.
  */
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import { deciders, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
@@ -22,8 +22,8 @@ export class RunningActors {
   }
 
   /**
-   * Asks every actor of a kind, and returns the answers that are not undefined. Actors with a write under way do not
-   * answer, nor those that this process no longer owns: a worker must not act on what has been lost.
+   * Runs `question` on every actor of a kind and returns the answers that are not undefined. Skips actors with a write
+   * in progress. Skips actors that this process no longer owns, because a worker must not act on a lost mechanism.
    */
   query<A>(kind: Kind, question: (state: never) => A | undefined): ReadonlyArray<ActorAnswer<A>> {
     return Array.from(setOf(this.actors, kind)).flatMap(({ identity, query }) => {
@@ -52,7 +52,7 @@ export class RunningActors {
     for (const onNeed of setOf(this.workers, kind)) onNeed()
   }
 
-  /** Calls `onNeed` when an actor of the kind was added, or has committed, and needs an effect; see `Engine`. */
+  /** Calls `onNeed` when an actor of the kind starts or commits and needs an effect; see `Engine`. */
   onEffectNeeded(kind: Kind, onNeed: () => void): () => void {
     const workers = setOf(this.workers, kind)
     workers.add(onNeed)

@@ -1,6 +1,6 @@
 /**
- * Which mechanisms may live in this process. A process that has its database to itself holds them all; of several, each
- * holds those that the cluster has given it ({@link ./Cluster.ts}), for as long as it may believe so.
+ * Which mechanisms may run in this process. A process with its own database owns all of them. In a cluster, each
+ * process owns those that {@link ./Cluster.ts} assigns to it, while its lease is valid.
  */
 import { Effect, type Stream } from "effect"
 import type { Head } from "../../store/journal/Journal.ts"
@@ -8,22 +8,22 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { MechanismViews } from "../actor/Actor.ts"
 import type { Change } from "../actor/Change.ts"
 
-/** Mechanisms that live in another process. */
+/** Access to mechanisms that run in another process. */
 export interface Elsewhere {
-  /** How consumers stand in one. */
+  /** Returns the views of several consumers. */
   viewMany(mechanismId: string, consumerIds: ReadonlyArray<string>): Effect.Effect<MechanismViews, unknown>
-  /** What changes in one, as it changes. The first element comes when nothing can be missed any more. */
+  /** Streams the changes of a mechanism. After the first element, the stream misses no change. */
   follow(mechanismId: string): Stream.Stream<Change, unknown>
 }
 
 export interface ShardOwnership {
-  /** True if the mechanism may live here, and what is remembered of it here may be believed. */
+  /** True if the mechanism may run here, and its state in this process's memory is valid. */
   readonly owns: (mechanismId: string) => boolean
-  /** Makes this process the only one that can write for these mechanisms; their heads as they then stand. */
+  /** Makes this process the only writer of these mechanisms. Returns their heads after the takeover. */
   readonly takeOver: (heads: ReadonlyArray<Head>) => Effect.Effect<ReadonlyArray<Head>, Unavailable>
-  /** Absent where nothing lives elsewhere. */
+  /** Absent if no mechanism runs in another process. */
   readonly elsewhere?: Elsewhere
 }
 
-/** That of a process which has its database to itself. The fence of each append holds all the same. */
+/** The ownership of a process with its own database. Each append is still fenced. */
 export const ownsAll: ShardOwnership = { owns: () => true, takeOver: Effect.succeed }

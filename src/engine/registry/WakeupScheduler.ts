@@ -1,6 +1,6 @@
 /**
- * Which mechanisms a process has to start by itself: all that are unfinished, when it begins or comes to hold more, and
- * those whose time has come, whatever the reason that they do not run.
+ * Starts mechanisms without a caller: all unfinished ones, when the process starts or owns more shards, and those that
+ * are due but do not run, for whatever reason.
  */
 import { Clock, Effect, Schedule } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -9,10 +9,12 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { ActorSlot } from "./ActorSlot.ts"
 import type { ShardOwnership } from "./ShardOwnership.ts"
 
-/** Mechanisms that start at the same time: enough to keep the database's connections busy. */
+/** Mechanisms that start concurrently: enough to keep the database's connections busy. */
 const startConcurrency = 8
 
-/** How often stored wake-ups are compared with the clock, for mechanisms that do not run here, or do not know the time. */
+/**
+ * The pause between two comparisons of stored wake-ups with the clock. Covers mechanisms that do not run or wake late.
+ */
 const pollIntervalMillis = 1_000
 
 export const make = (options: {
@@ -24,7 +26,7 @@ export const make = (options: {
 }) => {
   const { journal, ownership, slots, start, beforePoll } = options
 
-  /** Takes over and starts those of them that should run here, and do not. */
+  /** Takes over and starts the mechanisms that should run here and do not. */
   const startAll = (heads: ReadonlyArray<Head>): Effect.Effect<void, Unavailable> => {
     const absent = heads.filter(({ identity: { id } }) => (slots.get(id)?.canStart ?? true) && ownership.owns(id))
     return Effect.flatMap(ownership.takeOver(absent), (own) =>
@@ -32,14 +34,14 @@ export const make = (options: {
     )
   }
 
-  /** Starts what an outage has stopped. */
+  /** Starts the mechanisms that an outage has stopped. */
   const resume = Effect.suspend(() => {
     const waiting = [...slots.values()].filter(({ stopped, canStart }) => stopped !== undefined && canStart)
     return Effect.forEach(waiting, ({ id }) => start(id), { concurrency: startConcurrency, discard: true })
   })
 
   return {
-    /** Starts whatever is unfinished; waits for the database if need be. */
+    /** Starts all unfinished mechanisms; waits until the database is reachable. */
     startUnfinished: journal.unfinished.pipe(
       Effect.flatMap(startAll),
       Effect.tapError((cause) => Effect.logWarning("cannot restore yet: the database is out of reach", cause)),
@@ -48,8 +50,9 @@ export const make = (options: {
     ),
 
     /**
-     * Wakes mechanisms that are due: those that do not run here, made by another process or not yet rebuilt, and those
-     * whose timers do not know, because the clock was put forward. The database answers: so what it stopped goes on as well.
+     * Wakes mechanisms that are due. Some do not run here yet, because another process created them or they are not
+     * rebuilt. Others missed it, because the clock was put forward. Then resumes what an outage stopped: the database
+     * answers again.
      */
     polls: Effect.andThen(beforePoll, Clock.currentTimeMillis).pipe(
       Effect.flatMap(journal.due),
@@ -60,7 +63,7 @@ export const make = (options: {
       Effect.repeat(Schedule.spaced(pollIntervalMillis))
     ),
 
-    /** The earliest wake-up before an instant that has led to nothing, of mechanisms that should run here. */
+    /** Returns the earliest missed wake-up before an instant, among the mechanisms that should run here. */
     overdue: (before: Millis): Effect.Effect<Millis | undefined, Unavailable> =>
       Effect.map(journal.due(before), (heads) => {
         const due = heads.filter(

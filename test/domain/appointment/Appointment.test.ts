@@ -16,7 +16,7 @@ const openings = (...texts: ReadonlyArray<string>): Configuration["hours"] => ({
   monday: texts.map((text) => ({ from: text.slice(0, 5), to: text.slice(6) }))
 })
 
-/** A morning, an hour after which the first slots begin. */
+/** A morning. The first slots begin an hour later. */
 const base: Partial<Configuration> = {
   hours: openings("09:00-10:30", "10:45-12:00"),
   slotsFrom: at(0),
@@ -82,13 +82,13 @@ const stepsArbitrary = (waits: ReadonlyArray<number>) =>
       wait: pick(...waits),
       kind: pick(...kinds),
       consumerId: pick(...consumers),
-      /** When the wanted slot begins, in minutes; a multiple of what every slot is a multiple of. */
+      /** When the wanted slot begins, in minutes; all slots begin at multiples of 15. */
       wanted: pick(60, 60, 75, 90, 90, 105, 120, 135, 165, 180, 195, 210, 0),
       locationId: pick(undefined, undefined, undefined, here),
       change: pick(...changes),
       windowOpenAt: pick(undefined, at(10), at(30), at(100)),
       windowCloseAt: pick(undefined, undefined, at(80), at(140)),
-      /** Ends or archives the appointment, seldom. */
+      /** Ends or archives the appointment, in few steps. */
       rare: pick(...Array.from({ length: 80 }, (_, index) => index))
     }),
     { minLength: 20, maxLength: 80 }
@@ -123,19 +123,19 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
   }
 }
 
-/** The event without the instant that its booking's name begins with. */
+/** Returns the event without the instant at the beginning of its booking's id. */
 const unnamed = <A>(told: A): A =>
   JSON.parse(JSON.stringify(told, (key, value) => (key === "bookingId" ? String(value).slice(13) : value)))
 
 const reference = () => new Reference(bookingName(0, entropy))
 
-/** Everything that can be asked of an appointment. */
+/** Returns every answer that an appointment gives. */
 const told = (state: History["state"], now: number): unknown => ({
   ...askedOf(decider, state, consumers, now),
   offered: [...offeredSlots(decider.facts!(state, now), { from: start, to: start + 86_400_000 })]
 })
 
-/** Runs the steps; `tick` says how time is noticed before each. */
+/** Runs the steps; `tick` applies the due transitions before each. */
 const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick: "noticed" | "until"): History => {
   const history = new History()
   history.when(0, configure(settings))
@@ -147,7 +147,7 @@ const waits = [0, 0, 0, 1, 5, 14, 15, 16, 30]
 
 describe("an appointment under random commands", () => {
   it.prop(
-    "does what the plain reference does, event for event, view for view, slot for slot",
+    "has the same events, views and slots as the reference",
     { settings: settingsArbitrary, steps: stepsArbitrary(waits) },
     ({ settings, steps }) => {
       const history = new History()
@@ -164,7 +164,7 @@ describe("an appointment under random commands", () => {
           assert.deepStrictEqual(unnamed(outcome), unnamed(plain.command(command, at(now))))
           history.when(now, command)
         }
-        // The reference has no deadlines in its views: nothing that time brings is left to be noticed.
+        // The reference's views apply no deadlines, so all transitions due until now come first.
         assert.deepStrictEqual(history.noticed(now), plain.notice(at(now)))
         for (const consumerId of consumers) {
           assert.deepStrictEqual(unnamed(history.view(now, consumerId)), unnamed(plain.view(consumerId)))
@@ -178,7 +178,7 @@ describe("an appointment under random commands", () => {
   )
 
   it.prop(
-    "is the same again when its events are replayed, also through their stored form",
+    "has the same state after a replay of its events, also through their stored form",
     { settings: settingsArbitrary, steps: stepsArbitrary(waits) },
     ({ settings, steps }) => {
       assertReplays(decider, run(settings, steps, "noticed"), told, 3_600_000)
@@ -187,7 +187,7 @@ describe("an appointment under random commands", () => {
   )
 
   it.prop(
-    "comes to the same whether time is noticed at every instant or only with the next command",
+    "has the same outcome whether time is noticed at every instant or only with the next command",
     { settings: settingsArbitrary, steps: stepsArbitrary(waits) },
     ({ settings, steps }) => {
       assert.deepStrictEqual(run(settings, steps, "noticed").events, run(settings, steps, "until").events)

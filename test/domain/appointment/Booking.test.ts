@@ -7,11 +7,11 @@ const here = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 const elsewhere = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5b"
 
 describe("booking a slot", () => {
-  it("a consumer who never booked is NOT_BOOKED", () => {
+  it("a consumer that never booked is NOT_BOOKED", () => {
     assert.deepStrictEqual(given().view(0, "ada"), { status: "NOT_BOOKED" })
   })
 
-  it("gives the slot, a name for the booking, and a code to show", () => {
+  it("gives the slot, an id for the booking, and a code to show", () => {
     const fitting = given()
     assert.deepStrictEqual(fitting.when(1, book("ada", 3)), [booked(1, "ada", 3)])
     const view = fitting.view(1, "ada")
@@ -21,7 +21,7 @@ describe("booking a slot", () => {
     assert.match(view.confirmationCode, /^[2-9A-HJ-NP-Z]{8}$/)
   })
 
-  it("again, for the same slot, changes nothing, whatever has become of the booking", () => {
+  it("again, for the same slot, changes nothing, whatever the booking's status", () => {
     for (const event of [checkedIn(61, "ada"), completed(62, "ada"), missed(62, "ada")]) {
       const fitting = given({}, [booked(1, "ada", 0)])
       assert.deepStrictEqual(fitting.when(2, book("ada", 0)), [])
@@ -30,7 +30,7 @@ describe("booking a slot", () => {
     }
   })
 
-  it("of another slot is refused, whatever has become of the booking", () => {
+  it("of another slot is refused, whatever the booking's status", () => {
     for (const event of [checkedIn(61, "ada"), completed(62, "ada"), missed(62, "ada")]) {
       const fitting = given({}, [booked(1, "ada", 0)])
       assertRefused(fitting.when(2, book("ada", 1)), "AlreadyBooked")
@@ -39,13 +39,13 @@ describe("booking a slot", () => {
     }
   })
 
-  it("after cancelling is a new booking", () => {
+  it("after cancelling makes a new booking", () => {
     const fitting = given({}, [booked(1, "ada", 0), cancelled(2, "ada")])
     assert.deepStrictEqual(fitting.when(3, book("ada", 0)), [booked(3, "ada", 0)])
     assert.deepInclude(fitting.view(3, "ada"), { status: "BOOKED", createdAt: at(3) })
   })
 
-  it("is refused when every place is taken, until one is given back", () => {
+  it("is refused when every place is taken, until one becomes free", () => {
     const fitting = given({ maxCapacityPerSlot: 2 }, [booked(1, "ada", 0), booked(1, "bob", 0)])
     assertRefused(fitting.when(2, book("eve", 0)), "SlotFull")
     assert.deepStrictEqual(fitting.when(2, book("eve", 1)), [booked(2, "eve", 1)])
@@ -60,7 +60,7 @@ describe("booking a slot", () => {
     assert.isTrue(isEvents(fitting.when(begin(1) - 0.001, book("ada", 1))))
   })
 
-  it("is refused where there is no slot: between two, at night, on a closed day, outside the days, and without a name", () => {
+  it("is refused if there is no slot: between two, at night, on a closed day, outside the days, without an id", () => {
     const fitting = given()
     for (const slot of [0.5, -1, 16, 24 * 2 * 5, 24 * 2 * 7, -48]) {
       assertRefused(fitting.when(1, book("ada", slot)), "UnknownSlot")
@@ -69,7 +69,7 @@ describe("booking a slot", () => {
     assertRefused(fitting.when(1, { _tag: "Book", consumerId: "ada", startTime: at(60) + 1 }), "UnknownSlot")
   })
 
-  it("is refused at a place where the appointment is not", () => {
+  it("is refused at another location", () => {
     assertRefused(given().when(1, book("ada", 0, here)), "UnknownLocation")
     const fitting = given({ locationId: here })
     assertRefused(fitting.when(1, book("ada", 0, elsewhere)), "UnknownLocation")
@@ -83,13 +83,13 @@ describe("booking a slot", () => {
     assert.deepStrictEqual(fitting.when(30, book("ada", 0)), [booked(30, "ada", 0)])
   })
 
-  it("from closeAt on is refused, but not to one who has booked that slot", () => {
+  it("from closeAt on is refused, but not to a consumer that has booked that slot", () => {
     const fitting = given({ closeAt: at(30) }, [booked(1, "ada", 0)])
     assertRefused(fitting.when(30, book("bob", 1)), "Closed")
     assert.deepStrictEqual(fitting.when(30, book("ada", 0)), [])
   })
 
-  it("by more consumers than one appointment can know is refused, but not to those it knows", () => {
+  it("is refused at the maximum of known consumers, but not to known ones", () => {
     const fitting = given({}, [booked(1, "ada", 0), cancelled(2, "ada")])
     Object.defineProperty(fitting.state.bookings, "size", { value: placesMax })
     assertRefused(fitting.when(3, book("bob", 0)), "Full", { retryAfterSeconds: 60 })
@@ -97,24 +97,24 @@ describe("booking a slot", () => {
   })
 })
 
-describe("what is left of the slots", () => {
-  it("is the capacity without those who booked and did not cancel", () => {
+describe("the offered slots", () => {
+  it("show the capacity minus the bookings that are not cancelled", () => {
     const fitting = given({ maxCapacityPerSlot: 3 }, [booked(1, "ada", 0), booked(1, "bob", 0), cancelled(2, "bob")])
     assert.deepStrictEqual([fitting.available(3, 0), fitting.available(3, 1)], [2, 3])
   })
 
-  it("is not shown of a slot that has begun", () => {
+  it("do not include a slot that has begun", () => {
     const fitting = given()
     assert.strictEqual(fitting.available(begin(0) - 0.001, 0), 1)
     assert.isUndefined(fitting.available(begin(0), 0))
   })
 
-  it("is nothing once the appointment has closed", () => {
+  it("are none once the appointment has closed", () => {
     const fitting = given({ closeAt: at(10) })
     assert.deepStrictEqual([fitting.available(9, 0), fitting.available(10, 0)], [1, 0])
   })
 
-  it("is nothing of a slot that more have booked than it now takes", () => {
+  it("show no place in a slot with more bookings than a smaller capacity allows", () => {
     const fitting = given({ maxCapacityPerSlot: 2 }, [booked(1, "ada", 0), booked(1, "bob", 0)])
     fitting.when(2, {
       _tag: "Configure",
@@ -125,7 +125,7 @@ describe("what is left of the slots", () => {
     assertRefused(fitting.when(3, book("eve", 0)), "SlotFull")
   })
 
-  it("once told, stays as it was told", () => {
+  it("do not change after a caller has received them", () => {
     const fitting = given({}, [booked(1, "ada", 0)])
     const { taken } = fitting.facts(2)
     fitting.when(3, book("bob", 1))

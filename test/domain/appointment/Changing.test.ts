@@ -24,7 +24,7 @@ const settled = [checkedIn(2, "ada"), completed(2, "ada"), cancelled(2, "ada"), 
 const statusOf = { CheckedIn: "CHECKED_IN", Completed: "COMPLETED", Cancelled: "CANCELLED", Missed: "NO_SHOW" } as const
 
 describe("rescheduling", () => {
-  it("gives up the old slot for the new one; the booking stays the same", () => {
+  it("frees the old slot and takes the new one; the booking stays the same", () => {
     const fitting = given({}, [booked(1, "ada", 0)])
     const before: object = fitting.view(1, "ada")
     assert.deepStrictEqual(fitting.when(2, reschedule("ada", 4)), [rescheduled(2, "ada", 4)])
@@ -38,7 +38,7 @@ describe("rescheduling", () => {
     assert.deepStrictEqual(fitting.when(11, reschedule("ada", 0)), [])
   })
 
-  it("keeps the old slot if the new one cannot be had", () => {
+  it("keeps the old slot if the new one is not available", () => {
     const fitting = given({}, [booked(1, "ada", 0), booked(1, "bob", 1)])
     assertRefused(fitting.when(2, reschedule("ada", 1)), "SlotFull")
     assertRefused(fitting.when(2, reschedule("ada", 0.5)), "UnknownSlot")
@@ -47,7 +47,7 @@ describe("rescheduling", () => {
     assert.strictEqual(fitting.available(2, 0), 0)
   })
 
-  it("is refused when the old slot has begun, or the new one", () => {
+  it("is refused when the old or the new slot has begun", () => {
     const fitting = given({}, [booked(1, "ada", 0), booked(1, "bob", 5)])
     assertRefused(fitting.when(begin(0), reschedule("ada", 5)), "SlotPast")
     assertRefused(fitting.when(begin(0), reschedule("bob", 0)), "SlotPast")
@@ -60,7 +60,7 @@ describe("rescheduling", () => {
     assertRefused(over.when(10, reschedule("ada", 1)), "Closed")
   })
 
-  it("is refused without a booking, and of one that is settled", () => {
+  it("is refused without a booking, and for a settled one", () => {
     assertRefused(given().when(1, reschedule("ada", 0)), "WrongStatus", { status: "NOT_BOOKED" })
     for (const event of settled) {
       const fitting = given({}, [booked(1, "ada", 0), event])
@@ -71,7 +71,7 @@ describe("rescheduling", () => {
 })
 
 describe("cancelling", () => {
-  it("gives the place back, and again changes nothing", () => {
+  it("frees the place, and again changes nothing", () => {
     const fitting = given({}, [booked(1, "ada", 0)])
     assert.deepStrictEqual(fitting.when(2, cancel("ada")), [cancelled(2, "ada")])
     assert.deepStrictEqual([fitting.status(2, "ada"), fitting.available(2, 0)], ["CANCELLED", 1])
@@ -84,7 +84,7 @@ describe("cancelling", () => {
     assertRefused(fitting.when(begin(0), cancel("bob")), "SlotPast")
   })
 
-  it("is refused without a booking, and of one that is settled", () => {
+  it("is refused without a booking, and for a settled one", () => {
     assertRefused(given().when(1, cancel("ada")), "WrongStatus", { status: "NOT_BOOKED" })
     for (const event of settled.filter(({ _tag }) => _tag !== "Cancelled")) {
       const fitting = given({}, [booked(1, "ada", 0), event])
@@ -104,14 +104,14 @@ describe("checking in", () => {
     }
   })
 
-  it("helps one who comes after all, while the slot lasts", () => {
+  it("changes a NO_SHOW of a consumer that comes late, while the slot lasts", () => {
     const fitting = given({}, [booked(1, "ada", 0), byAdmin(missed(65, "ada"))])
     assert.deepStrictEqual(fitting.when(70, checkIn("ada")), [checkedIn(70, "ada")])
     const late = given({}, [booked(1, "ada", 0)])
     assertRefused(late.when(end(0), checkIn("ada")), "WrongStatus", { status: "NO_SHOW" })
   })
 
-  it("is refused without a booking, and of one that is cancelled or completed", () => {
+  it("is refused without a booking, and for a cancelled or completed one", () => {
     assertRefused(given().when(1, checkIn("ada")), "WrongStatus", { status: "NOT_BOOKED" })
     assertRefused(given({}, [booked(1, "ada", 0), cancelled(2, "ada")]).when(3, checkIn("ada")), "WrongStatus", {
       status: "CANCELLED"
@@ -123,7 +123,7 @@ describe("checking in", () => {
 })
 
 describe("completing", () => {
-  it("is possible from any standing but CANCELLED, also when the slot is over, and again changes nothing", () => {
+  it("is possible from any status but CANCELLED, also when the slot is over, and again changes nothing", () => {
     for (const events of [[], [checkedIn(61, "ada")], [missed(62, "ada")]]) {
       for (const minutes of [63, end(0) + 60]) {
         const fitting = given({}, [booked(1, "ada", 0), ...events])
@@ -137,7 +137,7 @@ describe("completing", () => {
     }
   })
 
-  it("is refused without a booking, and of one that is cancelled", () => {
+  it("is refused without a booking, and for a cancelled one", () => {
     assertRefused(given().when(1, complete("ada")), "WrongStatus", { status: "NOT_BOOKED" })
     assertRefused(given({}, [booked(1, "ada", 0), cancelled(2, "ada")]).when(3, complete("ada")), "WrongStatus", {
       status: "CANCELLED"
@@ -145,8 +145,8 @@ describe("completing", () => {
   })
 })
 
-describe("a consumer that is archived", () => {
-  it("loses a booking that still stands, once its slot has begun too, and the slot is free again", () => {
+describe("an archived consumer", () => {
+  it("loses a BOOKED or CHECKED_IN booking, also once its slot has begun, and the place becomes free", () => {
     for (const [minutes, events] of [
       [3, []],
       [begin(0) + 1, []],
@@ -169,7 +169,7 @@ describe("a consumer that is archived", () => {
 })
 
 describe("recording that a consumer did not come", () => {
-  it("is possible once the slot has begun, also of one who was checked in by mistake, and again changes nothing", () => {
+  it("is possible once the slot has begun, also after a check-in by mistake, and again changes nothing", () => {
     for (const events of [[], [checkedIn(2, "ada")]]) {
       const fitting = given({}, [booked(1, "ada", 0), ...events])
       assertRefused(fitting.when(begin(0) - 0.001, miss("ada")), "SlotNotBegun")
@@ -180,7 +180,7 @@ describe("recording that a consumer did not come", () => {
     }
   })
 
-  it("is refused without a booking, and of one that is cancelled or completed", () => {
+  it("is refused without a booking, and for a cancelled or completed one", () => {
     assertRefused(given().when(1, miss("ada")), "WrongStatus", { status: "NOT_BOOKED" })
     assertRefused(given({}, [booked(1, "ada", 0), cancelled(2, "ada")]).when(61, miss("ada")), "WrongStatus", {
       status: "CANCELLED"

@@ -26,26 +26,26 @@ const weekdays = { monday: allDay, tuesday: allDay, wednesday: allDay, thursday:
 const here = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
 describe("the end of a slot", () => {
-  it("makes a NO_SHOW of who is still BOOKED, and completes who was checked in, at that instant", () => {
+  it("turns BOOKED into NO_SHOW, and completes consumers that are checked in, at that instant", () => {
     const fitting = given({ maxCapacityPerSlot: 2 }, [booked(1, "ada", 0), booked(1, "bob", 0), checkedIn(61, "bob")])
     assert.deepStrictEqual(fitting.until(end(0) - 0.001), [])
     assert.sameDeepMembers([...fitting.noticed(end(0) + 500)], [missed(end(0), "ada"), completed(end(0), "bob")])
   })
 
-  it("is seen in the views before anyone has noticed it", () => {
+  it("is effective in the views before an actor notices it", () => {
     const fitting = given({ maxCapacityPerSlot: 2 }, [booked(1, "ada", 0), booked(1, "bob", 0), checkedIn(61, "bob")])
     assert.deepStrictEqual([fitting.status(89.999, "ada"), fitting.status(89.999, "bob")], ["BOOKED", "CHECKED_IN"])
     assert.deepStrictEqual([fitting.status(90, "ada"), fitting.status(90, "bob")], ["NO_SHOW", "COMPLETED"])
   })
 
-  it("is the end of the slot the booking has been moved to", () => {
+  it("is the end of the slot to which the booking was moved", () => {
     const fitting = given({}, [booked(1, "ada", 0), booked(1, "bob", 1), rescheduled(2, "ada", 2)])
     assert.deepStrictEqual(fitting.until(1_000), [missed(end(1), "bob"), missed(end(2), "ada")])
   })
 })
 
 describe("the end of an appointment", () => {
-  it("by its time leaves the bookings, and tears down after the last of them", () => {
+  it("by its time keeps the bookings, and tears down after the last of them", () => {
     const fitting = given({ closeAt: at(10) }, [booked(1, "ada", 0), booked(1, "bob", 3)])
     assert.strictEqual(decider.lifecycle(fitting.state, at(10)), "settling")
     assert.deepStrictEqual(fitting.until(1_000), [
@@ -57,7 +57,7 @@ describe("the end of an appointment", () => {
     assert.strictEqual(decider.lifecycle(fitting.state, at(1_000)), "closed")
   })
 
-  it("by an admin does the same, once", () => {
+  it("by an admin has the same effect, once", () => {
     const fitting = given({}, [booked(1, "ada", 0)])
     assert.deepStrictEqual(fitting.when(5, endNow), [ended(5)])
     assert.strictEqual(decider.statusFields(fitting.state).teardownStatus, "pending")
@@ -74,7 +74,7 @@ describe("the end of an appointment", () => {
     assert.deepStrictEqual(fitting.until(5), [tornDown(5)])
   })
 
-  it("by archiving ends what is open, and only then", () => {
+  it("by archiving ends an open appointment, and only an open one", () => {
     assert.deepStrictEqual(given().when(5, archive), [ended(5), archived(5)])
     const fitting = given({ closeAt: at(3) })
     assert.deepStrictEqual(fitting.when(5, archive), [archived(5)])
@@ -89,28 +89,28 @@ describe("the end of an appointment", () => {
 })
 
 describe("changing the settings", () => {
-  it("to what they are changes nothing", () => {
+  it("to the same values changes nothing", () => {
     assert.deepStrictEqual(given().when(1, configure({})), [])
   })
 
-  it("is refused once it has closed", () => {
+  it("is refused after the closing", () => {
     assertRefused(given({ closeAt: at(5) }).when(5, configure({ closeAt: at(6) })), "Closed")
   })
 
-  it("cannot move an opening that has been", () => {
+  it("cannot move an opening that has passed", () => {
     assertRefused(given().when(1, configure({ openAt: at(2) })), "ConfigurationFixed", { setting: "openAt" })
     const fitting = given({ openAt: at(5) })
     assert.isTrue(isEvents(fitting.when(4, configure({ openAt: at(6) }))))
     assertRefused(fitting.when(6, configure({ openAt: at(9) })), "ConfigurationFixed", { setting: "openAt" })
   })
 
-  it("cannot move the location while somebody is to come", () => {
+  it("cannot move the location while there are bookings to come", () => {
     const fitting = given({}, [booked(1, "ada", 0)])
     assertRefused(fitting.when(2, configure({ locationId: here })), "ConfigurationFixed", { setting: "locationId" })
     assert.isTrue(isEvents(fitting.when(end(0), configure({ locationId: here }))))
   })
 
-  it("cannot make slots that overlap one that is booked", () => {
+  it("cannot create slots that overlap a booked one", () => {
     const shifted = { ...weekdays, monday: [{ from: "09:15", to: "17:00" }] }
     for (const [settings, setting] of [
       [{ slotDurationMinutes: 20 }, "slotDurationMinutes"],
@@ -126,7 +126,7 @@ describe("changing the settings", () => {
     }
   })
 
-  it("may add slots, and take away slots, also booked ones; their bookings keep their times", () => {
+  it("may add slots, and remove slots, also booked ones; their bookings keep their times", () => {
     const withoutMonday = { ...weekdays, monday: [] }
     for (const settings of [
       { hours: { ...weekdays, saturday: allDay } },
@@ -143,7 +143,7 @@ describe("changing the settings", () => {
     }
   })
 
-  it("cannot bring back other slots where a booking outlived its own", () => {
+  it("cannot create overlapping slots again if a booking's own slot was removed", () => {
     const fitting = given({}, [booked(1, "ada", 3)])
     fitting.when(2, configure({ slotsFrom: at(1_440) }))
     fitting.when(3, configure({ slotsFrom: at(1_440), slotDurationMinutes: 45 }))

@@ -1,20 +1,20 @@
 /**
- * Slots and clocks once more, told as plainly as possible: somebody looks at the clock on the wall every minute, and writes
- * down what it shows. Shares nothing with the timetable but the shape of its settings; only zones whose clocks are a whole
- * number of minutes ahead of UTC, which all have been since 1972.
+ * The reference of slots and local time, as plain as possible: it reads the local time of every minute. It shares only
+ * the type of the settings with the timetable. Only for zones whose offset from UTC is a whole number of minutes; since
+ * 1972 all are.
  */
 import type { Configuration } from "../../../src/domain/appointment/Appointment.ts"
 
 const minuteMillis = 60_000
 const dayMillis = 86_400_000
 
-/** What the clock on a wall shows, as `2026-03-29 02:30`. */
+/** Returns the local time of a zone, as `2026-03-29 02:30`. */
 export const clockOf = (timeZone: string): ((at: number) => string) => {
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" })
   return (at) => format.format(at)
 }
 
-/** The days, by UTC, in which a zone's clock was changed, each as its beginning. */
+/** Returns the days, by UTC, in which a zone's clock was changed, each as its beginning. */
 export const changesOf = (timeZone: string, from: number, to: number): ReadonlyArray<number> => {
   const clock = clockOf(timeZone)
   const changes: Array<number> = []
@@ -24,7 +24,7 @@ export const changesOf = (timeZone: string, from: number, to: number): ReadonlyA
   return changes
 }
 
-/** The clock of one zone, looked at every minute of five days: the one before a day, that day, and three after it. */
+/** The local times of one zone for every minute of five days: the day before a day, that day, and three after it. */
 export class MinuteByMinute {
   readonly #from: number
   readonly #shown: ReadonlyArray<string>
@@ -35,19 +35,21 @@ export class MinuteByMinute {
     this.#shown = Array.from({ length: 5 * 1_440 }, (_, minute) => clock(this.#from + minute * minuteMillis))
   }
 
-  /** The first minute at which the clock shows this or later; it never shows 24:00, but the next day comes after it. */
+  /**
+   * Returns the first minute with this local time or a later one. 24:00 is never shown; the next day comes after it.
+   */
   first(text: string): number {
     const minute = this.#shown.findIndex((shown) => shown >= text)
     if (minute === -1) throw new Error(`the clock never shows ${text}`)
     return this.#from + minute * minuteMillis
   }
 
-  /** The days of the calendar that lie within the five days as a whole. */
+  /** The calendar days that lie completely within the five days. */
   get days(): ReadonlyArray<string> {
     return [...new Set(this.#shown.map((shown) => shown.slice(0, 10)))].slice(1, -1)
   }
 
-  /** The slots that begin on these days, each as its beginning and its end. */
+  /** Returns the slots that begin on these days, each as its beginning and its end. */
   slots({ hours, slotDurationMinutes, bufferMinutes }: Configuration): ReadonlyArray<readonly [number, number]> {
     return this.days.flatMap((day) =>
       (hours[weekdayOf(day)] ?? []).flatMap(({ from, to }) => {

@@ -9,8 +9,8 @@ const appointment = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 const another = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5b"
 const nine = Date.parse("2026-11-23T09:00:00.000Z")
 
-describe("a slot's name", () => {
-  it("is a UUID that says when it begins, and in which appointment", () => {
+describe("a slot's id", () => {
+  it("is a UUID that contains when it begins, and in which appointment", () => {
     assert.strictEqual(
       slotId(appointment, nine),
       "01a2079a-33a0-8d7a-b0f2-0f1e2d3c4b5a".replace(/^.{13}/, timestampOf(nine))
@@ -19,7 +19,7 @@ describe("a slot's name", () => {
     assert.notStrictEqual(slotId(another, nine), slotId(appointment, nine))
   })
 
-  it("says nothing in another appointment, and other names say nothing here", () => {
+  it("is unknown in another appointment, and other ids are unknown here", () => {
     assert.strictEqual(slotStart(appointment, slotId(appointment, nine)), nine)
     for (const name of [
       slotId(another, nine),
@@ -34,7 +34,7 @@ describe("a slot's name", () => {
   })
 
   it.prop(
-    "leads back to the beginning, for every instant there is text for",
+    "gives its beginning, for every instant that can be written as text",
     { at: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 253_402_300_799_999 }))) },
     ({ at }) => {
       assert.strictEqual(slotStart(appointment, slotId(appointment, at)), at)
@@ -42,8 +42,8 @@ describe("a slot's name", () => {
   )
 })
 
-describe("a booking's name", () => {
-  it("is a UUIDv7 of its instant, and a code of other bits", () => {
+describe("a booking's id", () => {
+  it("is a UUIDv7 of its instant, with a code of other bits", () => {
     const { bookingId, confirmationCode } = bookingName(nine, entropy)
     assert.deepStrictEqual([bookingId, confirmationCode], [`${timestampOf(nine)}-7001-9223-344556677889`, "YGMTVPCM"])
     const changed = bookingName(nine, `${entropy.slice(0, 19)}${"0".repeat(13)}`)
@@ -51,7 +51,7 @@ describe("a booking's name", () => {
     assert.strictEqual(bookingName(nine, "f".repeat(32)).confirmationCode, "ZZZZZZZZ")
   })
 
-  it("uses every bit it is given: 2,000 names of near entropy are all different", () => {
+  it("uses all its random bits: 2,000 ids of similar entropy are all different", () => {
     const names = Array.from({ length: 1_000 }, (_, n) => n.toString(16).padStart(3, "0"))
     const ids = new Set(names.map((n) => bookingName(nine, `${n}${entropy.slice(3)}`).bookingId))
     const codes = new Set(names.map((n) => bookingName(nine, `${entropy.slice(0, 26)}${n}000`).confirmationCode))

@@ -1,6 +1,6 @@
 /**
- * The appointment once more, told as plainly as possible: arrays, slots listed one after the other, and every question
- * answered by going through all of them. Only for appointments in UTC. It shares nothing with the appointment but its types.
+ * The reference of the appointment, as plain as possible: arrays, a list of all slots, and every answer computed by
+ * iterating over all of them. Only for appointments in UTC. It shares only the types with the appointment.
  */
 import { isDeepStrictEqual } from "node:util"
 import type { Command, Configuration, Event, View } from "../../../src/domain/appointment/Appointment.ts"
@@ -28,7 +28,7 @@ const minute = 60_000
 const day = 1_440 * minute
 const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const
 
-/** Every slot there is, in order. */
+/** Returns all slots, sorted. */
 export const slotsOf = (settings: Configuration): ReadonlyArray<readonly [number, number]> => {
   const { slotsFrom, slotsUntil, hours, slotDurationMinutes, bufferMinutes } = settings
   const slots: Array<readonly [number, number]> = []
@@ -56,12 +56,12 @@ export class Reference {
   #archived = false
   #lastAt = 0
 
-  /** `name`: what every booking is called, whose instant is left out of it. */
+  /** `name`: the id and the code of every booking, without the instant. */
   constructor(name: Pick<Standing["booked"], "bookingId" | "confirmationCode">) {
     this.#name = name
   }
 
-  /** What time brings until `now`, applied. */
+  /** Applies the transitions due until `now` and returns their events. */
   notice(now: number): ReadonlyArray<Event> {
     const brought: Array<Event> = []
     for (let next = this.#next(now); next !== undefined; next = this.#next(now)) brought.push(this.#apply(next))
@@ -88,7 +88,7 @@ export class Reference {
     )
   }
 
-  /** The slots that have not begun, with what is left of each. */
+  /** Returns the slots that have not begun, with the number of places that are left in each. */
   offered(now: number): ReadonlyArray<{ startTime: number; endTime: number; available: number }> {
     return slotsOf(this.configuration).flatMap(([startTime, endTime]) => {
       const left = this.configuration.maxCapacityPerSlot - this.#takers(startTime).length
@@ -96,7 +96,7 @@ export class Reference {
     })
   }
 
-  /** What holds. */
+  /** The configuration in force. */
   get #held(): Configuration {
     return { ...this.configuration, ...held(this.configuration) }
   }
@@ -113,7 +113,7 @@ export class Reference {
     return this.#standings.filter((standing) => standing.startTime === startTime && standing.status !== "CANCELLED")
   }
 
-  /** Bookings that the end of their slot will change. */
+  /** The bookings that the end of their slot will change. */
   #waiting(): ReadonlyArray<Standing> {
     return this.#standings.filter(({ status }) => status === "BOOKED" || status === "CHECKED_IN")
   }
@@ -252,7 +252,7 @@ export class Reference {
         break
       }
       case "Rescheduled":
-        // To stand last among those whose slots end with it.
+        // Moves it behind the other bookings whose slots end with its own.
         this.#standings = [...this.#standings.filter((standing) => standing !== found), found!]
         Object.assign(found!, { startTime: event.startTime, endTime: event.endTime })
         break

@@ -7,7 +7,7 @@ import { compareAround, daily } from "./zoneProof.ts"
 
 const instant = (text: string): number => Date.parse(text)
 
-/** An opening on every day, in Berlin, with slots of an hour. */
+/** Returns settings with an opening on every day in Berlin, and slots of an hour. */
 const inBerlin = (from: string, to: string, settings: Partial<Configuration> = {}): Configuration =>
   configuration({
     timeZone: "Europe/Berlin",
@@ -18,7 +18,7 @@ const inBerlin = (from: string, to: string, settings: Partial<Configuration> = {
     ...settings
   })
 
-/** When the slots of a day begin, by the clock in Berlin. */
+/** Returns when the slots of a day begin, in Berlin's local time. */
 const begins = (settings: Configuration, day: string): ReadonlyArray<string> => {
   const noon = instant(`${day}T12:00Z`)
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone: "Europe/Berlin", dateStyle: "short", timeStyle: "short" })
@@ -59,7 +59,7 @@ describe("the slots of a day", () => {
     assert.deepStrictEqual(begins(settings, "2026-06-01"), ["00:00", "01:00", "22:00", "23:00"])
   })
 
-  it("are an hour fewer when the clock is put forward, an hour more when it is put back", () => {
+  it("are one less when the clock is put forward, and one more when it is put back", () => {
     assert.deepStrictEqual(begins(inBerlin("02:00", "05:00"), "2026-03-28"), ["02:00", "03:00", "04:00"])
     assert.deepStrictEqual(begins(inBerlin("02:00", "05:00"), "2026-03-29"), ["03:00", "04:00"])
     assert.deepStrictEqual(begins(inBerlin("02:00", "05:00"), "2026-10-25"), ["02:00", "02:00", "03:00", "04:00"])
@@ -67,12 +67,12 @@ describe("the slots of a day", () => {
     assert.lengthOf(begins(inBerlin("00:00", "24:00"), "2026-10-25"), 25)
   })
 
-  it("begin when the clock skips the opening's beginning, and there are none in an opening it skips as a whole", () => {
+  it("begin when the clock skips the opening's beginning, and are none in an opening that it skips completely", () => {
     assert.deepStrictEqual(begins(inBerlin("02:30", "05:00"), "2026-03-29"), ["03:00", "04:00"])
     assert.deepStrictEqual(begins(inBerlin("02:00", "03:00"), "2026-03-29"), [])
   })
 
-  it("in an hour that comes twice begin the first time, and end when the clock first shows the closing", () => {
+  it("begin the first time in an hour that comes twice, and end when the clock first shows the closing", () => {
     const settings = { slotDurationMinutes: 30 }
     assert.deepStrictEqual(begins(inBerlin("02:00", "02:30", settings), "2026-10-25"), ["02:00"])
     assert.deepStrictEqual(begins(inBerlin("02:30", "03:30", settings), "2026-10-25"), [
@@ -83,7 +83,7 @@ describe("the slots of a day", () => {
     ])
   })
 
-  it("lie between slotsFrom and slotsUntil, as a whole", () => {
+  it("lie completely between slotsFrom and slotsUntil", () => {
     const settings = inBerlin("09:00", "17:00", {
       slotsFrom: instant("2026-06-01T08:00:00.001Z"),
       slotsUntil: instant("2026-06-01T11:59Z")
@@ -100,7 +100,7 @@ describe("the slots of a day", () => {
 })
 
 describe("a slot", () => {
-  it("is found by its beginning alone, years of slots away, and nothing is found beside it", () => {
+  it("is found by its beginning alone, years away, and no slot is found next to it", () => {
     const settings = inBerlin("09:00", "17:00", {
       slotsUntil: instant("2034-01-01T00:00Z"),
       slotDurationMinutes: 20,
@@ -121,7 +121,7 @@ describe("a slot", () => {
     assert.deepStrictEqual(overlapping(0, 60), [])
   })
 
-  it("is the same however it is asked for", () => {
+  it("is the same whatever query finds it", () => {
     const settings = inBerlin("00:00", "24:00", { slotDurationMinutes: 35, bufferMinutes: 7 })
     const timetable = timetableOf(settings)
     const all = [...slotsBetween(timetable, 0, Infinity)]
@@ -134,8 +134,8 @@ describe("a slot", () => {
   })
 })
 
-describe("around the changes of the world's clocks", () => {
-  it("slots are found that begin after midnight, while the clock shows the day before once more", () => {
+describe("the slots around clock changes", () => {
+  it("are found if they begin after midnight while the clock shows the previous day again", () => {
     // On 7 November 2010 the clocks of Newfoundland were put back from 00:01 to 23:01 of the day before.
     const settings = inBerlin("00:00", "24:00", {
       timeZone: "America/St_Johns",
@@ -151,7 +151,7 @@ describe("around the changes of the world's clocks", () => {
     assert.deepStrictEqual(compareAround("America/St_Johns", instant("2010-11-07T00:00Z")).failures, [])
   })
 
-  it("slots are as somebody sees them who looks at the clock every minute", () => {
+  it("are the slots of a reference that reads the clock every minute", () => {
     const step = 4
     let seen = 0
     let compared = 0
@@ -170,11 +170,11 @@ describe("around the changes of the world's clocks", () => {
   })
 })
 
-describe("settings that make no sense", () => {
+describe("settings that are not valid", () => {
   const problems = (settings: Partial<Configuration>) =>
     configurationProblems(configuration(settings)).map(({ field, message }) => `${field}: ${message}`)
 
-  it("are none of the usual ones", () => {
+  it("do not include the usual ones", () => {
     assert.deepStrictEqual(problems({}), [])
     assert.deepStrictEqual(problems({ openAt: at(1), closeAt: at(2) }), [])
     assert.deepStrictEqual(
@@ -188,11 +188,11 @@ describe("settings that make no sense", () => {
     )
   })
 
-  it("are a closing that is not after the opening", () => {
+  it("include a closing that is not after the opening", () => {
     assert.deepStrictEqual(problems({ openAt: at(1), closeAt: at(1) }), ["closeAt: closeAt must be after openAt"])
   })
 
-  it("are days that end before they begin, or are more than ten years", () => {
+  it("include days that end before they begin, or are more than ten years", () => {
     const slotsFrom = at(0)
     assert.deepStrictEqual(problems({ slotsFrom, slotsUntil: slotsFrom }), [
       "slotsUntil: slotsUntil must be after slotsFrom"
@@ -204,7 +204,7 @@ describe("settings that make no sense", () => {
     ])
   })
 
-  it("are openings that are reversed or empty, overlap, or hold no slot", () => {
+  it("include openings that are reversed or empty, overlap, or hold no slot", () => {
     const reversed = ["hours: an opening must end after it begins, on the same day"]
     assert.deepStrictEqual(problems({ hours: daily([["22:00", "02:00"]]) }), reversed)
     assert.deepStrictEqual(problems({ hours: daily([["09:00", "09:00"]]) }), reversed)

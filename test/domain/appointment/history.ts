@@ -1,6 +1,7 @@
 /**
  * Histories: given these events, when this command, then these events. Instants are minutes from `start`, a Monday at
- * 08:00. The slots of that day last from 09:00 to 17:00, half an hour each: slot 0 from minute 60, slot 1 from minute 90.
+ * 08:00. The slots of that day last from 09:00 to 17:00, half an hour each: slot 0 from minute 60, slot 1 from minute
+ * 90.
  */
 import {
   type Command,
@@ -18,16 +19,18 @@ import { History as Told } from "../mechanism/History.ts"
 
 export const start = Date.parse("2026-11-23T08:00:00.000Z")
 
-/** The instant so many minutes after the start. */
+/** Returns the instant so many minutes after the start. */
 export const at = (minutes: number): number => Math.round(start + minutes * 60_000)
 
-/** When the slot begins and ends, in minutes. */
+/** Returns when the slot begins, in minutes. */
 export const begin = (slot: number): number => 60 + slot * 30
 export const end = (slot: number): number => begin(slot) + 30
 
 const times = (slot: number) => ({ startTime: at(begin(slot)), endTime: at(end(slot)) })
 
-/** A week of fittings, one consumer in each slot, open at once and until it is ended, unless the test says otherwise. */
+/**
+ * A week of fittings, one consumer in each slot, open from the start until it is ended, except for the settings given.
+ */
 export const configuration = (settings: Partial<Configuration> = {}): Configuration => ({
   name: "Fitting",
   timeZone: "UTC",
@@ -42,7 +45,7 @@ export const configuration = (settings: Partial<Configuration> = {}): Configurat
 
 export const entropy = "00112233445566778899aabbccddeeff"
 
-/** One appointment and all that happened to it. */
+/** One appointment and its events. */
 export class History extends Told<State, Command, Event, Refusal, View> {
   constructor() {
     super(decider, { start, unitMillis: 60_000, entropy: () => entropy })
@@ -56,14 +59,14 @@ export class History extends Told<State, Command, Event, Refusal, View> {
     return decider.facts!(this.state, at(minutes))
   }
 
-  /** How many places of a slot can be booked; undefined if the slot is not shown. */
+  /** Returns how many places of a slot can be booked; undefined if the slot is not shown. */
   available(minutes: number, slot: number): number | undefined {
     const { startTime } = times(slot)
     return [...offeredSlots(this.facts(minutes), { from: startTime, to: startTime + 1 })][0]?.available
   }
 }
 
-/** An appointment so configured at the start, to which these events happened. */
+/** Returns an appointment with these settings, after these events. */
 export const given = (settings: Partial<Configuration> = {}, events: ReadonlyArray<Event> = []): History => {
   const history = new History()
   history.when(0, configure(settings))

@@ -5,13 +5,13 @@ import { MinuteByMinute } from "./MinuteByMinute.ts"
 
 type Openings = ReadonlyArray<readonly [from: string, to: string]>
 
-/** The same openings every day. */
+/** Returns hours with the same openings every day. */
 export const daily = (openings: Openings): Configuration["hours"] => {
   const day = openings.map(([from, to]) => ({ from, to }))
   return { monday: day, tuesday: day, wednesday: day, thursday: day, friday: day, saturday: day, sunday: day }
 }
 
-/** Openings round the clock, in the small hours when clocks are changed, and over all kinds of borders. */
+/** Openings round the clock, in the small hours when clocks change, and over several kinds of boundaries. */
 const timetables: ReadonlyArray<readonly [minutes: number, buffer: number, openings: Openings]> = [
   [30, 0, [["00:00", "24:00"]]],
   [20, 5, [["02:00", "05:00"]]],
@@ -43,13 +43,13 @@ const timetables: ReadonlyArray<readonly [minutes: number, buffer: number, openi
   ]
 ]
 
-/** How many slots were compared, and those that are not as the clock shows them. */
+/** The number of compared slots, and the slots that differ from the reference. */
 export interface Comparison {
   readonly compared: number
   readonly failures: ReadonlyArray<string>
 }
 
-/** The slots of the days around `day`, of which the clock of the zone is changed on one. */
+/** Compares the slots of the days around `day`, on one of which the zone's clock is changed. */
 export const compareAround = (timeZone: string, day: number): Comparison => {
   const looked = new MinuteByMinute(timeZone, day)
   const [first, last] = [looked.days[0]!, looked.days.at(-1)!]

@@ -14,7 +14,7 @@ const sequences = 10_000
 
 const unit = 100_000_000n
 
-/** Chance from a number that names it. */
+/** Returns random numbers of this seed. */
 const randomOf = (seed: number): Random32 => {
   const random = seededRandom(seed.toString(16).padStart(32, "9"))
   for (let index = 0; index < 10; index++) random()
@@ -23,7 +23,7 @@ const randomOf = (seed: number): Random32 => {
 
 const pick = <A>(random: Random32, ...values: ReadonlyArray<A>): A => values[below(random, values.length)]!
 
-/** An auction that closes at second 10. */
+/** Returns the settings of an auction that closes at second 10. */
 const configurationOf = (random: Random32): Configuration => {
   const shared = {
     quantity: pick(random, 1, 1, 2, 3),
@@ -45,10 +45,10 @@ const configurationOf = (random: Random32): Configuration => {
   })
 }
 
-/** How much later, in milliseconds: most steps are around the closing and its extensions. */
+/** Returns milliseconds until the next step. Most steps are around the closing and its extensions. */
 const waitOf = (random: Random32): number => pick(random, 0, 0, 0, 1, 1, 2, 250, 499, 500, 998, 999, 1000, 1001)
 
-/** A bid near the least that would do, or one of few round amounts, so that there are ties. */
+/** Returns an amount near the minimum, or one of few round amounts, so that some bids are equal. */
 const amountOf = (random: Random32, reference: Reference, consumerId: string, now: number): bigint | undefined => {
   const minimum = reference.minimum(consumerId, now)
   return pick(
@@ -65,7 +65,7 @@ const amountOf = (random: Random32, reference: Reference, consumerId: string, no
   )
 }
 
-/** A window around the auction's own; a revision that is not new changes nothing. */
+/** Returns a window around the auction's own. A revision that is not new changes nothing. */
 const windowOf = (random: Random32): ExperienceWindow => {
   const openAt = pick(random, undefined, at(8), at(9.2), at(9.999))
   const closeAt = pick(random, undefined, at(9.4), at(9.999), at(11))
@@ -90,7 +90,7 @@ const commandOf = (random: Random32, reference: Reference, now: number): Command
   return amount === undefined ? bid(consumerId) : bid(consumerId, textOf(amount))
 }
 
-/** The auction and its reference, going through the same, with how the auction notices time. */
+/** The auction and its reference, with the same commands, and the way in which the auction notices time. */
 class Pair {
   readonly history = new History()
   readonly reference: Reference
@@ -103,7 +103,7 @@ class Pair {
     this.#tick = tick
   }
 
-  /** What differs after this step; undefined if nothing does. */
+  /** Runs a step and returns the differences; undefined if there are none. */
   step(now: number, command: Command | undefined): unknown {
     const seconds = (now - start) / 1000
     this.history[this.#tick](seconds)
@@ -151,7 +151,7 @@ const outcomeOf = (outcome: ReturnType<History["when"]>): Refused | undefined =>
   return { refused: _tag, ...inUnits(fields) }
 }
 
-/** The same with prices as numbers. */
+/** Returns the same fields with prices as numbers. */
 const inUnits = (fields: object): object =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
@@ -160,7 +160,7 @@ const inUnits = (fields: object): object =>
     ])
   )
 
-/** Runs one sequence; answers its auction, or fails with what differs. */
+/** Runs one sequence and returns its auction, or fails with the differences. */
 const run = (seed: number): History => {
   const random = randomOf(seed)
   const pair = new Pair(configurationOf(random), pick(random, "noticed", "until"))
@@ -179,14 +179,14 @@ const run = (seed: number): History => {
 const show = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (typeof inner === "bigint" ? `${inner}` : inner))
 
-/** Everything that can be asked of an auction. */
+/** Returns every answer that an auction gives. */
 const told = (state: History["state"], now: number): unknown => ({
   ...askedOf(decider, state, consumers, now),
   facts: decider.facts!(state, now)
 })
 
 describe("an auction under random commands around its closing", () => {
-  it(`does what the plain reference does, in ${sequences} sequences`, () => {
+  it(`has the same outcome as the reference, in ${sequences} sequences`, () => {
     const happened = new Set<string>()
     for (let seed = 0; seed < sequences; seed++) for (const { _tag } of run(seed).events) happened.add(_tag)
     const possible = [
@@ -203,7 +203,7 @@ describe("an auction under random commands around its closing", () => {
     assert.includeMembers([...happened], [...possible, "Denied", "Completed", "Ended", "Closed", "TornDown"])
   })
 
-  it("is the same again when its events are replayed, also through their stored form", () => {
+  it("has the same state after a replay of its events, also through their stored form", () => {
     const encode = Schema.encodeSync(decider.event)
     const decode = Schema.decodeUnknownSync(decider.event)
     for (let seed = 0; seed < 300; seed++) {
@@ -217,7 +217,7 @@ describe("an auction under random commands around its closing", () => {
     }
   })
 
-  it("never goes back in time, nor has more leaders and winners than units", () => {
+  it("never goes back in time, and never has more leaders and winners than units", () => {
     for (let seed = 0; seed < 300; seed++) {
       const { events } = run(seed)
       const state = decider.initial()
@@ -227,7 +227,7 @@ describe("an auction under random commands around its closing", () => {
         last = event.at
         decider.evolve(state, event)
         const { WINNING = 0, WON = 0 } = decider.counts(state)
-        // Between a bid and the word that another one was outbid by it there is one more.
+        // Between a bid and the Outbid event of the bid that it replaces, one more leads.
         const more = event._tag === "BidPlaced" ? 1 : 0
         assert.isAtMost(WINNING + WON, decider.configurationOf(state).quantity + more, `seed ${seed}`)
       }

@@ -3,10 +3,10 @@ import { type Bid, decider } from "../../../src/domain/auction/Auction.ts"
 import { accepted, assertRefused } from "../mechanism/History.ts"
 import { at, bid, denied, english, enter, entered, given, History, won } from "./history.ts"
 
-describe("what everyone sees of an auction", () => {
+describe("the public facts of an auction", () => {
   const amounts = (bids: ReadonlyArray<Bid>) => bids.map(({ amount }) => amount)
 
-  it("is the leading bids, the best first, and every accepted one, the newest first", () => {
+  it("contain the leading bids, the best first, and every accepted bid, the newest first", () => {
     const auction = given(english({ quantity: 2 }))
     auction.bids(1, ["ada", "10"], ["bob", "12"], ["ada", "13"], ["eve", "15"])
     assert.deepStrictEqual(amounts(auction.facts(5).leadingBids), ["15", "13"])
@@ -18,7 +18,7 @@ describe("what everyone sees of an auction", () => {
     })
   })
 
-  it("is at most a hundred of each", () => {
+  it("contain at most a hundred bids in each list", () => {
     const auction = given(english({ quantity: 150 }))
     for (let n = 0; n < 130; n++) auction.bids(n / 10, [`bidder ${n}`, `${10 + n}`])
     assert.strictEqual(auction.facts(20).leadingBids.length, 100)
@@ -29,7 +29,7 @@ describe("what everyone sees of an auction", () => {
     assert.deepStrictEqual(amounts(auction.facts(60).leadingBids).at(-1), "40")
   })
 
-  it("is the start price until as many lead as there are units, then the lowest leading bid", () => {
+  it("show the start price until there is a leading bid for each unit, then the lowest leading bid", () => {
     const auction = given(english({ quantity: 2 }))
     const price = (seconds: number) => auction.facts(seconds).currentPrice
     assert.strictEqual(price(0), "10")
@@ -41,7 +41,7 @@ describe("what everyone sees of an auction", () => {
     assert.strictEqual(price(60), "20")
   })
 
-  it("is that it has ended from closeAt on, and which units are left once it is settled", () => {
+  it("show from closeAt on that the auction has ended, and after the settlement which units are left", () => {
     const auction = given(english({ quantity: 2, closeAt: at(60), settleAt: at(90) }))
     auction.bids(1, ["ada", "30"])
     assert.deepInclude(auction.facts(59.999), { auctionEnded: false, remainingQuantity: 2 })
@@ -50,7 +50,7 @@ describe("what everyone sees of an auction", () => {
     assert.deepInclude(auction.facts(90), { auctionEnded: true, remainingQuantity: 1 })
   })
 
-  it("does not change in the hands of who asked", () => {
+  it("do not change after a caller has received them", () => {
     const auction = given()
     auction.bids(1, ["ada", "10"])
     const before = auction.facts(2)
@@ -60,7 +60,7 @@ describe("what everyone sees of an auction", () => {
     assert.deepStrictEqual(before, shown)
   })
 
-  it("does not tell who bid, but that it is the same one", () => {
+  it("do not identify the bidder, but show which bids are from the same one", () => {
     const auction = given()
     auction.bids(1, ["ada", "10"], ["bob", "11"], ["ada", "12"])
     const [last, middle, first] = auction.facts(4).latestBids
@@ -81,7 +81,7 @@ describe("what everyone sees of an auction", () => {
 })
 
 describe("a bidder's row for search and lists", () => {
-  it("has what its status has, instants and amounts as text", () => {
+  it("contains the fields of its status, instants and amounts as text", () => {
     const auction = given(english({ admissionExpirationSeconds: 10 }), [entered(1, "zoe")])
     auction.bids(1, ["ada", "10.50"], ["bob", "12"])
     const row = (consumerId: string) => decider.place(auction.state, consumerId)
@@ -124,7 +124,7 @@ describe("many bidders", () => {
     assert.deepInclude(decider.counts(auction.state), { BIDDING: 0, WINNING: 0, OUTBID: 0, WON: 2, LOST: 2 })
   })
 
-  it("cost no more a bid than few do: 50,000 of them, and 10,000 that raise, in a few seconds", () => {
+  it("cost no more per bid than few do: 50,000 of them, and 10,000 that raise, in a few seconds", () => {
     const auction = given(english({ quantity: 1_000 }))
     const began = performance.now()
     for (let n = 0; n < 60_000; n++) {
@@ -136,7 +136,7 @@ describe("many bidders", () => {
     assert.deepStrictEqual(auction.until(60).slice(1, 3), [won(60, "bidder 9999"), won(60, "bidder 9998")])
   })
 
-  it("beyond the most an auction can know are refused", () => {
+  it("beyond the maximum of an auction are refused", () => {
     const auction = given(english(), [entered(1, "ada")])
     Object.defineProperty(auction.state.places, "size", { value: 1_000_000 })
     for (const command of [enter("bob"), bid("bob", "10")])

@@ -4,14 +4,14 @@ import { assertRefused } from "../mechanism/History.ts"
 import { at, configure, dutch, ended, english, extended, given, salt } from "./history.ts"
 
 describe("configuring an auction", () => {
-  it("first brings it into being, with the salt of its handles", () => {
+  it("creates it at first, with the salt of its handles", () => {
     const auction = given(english({ quantity: 3 }))
     assert.deepStrictEqual(auction.events, [
       { _tag: "Configured", at: at(0), configuration: english({ quantity: 3 }), by: "admin", handleSalt: salt }
     ])
   })
 
-  it("may change anything until it opens, and keeps the salt", () => {
+  it("may change every setting until it opens, and keeps the salt", () => {
     const auction = given(english({ openAt: at(10) }))
     const next = dutch({ openAt: at(20), settleAt: at(90) })
     assert.deepStrictEqual(auction.when(9.999, configure(next)), [
@@ -25,14 +25,14 @@ describe("configuring an auction", () => {
     assert.deepStrictEqual(given().when(1, configure(english())), [])
   })
 
-  it("may change what no bidder relies on at any time", () => {
+  it("may change at any time what bidders do not rely on", () => {
     const auction = given()
     const change = { name: "Another", timeZone: "Europe/Berlin", admissionExpirationSeconds: 60 }
     auction.when(1, configure(english(change)))
     assert.deepInclude(decider.configurationOf(auction.state), change)
   })
 
-  it("may change no term of it once it has opened, each refused by its name", () => {
+  it("may change no term after the opening, and is refused with the term's name", () => {
     const terms: Partial<Configuration> = {
       openAt: at(1),
       closeAt: at(61),
@@ -54,7 +54,7 @@ describe("configuring an auction", () => {
     }
   })
 
-  it("may write a price of it otherwise, which is the same price", () => {
+  it("may change the notation of a price, which stays the same price", () => {
     const auction = given(english({ startPrice: "10", reservePrice: "20.5" }))
     auction.when(1, configure(english({ startPrice: "10.00", reservePrice: "20.50" })))
     assert.deepInclude(decider.configurationOf(auction.state), { startPrice: "10.00", reservePrice: "20.50" })
@@ -62,7 +62,7 @@ describe("configuring an auction", () => {
     assertRefused(auction.when(2, configure(without)), "ConfigurationFixed", { setting: "reservePrice" })
   })
 
-  it("passes over that bids have moved the closing meanwhile, and does not move it back", () => {
+  it("keeps a closing that bids have moved meanwhile", () => {
     const soft = (settings: Partial<Configuration>) => english({ autoExtendSeconds: 20, ...settings })
     const moved = () => given(soft({}), [extended(50, 70), extended(60, 80)])
     for (const closeAt of [at(60), at(70), at(80)]) {
@@ -83,28 +83,28 @@ describe("configuring an auction", () => {
   })
 })
 
-describe("settings of an auction that make no sense together", () => {
+describe("contradictory settings of an auction", () => {
   const fields = (configuration: Configuration) => configurationProblems(configuration).map(({ field }) => field)
 
-  it("are a closing that is not after the opening, and a settlement before the closing", () => {
+  it("include a closing that is not after the opening, and a settlement before the closing", () => {
     assert.deepStrictEqual(fields(english({ openAt: at(60) })), ["closeAt"])
     assert.deepStrictEqual(fields(english({ openAt: at(59) })), [])
     assert.deepStrictEqual(fields(english({ closeAt: at(60), settleAt: at(59) })), ["settleAt"])
     assert.deepStrictEqual(fields(english({ closeAt: at(60), settleAt: at(60) })), [])
   })
 
-  it("are a dutch auction without a floor, a drop or an interval", () => {
+  it("include a dutch auction without a floor, a drop or an interval", () => {
     const { floorPrice: _, priceDropAmount: __, priceDropIntervalSeconds: ___, ...bare } = dutch()
     assert.deepStrictEqual(fields(bare), ["floorPrice", "priceDropAmount", "priceDropIntervalSeconds"])
     assert.deepStrictEqual(fields(dutch({ floorPrice: "0" })), [])
   })
 
-  it("are a floor above the start", () => {
+  it("include a floor above the start", () => {
     assert.deepStrictEqual(fields(dutch({ floorPrice: "100.00000001" })), ["floorPrice"])
     assert.deepStrictEqual(fields(dutch({ floorPrice: "100" })), [])
   })
 
-  it("are settings of the other type", () => {
+  it("include settings of the other type", () => {
     const ofEnglish = { reservePrice: "0.00000001", minBidIncrement: "0.00000001", autoExtendSeconds: 1 }
     assert.deepStrictEqual(fields(dutch(ofEnglish)), ["reservePrice", "minBidIncrement", "autoExtendSeconds"])
     const ofDutch = { floorPrice: "0.00000001", priceDropAmount: "0.00000001", priceDropIntervalSeconds: 1 }

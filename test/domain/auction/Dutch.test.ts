@@ -23,7 +23,7 @@ import {
 describe("a dutch price", () => {
   const price = (auction: ReturnType<typeof given>, seconds: number) => auction.facts(seconds).currentPrice
 
-  it("shows prices as they were written, and those between with as many digits", () => {
+  it("keeps the notation of configured prices, and shows those between with as many digits", () => {
     const auction = given(dutch({ startPrice: "100", floorPrice: "70.0", priceDropAmount: "15.50" }))
     assert.deepStrictEqual(
       [0, 9.999, 10, 20, 30].map((seconds) => price(auction, seconds)),
@@ -48,19 +48,19 @@ describe("a dutch price", () => {
     for (const [seconds, amount] of expected) assert.strictEqual(price(auction, seconds), amount, `${seconds}`)
   })
 
-  it("falls from the creation on where there is no openAt, whatever is changed later", () => {
+  it("falls from the creation on without an openAt, whatever changes later", () => {
     const auction = given(dutch(), [], 3)
     auction.when(12.999, { _tag: "Configure", configuration: dutch({ name: "Another" }), by: "admin" })
     assert.strictEqual(price(auction, 12.999), "100")
     assert.strictEqual(price(auction, 13), "85")
   })
 
-  it("ends at the floor also where the last drop would fall below it", () => {
+  it("ends at the floor even if the last drop would fall below it", () => {
     const auction = given(dutch({ floorPrice: "60" }))
     assert.deepStrictEqual([price(auction, 29), price(auction, 30), price(auction, 50)], ["70", "60", "60"])
   })
 
-  it("is exact however small and often its drops are", () => {
+  it("is exact, however small and frequent its drops are", () => {
     const auction = given(
       dutch({
         startPrice: "0.3",
@@ -76,7 +76,7 @@ describe("a dutch price", () => {
     )
   })
 
-  it("stands still when the auction has ended", () => {
+  it("does not change after the auction has ended", () => {
     const auction = given(dutch({ quantity: 1 }))
     auction.when(15, bid("ada"))
     assert.strictEqual(price(auction, 55), "85")
@@ -85,7 +85,7 @@ describe("a dutch price", () => {
 })
 
 describe("a dutch bid", () => {
-  it("takes a unit at the price of its moment, with its grant at once", () => {
+  it("takes a unit at the current price, with its grant at once", () => {
     const auction = given(dutch({ admissionExpirationSeconds: 30 }))
     assert.deepStrictEqual(auction.when(12, bid("ada")), [entered(12, "ada"), placed(12, "ada", "85"), won(12, "ada")])
     assert.deepStrictEqual(auction.view(12, "ada"), {
@@ -102,7 +102,7 @@ describe("a dutch bid", () => {
     assert.deepInclude(auction.facts(12), { remainingQuantity: 1, auctionEnded: false, currentPrice: "85" })
   })
 
-  it("names with its amount the most it pays: not more, and the price if that is less", () => {
+  it("limits the price to its amount, and pays the price if that is less", () => {
     const auction = given(dutch())
     assertRefused(auction.when(9.999, bid("ada", "85")), "BidTooLow", { minimumBid: "100" })
     assert.strictEqual(auction.view(9.999, "ada").status, "NOT_BID")
@@ -110,7 +110,7 @@ describe("a dutch bid", () => {
     assert.deepInclude(accepted(auction.when(20, bid("bob", "1000"))), placed(20, "bob", "70"))
   })
 
-  it("of one who has a unit gets no second one, however often it is repeated", () => {
+  it("takes no second unit for its bidder, however often it is repeated", () => {
     const auction = given(dutch())
     auction.bids(1, ["ada", "100"])
     assert.deepStrictEqual(auction.when(2, bid("ada", "1")), [])
@@ -121,7 +121,7 @@ describe("a dutch bid", () => {
     assertRefused(auction.when(6, bid("ada")), "SoldOut")
   })
 
-  it("for the last unit ends and settles the auction", () => {
+  it("ends and settles the auction with the last unit", () => {
     const auction = given(dutch(), [entered(1, "zoe")])
     auction.bids(2, ["ada", "100"])
     assert.deepStrictEqual(auction.when(3, bid("bob")), [
@@ -149,14 +149,14 @@ describe("a dutch bid", () => {
     assertRefused(auction.when(60, bid("bob")), "Closed")
   })
 
-  it("of one who was denied is refused", () => {
+  it("is refused to a denied bidder", () => {
     const auction = given(dutch(), [entered(1, "ada"), denied(1, "ada")])
     assertRefused(auction.when(2, bid("ada")), "WrongStatus", { status: "DENIED" })
   })
 })
 
 describe("a dutch auction", () => {
-  it("that was not sold out is settled at settleAt", () => {
+  it("is settled at settleAt if it was not sold out", () => {
     const auction = given(dutch({ closeAt: at(60), settleAt: at(90) }), [entered(1, "zoe")])
     auction.bids(2, ["ada", "100"])
     assert.deepStrictEqual(auction.until(90), [closed(60), lost(90, "zoe")])
@@ -173,7 +173,7 @@ describe("a dutch auction", () => {
     ])
   })
 
-  it("gives a unit to nobody else when its grant expires or is denied", () => {
+  it("gives a unit to no other bidder when its grant expires or is denied", () => {
     const auction = given(dutch({ admissionExpirationSeconds: 10 }))
     auction.bids(1, ["ada", "100"], ["bob", "100"])
     assert.deepStrictEqual(auction.when(5, deny("ada")), [denied(5, "ada")])

@@ -33,7 +33,7 @@ describe("a win", () => {
     return auction
   }
 
-  it("is completed once, however often it is told", () => {
+  it("is completed once, however often the command comes", () => {
     const auction = settled()
     assert.deepStrictEqual(auction.when(61, complete("ada")), [completed(61, "ada")])
     assert.deepInclude(auction.view(61, "ada"), {
@@ -44,7 +44,7 @@ describe("a win", () => {
     assert.deepStrictEqual(auction.when(62, complete("ada")), [])
   })
 
-  it("is denied", () => {
+  it("can be denied", () => {
     const auction = settled()
     assert.deepStrictEqual(auction.when(61, deny("ada")), [denied(61, "ada")])
     assertRefused(auction.when(62, complete("ada")), "WrongStatus", { status: "DENIED" })
@@ -63,7 +63,7 @@ describe("a win", () => {
     assert.deepInclude(auction.view(70, "ada"), { status: "DENIED", reason: "ADMISSION_EXPIRED", deniedAt: at(70) })
   })
 
-  it("that does not expire is waited for, for as long as it takes", () => {
+  it("that does not expire delays the teardown without limit", () => {
     const auction = settled()
     assert.notProperty(auction.view(60, "ada"), "expiresAt")
     assert.deepStrictEqual(auction.until(1_000_000), [])
@@ -74,7 +74,7 @@ describe("a win", () => {
     assert.isUndefined(decider.wakeAt(auction.state))
   })
 
-  it("is completed by nobody who has none", () => {
+  it("cannot be completed by a bidder without one", () => {
     const auction = given(english(), [entered(1, "bob")])
     assertRefused(auction.when(2, complete("zoe")), "WrongStatus", { status: "NOT_BID" })
     assertRefused(auction.when(2, complete("bob")), "WrongStatus", { status: "BIDDING" })
@@ -82,7 +82,7 @@ describe("a win", () => {
 })
 
 describe("ending an auction before its time", () => {
-  it("calls it off: nobody wins, and who waited for the outcome is denied", () => {
+  it("calls it off: no bidder wins, and those who waited for the outcome are denied", () => {
     const auction = given(english(), [entered(1, "zoe")])
     auction.bids(1, ["ada", "10"], ["bob", "11"])
     assert.deepStrictEqual(auction.when(3, end), [ended(3)])
@@ -106,7 +106,7 @@ describe("ending an auction before its time", () => {
     })
   })
 
-  it("leaves what a dutch auction has sold", () => {
+  it("keeps what a dutch auction has sold", () => {
     const auction = given(dutch())
     auction.bids(1, ["ada", "100"])
     auction.when(2, enter("bob"))
@@ -117,11 +117,11 @@ describe("ending an auction before its time", () => {
     assert.deepStrictEqual(auction.until(99), [tornDown(99)])
   })
 
-  it("twice is ending once", () => {
+  it("twice has the same effect as once", () => {
     assert.deepStrictEqual(given(english(), [ended(1)]).when(2, end), [])
   })
 
-  it("after it has closed by itself changes nothing: who led wins", () => {
+  it("after it has closed by itself changes nothing: the leaders win", () => {
     const auction = given(english({ closeAt: at(60), settleAt: at(90) }))
     auction.bids(1, ["ada", "10"])
     assert.deepStrictEqual(auction.unnoticed(60, end), [])
@@ -131,14 +131,14 @@ describe("ending an auction before its time", () => {
 })
 
 describe("archiving an auction", () => {
-  it("ends what is open and puts it away", () => {
+  it("ends an open auction and archives it", () => {
     const auction = given()
     assert.deepStrictEqual(auction.when(1, archive), [ended(1), archived(1)])
     assert.deepInclude(decider.statusFields(auction.state), { archived: true, statusOverride: "ended" })
     assert.deepStrictEqual(auction.when(2, archive), [])
   })
 
-  it("puts a closed one away without an override", () => {
+  it("archives a closed auction without an override", () => {
     const auction = given()
     assert.deepStrictEqual(auction.when(61, archive), [archived(61)])
     assert.deepInclude(decider.statusFields(auction.state), { archived: true, statusOverride: null })

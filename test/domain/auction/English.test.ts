@@ -23,7 +23,7 @@ import {
 } from "./history.ts"
 
 describe("entering an auction", () => {
-  it("is being there without a bid", () => {
+  it("gives a place without a bid", () => {
     const auction = given()
     assert.deepStrictEqual(auction.view(0, "ada"), { status: "NOT_BID", bidCount: 0 })
     assert.deepStrictEqual(auction.when(1, enter("ada")), [entered(1, "ada")])
@@ -35,7 +35,7 @@ describe("entering an auction", () => {
     })
   })
 
-  it("twice is entering once, whatever happened since", () => {
+  it("twice has the same effect as once, whatever happened in between", () => {
     const auction = given(english(), [entered(1, "ada")])
     assert.deepStrictEqual(auction.when(2, enter("ada")), [])
     auction.bids(3, ["ada", "10"], ["bob", "11"])
@@ -53,7 +53,7 @@ describe("entering an auction", () => {
 })
 
 describe("an english bid", () => {
-  it("enters by itself, and leads", () => {
+  it("enters its bidder, and leads", () => {
     const auction = given()
     assert.deepStrictEqual(auction.when(1, bid("ada", "10")), [entered(1, "ada"), placed(1, "ada", "10")])
     assert.deepStrictEqual(auction.view(1, "ada"), {
@@ -65,7 +65,7 @@ describe("an english bid", () => {
     })
   })
 
-  it("is shown as it was written, whatever else is worked out from it", () => {
+  it("keeps its notation, whatever is computed from it", () => {
     const auction = given(english({ startPrice: "10.0", minBidIncrement: "0.50" }))
     assert.strictEqual(auction.facts(0).currentPrice, "10.0")
     assertRefused(auction.when(1, bid("ada", "9.999")), "BidTooLow", { minimumBid: "10.0" })
@@ -85,14 +85,14 @@ describe("an english bid", () => {
     assertRefused(given().when(1, bid("ada")), "AmountMissing")
   })
 
-  it("must reach the start price, which is enough as long as there are units for all who lead", () => {
+  it("must reach the start price, which is enough while there are units for all leaders", () => {
     const auction = given(english({ quantity: 2 }))
     assertRefused(auction.when(1, bid("ada", "9.99999999")), "BidTooLow", { minimumBid: "10" })
     auction.bids(1, ["ada", "50"], ["bob", "10"])
     assert.deepStrictEqual(auction.status(3, "ada", "bob"), ["WINNING", "WINNING"])
   })
 
-  it("must beat the lowest leading bid by the increment once as many lead as there are units", () => {
+  it("must beat the lowest leading bid by the increment once there is a leader for each unit", () => {
     const auction = given(english({ quantity: 2, minBidIncrement: "2.5" }))
     auction.bids(1, ["ada", "50"], ["bob", "10"])
     assertRefused(auction.when(3, bid("eve", "12.49999999")), "BidTooLow", { minimumBid: "12.5" })
@@ -104,7 +104,7 @@ describe("an english bid", () => {
     assert.deepStrictEqual(auction.status(3, "ada", "bob", "eve"), ["WINNING", "OUTBID", "WINNING"])
   })
 
-  it("must exceed the bidder's own last one, by whatever little", () => {
+  it("must exceed the bidder's own last bid by any amount", () => {
     const auction = given(english({ quantity: 3 }))
     auction.bids(1, ["ada", "20"])
     assertRefused(auction.when(2, bid("ada", "20")), "BidTooLow", { minimumBid: "20.00000001" })
@@ -112,7 +112,7 @@ describe("an english bid", () => {
     assert.deepStrictEqual(auction.when(2, bid("ada", "20.00000001")), [placed(2, "ada", "20.00000001")])
   })
 
-  it("of a leader who raises its own is held to the increment like any other, and takes no second unit", () => {
+  it("needs the same increment from a leader that raises its own, and takes no second unit", () => {
     const single = given()
     single.bids(1, ["ada", "10"])
     assertRefused(single.when(2, bid("ada", "10.5")), "BidTooLow", { minimumBid: "11" })
@@ -129,7 +129,7 @@ describe("an english bid", () => {
     )
   })
 
-  it("is beaten by the later of equal ones last: of those the later goes first", () => {
+  it("is outbid before an earlier one of the same amount", () => {
     const auction = given(english({ quantity: 3 }))
     auction.bids(1, ["ada", "10"], ["bob", "10"], ["eve", "10"])
     assert.deepInclude(accepted(auction.when(4, bid("joe", "11"))), outbid(4, "eve"))
@@ -140,14 +140,14 @@ describe("an english bid", () => {
     )
   })
 
-  it("that was outbid may be raised, and leads again", () => {
+  it("leads again if it was outbid and is raised", () => {
     const auction = given()
     auction.bids(1, ["ada", "10"], ["bob", "11"])
     assert.deepStrictEqual(auction.when(3, bid("ada", "12")), [placed(3, "ada", "12"), outbid(3, "bob")])
     assert.deepInclude(auction.view(3, "ada"), { status: "WINNING", bidCount: 2, lastBidAmount: "12" })
   })
 
-  it("is exact where a floating point number is not", () => {
+  it("is exact for amounts that a floating point number cannot represent", () => {
     const auction = given(english({ startPrice: "999999999999.99999998", minBidIncrement: "0.00000001" }))
     auction.bids(1, ["ada", "999999999999.99999998"])
     assertRefused(auction.when(2, bid("bob", "999999999999.99999998")), "BidTooLow", {
@@ -169,7 +169,7 @@ describe("an english bid", () => {
     assertRefused(auction.when(99, bid("ada", "99")), "Closed")
   })
 
-  it("of one who was denied is refused", () => {
+  it("is refused to a denied bidder", () => {
     const auction = given(english(), [entered(1, "ada"), denied(2, "ada")])
     assertRefused(auction.when(3, bid("ada", "10")), "WrongStatus", { status: "DENIED" })
   })
@@ -191,7 +191,7 @@ describe("the soft close", () => {
     assert.strictEqual(decider.wakeAt(auction.state), at(60.001))
   })
 
-  it("happens as often as such bids come, and moves the settlement once it was before", () => {
+  it("happens at each such bid, and moves the settlement if it would be earlier", () => {
     const auction = given(soft)
     auction.bids(59.999, ["ada", "10"])
     assert.deepStrictEqual(accepted(auction.when(79.998, bid("bob", "11"))).at(-1), extended(79.998, 99.998))
@@ -200,7 +200,7 @@ describe("the soft close", () => {
     assert.deepStrictEqual(auction.until(200), [closed(99.998), won(99.998, "bob"), lost(99.998, "ada")])
   })
 
-  it("does not happen twice in one millisecond, nor for a bid that was refused", () => {
+  it("does not happen twice in one millisecond, nor for a refused bid", () => {
     const auction = given(soft)
     auction.when(50, bid("ada", "10"))
     assert.deepStrictEqual(auction.when(50, bid("bob", "11")), [
@@ -214,7 +214,7 @@ describe("the soft close", () => {
 })
 
 describe("the settlement", () => {
-  it("gives the leaders their units at settleAt, the best bid first, and all others nothing", () => {
+  it("gives the leaders their units at settleAt, the best bid first, and no unit to other bidders", () => {
     const auction = given(english({ closeAt: at(60), settleAt: at(90), quantity: 2, admissionExpirationSeconds: 30 }))
     auction.bids(1, ["ada", "10"], ["bob", "12"], ["eve", "11"])
     auction.when(5, enter("joe"))
@@ -251,7 +251,7 @@ describe("the settlement", () => {
     assert.strictEqual(auction.facts(90).remainingQuantity, 0)
   })
 
-  it("gives nothing to a leader below the reserve, and everything to one at it", () => {
+  it("gives no unit to a leader below the reserve, and one to each leader at it", () => {
     const auction = given(english({ quantity: 3, reservePrice: "20" }))
     auction.bids(1, ["ada", "19.99999999"], ["bob", "20"], ["eve", "30"])
     assert.deepStrictEqual(auction.status(5, "ada"), ["WINNING"])
@@ -259,7 +259,7 @@ describe("the settlement", () => {
     assert.strictEqual(auction.facts(60).remainingQuantity, 1)
   })
 
-  it("says nothing of the reserve to anyone but the admin", () => {
+  it("shows the reserve to the admin alone", () => {
     const auction = given(english({ reservePrice: "77.77" }))
     auction.bids(1, ["ada", "10"])
     const told = [auction.view(2, "ada"), auction.facts(2), decider.place(auction.state, "ada")]
@@ -269,20 +269,20 @@ describe("the settlement", () => {
     }
   })
 
-  it("of an auction nobody came to is its end", () => {
+  it("tears down an auction without bidders", () => {
     const auction = given(english({ closeAt: at(60), settleAt: at(90) }))
     assert.deepStrictEqual(auction.until(1000), [closed(60), tornDown(90)])
   })
 
-  it("is not asked for grants before it", () => {
+  it("makes the grants: completing is refused before it", () => {
     const auction = given(english({ closeAt: at(60), settleAt: at(90) }))
     auction.bids(1, ["ada", "10"])
     assertRefused(auction.when(70, complete("ada")), "WrongStatus", { status: "WINNING" })
   })
 })
 
-describe("a bidder that is archived", () => {
-  it("cannot win: the next best bid leads in its place, and its own stays among those that were placed", () => {
+describe("an archived bidder", () => {
+  it("cannot win: the next best bid leads in its place, and its own stays among the placed bids", () => {
     const auction = given(english(), [entered(1, "zoe")])
     auction.bids(1, ["ada", "10"], ["bob", "11"])
     assert.deepStrictEqual(auction.when(5, remove("bob")), [denied(5, "bob", "ADMIN_ACTION"), reinstated(5, "ada")])
@@ -294,7 +294,7 @@ describe("a bidder that is archived", () => {
     assert.deepStrictEqual(auction.until(60), [closed(60), won(60, "ada")])
   })
 
-  it("loses a unit it has won, which nobody else gets, but not one that it took", () => {
+  it("loses a unit it has won, which no other bidder gets, but keeps one it has completed", () => {
     const auction = given(english({ quantity: 2 }))
     auction.bids(1, ["ada", "10"], ["bob", "11"], ["eve", "12"])
     auction.until(60)
@@ -306,7 +306,7 @@ describe("a bidder that is archived", () => {
 })
 
 describe("denying a bidder", () => {
-  it("who leads lets the next best bid lead again", () => {
+  it("lets the next best bid lead again in place of a leader", () => {
     const auction = given(english({ quantity: 2 }))
     auction.bids(1, ["ada", "10"], ["bob", "11"], ["eve", "12"], ["joe", "13"])
     assert.deepStrictEqual(auction.when(5, deny("joe")), [denied(5, "joe"), reinstated(5, "bob")])
@@ -314,14 +314,14 @@ describe("denying a bidder", () => {
     assertRefused(auction.when(6, bid("kim", "11.5")), "BidTooLow", { minimumBid: "12" })
   })
 
-  it("who leads alone makes the start price enough again, though one has entered", () => {
+  it("makes the start price enough again if no other bid is left, even if a consumer has entered", () => {
     const auction = given(english(), [entered(1, "ada")])
     auction.bids(2, ["bob", "50"])
     assert.deepStrictEqual(auction.when(3, deny("bob")), [denied(3, "bob")])
     assert.deepStrictEqual(auction.when(4, bid("ada", "10")), [placed(4, "ada", "10")])
   })
 
-  it("who does not lead changes nobody else", () => {
+  it("changes no other place if the bidder does not lead", () => {
     const auction = given(english(), [entered(1, "joe")])
     auction.bids(1, ["ada", "10"], ["bob", "11"])
     assert.deepStrictEqual(auction.when(3, deny("ada")), [denied(3, "ada")])
@@ -344,11 +344,11 @@ describe("denying a bidder", () => {
     assert.deepStrictEqual(auction.until(90), [won(90, "ada")])
   })
 
-  it("twice is denying once", () => {
+  it("twice has the same effect as once", () => {
     assert.deepStrictEqual(given(english(), [entered(1, "ada"), denied(2, "ada")]).when(3, deny("ada")), [])
   })
 
-  it("who never came, lost or completed is refused", () => {
+  it("is refused for a consumer that never entered, lost or completed", () => {
     const auction = given(english())
     auction.bids(1, ["ada", "10"], ["bob", "11"])
     assertRefused(auction.when(2, deny("zoe")), "WrongStatus", { status: "NOT_BID" })

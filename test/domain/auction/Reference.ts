@@ -1,6 +1,6 @@
 /**
- * The auction once more, told as plainly as possible: lists of bids, and every question answered by going through all of
- * them and sorting. It shares nothing with the auction but its types.
+ * The reference of the auction, as plain as possible: lists of bids, and every answer computed by iterating over all of
+ * them and sorting. It shares only the types with the auction.
  */
 import type { Command, Configuration, Facts, View } from "../../../src/domain/auction/Auction.ts"
 import type { ExperienceWindow } from "../../../src/domain/experience/ExperienceWindow.ts"
@@ -10,7 +10,7 @@ type PriceSetting = "startPrice" | "reservePrice" | "minBidIncrement" | "floorPr
 /** A configuration whose prices are numbers: hundred-millionths. */
 export type Terms = { readonly [K in keyof Configuration]: K extends PriceSetting ? bigint : Configuration[K] }
 
-/** How many hundred-millionths a price is, digit by digit. */
+/** Returns a price in hundred-millionths, converted digit by digit. */
 export const unitsOf = (price: string): bigint => {
   const [whole = "", fraction = ""] = price.split(".")
   return BigInt(whole + fraction.padEnd(8, "0"))
@@ -56,7 +56,7 @@ export class Reference {
   #extendedTo = -Infinity
   /** When a change of the window opened the auction. */
   #releasedAt = -Infinity
-  /** When the window was told last: it closes nothing before. */
+  /** When the window was last set: it closes nothing before. */
   #toldAt = -Infinity
   #closedAt = Infinity
   #isEnded = false
@@ -67,7 +67,7 @@ export class Reference {
     this.#createdAt = createdAt
   }
 
-  /** What time brings until `now`. */
+  /** Applies the transitions due until `now`. */
   notice(now: number): void {
     if (this.#closedAt === Infinity && this.closeAt <= now) this.#closedAt = Math.max(this.closeAt, this.#toldAt)
     if (!this.#isSettled && this.#settlesAt <= now) this.#settle(this.#settlesAt)
@@ -78,7 +78,7 @@ export class Reference {
     }
   }
 
-  /** The refusal, or undefined if the command was carried out. */
+  /** Runs a command. Returns the refusal, or undefined if the command was accepted. */
   command(command: Command, now: number): Refused | undefined {
     this.notice(now)
     switch (command._tag) {
@@ -117,7 +117,7 @@ export class Reference {
     }
   }
 
-  /** The consumer's view, without its handle and the number of its grant. */
+  /** Returns the consumer's view, without its handle and its grant's sequence. */
   view(consumerId: string): unknown {
     const bidder = this.#bidders.get(consumerId)
     if (bidder === undefined) return { status: "NOT_BID", bidCount: 0 }
@@ -146,7 +146,7 @@ export class Reference {
     }
   }
 
-  /** What anyone may know, with consumers in place of handles. */
+  /** Returns the public facts, with consumers in place of handles. */
   facts(now: number): { readonly [K in keyof Facts]: unknown } {
     const { quantity, auctionType, startPrice } = this.configuration
     const leadingBids = [...this.#won, ...this.#leading()]
@@ -160,12 +160,12 @@ export class Reference {
     }
   }
 
-  /** The closing that was announced, or the one to which bids moved it. */
+  /** The closing as announced, or as bids have moved it. */
   get closeAt(): number {
     return Math.max(Math.min(this.configuration.closeAt, this.#window?.closeAt ?? Infinity), this.#extendedTo)
   }
 
-  /** The opening that holds. */
+  /** The opening in force. */
   get #openAt(): number {
     return Math.max(this.configuration.openAt ?? 0, this.#window?.openAt ?? 0)
   }
@@ -180,7 +180,7 @@ export class Reference {
     if (!hadOpened && this.#openAt <= now) this.#releasedAt = now
   }
 
-  /** The least that this bidder's english bid would have to be; its price in a dutch auction. */
+  /** Returns the least amount for this bidder's english bid, or its price in a dutch auction. */
   minimum(consumerId: string, now: number): bigint {
     if (this.configuration.auctionType === "dutch") return this.#price(now)
     const { quantity, startPrice, minBidIncrement = smallest } = this.configuration
@@ -198,7 +198,7 @@ export class Reference {
     return this.#isEnded || isSoldOut ? this.#closedAt : Math.max(this.#closedAt, settleAt)
   }
 
-  /** The last bids of those who still wait, the best first. */
+  /** The last bids of the bidders that still wait, the best first. */
   #ranked(): Array<Offer> {
     return this.#offers
       .filter((offer, index) => !this.#offers.slice(index + 1).some((later) => later.consumerId === offer.consumerId))
@@ -285,7 +285,7 @@ export class Reference {
     return undefined
   }
 
-  /** Counts the intervals one by one. */
+  /** Computes the price interval by interval. */
   #price(now: number): bigint {
     const { startPrice, floorPrice, priceDropAmount, priceDropIntervalSeconds } = this.configuration
     const openings = [this.configuration.openAt ?? this.#createdAt, this.#window?.openAt ?? 0, this.#releasedAt]
@@ -324,7 +324,7 @@ const become = (bidder: Bidder, status: Bidder["status"], since: number, reason 
   bidder.reason = reason
 }
 
-/** Digit by digit: eight after the point, without the zeros that say nothing. */
+/** Returns the amount as text, digit by digit, with up to eight decimals and without trailing zeros. */
 export const textOf = (amount: bigint): string => {
   const digits = `${amount}`.padStart(9, "0")
   const text = `${digits.slice(0, -8)}.${digits.slice(-8)}`

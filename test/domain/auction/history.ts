@@ -27,7 +27,7 @@ export const at = (seconds: number): number => Math.round(start + seconds * 1000
 
 export const salt = "00112233445566778899aabbccddeeff"
 
-/** One unit, from 10 up by 1, open until second 60 and settled then, unless the test says otherwise. */
+/** One unit, from 10 up by 1, open until second 60 and settled then, except for the settings given. */
 export const english = (settings: Partial<Configuration> = {}): Configuration => {
   const settleAt = settings.settleAt ?? settings.closeAt ?? at(60)
   return {
@@ -45,7 +45,7 @@ export const english = (settings: Partial<Configuration> = {}): Configuration =>
   }
 }
 
-/** Two units, from 100 down to 40 by 15 every 10 seconds, unless the test says otherwise. */
+/** Two units, from 100 down to 40 by 15 every 10 seconds, except for the settings given. */
 export const dutch = (settings: Partial<Configuration> = {}): Configuration => {
   const { minBidIncrement: _, ...rest } = english(settings)
   return {
@@ -60,13 +60,13 @@ export const dutch = (settings: Partial<Configuration> = {}): Configuration => {
   }
 }
 
-/** One auction and all that happened to it. */
+/** One auction and its events. */
 export class History extends Told<State, Command, Event, Refusal, View> {
   constructor() {
     super(decider, { start, unitMillis: 1_000, entropy: () => salt })
   }
 
-  /** Bids that must be accepted, each a second after the other. */
+  /** Places bids that must be accepted, one second apart. */
   bids(seconds: number, ...offers: ReadonlyArray<readonly [consumerId: string, amount: string]>): void {
     for (const [index, [consumerId, amount]] of offers.entries()) {
       accepted(this.when(seconds + index, bid(consumerId, amount)))
@@ -81,7 +81,7 @@ export class History extends Told<State, Command, Event, Refusal, View> {
     return decider.facts!(this.state, at(seconds))
   }
 
-  /** As what the others see the consumer. */
+  /** Returns the handle that other bidders see for the consumer. */
   handle(consumerId: string): string {
     const view = this.view(0, consumerId)
     assert(view.status !== "NOT_BID", `${consumerId} has not entered`)
@@ -89,7 +89,7 @@ export class History extends Told<State, Command, Event, Refusal, View> {
   }
 }
 
-/** An auction of these settings, created at `seconds`, to which these events happened. */
+/** Returns an auction with these settings, created at `seconds`, after these events. */
 export const given = (
   configuration: Configuration = english(),
   events: ReadonlyArray<Event> = [],

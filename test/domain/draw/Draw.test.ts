@@ -78,7 +78,7 @@ const stepsArbitrary = (waits: ReadonlyArray<number>) =>
       change: pick(...changes),
       windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
       windowCloseAt: pick(undefined, undefined, at(5), at(7)),
-      /** Ends or archives the draw, seldom. */
+      /** Ends or archives the draw, in few steps. */
       rare: pick(...Array.from({ length: 80 }, (_, index) => index))
     }),
     { minLength: 20, maxLength: 90 }
@@ -113,7 +113,7 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
   }
 }
 
-/** Everything that can be asked of a draw. */
+/** Returns every answer that a draw gives. */
 const told = (state: History["state"], now: number): unknown => ({
   ...askedOf(decider, state, consumers, now),
   published: decider.publishedFacts!(state)
@@ -121,7 +121,7 @@ const told = (state: History["state"], now: number): unknown => ({
 
 const proofOf = (state: History["state"]): string => [...(decider.facts!(state, 0).proof?.("id") ?? [])].join("")
 
-/** Runs the steps, time being noticed before each. */
+/** Runs the steps, and applies the due transitions before each. */
 const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>): History => {
   const history = new History()
   history.when(0, { _tag: "Configure", configuration: configuration(settings), by: "admin" })
@@ -131,7 +131,7 @@ const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>): Hist
 
 describe("a draw under random commands", () => {
   it.prop(
-    "does what the plain reference does, event for event, view for view",
+    "has the same events and views as the reference",
     { settings: settingsArbitrary, steps: stepsArbitrary([0, 0, 1, 60, 250, 700, 1_000]) },
     ({ settings, steps }) => {
       const history = new History()
@@ -143,7 +143,7 @@ describe("a draw under random commands", () => {
   )
 
   it.prop(
-    "is the same again when its events are replayed, also through their stored form",
+    "has the same state after a replay of its events, also through their stored form",
     { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 100, 250, 900]) },
     ({ settings, steps }) => {
       const history = run(settings, steps)
@@ -154,7 +154,7 @@ describe("a draw under random commands", () => {
   )
 
   it.prop(
-    "goes on from any point of its journal as if it had never stopped",
+    "continues from any point of its journal as if it had never stopped",
     { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 100, 250, 900]), cut: pick(0.2, 0.5, 0.8, 0.95) },
     ({ settings, steps, cut }) => {
       const { events } = run(settings, steps)
@@ -176,7 +176,7 @@ describe("a draw under random commands", () => {
   )
 
   it.prop(
-    "never goes back in time, never has more winners than it may, and draws nobody who is not in the list",
+    "never goes back in time, never exceeds its winners, and draws only listed consumers",
     { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 60, 250, 900]) },
     ({ settings, steps }) => {
       const { events, state } = run(settings, steps)

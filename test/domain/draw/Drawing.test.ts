@@ -27,14 +27,14 @@ import {
 
 const names = ["ada", "bob", "eve", "joe", "kim"]
 
-/** Five entries, and the settings that the test is about. */
+/** Five entries in a draw with the settings of the test. */
 const five = (settings: Parameters<typeof given>[0] = {}): History =>
   given(
     settings,
     names.map((name, index) => entered(index, name))
   )
 
-/** Their drawn order. */
+/** Returns the drawn order of the five entries. */
 const order = (settings: Parameters<typeof given>[0] = {}): ReadonlyArray<string> => {
   const draw = five({ ...settings, winnerCount: 5 })
   draw.until(200)
@@ -42,7 +42,7 @@ const order = (settings: Parameters<typeof given>[0] = {}): ReadonlyArray<string
 }
 
 describe("the seed", () => {
-  it("is drawn with the first settings and promised from then on, and shown to nobody", () => {
+  it("is drawn with the first settings, committed to from then on, and never shown before the drawing", () => {
     const draw = given()
     assert.deepStrictEqual(draw.events[1], { _tag: "SeedDrawn", at: at(0), seed, salt })
     const seedCommitment = createHash("sha256").update(Buffer.from(seed, "hex")).digest("hex")
@@ -65,7 +65,7 @@ describe("the closing", () => {
     assert.strictEqual(draw.status(150, "ada"), "ENTERED")
   })
 
-  it("lists those who stand then, not those who left or were denied before", () => {
+  it("lists the entries that are valid then, without those that left or were denied before", () => {
     const digest = (draw: History) => {
       draw.until(100)
       return draw.state.entriesDigest
@@ -78,7 +78,7 @@ describe("the closing", () => {
     assert.notStrictEqual(digest(draw), digest(five()))
   })
 
-  it("lists those who leave while the list is worked out", () => {
+  it("lists consumers that leave while the list is computed", () => {
     const draw = five()
     const untouched = five()
     untouched.until(100)
@@ -90,7 +90,7 @@ describe("the closing", () => {
 })
 
 describe("the drawing", () => {
-  it("happens at its time with nobody calling: the winners first, and then it is done", () => {
+  it("happens at its time without a caller: the winners first, then the end of the drawing", () => {
     const draw = five({ winnerCount: 2, admissionExpirationSeconds: 600 })
     draw.until(199.999)
     assert.isEmpty(draw.winners)
@@ -115,7 +115,7 @@ describe("the drawing", () => {
     assert.deepInclude(decider.publishedFacts!(draw.state), { drawnAt: "2026-11-21T18:03:20.000Z" })
   })
 
-  it("draws them in the order of their scores", () => {
+  it("draws the entries in the order of their scores", () => {
     const all = order()
     assert.sameMembers([...all], names)
     for (const winnerCount of [1, 2, 3, 4]) {
@@ -125,7 +125,7 @@ describe("the drawing", () => {
     }
   })
 
-  it("happens once, and dates the wins when they are made, where the process was down at its time", () => {
+  it("happens once, and dates the wins when they are made if the process was down at its time", () => {
     const draw = five({ winnerCount: 1, admissionExpirationSeconds: 60 })
     const brought = withoutFixing(draw.noticed(5_000))
     const [winner] = draw.winners as [string]
@@ -134,19 +134,19 @@ describe("the drawing", () => {
     assert.isEmpty(draw.noticed(5_001))
   })
 
-  it("lets all win where they are no more than there are winners", () => {
+  it("lets all entries win if there are no more than winners", () => {
     const draw = five({ winnerCount: 7 })
     assert.deepStrictEqual(draw.until(200).at(-1), drawn(200))
     assert.sameMembers([...draw.winners], names)
   })
 
-  it("of nobody is done at its time, and the draw is over", () => {
+  it("ends at its time without entries, and the draw is over", () => {
     const draw = given()
     assert.deepStrictEqual(withoutFixing(draw.until(200)), [closed(100), drawn(200), tornDown(200)])
     assert.isUndefined(decider.wakeAt(draw.state))
   })
 
-  it("shows a consumer that is not drawn as denied at once, before that is recorded", () => {
+  it("shows a consumer that is not drawn as denied at once, before the denial is recorded", () => {
     const draw = five()
     draw.until(199)
     const all = order()
@@ -170,7 +170,7 @@ describe("the drawing", () => {
     assert.strictEqual(decider.place(draw.state, all[1]!)!.updatedAt, at(200))
   })
 
-  it("passes over who left or was denied after the closing", () => {
+  it("skips consumers that left or were denied after the closing", () => {
     const all = order()
     const draw = five({ winnerCount: 2 })
     draw.until(150)
@@ -180,7 +180,7 @@ describe("the drawing", () => {
     assert.deepStrictEqual(draw.winners, [all[1]!, all[3]!])
   })
 
-  it("is at drawAt also where that is closeAt", () => {
+  it("happens at drawAt even if that is closeAt", () => {
     const draw = five({ closeAt: at(100), drawAt: at(100) })
     draw.until(100)
     assert.lengthOf(draw.winners, 1)
@@ -188,7 +188,7 @@ describe("the drawing", () => {
 })
 
 describe("a win", () => {
-  it("expires, and nobody takes its place", () => {
+  it("expires, and no other consumer wins in its place", () => {
     const draw = five({ admissionExpirationSeconds: 60 })
     draw.until(200)
     const [winner] = draw.winners as [string]
@@ -198,7 +198,7 @@ describe("a win", () => {
     assert.deepInclude(draw.view(261, winner), { status: "DENIED", reason: "ADMISSION_EXPIRED", deniedAt: at(260) })
   })
 
-  it("is completed once, and then expires no more", () => {
+  it("is completed once, and then never expires", () => {
     const draw = five({ admissionExpirationSeconds: 60 })
     draw.until(200)
     const [winner] = draw.winners as [string]
@@ -214,7 +214,7 @@ describe("a win", () => {
     })
   })
 
-  it("is denied", () => {
+  it("can be denied", () => {
     const draw = five()
     draw.until(200)
     const [winner] = draw.winners as [string]
@@ -222,7 +222,7 @@ describe("a win", () => {
     assert.deepStrictEqual(draw.until(211), [tornDown(210)])
   })
 
-  it("without a time to be used lives until it is used", () => {
+  it("stays valid until it is used if wins do not expire", () => {
     const draw = five()
     draw.until(100_000)
     const [winner] = draw.winners as [string]
@@ -234,10 +234,10 @@ describe("a win", () => {
   })
 })
 
-describe("continuing to select", () => {
+describe("continued selection", () => {
   const settings = { winnerCount: 2, continueSelectingUntilCompleted: true, admissionExpirationSeconds: 60 }
 
-  it("keeps the others in the draw, and gives a win that expired or was denied to the next", () => {
+  it("keeps the others in the draw, and gives an expired or denied win to the next consumer", () => {
     const all = order()
     const draw = five(settings)
     draw.until(200)
@@ -249,7 +249,7 @@ describe("continuing to select", () => {
     assert.deepInclude(draw.view(260, all[3]!), { status: "WON", wonAt: at(260), expiresAt: at(320) })
   })
 
-  it("is over when as many have completed as were to win", () => {
+  it("ends when as many consumers have completed as were to win", () => {
     const all = order()
     const draw = five(settings)
     draw.until(200)
@@ -261,7 +261,7 @@ describe("continuing to select", () => {
     assert.deepStrictEqual(draw.until(220), [...rest.map((name) => denied(220, name, "NOT_SELECTED")), tornDown(220)])
   })
 
-  it("is over when nobody is left", () => {
+  it("ends when no consumer is left", () => {
     const draw = five(settings)
     draw.until(1_000)
     assert.lengthOf(draw.winners, 5)
@@ -269,7 +269,7 @@ describe("continuing to select", () => {
     assert.isUndefined(decider.wakeAt(draw.state))
   })
 
-  it("goes on after a restart in the same order", () => {
+  it("continues after a restart in the same order", () => {
     const all = order()
     const draw = five(settings)
     draw.until(200)
@@ -284,7 +284,7 @@ describe("continuing to select", () => {
     )
   })
 
-  it("gives the time that a process was down to nobody as a win that has run out", () => {
+  it("does not count the time in which the process was down against a win", () => {
     const draw = five(settings)
     draw.until(200)
     const brought = draw.noticed(10_000)
@@ -299,7 +299,7 @@ describe("continuing to select", () => {
     )
   })
 
-  it("ends when an admin ends it: the wins stay, nobody follows", () => {
+  it("stops when an admin ends the draw: the wins stay, and no consumer follows", () => {
     const draw = five(settings)
     draw.until(200)
     const [first, second] = draw.winners as [string, string]
@@ -313,7 +313,7 @@ describe("continuing to select", () => {
     assert.sameDeepMembers([...draw.until(300)], [expired(260, first), expired(260, second), tornDown(260)])
   })
 
-  it("counts who completes while the wins are still being recorded", () => {
+  it("counts consumers that complete while the first wins are still being recorded", () => {
     const all = order()
     const draw = five({ ...settings, winnerCount: 1 })
     draw.until(199)
@@ -333,7 +333,7 @@ describe("a draw with a beacon", () => {
   const provide: Command = { _tag: "ProvideBeacon", round, randomness, signature }
   const provided = (seconds: number) => ({ _tag: "BeaconProvided", at: at(seconds), round, randomness, signature })
 
-  it("names its round when entry closes, and waits for it without waking", () => {
+  it("publishes its round when entry closes, and waits for it without wake-ups", () => {
     const draw = five({ beacon: "drand" })
     assert.isUndefined(awaitsBeacon(draw.state))
     assert.deepInclude(draw.until(100).at(-1), { _tag: "EntriesFixed", beaconRound: round })
@@ -343,7 +343,7 @@ describe("a draw with a beacon", () => {
     assert.deepStrictEqual(draw.noticed(100_000), [])
   })
 
-  it("is drawn when it has the round, by its randomness too", () => {
+  it("is drawn when it has the round, with its randomness", () => {
     const draw = five({ beacon: "drand", winnerCount: 5, admissionExpirationSeconds: 60 })
     draw.until(300)
     assert.deepStrictEqual<unknown>(draw.when(300, provide), [provided(300)])
@@ -355,7 +355,7 @@ describe("a draw with a beacon", () => {
     assert.deepStrictEqual(draw.when(301, provide), [])
   })
 
-  it("is not drawn before its time, though it should have the round", () => {
+  it("is not drawn before its time, even if it has the round", () => {
     const draw = five({ beacon: "drand" })
     draw.until(150)
     draw.when(150, provide)
@@ -364,7 +364,7 @@ describe("a draw with a beacon", () => {
     assert.lengthOf(draw.winners, 1)
   })
 
-  it("passes over a round that it does not wait for, or that is none", () => {
+  it("ignores a round that it does not wait for, and an invalid one", () => {
     const draw = five({ beacon: "drand" })
     assert.deepStrictEqual(draw.when(50, provide), [])
     draw.until(150)
@@ -374,7 +374,7 @@ describe("a draw with a beacon", () => {
     assert.strictEqual(awaitsBeacon(draw.state), round)
   })
 
-  it("waits no more when it was ended", () => {
+  it("stops waiting when it is ended", () => {
     const draw = five({ beacon: "drand" })
     draw.when(300, end)
     assert.isUndefined(awaitsBeacon(draw.state))

@@ -24,7 +24,7 @@ import {
 const lifecycle = (draw: ReturnType<typeof given>, seconds: number) => decider.lifecycle(draw.state, at(seconds))
 
 describe("ending a draw", () => {
-  it("before the closing denies everyone, and nobody is drawn", () => {
+  it("before the closing denies every consumer, and no entry is drawn", () => {
     const draw = given({}, [entered(1, "ada"), entered(2, "bob")])
     assert.deepStrictEqual(draw.when(3, end), [ended(3)])
     const shown = draw.view(3, "ada")
@@ -45,14 +45,14 @@ describe("ending a draw", () => {
     })
   })
 
-  it("between the closing and the drawing does the same", () => {
+  it("between the closing and the drawing has the same effect", () => {
     const draw = given({}, [entered(1, "ada")])
     draw.until(150)
     assert.deepStrictEqual(draw.when(150, end), [ended(150)])
     assert.deepStrictEqual(draw.until(1_000), [denied(150, "ada", "DRAW_CLOSED"), tornDown(150)])
   })
 
-  it("does not undo a drawing that has begun: it is finished, and nobody follows", () => {
+  it("does not stop a drawing that has begun: the drawing is finished, and no consumer wins later", () => {
     const settings = { winnerCount: 2, continueSelectingUntilCompleted: true, admissionExpirationSeconds: 60 }
     const draw = given(settings, [entered(1, "ada"), entered(1, "bob"), entered(1, "eve")])
     draw.until(199)
@@ -68,20 +68,20 @@ describe("ending a draw", () => {
     assert.lengthOf(draw.winners, 2)
   })
 
-  it("after the drawing changes nothing, where nobody could follow", () => {
+  it("after the drawing changes nothing if no other consumer could win", () => {
     const draw = given({}, [entered(1, "ada")])
     draw.until(200)
     assert.deepStrictEqual(draw.when(201, end), [])
     assert.deepStrictEqual(given({ closeAt: at(1), drawAt: at(1) }).when(2, end), [])
   })
 
-  it("twice is ending once", () => {
+  it("twice has the same effect as once", () => {
     const draw = given({}, [ended(1)])
     assert.deepStrictEqual(draw.when(2, end), [])
     assert.deepInclude(decider.statusFields(draw.state), { statusOverrideAt: at(1) })
   })
 
-  it("of a draw where all have had their turn changes nothing", () => {
+  it("changes nothing if no entry is left", () => {
     const draw = given({ continueSelectingUntilCompleted: true, admissionExpirationSeconds: 1 }, [entered(1, "ada")])
     draw.until(300)
     assert.deepStrictEqual(draw.when(300, end), [])
@@ -89,14 +89,14 @@ describe("ending a draw", () => {
 })
 
 describe("archiving", () => {
-  it("ends a draw that is not over and puts it away", () => {
+  it("ends a draw that is not over and archives it", () => {
     const draw = given({}, [entered(1, "ada")])
     assert.deepStrictEqual(draw.when(2, archive), [ended(2), archived(2)])
     assert.deepInclude(decider.statusFields(draw.state), { archived: true, statusOverride: "ended" })
     assert.deepStrictEqual(draw.when(3, archive), [])
   })
 
-  it("puts a draw that is over away without an override", () => {
+  it("archives a draw that is over without an override", () => {
     const draw = given({}, [entered(1, "ada")])
     assert.deepStrictEqual(draw.when(201, archive), [archived(201)])
     assert.deepInclude(decider.statusFields(draw.state), { archived: true, statusOverride: null })
@@ -117,7 +117,7 @@ describe("the lifecycle", () => {
     assert.strictEqual(lifecycle(draw, 260), "closed")
   })
 
-  it("is over at once where a draw comes into being after its time", () => {
+  it("is over at once if a draw is created after its time", () => {
     const draw = given({ closeAt: at(1), drawAt: at(2) }, [], 10)
     assert.deepStrictEqual(
       withoutFixing(draw.noticed(10)).map(({ _tag }) => _tag),
@@ -152,7 +152,7 @@ describe("configuring", () => {
     assertRefused(given().when(0, configure({ openAt: at(90) })), "ConfigurationFixed", { setting: "openAt" })
   })
 
-  it("may not change what decides who wins once someone has entered", () => {
+  it("may not change the settings that decide the winners after the first entry", () => {
     const changes = { loyaltyBiasEnabled: true, loyaltyWeight: 2, beacon: "drand" } as const
     for (const [setting, value] of Object.entries(changes)) {
       const draw = given()
@@ -165,16 +165,16 @@ describe("configuring", () => {
   })
 })
 
-describe("settings that make no sense together", () => {
+describe("contradictory settings of a draw", () => {
   const fields = (settings: Parameters<typeof configuration>[0]) =>
     configurationProblems(configuration(settings)).map((problem) => problem.field)
 
-  it("are a closing that is not after the opening", () => {
+  it("include a closing that is not after the opening", () => {
     assert.deepStrictEqual(fields({ openAt: at(100) }), ["closeAt"])
     assert.deepStrictEqual(fields({ openAt: at(99) }), [])
   })
 
-  it("are a drawing before the closing", () => {
+  it("include a drawing before the closing", () => {
     assert.deepStrictEqual(fields({ drawAt: at(99) }), ["drawAt"])
     assert.deepStrictEqual(fields({ drawAt: at(100) }), [])
   })

@@ -5,7 +5,7 @@ import { assertRefused } from "../mechanism/History.ts"
 import { at, complete, deny, denied, enter, enterAsGuest, entered, given, leave, left } from "./history.ts"
 
 describe("entering a draw", () => {
-  it("makes an entry, shown with its own name", () => {
+  it("makes an entry and shows it with its own id", () => {
     const draw = given()
     assert.deepStrictEqual(draw.view(0, "ada"), { status: "NOT_ENTERED" })
     assert.deepStrictEqual(draw.when(1, enter("ada")), [entered(1, "ada")])
@@ -18,7 +18,7 @@ describe("entering a draw", () => {
     assert.deepStrictEqual(draw.when(2, enter("ada")), [])
   })
 
-  it("gives each its own name, which nobody can make of its number without the salt", () => {
+  it("gives each entry its own id, which cannot be computed from its number without the salt", () => {
     const draw = given()
     draw.enter(1, "ada", "bob")
     const other = given()
@@ -28,14 +28,14 @@ describe("entering a draw", () => {
     assert.lengthOf(new Set(names), 4)
   })
 
-  it("keeps the loyalty score in steps of a millionth, at most 1, and leaves out none", () => {
+  it("records the loyalty score in steps of a millionth, limited to 1, and omits a score of 0", () => {
     const draw = given()
     assert.deepStrictEqual(draw.when(1, enter("ada", 1 / 3)), [entered(1, "ada", 0.333333)])
     assert.deepStrictEqual(draw.when(1, enter("bob", 7)), [entered(1, "bob", 1)])
     assert.deepStrictEqual(draw.when(1, enter("eve", 0.0000001)), [entered(1, "eve")])
   })
 
-  it("weighs by loyalty only where the draw is biased", () => {
+  it("weights by loyalty only if the draw is biased", () => {
     const weight = (settings: object, score: number) => {
       const draw = given(settings)
       draw.when(1, enter("ada", score))
@@ -60,12 +60,12 @@ describe("entering a draw", () => {
     assertRefused(ended.when(1, enter("ada")), "Closed")
   })
 
-  it("is refused to guests where they are not supported", () => {
+  it("is refused to guests if they are not supported", () => {
     assertRefused(given({ supportsGuest: false }).when(1, enterAsGuest("ada")), "GuestsRefused")
     assert.deepStrictEqual(given().when(1, enterAsGuest("ada")), [entered(1, "ada")])
   })
 
-  it("is refused when as many stand as may, until one leaves or is denied", () => {
+  it("is refused at the maximum of entries, until one leaves or is denied", () => {
     const draw = given({ capacity: 2 }, [entered(1, "ada"), entered(1, "bob")])
     assertRefused(draw.when(2, enter("eve")), "Full", { retryAfterSeconds: 60 })
     assert.deepStrictEqual(draw.when(2, enter("ada")), [])
@@ -76,7 +76,7 @@ describe("entering a draw", () => {
     draw.enter(4, "ada")
   })
 
-  it("is refused when it knows as many consumers as it can, but not to those it knows", () => {
+  it("is refused at the maximum of known consumers, but not to known ones", () => {
     const draw = given({}, [entered(1, "ada"), left(2, "ada")])
     const { places } = draw.state
     Object.defineProperty(places, "size", { value: placesMax })
@@ -86,7 +86,7 @@ describe("entering a draw", () => {
 })
 
 describe("leaving a draw", () => {
-  it("withdraws the entry: the consumer counts as one who never entered", () => {
+  it("withdraws the entry: the consumer counts as one that never entered", () => {
     const draw = given({}, [entered(1, "ada")])
     assert.deepStrictEqual(draw.when(2, leave("ada")), [left(2, "ada")])
     assert.deepStrictEqual(draw.view(3, "ada"), { status: "NOT_ENTERED", leftAt: at(2) })
@@ -99,7 +99,7 @@ describe("leaving a draw", () => {
     assert.deepStrictEqual(decider.counts(draw.state), { ENTERED: 0, WON: 0, COMPLETED: 0, DENIED: 0, LEFT: 1 })
   })
 
-  it("lets it enter again, as another entry", () => {
+  it("lets it enter again, with another entry", () => {
     const draw = given({}, [entered(1, "ada")])
     const before = draw.entryId("ada")
     draw.when(2, leave("ada"))
@@ -109,13 +109,13 @@ describe("leaving a draw", () => {
     assert.deepStrictEqual(decider.counts(draw.state), { ENTERED: 1, WON: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 })
   })
 
-  it("without an entry is refused, also the second time", () => {
+  it("is refused without an entry, also the second time", () => {
     const draw = given({}, [entered(1, "ada"), left(2, "ada")])
     assertRefused(draw.when(3, leave("ada")), "NotEntered")
     assertRefused(draw.when(3, leave("bob")), "NotEntered")
   })
 
-  it("is possible between the closing and the drawing, and then cannot be taken back", () => {
+  it("is possible between the closing and the drawing, and is then final", () => {
     const draw = given({}, [entered(1, "ada"), entered(1, "bob")])
     draw.until(150)
     assert.deepStrictEqual(draw.when(150, leave("ada")), [left(150, "ada")])
@@ -139,7 +139,7 @@ describe("leaving a draw", () => {
 })
 
 describe("denying an entry", () => {
-  it("takes it out of the draw, with its reason", () => {
+  it("removes it from the draw, with the reason", () => {
     const draw = given({}, [entered(1, "ada")])
     assert.deepStrictEqual(draw.when(2, deny("ada")), [denied(2, "ada")])
     assert.deepStrictEqual(draw.view(2, "ada"), {
@@ -152,13 +152,13 @@ describe("denying an entry", () => {
     assert.deepStrictEqual(draw.when(3, enter("ada")), [])
   })
 
-  it("of a consumer that has not entered is refused", () => {
+  it("is refused for a consumer that has not entered", () => {
     const draw = given({}, [entered(1, "ada"), left(2, "ada")])
     assertRefused(draw.when(3, deny("ada")), "WrongStatus", { status: "NOT_ENTERED" })
     assertRefused(draw.when(3, deny("bob")), "WrongStatus", { status: "NOT_ENTERED" })
   })
 
-  it("after the closing keeps it in the list, and out of the wins", () => {
+  it("after the closing keeps it in the list, and it cannot win", () => {
     const draw = given({ winnerCount: 3 }, [entered(1, "ada"), entered(1, "bob"), entered(1, "eve")])
     draw.until(150)
     draw.when(150, deny("bob"))

@@ -1,6 +1,6 @@
 /**
- * The draw once more, told as plainly as possible: arrays, and every question answered by going through all of them. It
- * shares nothing with the draw but its types; the drawn order is that of the naive algorithm.
+ * The reference of the draw, as plain as possible: arrays, and every answer computed by iterating over all of them. It
+ * shares only the types with the draw; the naive algorithm gives the drawn order.
  */
 import { createHash } from "node:crypto"
 import type { Command, Configuration, Event, View } from "../../../src/domain/draw/Draw.ts"
@@ -35,14 +35,14 @@ export class Reference {
   readonly events: Array<Event> = []
   readonly #entropy: () => string
   #standings: Array<Standing> = []
-  /** Those who stood when entry closed. */
+  /** The entries that were valid at the closing. */
   #list: ReadonlyArray<Standing> = []
 
   constructor(entropy: () => string) {
     this.#entropy = entropy
   }
 
-  /** What time brings until `now`, applied. */
+  /** Applies the transitions due until `now` and returns their events. */
   notice(now: number): ReadonlyArray<Event> {
     const brought: Array<Event> = []
     for (let next = this.#next(now); next !== undefined; next = this.#next(now)) brought.push(this.#apply(next))
@@ -82,7 +82,7 @@ export class Reference {
     return this.#all("Configured").at(-1)!.configuration
   }
 
-  /** What holds. */
+  /** The configuration in force. */
   get #held(): Configuration {
     return { ...this.configuration, ...held(this.configuration) }
   }
@@ -103,14 +103,14 @@ export class Reference {
     return sha256(`${this.#all("SeedDrawn")[0]!.salt}:${entry}`).slice(0, 26)
   }
 
-  /** The list as it is published. */
+  /** The list in its published form. */
   get #entries(): ReadonlyArray<Naive.Entry> {
     return this.#list
       .map((standing) => ({ id: this.#id(standing), weight: standing.weight }))
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
   }
 
-  /** The first of the drawn order who still stands. */
+  /** The first entry of the drawn order that is still ENTERED. */
   get #nextInOrder(): Standing | undefined {
     const chance = {
       seed: this.#all("SeedDrawn")[0]!.seed,
@@ -122,7 +122,7 @@ export class Reference {
       .find(({ status }) => status === "ENTERED")
   }
 
-  /** When the draw was over, by going through all that happened. */
+  /** When the draw was over, computed from all events. */
   get #overAt(): number | undefined {
     if (this.events.length === 0) return undefined
     const { continueSelectingUntilCompleted, winnerCount } = this.configuration

@@ -1,6 +1,6 @@
 /**
- * A large draw never delays other mechanisms: the work between two looks at the clock is bounded. The tests count digests
- * and steps, because times depend on the machine.
+ * A large draw never delays other mechanisms: the work between two readings of the clock is bounded. The tests count
+ * digests and steps, because times depend on the machine.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
@@ -10,7 +10,7 @@ import { decodeProof, verify } from "../../../src/domain/draw/proof/Verification
 import { at, configuration, dice, seed } from "./history.ts"
 import * as Naive from "./proof/naive.ts"
 
-/** Counts the reads of what each digest needs: the salt for an entry's id, its weight for its line and for its score. */
+/** Counts the reads of each digest's input: the salt for an entry's id, its weight for its line and for its score. */
 const digests = { made: 0 }
 
 const countReads = <A extends object, Name extends keyof A>(owner: A, name: Name): void => {
@@ -45,7 +45,7 @@ const large = () => {
   return state
 }
 
-/** Asks for what is due at drawAt, until nothing is; what each look cost. */
+/** Queries the due events at drawAt until there are none, and returns the cost of each query. */
 const looks = (state: ReturnType<typeof large>) => {
   const events: Array<Event> = []
   let most = 0
@@ -69,15 +69,15 @@ describe("a large draw", () => {
   const { events, most, empty } = looks(state)
   const winners = events.flatMap((event) => (event._tag === "Won" ? [state.places.get(event.consumerId)!] : []))
 
-  it("is worked out in slices, each of which is short", () => {
-    // The end of one task and the beginning of the next may fall into one look.
+  it("is computed in slices, each of which is short", () => {
+    // The end of one task and the beginning of the next may fall into one query.
     assert.isAtMost(most, 2 * stepsPerSlice)
     // Each entry has an id, a line of the list and a score, and is sorted twice.
     assert.isAtLeast(empty, (3 * size) / stepsPerSlice)
     assert.isAtMost(empty, (5 * size) / stepsPerSlice)
   })
 
-  it("brings no event that needs work without it, however often it is asked", () => {
+  it("returns no event that needs unfinished work, however often it is queried", () => {
     const unworked = large()
     decider.evolve(unworked, { _tag: "Closed", at: at(100) })
     digests.made = 0
@@ -101,7 +101,7 @@ describe("a large draw", () => {
     )
   })
 
-  it("comes to what the naive algorithm finds at once, and its proof holds", () => {
+  it("has the result of the naive algorithm, and its proof is valid", () => {
     let longest = 0
     let text = ""
     for (const piece of decider.facts!(state, at(200)).proof!("id")) {
@@ -120,7 +120,7 @@ describe("a large draw", () => {
     assert.isTrue(report.order.join() === order.join(), "the whole order is the same")
   })
 
-  it("gives the same after a restart in the middle of its wins", () => {
+  it("has the same result after a restart in the middle of its wins", () => {
     const half = events.findIndex(({ _tag }) => _tag === "Won") + winnerCount / 2
     const resumed = large()
     for (const event of events.slice(0, half)) decider.evolve(resumed, event)

@@ -3,14 +3,14 @@ import { at, byAdmin, complete, denied, deny, entered, given, type History, leav
 
 const names = ["ada", "bob", "eve", "joe", "kim"]
 
-/** Five entries, and the settings that the test is about. */
+/** Five entries in a draw with the settings of the test. */
 const five = (settings: Parameters<typeof given>[0] = {}): History =>
   given(
     settings,
     names.map((name, index) => entered(index, name))
   )
 
-/** Their drawn order. */
+/** Returns the drawn order of the five entries. */
 const order = (): ReadonlyArray<string> => {
   const draw = five({ winnerCount: 5 })
   draw.until(200)
@@ -18,7 +18,7 @@ const order = (): ReadonlyArray<string> => {
 }
 
 describe("the time of the drawing", () => {
-  it("is told to everybody, so that who may still win can tell it from a draw that is not drawn yet", () => {
+  it("is in every view, so that a consumer that may still win can see that the draw has taken place", () => {
     const draw = five({ continueSelectingUntilCompleted: true })
     const told = (seconds: number, name: string) => {
       const { status, drawnAt } = draw.view(seconds, name)
@@ -41,8 +41,8 @@ describe("the time of the drawing", () => {
   })
 })
 
-describe("a consumer that is archived", () => {
-  it("withdraws, after the closing too, and then cannot win", () => {
+describe("an archived consumer", () => {
+  it("withdraws, also after the closing, and then cannot win", () => {
     const all = order()
     const draw = five({ winnerCount: 2 })
     draw.until(150)
@@ -53,7 +53,7 @@ describe("a consumer that is archived", () => {
     assert.deepStrictEqual(draw.winners, [all[1]!, all[2]!])
   })
 
-  it("loses its win, which goes to the next where the draw goes on", () => {
+  it("loses its win, which goes to the next consumer if selection continues", () => {
     const draw = five({ continueSelectingUntilCompleted: true })
     draw.until(200)
     const [winner, next] = order() as [string, string]
@@ -63,7 +63,7 @@ describe("a consumer that is archived", () => {
     assert.deepStrictEqual(draw.when(211, remove(winner)), [])
   })
 
-  it("keeps what it has completed, or has lost before", () => {
+  it("keeps what it has completed, or lost before", () => {
     const draw = five()
     draw.until(200)
     const [winner, other] = order() as [string, string]

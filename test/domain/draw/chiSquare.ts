@@ -1,10 +1,10 @@
-/** What chi-square says of counts: the one statistic that the tests of fairness need. */
+/** The chi-square test, for the tests of fairness. */
 
-/** How probable a chi-square at least as large is by chance (Wilson and Hilferty's approximation). */
+/** Returns the probability of a chi-square at least as large by chance (Wilson and Hilferty's approximation). */
 export const chiSquareTail = (chiSquare: number, freedom: number): number =>
   normalTail(((chiSquare / freedom) ** (1 / 3) - (1 - 2 / (9 * freedom))) / Math.sqrt(2 / (9 * freedom)))
 
-/** The area of the normal distribution beyond z (Abramowitz and Stegun 26.2.17). */
+/** Returns the area of the normal distribution beyond z (Abramowitz and Stegun 26.2.17). */
 const normalTail = (z: number): number => {
   if (z < 0) return 1 - normalTail(-z)
   const t = 1 / (1 + 0.2316419 * z)

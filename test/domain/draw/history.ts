@@ -23,7 +23,7 @@ export const start = Date.parse("2026-11-21T18:00:00.000Z")
 /** The instant `seconds` after the start. */
 export const at = (seconds: number): number => Math.round(start + seconds * 1000)
 
-/** A draw that is open, closes after 100 seconds and draws one winner after 200, unless the test says otherwise. */
+/** An open draw that closes after 100 seconds and draws one winner after 200, except for the settings given. */
 export const configuration = (settings: Partial<Configuration> = {}): Configuration => ({
   name: "Raffle",
   timeZone: "UTC",
@@ -37,7 +37,7 @@ export const configuration = (settings: Partial<Configuration> = {}): Configurat
   ...settings
 })
 
-/** What `entropy` gives, in turn. */
+/** Returns a source of entropy with predictable values. */
 export const dice = (): (() => string) => {
   let throws = 0
   return () => `${++throws}`.padStart(32, "0")
@@ -46,7 +46,7 @@ export const dice = (): (() => string) => {
 export const seed = "1".padStart(32, "0") + "2".padStart(32, "0")
 export const salt = "3".padStart(32, "0")
 
-/** One draw and all that happened to it. */
+/** One draw and its events. */
 export class History extends Told<State, Command, Event, Refusal, View> {
   constructor() {
     super(decider, { start, unitMillis: 1_000, entropy: dice() })
@@ -61,18 +61,18 @@ export class History extends Told<State, Command, Event, Refusal, View> {
     return this.view(seconds, consumerId).status
   }
 
-  /** The name of the consumer's entry. */
+  /** Returns the id of the consumer's entry. */
   entryId(consumerId: string): string {
     return entryIdOf(this.state, this.state.places.get(consumerId)!.entry)
   }
 
-  /** Who has won, in the order of the wins. */
+  /** The winners, in the order of their wins. */
   get winners(): ReadonlyArray<string> {
     return this.events.flatMap((event) => (event._tag === "Won" ? [event.consumerId] : []))
   }
 }
 
-/** A draw so configured at `seconds`, to which these events happened. */
+/** Returns a draw with these settings, created at `seconds`, after these events. */
 export const given = (
   settings: Partial<Configuration> = {},
   events: ReadonlyArray<Event> = [],
@@ -147,6 +147,6 @@ export const archived = (seconds: number): Event => ({ _tag: "Archived", at: at(
 export const closed = (seconds: number): Event => ({ _tag: "Closed", at: at(seconds) })
 export const tornDown = (seconds: number): Event => ({ _tag: "TornDown", at: at(seconds) })
 
-/** The events without what fixes the list. */
+/** Returns the events without the one that fixes the list. */
 export const withoutFixing = (events: ReadonlyArray<Event>): ReadonlyArray<Event> =>
   events.filter(({ _tag }) => _tag !== "EntriesFixed")

@@ -6,13 +6,13 @@ import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
 const read: (schema: Schema.Codec<unknown, unknown>) => (event: unknown) => unknown = Schema.decodeUnknownSync
 
 describe("the author of an event", () => {
-  it("is left out where there is none", () => {
+  it("is absent from an event without one", () => {
     assert.deepStrictEqual(authored("api_key:1"), { by: "api_key:1" })
     assert.deepStrictEqual(authored(undefined), {})
     assert.isTrue(Schema.is(Schema.Struct({ by }))({}))
   })
 
-  it("may be missing, or be what was recorded before keys were", () => {
+  it("may be absent, or be the value from before keys were recorded", () => {
     const at = 1_795_284_000_000
     const consumerId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
     for (const [kind, event] of [

@@ -5,7 +5,7 @@ import type { Windowed } from "../../../src/domain/experience/ExperienceWindow.t
 const state: { readonly configured: Windowed } = { configured: { openAt: 1 } }
 
 describe("a change of the configuration", () => {
-  it("is recorded with its author, unless the configuration is the same", () => {
+  it("is recorded with its author, unless the configuration stays the same", () => {
     assert.deepStrictEqual(configured(state, { openAt: 2 }, "admin", 5), [
       { _tag: "Configured", at: 5, configuration: { openAt: 2 }, by: "admin" }
     ])
@@ -13,7 +13,7 @@ describe("a change of the configuration", () => {
   })
 })
 
-describe("another window of the experience", () => {
+describe("a change of the experience's window", () => {
   const command = { window: { revision: 1, openAt: 3, closeAt: 9 }, by: "admin" }
   const windowOf = (isClosed: boolean, hasOpened: boolean) =>
     setWindow(state, command, { isClosed, hasOpened }, 5).map(({ configuration }) => configuration.experienceWindow)
@@ -22,11 +22,11 @@ describe("another window of the experience", () => {
     assert.deepStrictEqual(windowOf(false, false), [command.window])
   })
 
-  it("does not move an opening that has passed", () => {
+  it("keeps an opening that has passed", () => {
     assert.deepStrictEqual(windowOf(false, true), [{ revision: 1, closeAt: 9 }])
   })
 
-  it("changes nothing once the mechanism has closed, or if it is known", () => {
+  it("changes nothing once the mechanism has closed, or if its revision is not new", () => {
     assert.deepStrictEqual(windowOf(true, true), [])
     const known = { ...command, window: { revision: 0 } }
     assert.deepStrictEqual(setWindow(state, known, { isClosed: false, hasOpened: false }, 5), [])

@@ -30,7 +30,7 @@ const declaration = {
 const decider = deciderOf<Configuration, State, { readonly _tag: "Enter" }, Event, never, string>(declaration)
 
 describe("a declaration", () => {
-  it("gives a decider whose events are numbered and dated", () => {
+  it("gives a decider that numbers and dates its events", () => {
     const state = decider.initial()
     decider.evolve(state, { _tag: "Entered", at: 5 })
     decider.evolve(state, { _tag: "Entered", at: 3 })
@@ -38,7 +38,7 @@ describe("a declaration", () => {
     assert.deepStrictEqual(decider.counts(state), { IN: 2 })
   })
 
-  it("gives a decider that does what its table says, and has no work if the table has none", () => {
+  it("gives a decider that follows the table of transitions, and has no work if the table has none", () => {
     const state = { ...decider.initial(), configuration: { closeAt: 9 } }
     assert.strictEqual(decider.wakeAt(state), 9)
     assert.deepStrictEqual(decider.due(state, { now: 9, entropy: () => "" }), { _tag: "Closed", at: 9 })
@@ -52,7 +52,7 @@ describe("a declaration", () => {
     assert.lengthOf(worked, 1)
   })
 
-  it("gives a decider that reads the life of a mechanism from the common part of its state", () => {
+  it("gives a decider that derives the lifecycle from the common part of the state", () => {
     const state = { ...decider.initial(), configured: { openAt: 1 }, configuration: { openAt: 2, closeAt: 9 } }
     assert.deepStrictEqual(decider.configurationOf(state), { openAt: 1 })
     assert.strictEqual(decider.lifecycle(state, 1), "scheduled")

@@ -4,13 +4,13 @@ import { AdminReason } from "../../../src/domain/mechanism/Denial.ts"
 import * as Draw from "../../../src/domain/draw/Draw.ts"
 import * as Queue from "../../../src/domain/queue/Queue.ts"
 
-describe("the reasons that an organization gives by hand", () => {
-  it("are three, and in a queue that it may not order more", () => {
+describe("the denial reasons of an organization", () => {
+  it("are three, and in a queue also the order limit", () => {
     assert.deepStrictEqual([...AdminReason.literals], ["FRAUD_DETECTED", "BOT_DETECTED", "ADMIN_ACTION"])
     assert.deepStrictEqual([...Queue.AdminReason.literals], ["ORDER_LIMIT_EXCEEDED", ...AdminReason.literals])
   })
 
-  it("are none of those that a mechanism gives by itself", () => {
+  it("contain none that a mechanism gives by itself", () => {
     for (const { literals } of [Queue.DenialReason, Draw.DenialReason, Auction.DenialReason]) {
       const own = literals.filter((reason) => /_EXPIRED$|_CLOSED$|^NOT_/.test(reason))
       assert.isAtLeast(own.length, 2)

@@ -19,7 +19,7 @@ const stateOf = (admissionExpirationSeconds?: number) => ({
 })
 
 describe("the expiry of grants", () => {
-  it("comes after the configured time, for the next grant first", () => {
+  it("comes after the configured time, for the earliest grant first", () => {
     const state = stateOf(2)
     startExpiry(state, new Place("later"), 5_000)
     startExpiry(state, new Place("sooner"), 1_000)
@@ -30,7 +30,7 @@ describe("the expiry of grants", () => {
     )
   })
 
-  it("never comes if the configuration names no time", () => {
+  it("never comes if the configuration has no time", () => {
     const state = stateOf()
     const place = new Place("kept")
     startExpiry(state, place, 5_000)
@@ -45,13 +45,13 @@ describe("the rules for places that wait for a grant, and for grants", () => {
   const command = { consumerId: "ada", by: "admin" }
   const event = { at: 5, consumerId: "ada", by: "admin" }
 
-  it("complete a grant, once", () => {
+  it("complete a grant once", () => {
     assert.deepStrictEqual<unknown>(grants.complete("GRANTED", command, 5), [{ _tag: "Completed", ...event }])
     assert.deepStrictEqual<unknown>(grants.complete("COMPLETED", command, 5), [])
     assertRefused(grants.complete("QUEUED", command, 5), "WrongStatus", { status: "QUEUED" })
   })
 
-  it("deny a place that waits and one that is granted, once", () => {
+  it("deny a waiting place or a granted one, once", () => {
     const deny = { ...command, reason: "FRAUD_DETECTED" }
     for (const status of ["QUEUED", "GRANTED"]) {
       assert.deepStrictEqual<unknown>(grants.deny(status, deny, 5), [
@@ -62,7 +62,7 @@ describe("the rules for places that wait for a grant, and for grants", () => {
     assertRefused(grants.deny("COMPLETED", deny, 5), "WrongStatus", { status: "COMPLETED" })
   })
 
-  it("let a consumer leave either, once, and name an author only if there is one", () => {
+  it("let a consumer leave a waiting place or a granted one, once, and record an author only if there is one", () => {
     assert.deepStrictEqual<unknown>(grants.leave("QUEUED", command, 5), [{ _tag: "Left", ...event }])
     assert.deepStrictEqual<unknown>(grants.leave("GRANTED", { consumerId: "ada" }, 5), [
       { _tag: "Left", at: 5, consumerId: "ada" }
@@ -71,7 +71,7 @@ describe("the rules for places that wait for a grant, and for grants", () => {
     assertRefused(grants.leave("DENIED", command, 5), "WrongStatus", { status: "DENIED" })
   })
 
-  it("remove a consumer: it leaves while it waits, loses its grant, and keeps what is over", () => {
+  it("remove a consumer: it leaves while it waits, loses its grant, and keeps a place that is over", () => {
     assert.deepStrictEqual<unknown>(grants.remove("QUEUED", command, 5), [{ _tag: "Left", ...event }])
     assert.deepStrictEqual<unknown>(grants.remove("GRANTED", command, 5), [
       { _tag: "Denied", ...event, reason: "ADMIN_ACTION" }
@@ -79,7 +79,7 @@ describe("the rules for places that wait for a grant, and for grants", () => {
     assert.deepStrictEqual<unknown>(grants.remove("COMPLETED", command, 5), [])
   })
 
-  it("know no waiting where a consumer enters with a grant", () => {
+  it("have no waiting status if a consumer enters with a grant", () => {
     const immediate = grantRules({ granted: "ENTERED" })
     assertRefused(immediate.leave("QUEUED", command, 5), "WrongStatus", { status: "QUEUED" })
     assert.deepStrictEqual<unknown>(immediate.leave("ENTERED", command, 5), [{ _tag: "Left", ...event }])

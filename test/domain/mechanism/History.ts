@@ -1,11 +1,11 @@
 /**
  * Histories of one mechanism, without I/O: given these events, when this command, then these events. A kind's own
- * `history.ts` says in which unit its instants are written, and how its commands and events are made.
+ * `history.ts` defines the unit of its instants, and creates its commands and events.
  */
 import { assert } from "@effect/vitest"
 import type { Moment } from "../../../src/domain/mechanism/Decider.ts"
 
-/** What of a kind's decider a history needs. */
+/** The part of a kind's decider that a history uses. */
 interface Rules<State, Command, Event, Refusal, View> {
   initial(): State
   due(state: State, moment: Moment): Event | undefined
@@ -16,19 +16,19 @@ interface Rules<State, Command, Event, Refusal, View> {
   view(state: State, consumerId: string, now: number): View
 }
 
-/** How a kind's histories are told. */
+/** The conventions of a kind's histories. */
 export interface Telling {
-  /** What begins at 0. */
+  /** The instant 0, in milliseconds since the epoch. */
   readonly start: number
   readonly unitMillis: number
-  /** What chance brings. */
+  /** The source of randomness. */
   readonly entropy: () => string
 }
 
-/** For kinds that leave nothing to chance. */
+/** For kinds that need no randomness. */
 export const noEntropy = (): string => assert.fail("nothing here is left to chance")
 
-/** One mechanism and all that happened to it. Instants are in units from the start. */
+/** One mechanism and its events. Instants are in units from the start. */
 export class History<State extends { readonly lastAt: number }, Command, Event, Refusal, View> {
   readonly state: State
   readonly events: Array<Event> = []
@@ -41,7 +41,7 @@ export class History<State extends { readonly lastAt: number }, Command, Event, 
     this.state = rules.initial()
   }
 
-  /** What time brings until then, applied by a timer that is never late. */
+  /** Applies the transitions due until then, as a timer that is never late does. */
   until(instant: number): ReadonlyArray<Event> {
     const { start, unitMillis } = this.#telling
     const brought: Array<Event> = []
@@ -53,7 +53,7 @@ export class History<State extends { readonly lastAt: number }, Command, Event, 
     return brought
   }
 
-  /** What time brings until then, applied by someone who looks only then. */
+  /** Applies the transitions due until then, as an actor that checks only then does. */
   noticed(instant: number): ReadonlyArray<Event> {
     const brought: Array<Event> = []
     const moment = this.#moment(instant)
@@ -64,12 +64,12 @@ export class History<State extends { readonly lastAt: number }, Command, Event, 
     return brought
   }
 
-  /** When a timer that is never late fires next; Infinity if it does not. */
+  /** Returns when a timer that is never late fires next; Infinity if it does not. */
   wake(): number {
     return Math.max(this.state.lastAt, this.#rules.wakeAt(this.state) ?? Infinity)
   }
 
-  /** The command's outcome, applied; what time brought until then has been applied before. */
+  /** Applies the command and returns its outcome. Applies the transitions due until then first. */
   when(instant: number, command: Command): ReadonlyArray<Event> | Refusal {
     this.until(instant)
     const outcome = this.unnoticed(instant, command)
@@ -77,7 +77,7 @@ export class History<State extends { readonly lastAt: number }, Command, Event, 
     return outcome
   }
 
-  /** What the command would lead to, if what time brought had not been applied; not applied either. */
+  /** Returns the command's outcome without the transitions due until then. Applies nothing. */
   unnoticed(instant: number, command: Command): ReadonlyArray<Event> | Refusal {
     return this.#rules.decide(this.state, command, this.#moment(instant))
   }
@@ -91,7 +91,7 @@ export class History<State extends { readonly lastAt: number }, Command, Event, 
     return this.#rules.view(this.state, consumerId, this.#at(instant))
   }
 
-  /** The next due event, after a slice of work. */
+  /** Returns the next due event, after a slice of work. */
   #next(moment: Moment): Event | undefined {
     this.#rules.work?.(this.state, moment.now)
     return this.#rules.due(this.state, moment)
@@ -109,7 +109,7 @@ export class History<State extends { readonly lastAt: number }, Command, Event, 
 export const isEvents = <Event, Refusal>(outcome: ReadonlyArray<Event> | Refusal): outcome is ReadonlyArray<Event> =>
   Array.isArray(outcome)
 
-/** Asserts that the outcome is events, and gives them. */
+/** Asserts that the outcome is events, and returns them. */
 export const accepted = <Event, Refusal extends { readonly _tag: string }>(
   outcome: ReadonlyArray<Event> | Refusal
 ): ReadonlyArray<Event> => (isEvents(outcome) ? outcome : assert.fail(`refused: ${outcome._tag}`))
@@ -124,7 +124,7 @@ export const assertRefused = <Event, Refusal extends { readonly _tag: string }>(
   assert.deepStrictEqual<object>({ ...outcome }, { _tag: tag, ...fields })
 }
 
-/** An outcome as plain data: the events, or the refusal's name and fields. */
+/** Returns an outcome as plain data: the events, or the refusal's name and fields. */
 export const outcomeOf = <Event, Refusal extends { readonly _tag: string }>(
   outcome: ReadonlyArray<Event> | Refusal
 ): unknown => {
@@ -133,7 +133,7 @@ export const outcomeOf = <Event, Refusal extends { readonly _tag: string }>(
   return { refused: _tag, ...fields }
 }
 
-/** What of a kind's decider can be asked about a state. */
+/** The part of a kind's decider that reads a state. */
 interface Asked<State> {
   view(state: State, consumerId: string, now: number): unknown
   place(state: State, consumerId: string): unknown
@@ -144,7 +144,7 @@ interface Asked<State> {
   wakeAt(state: State): unknown
 }
 
-/** Everything that can be asked of a mechanism of any kind, for these consumers. */
+/** Returns every answer that a mechanism of any kind gives about these consumers. */
 export const askedOf = <State>(
   decider: Asked<State>,
   state: State,

@@ -13,7 +13,7 @@ const standing = (name: number, order: number | bigint): Standing => ({
   chunk: undefined as Chunk<Standing> | undefined
 })
 
-/** The line told as plainly as possible: a sorted array. */
+/** The reference: inserts into a sorted array. */
 const insertInto = (members: Array<Standing>, member: Standing): void => {
   const behind = members.findIndex((other) => other.order > member.order)
   members.splice(behind === -1 ? members.length : behind, 0, member)
@@ -29,7 +29,7 @@ const assertSame = (line: IndexedList<Standing>, members: ReadonlyArray<Standing
   }
 }
 
-/** Runs `steps` random changes on a line and on an array, comparing them now and then. */
+/** Runs `steps` random changes on a list and on an array, and compares them from time to time. */
 const compare = (random: Random32, steps: number, orders: number, shareOfRemovals: number): void => {
   const line = new IndexedList<Standing>()
   const members: Array<Standing> = []
@@ -50,9 +50,9 @@ const compare = (random: Random32, steps: number, orders: number, shareOfRemoval
   assertSame(line, [])
 }
 
-describe("a line", () => {
+describe("an indexed list", () => {
   it.prop(
-    "gives every member the position a sorted array gives it, through comings and goings anywhere",
+    "gives every member the same position as a sorted array does, after random insertions and removals",
     {
       seed: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 0xffff_ffff })),
       orders: Schema.Literals([0, 1, 7, 100_000])
@@ -64,7 +64,7 @@ describe("a line", () => {
     { arbitrary: { runs: 25 } }
   )
 
-  it("lets who came later stand behind others of the same order", () => {
+  it("keeps members of the same order in the order of their insertion", () => {
     const line = new IndexedList<Standing>()
     const members = [standing(1, 5), standing(2, 5), standing(3, 4), standing(4, 5)]
     for (const member of members) line.insert(member)
@@ -74,7 +74,7 @@ describe("a line", () => {
     )
   })
 
-  it("tells orders apart that are one and the same floating point number", () => {
+  it("distinguishes orders that are the same floating point number", () => {
     const line = new IndexedList<Standing>()
     const near = 10n ** 20n
     const members = [3n, 1n, 2n].map((order, name) => standing(name, near + order))
@@ -86,7 +86,7 @@ describe("a line", () => {
   })
 
   it.prop(
-    "can be looked at as it stood at the mark, whatever happened since to others",
+    "shows other members the positions they had at the mark, after any changes",
     {
       seed: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 0xffff_ffff })),
       orders: Schema.Literals([1, 7, 100_000])
@@ -109,7 +109,7 @@ describe("a line", () => {
     { arbitrary: { runs: 10 } }
   )
 
-  it("lets alone someone who does not stand in it", () => {
+  it("ignores the removal of a member that is not in it", () => {
     const line = new IndexedList<Standing>()
     const member = standing(1, 1)
     line.remove(member)
@@ -120,7 +120,7 @@ describe("a line", () => {
     assert.strictEqual(line.size, 0)
   })
 
-  it("is empty and usable after everyone was taken out", () => {
+  it("is empty and usable after all members were taken out", () => {
     const line = new IndexedList<Standing>()
     const members = Array.from({ length: 2_000 }, (_, name) => standing(name, name))
     for (const member of members) line.insert(member)

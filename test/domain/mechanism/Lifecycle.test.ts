@@ -9,7 +9,7 @@ const after = (...events: ReadonlyArray<Lifecycle.LifecycleEvent>): Lifecycle.Li
 
 const window = { openAt: 100, closeAt: 200 }
 
-describe("A mechanism's life", () => {
+describe("A mechanism's lifecycle", () => {
   it("is scheduled before its window, open in it, settling after it, and closed when it is torn down", () => {
     assert.strictEqual(Lifecycle.lifecycle(after(), window, 99), "scheduled")
     assert.strictEqual(Lifecycle.lifecycle(after(), window, 100), "open")
@@ -26,7 +26,7 @@ describe("A mechanism's life", () => {
     assert.strictEqual(Lifecycle.lifecycle(after({ _tag: "Ended", at: 5, by: "admin" }), {}, 5), "settling")
   })
 
-  it("closes at its time, or when it is ended before; what comes later does not move the closing", () => {
+  it("closes at its time, or when an admin ends it before; later events do not move the closing", () => {
     assert.strictEqual(Lifecycle.closedAsOf(after(), 200, 199), Infinity)
     assert.strictEqual(Lifecycle.closedAsOf(after(), 200, 250), 200)
     assert.strictEqual(Lifecycle.closedAsOf(after(), undefined, 250), Infinity)
@@ -34,7 +34,7 @@ describe("A mechanism's life", () => {
     assert.strictEqual(Lifecycle.closedAsOf(ended, 200, 250), 150)
   })
 
-  it("tells in its status fields who ended it, when, and whether its work is over", () => {
+  it("shows in its status fields who ended it, when, and whether its work is over", () => {
     const nothing = { statusOverride: null, statusOverrideAt: null, statusOverrideBy: null, teardownStatus: null }
     assert.deepStrictEqual(Lifecycle.statusFields(after()), { ...nothing, archived: false })
     assert.deepStrictEqual(Lifecycle.statusFields(after({ _tag: "Ended", at: 150, by: "admin" })), {
@@ -48,7 +48,7 @@ describe("A mechanism's life", () => {
     assert.deepStrictEqual(Lifecycle.statusFields(over), { ...nothing, teardownStatus: "completed", archived: false })
   })
 
-  it("is ended once, and archived once, which ends what is still open", () => {
+  it("is ended once, and archived once; archiving ends a mechanism that is still open", () => {
     assert.deepStrictEqual(Lifecycle.end(false, "admin", 5), [{ _tag: "Ended", at: 5, by: "admin" }])
     assert.deepStrictEqual(Lifecycle.end(true, "admin", 5), [])
     assert.deepStrictEqual(

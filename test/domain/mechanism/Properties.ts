@@ -1,24 +1,24 @@
 /**
- * Properties that every kind of mechanism has under random commands. A kind's test says which settings and steps are tried,
- * and how often; its Reference is a model of its own.
+ * Properties of every kind of mechanism under random commands. A kind's test defines the settings, the steps and the
+ * number of runs; its Reference is an independent model.
  */
 import { assert } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import type { Moment } from "../../../src/domain/mechanism/Decider.ts"
 import { type History, outcomeOf } from "./History.ts"
 
-/** One of these values. */
+/** Generates one of these values. */
 export const pick = <const A>(...values: ReadonlyArray<A>) =>
   Arbitrary.map(
     Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: values.length - 1 }))),
     (index) => values[index]!
   )
 
-/** The object without its undefined fields. */
+/** Returns the object without its undefined fields. */
 export const present = <A extends object>(fields: { readonly [K in keyof A]: A[K] | undefined }): A =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as A
 
-/** A step of random commands: how long after the last step it comes. */
+/** A step of random commands: the time since the last step. */
 interface Waiting {
   readonly wait: number
 }
@@ -30,7 +30,7 @@ interface AnyEvent {
 
 type AnyRefusal = { readonly _tag: string }
 
-/** What of a kind's decider the properties need. */
+/** The part of a kind's decider that the properties use. */
 interface Rules<State, Configuration, Event> {
   readonly event: Schema.Codec<Event, unknown>
   initial(): State
@@ -41,7 +41,7 @@ interface Rules<State, Configuration, Event> {
   configurationOf(state: State): Configuration
 }
 
-/** Runs the steps; `tick` says how time is noticed before each. Waits are in thousandths of the history's unit. */
+/** Runs the steps; `tick` applies the due transitions before each. Waits are in thousandths of the history's unit. */
 export const play = <S extends { readonly lastAt: number }, C, E, R, V, Configuration, Step extends Waiting>(
   history: History<S, C, E, R, V>,
   rules: { configurationOf(state: S): Configuration },
@@ -59,9 +59,9 @@ export const play = <S extends { readonly lastAt: number }, C, E, R, V, Configur
   }
 }
 
-/** What of a kind's plain reference the comparison needs. */
+/** The part of a kind's reference that the comparison uses. */
 interface Plain<Configuration, Command> {
-  /** `seed` is what entropy gives, for kinds with a seed. */
+  /** `seed` is the value of entropy, for kinds with a seed. */
   notice(now: number, seed: string): unknown
   command(command: Command, now: number): unknown
   readonly configuration: Configuration
@@ -70,8 +70,8 @@ interface Plain<Configuration, Command> {
 }
 
 /**
- * Asserts that a mechanism does what its plain reference does, event for event, view for view. Instants are milliseconds
- * from `start`; `compare` asserts what only this kind has.
+ * Asserts that a mechanism and its reference have the same events and views. Instants are milliseconds from `start`;
+ * `compare` asserts what is specific to the kind.
  */
 export const assertFollows = <
   S extends { readonly lastAt: number },
@@ -116,7 +116,7 @@ export const assertFollows = <
       assert.deepStrictEqual<unknown>(outcome, reference.command(command, start + now))
       history.when(seconds, command)
     }
-    // The reference has no deadlines in its views: nothing that time brings is left to be noticed.
+    // The reference's views apply no deadlines, so all transitions due until now come first.
     assert.deepStrictEqual<unknown>(history.noticed(seconds), reference.notice(start + now, seed))
     for (const consumerId of consumers) {
       assert.deepStrictEqual<unknown>(history.view(seconds, consumerId), reference.view(consumerId))
@@ -126,7 +126,7 @@ export const assertFollows = <
   }
 }
 
-/** Asserts that the state is the same again when its events are replayed through their stored form. Returns that state. */
+/** Replays the events through their stored form and asserts that the state is the same. Returns that state. */
 export const assertReplays = <S extends { readonly lastAt: number }, Configuration, E>(
   rules: Rules<S, Configuration, E>,
   { state, events }: { readonly state: S; readonly events: ReadonlyArray<E> },
@@ -144,8 +144,8 @@ export const assertReplays = <S extends { readonly lastAt: number }, Configurati
 }
 
 /**
- * Asserts that a kind accepts the events in this order, whatever they are, and can be asked after each; and that it counts
- * the places it has.
+ * Asserts that a kind accepts any events in this order and answers every query after each, and that its counts match
+ * its places.
  */
 export const assertAcceptsAny = <S, Configuration, E extends AnyEvent>(
   rules: Rules<S, Configuration, E>,
@@ -165,7 +165,7 @@ export const assertAcceptsAny = <S, Configuration, E extends AnyEvent>(
   }
 }
 
-/** The event, of one of the few known consumers, at instants that a calendar knows. */
+/** Returns the event with one of a few consumers, and with instants that a calendar contains. */
 const narrowed = <E extends AnyEvent>(event: E, consumers: ReadonlyArray<string>): E => {
   const instants = ["at", "startTime", "endTime"] as const
   const fields: { [name: string]: unknown } = { ...(event as object) }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { newState } from "../../../src/domain/mechanism/State.ts"
 
 describe("the common part of a state", () => {
-  it("begins without events, unconfigured, open and unnumbered", () => {
+  it("begins without events, unconfigured, open and with sequence 0", () => {
     const state = newState("unconfigured", { IN: 0 })
     assert.deepInclude(state, {
       sequence: 0,

@@ -22,27 +22,27 @@ const moment = (now: number) => ({ now, entropy: () => "chance" })
 describe("a table of timed transitions", () => {
   const table = [transition("First"), transition("Second"), transition("Third")]
 
-  it("wakes at the earliest instant, and never if there is none", () => {
+  it("wakes the actor at the earliest instant, and never if there is none", () => {
     assert.strictEqual(wakeAt(table, stateOf({ Second: 20, Third: 10 })), 10)
     assert.isUndefined(wakeAt(table, stateOf({})))
     assert.isUndefined(wakeAt([], stateOf({})))
   })
 
-  it("brings what is due at or before now, in the order of time, and dates it when it was due", () => {
+  it("returns the events due at or before now, in the order of time, dated when they were due", () => {
     assert.isUndefined(due(table, stateOf({ Second: 20, Third: 10 }), moment(9)))
     assert.deepStrictEqual(due(table, stateOf({ Second: 20, Third: 10 }), moment(10)), { _tag: "Third", at: 10 })
     assert.deepStrictEqual(due(table, stateOf({ Second: 20, Third: 10 }), moment(99)), { _tag: "Third", at: 10 })
   })
 
-  it("brings what is due at one instant in its own order", () => {
+  it("returns the events due at one instant in the order of the table", () => {
     assert.deepStrictEqual(due(table, stateOf({ Second: 10, Third: 10 }), moment(10)), { _tag: "Second", at: 10 })
   })
 
-  it("dates nothing before the last event", () => {
+  it("dates no event before the last one", () => {
     assert.deepStrictEqual(due(table, stateOf({ First: 10 }, 15), moment(20)), { _tag: "First", at: 15 })
   })
 
-  it("hands entropy to a transition that needs chance", () => {
+  it("passes entropy to a transition that needs chance", () => {
     const chance = transition("Chance", { make: (_, at, entropy) => ({ _tag: "Chance", at, entropy: entropy() }) })
     assert.deepStrictEqual(due([chance], stateOf({ Chance: 1 }), moment(1)), {
       _tag: "Chance",
@@ -52,17 +52,17 @@ describe("a table of timed transitions", () => {
   })
 })
 
-describe("a transition that counts as due when it is noticed", () => {
+describe("a transition that is dated when it is noticed", () => {
   const table = [transition("Late", { noticedAt: (_, now) => now }), transition("Timely")]
 
-  it("comes after those that were due meanwhile, and bears the instant at which it was noticed", () => {
+  it("comes after those that were due meanwhile, dated at the instant at which it was noticed", () => {
     const state = stateOf({ Late: 10, Timely: 20 })
     assert.deepStrictEqual(due(table, state, moment(15)), { _tag: "Late", at: 15 })
     assert.deepStrictEqual(due(table, state, moment(30)), { _tag: "Timely", at: 20 })
     assert.strictEqual(wakeAt(table, state), 10)
   })
 
-  it("is not due earlier for it", () => {
+  it("is not due earlier", () => {
     assert.isUndefined(due(table, stateOf({ Late: 10 }), moment(9)))
   })
 })
@@ -84,7 +84,7 @@ describe("a transition that needs work", () => {
     assert.deepStrictEqual(due(table, state, moment(20)), { _tag: "Slow", at: 10 })
   })
 
-  it("is worked on only while it is the next that is due", () => {
+  it("is worked on only while it is the next one due", () => {
     const state = stateOf({ Slow: 10, Fast: 5 })
     work(table, state, 9)
     work(table, state, 20)

@@ -1,4 +1,4 @@
-/** The window of an experience, told as plainly as possible, for the references of all kinds. */
+/** A plain model of an experience's window, for the references of all kinds. */
 import type { ExperienceWindow } from "../../../src/domain/experience/ExperienceWindow.ts"
 
 interface Settings {
@@ -7,7 +7,7 @@ interface Settings {
   readonly experienceWindow?: ExperienceWindow
 }
 
-/** The opening and the closing that hold. */
+/** Returns the opening and the closing in force. */
 export const held = ({ openAt, closeAt, experienceWindow }: Settings): { openAt?: number; closeAt?: number } => {
   const openings = [openAt, experienceWindow?.openAt].filter((at) => at !== undefined).toSorted((a, b) => b - a)
   const closings = [closeAt, experienceWindow?.closeAt].filter((at) => at !== undefined).toSorted((a, b) => a - b)
@@ -17,7 +17,7 @@ export const held = ({ openAt, closeAt, experienceWindow }: Settings): { openAt?
   }
 }
 
-/** What is recorded of a window that a mechanism is told, as settings; undefined if nothing is. */
+/** Returns the recorded settings after a command that sets the window; undefined if it changes nothing. */
 export const afterWindow = <S extends Settings>(
   settings: S,
   told: ExperienceWindow,
@@ -30,13 +30,13 @@ export const afterWindow = <S extends Settings>(
   return { ...settings, experienceWindow: opening === undefined ? window : { ...window, openAt: opening } }
 }
 
-/** The settings that someone sends, who need not know the window that the mechanism is in. */
+/** Returns the settings of a caller that does not know the window. */
 export const keepingWindow = <S extends Settings>(wanted: S, current: S): S => {
   const { experienceWindow: _, ...rest } = wanted
   return (current.experienceWindow === undefined ? rest : { ...rest, experienceWindow: current.experienceWindow }) as S
 }
 
-/** What the window may come to be: mostly a new one, at times one that is known. */
+/** Generates a window: usually a new revision, sometimes a known one. */
 export const windowOf = (
   {
     windowOpenAt: openAt,

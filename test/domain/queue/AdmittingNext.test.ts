@@ -7,35 +7,35 @@ const admitNext = (count: number): Command => ({ _tag: "AdmitNext", count, by: "
 const consumers = ["ada", "bob", "eve", "joe"] as const
 const line = consumers.map((consumerId, index) => entered(index, consumerId))
 
-describe("admitting the next ones", () => {
-  it("admits as many as are wanted, in the queue's order, as an operator does by name", () => {
+describe("admitting the next consumers", () => {
+  it("admits as many as requested, in the queue's order, with the events of admission by name", () => {
     const queue = given({}, line)
     assert.deepStrictEqual(queue.when(10, admitNext(2)), [admitted(10, "ada"), admitted(10, "bob")])
     assert.deepStrictEqual([queue.position(10, "eve"), queue.position(10, "joe")], [1, 2])
     assert.deepStrictEqual(queue.when(11, admitNext(1)), [admitted(11, "eve")])
   })
 
-  it("admits all who wait where fewer do, and nobody where nobody waits", () => {
+  it("admits all waiting consumers if there are fewer, and none if none waits", () => {
     const queue = given({}, line)
     assert.lengthOf(accepted(queue.when(10, admitNext(10_000))), 4)
     assert.deepStrictEqual(queue.when(11, admitNext(1)), [])
   })
 
-  it("passes over who has left or was admitted before", () => {
+  it("skips consumers that left or were admitted before", () => {
     const queue = given({}, line)
     queue.when(10, leave("ada"))
     queue.when(10, admit("eve"))
     assert.deepStrictEqual(queue.when(11, admitNext(2)), [admitted(11, "bob"), admitted(11, "joe")])
   })
 
-  it("counts against maxAdmissions, and is refused once they are used up", () => {
+  it("counts against maxAdmissions, and is refused once all are used", () => {
     const queue = given({ maxAdmissions: 3 }, line)
     assert.lengthOf(accepted(queue.when(10, admitNext(2))), 2)
     assert.lengthOf(accepted(queue.when(11, admitNext(2))), 1)
     assertRefused(queue.when(12, admitNext(1)), "AdmissionsUsedUp")
   })
 
-  it("gives a recycled admission to the next", () => {
+  it("gives a recycled admission to the next consumer", () => {
     const settings = { maxAdmissions: 1, admissionExpirationSeconds: 5, recycleExpiredAdmissions: true }
     const queue = given(settings, line)
     queue.when(10, admitNext(4))
@@ -43,14 +43,14 @@ describe("admitting the next ones", () => {
     assert.deepStrictEqual(queue.when(16, admitNext(4)), [admitted(16, "bob")])
   })
 
-  it("goes by the loyal consumers' head start", () => {
+  it("follows the loyal consumers' head start", () => {
     const queue = given({ loyaltyBiasEnabled: true })
     queue.when(1, enter("ada"))
     queue.when(2, enter("bob", 1))
     assert.deepStrictEqual(queue.when(3, admitNext(1)), [admitted(3, "bob")])
   })
 
-  it("goes by the order that the lobby was given", () => {
+  it("follows the random order of the lobby", () => {
     const settings = { lobbyOpenAt: at(0), openAt: at(60) }
     const queue = given(settings, line)
     queue.until(60)
@@ -61,7 +61,7 @@ describe("admitting the next ones", () => {
     )
   })
 
-  it("is refused before the opening, in the lobby too, where nobody has an order yet", () => {
+  it("is refused before the opening, also in the lobby, whose places have no order yet", () => {
     assertRefused(given({ openAt: at(60) }).when(10, admitNext(1)), "NotOpen", { opensAt: at(60) })
     const queue = given({ lobbyOpenAt: at(0), openAt: at(60) }, line)
     assertRefused(queue.when(59.999, admitNext(1)), "NotOpen", { opensAt: at(60) })
@@ -74,7 +74,7 @@ describe("admitting the next ones", () => {
     assertRefused(queue.when(11, admitNext(1)), "Closed")
   })
 
-  it("leaves the admissions by rate as they are", () => {
+  it("does not change the pace of admission by rate", () => {
     const queue = given({ admitRate: 6 })
     queue.enter(0, ...consumers)
     queue.when(1, admitNext(2))

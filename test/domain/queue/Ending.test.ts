@@ -23,7 +23,7 @@ import {
 const lifecycle = (queue: ReturnType<typeof given>, seconds: number) => decider.lifecycle(queue.state, at(seconds))
 
 describe("ending a queue", () => {
-  it("closes it at once and names who did it", () => {
+  it("closes it at once and names the admin", () => {
     const queue = given({}, [entered(1, "ada")])
     assert.deepStrictEqual(queue.when(2, end), [ended(2)])
     assertRefused(queue.when(2, enter("bob")), "Closed")
@@ -46,19 +46,19 @@ describe("ending a queue", () => {
     assert.deepStrictEqual(queue.until(3), [deniedAsClosed(3, "ada"), deniedAsClosed(3, "bob"), tornDown(3)])
   })
 
-  it("admits nobody any more, not even where an admission was due before and not noticed", () => {
+  it("admits no more consumers, not even for an unnoticed admission that was due before", () => {
     const queue = given({ admitRate: 60 }, [entered(1, "ada"), ended(1.1)])
     assert.deepStrictEqual(queue.noticed(1.1), [deniedAsClosed(1.1, "ada"), tornDown(1.1)])
   })
 
-  it("shows a place as denied, and lets nobody leave it, before its denial was recorded", () => {
+  it("shows a place as denied before its denial is recorded, and refuses to let its consumer leave", () => {
     const queue = given({}, [entered(1, "ada"), ended(2)])
     assert.strictEqual(queue.status(2, "ada"), "DENIED")
     assertRefused(queue.unnoticed(2, leave("ada")), "WrongStatus", { status: "DENIED" })
     assert.deepStrictEqual(queue.unnoticed(2, enter("ada")), [])
   })
 
-  it("lets grants live until they are completed or expire, and is then torn down", () => {
+  it("keeps grants valid until they are completed or expire, and then tears the queue down", () => {
     const queue = given({ admissionExpirationSeconds: 10 }, [
       entered(1, "ada"),
       entered(1, "bob"),
@@ -76,7 +76,7 @@ describe("ending a queue", () => {
     assert.isUndefined(decider.wakeAt(queue.state))
   })
 
-  it("waits for a grant that does not expire, for as long as it takes", () => {
+  it("waits without limit for a grant that does not expire", () => {
     const queue = given({}, [entered(1, "ada"), admitted(2, "ada")])
     queue.when(3, end)
     assert.deepStrictEqual(queue.until(1_000_000), [])
@@ -85,7 +85,7 @@ describe("ending a queue", () => {
     assert.deepStrictEqual(queue.until(1_000_001), [tornDown(1_000_001)])
   })
 
-  it("twice is ending once", () => {
+  it("twice has the same effect as once", () => {
     const queue = given({}, [ended(1)])
     assert.deepStrictEqual(queue.when(2, end), [])
     assert.deepInclude(decider.statusFields(queue.state), { statusOverrideAt: at(1) })
@@ -119,25 +119,25 @@ describe("closeAt", () => {
     assert.deepStrictEqual(queue.until(10), [closed(10), deniedAsClosed(10, "bob")])
   })
 
-  it("passed makes ending it change nothing", () => {
+  it("makes ending change nothing once it has passed", () => {
     assert.deepStrictEqual(given({ closeAt: at(10) }).unnoticed(11, end), [])
   })
 })
 
 describe("archiving", () => {
-  it("ends an open queue and puts it away", () => {
+  it("ends an open queue and archives it", () => {
     const queue = given()
     assert.deepStrictEqual(queue.when(1, archive), [ended(1), archived(1)])
     assert.deepInclude(decider.statusFields(queue.state), { archived: true, statusOverride: "ended" })
   })
 
-  it("puts a closed queue away without an override", () => {
+  it("archives a closed queue without an override", () => {
     const queue = given({ closeAt: at(10) })
     assert.deepStrictEqual(queue.when(11, archive), [archived(11)])
     assert.deepInclude(decider.statusFields(queue.state), { archived: true, statusOverride: null })
   })
 
-  it("twice is archiving once", () => {
+  it("twice has the same effect as once", () => {
     assert.deepStrictEqual(given({}, [ended(1), archived(1)]).when(2, archive), [])
   })
 })
@@ -151,13 +151,13 @@ describe("the lifecycle", () => {
     )
   })
 
-  it("is open from the start where there is no openAt", () => {
+  it("is open from the start without an openAt", () => {
     assert.strictEqual(lifecycle(given(), 0), "open")
   })
 })
 
 describe("configuring", () => {
-  it("first brings the queue into being", () => {
+  it("creates the queue at first", () => {
     const queue = given({ admitRate: 9 })
     assert.strictEqual(decider.configurationOf(queue.state).admitRate, 9)
     assert.deepStrictEqual(queue.events[0], {
@@ -186,7 +186,7 @@ describe("configuring", () => {
     assertRefused(given().when(0, configure({ openAt: at(90) })), "ConfigurationFixed", { setting: "openAt" })
   })
 
-  it("may not move the lobby or the opening once someone is in the lobby", () => {
+  it("may not move the lobby or the opening once a consumer is in the lobby", () => {
     const settings = { openAt: at(60), lobbyOpenAt: at(10) }
     const queue = given(settings, [entered(10, "ada")])
     assertRefused(queue.when(20, configure({ openAt: at(60) })), "ConfigurationFixed", { setting: "lobbyOpenAt" })

@@ -20,7 +20,7 @@ import {
 } from "./history.ts"
 
 describe("entering a queue", () => {
-  it("a consumer who never entered is NOT_QUEUED", () => {
+  it("a consumer that never entered is NOT_QUEUED", () => {
     assert.deepStrictEqual(given().view(0, "ada"), { status: "NOT_QUEUED" })
   })
 
@@ -35,12 +35,12 @@ describe("entering a queue", () => {
     })
   })
 
-  it("of two in the same millisecond, puts the one before who was there before", () => {
+  it("in the same millisecond as another consumer keeps the order of the commands", () => {
     const queue = given({}, [entered(1, "bob"), entered(1, "ada")])
     assert.deepStrictEqual([queue.position(1, "bob"), queue.position(1, "ada")], [1, 2])
   })
 
-  it("again changes nothing, whatever the place has become", () => {
+  it("again changes nothing, whatever the place's status", () => {
     const queue = given({}, [entered(1, "ada")])
     assert.deepStrictEqual(queue.when(2, enter("ada")), [])
     queue.when(3, admit("ada"))
@@ -64,7 +64,7 @@ describe("entering a queue", () => {
     assert.strictEqual(queue.position(12, "ada"), 2)
   })
 
-  it("records the expiry first where nobody has noticed it yet", () => {
+  it("records the expiry first if it was not noticed yet", () => {
     const queue = given({ admissionExpirationSeconds: 10 }, [entered(1, "ada"), admitted(2, "ada")])
     assert.deepStrictEqual(queue.unnoticed(20, enter("ada")), [expired(12, "ada"), entered(20, "ada")])
   })
@@ -92,44 +92,44 @@ describe("entering a queue", () => {
     assertRefused(queue.when(29, enter("ada")), "NotOpen", { opensAt: at(30) })
   })
 
-  it("at closeAt is refused, to someone who has no place", () => {
+  it("at closeAt is refused to a consumer without a place", () => {
     const queue = given({ closeAt: at(60) }, [entered(1, "ada"), left(2, "ada")])
     assertRefused(queue.when(60, enter("bob")), "Closed")
     assert.deepStrictEqual(queue.when(60, enter("ada")), [])
     assert.strictEqual(queue.status(60, "ada"), "LEFT")
   })
 
-  it("as a guest is refused where guests are not supported, and taken where they are", () => {
+  it("as a guest is refused if guests are not supported, and accepted if they are", () => {
     assertRefused(given({ supportsGuest: false }).when(1, enterAsGuest("ada")), "GuestsRefused")
     assert.deepStrictEqual(given().when(1, enterAsGuest("ada")), [{ _tag: "Entered", at: at(1), consumerId: "ada" }])
   })
 
-  it("as a guest who has a place already answers that place, even if guests are not supported any more", () => {
+  it("as a guest with a place returns that place, even if guests are not supported any more", () => {
     const queue = given()
     queue.when(1, enterAsGuest("ada"))
     queue.when(2, configure({ supportsGuest: false }))
     assert.deepStrictEqual(queue.when(3, enterAsGuest("ada")), [])
   })
 
-  it("when as many wait as may wait is refused, until one goes", () => {
+  it("is refused at the maximum of waiting consumers, until one leaves the line", () => {
     const queue = given({ capacity: 2, admitRate: 0 }, [entered(1, "ada"), entered(2, "bob")])
     assertRefused(queue.when(3, enter("eve")), "Full", { retryAfterSeconds: 60 })
     queue.when(4, leave("ada"))
     assert.deepStrictEqual(queue.when(5, enter("eve")), [entered(5, "eve")])
   })
 
-  it("a full queue names the time between two admissions, rounded up to a second", () => {
+  it("at a full queue returns the time between two admissions, rounded up to a second", () => {
     const full = (admitRate: number) => given({ capacity: 1, admitRate }, [entered(0, "ada"), entered(0, "bob")])
     assertRefused(full(7).when(0.001, enter("eve")), "Full", { retryAfterSeconds: 9 })
     assertRefused(full(600).when(0.001, enter("eve")), "Full", { retryAfterSeconds: 1 })
   })
 
-  it("a full lobby names the opening and one admission after it", () => {
+  it("at a full lobby returns the time until the opening and one admission after it", () => {
     const queue = given({ capacity: 1, admitRate: 6, lobbyOpenAt: at(10), openAt: at(60) }, [entered(10, "ada")])
     assertRefused(queue.when(20, enter("bob")), "Full", { retryAfterSeconds: 50 })
   })
 
-  it("counts only the waiting against the capacity", () => {
+  it("counts only waiting consumers against the capacity", () => {
     const queue = given({ capacity: 1 }, [
       entered(1, "ada"),
       admitted(2, "ada"),
@@ -141,7 +141,7 @@ describe("entering a queue", () => {
     assert.deepStrictEqual(queue.when(7, enter("eve")), [entered(7, "eve")])
   })
 
-  it("beyond what one queue can hold is refused, but not to those it knows", () => {
+  it("beyond the maximum of one queue is refused, but not to consumers that have a place", () => {
     const queue = given({}, [entered(1, "ada"), left(2, "ada")])
     Object.defineProperty(queue.state.places, "size", { value: placesMax })
     assertRefused(queue.when(3, enter("bob")), "Full", { retryAfterSeconds: 60 })

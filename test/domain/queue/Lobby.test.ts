@@ -12,7 +12,7 @@ const order = (queue: History, seconds: number): ReadonlyArray<string> =>
   consumers.toSorted((a, b) => queue.position(seconds, a)! - queue.position(seconds, b)!)
 
 describe("the lobby", () => {
-  it("takes entries without a position or an estimate, and admits nobody", () => {
+  it("takes entries without a position or an estimate, and admits no consumer", () => {
     const queue = given(settings)
     assert.deepStrictEqual(queue.when(10, enter("ada")), [entered(10, "ada")])
     assert.deepStrictEqual(queue.view(10, "ada"), {
@@ -29,11 +29,11 @@ describe("the lobby", () => {
     assert.deepStrictEqual(queue.until(60), [opened(60, seed), granted(60, "ada")])
   })
 
-  it("opens at openAt even where nobody is in it", () => {
+  it("opens at openAt even if it is empty", () => {
     assert.deepStrictEqual(given(settings).until(60), [opened(60, seed)])
   })
 
-  it("gives everyone a place, none twice, in an order that is not the one they came in", () => {
+  it("gives every consumer a different place, in an order other than that of their entries", () => {
     const queue = given(settings, [...entries, opened(60, seed)])
     const positions = consumers.map((consumerId) => queue.position(60, consumerId)!)
     assert.deepStrictEqual(
@@ -43,19 +43,19 @@ describe("the lobby", () => {
     assert.notDeepEqual(order(queue, 60), consumers)
   })
 
-  it("gives the same order for the same seed and another for another", () => {
+  it("gives the same order for the same seed, and another order for another seed", () => {
     const shuffled = (seed: string) => order(given(settings, [...entries, opened(60, seed)]), 60)
     assert.deepStrictEqual(shuffled(seed), shuffled(seed))
     assert.notDeepEqual(shuffled(seed), shuffled(seed.replace("1", "7")))
   })
 
-  it("is opened only once, whatever is recorded", () => {
+  it("opens only once, whatever events are recorded", () => {
     const once = given(settings, [...entries, opened(60, seed)])
     const twice = given(settings, [...entries, opened(60, seed), opened(61, seed)])
     assert.deepStrictEqual(order(twice, 61), order(once, 61))
   })
 
-  it("gives the first to come no better chance of the first place than the last", () => {
+  it("gives the first consumer the same chance of the first place as the last", () => {
     const rounds = 2_000
     let first = 0
     let last = 0
@@ -70,7 +70,7 @@ describe("the lobby", () => {
     for (const count of [first, last]) assert.approximately(count, rounds / 4, 97)
   })
 
-  it("puts everyone in it before everyone later, head start included", () => {
+  it("puts its consumers before later ones, head start included", () => {
     const queue = given(
       { ...settings, admitRate: 0, loyaltyBiasEnabled: true, loyaltyHeadStartSeconds: 86_400 },
       entries
@@ -79,7 +79,7 @@ describe("the lobby", () => {
     assert.strictEqual(queue.position(60, "late"), consumers.length + 1)
   })
 
-  it("loses those who leave, and those who are admitted by hand", () => {
+  it("loses consumers that leave, and those that are admitted by hand", () => {
     const queue = given({ ...settings, admitRate: 0 }, [entered(10, "ada"), entered(11, "bob"), entered(12, "eve")])
     assert.deepStrictEqual(queue.when(20, leave("ada")), [left(20, "ada")])
     queue.when(21, admit("bob"))
@@ -93,12 +93,12 @@ describe("the lobby", () => {
     assert.deepStrictEqual(queue.when(30, enter("ada")), [entered(30, "ada")])
   })
 
-  it("that opens long after its time, because the process was down, opens before anything else happens", () => {
+  it("opens before any other event if the process was down at its time", () => {
     const queue = given(settings, [entered(10, "ada")])
     assert.deepStrictEqual(queue.noticed(600), [opened(60, seed), granted(600, "ada")])
   })
 
-  it("of a queue that was ended before is never opened", () => {
+  it("never opens if the queue was ended before", () => {
     const queue = given(settings, [entered(10, "ada")])
     queue.when(20, { _tag: "End", by: "admin" })
     assert.deepStrictEqual(
@@ -117,24 +117,24 @@ describe("the loyalty head start", () => {
     assert.deepStrictEqual([queue.position(60, "ada"), queue.position(60, "eve"), queue.position(60, "bob")], [1, 2, 3])
   })
 
-  it("on equal terms leaves the one before who was there before", () => {
+  it("keeps the order of entry between equal consumers", () => {
     const queue = given(settings, [entered(30, "ada")])
     queue.when(60, enter("eve", 0.5))
     assert.deepStrictEqual([queue.position(60, "ada"), queue.position(60, "eve")], [1, 2])
   })
 
-  it("counts a score beyond its bounds as the bound", () => {
+  it("limits a score to its bounds", () => {
     const queue = given(settings)
     assert.deepStrictEqual(queue.when(1, enter("ada", 7)), [
       { _tag: "Entered", at: at(1), consumerId: "ada", loyaltyScore: 1 }
     ])
   })
 
-  it("shows positions as qualitative", () => {
+  it("makes positions qualitative", () => {
     assert.deepInclude(given(settings, [entered(0, "ada")]).view(0, "ada"), { positionDisplayMode: "qualitative" })
   })
 
-  it("does nothing where the bias is off", () => {
+  it("has no effect if the bias is off", () => {
     const queue = given({ loyaltyBiasEnabled: false }, [entered(0, "ada")])
     queue.when(1, enter("eve", 1))
     assert.strictEqual(queue.position(1, "eve"), 2)

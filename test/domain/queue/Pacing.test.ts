@@ -19,7 +19,7 @@ import {
 
 const consumers = (count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, index) => `c${index}`)
 
-/** A queue in which `count` consumers wait since the start. */
+/** A queue in which `count` consumers have waited since the start. */
 const crowd = (settings: Parameters<typeof given>[0], count: number): History =>
   given(
     settings,
@@ -27,32 +27,32 @@ const crowd = (settings: Parameters<typeof given>[0], count: number): History =>
   )
 
 describe("admission by rate", () => {
-  it("grants in the order of the line, evenly spaced, the first at once", () => {
+  it("admits in the order of the line, evenly spaced, the first at once", () => {
     const queue = crowd({ admitRate: 6 }, 3)
     assert.deepStrictEqual(queue.until(0), [granted(0, "c0")])
     assert.deepStrictEqual(queue.until(9.999), [])
     assert.deepStrictEqual(queue.until(20), [granted(10, "c1"), granted(20, "c2")])
   })
 
-  it("does not drift where the spacing is no whole number of milliseconds", () => {
+  it("does not drift if the spacing is not a whole number of milliseconds", () => {
     const queue = crowd({ admitRate: 7 }, 8)
     assert.deepStrictEqual(admissions(queue.until(60)), [0, 8_572, 17_143, 25_715, 34_286, 42_858, 51_429, 60_000])
   })
 
-  it("keeps the instant it was due at, if it is noticed within the catch-up window", () => {
+  it("is dated when it was due, if the actor notices it within the catch-up window", () => {
     const queue = crowd({ admitRate: 600 }, 10)
     assert.deepStrictEqual(admissions(queue.noticed(0.25)), [0, 100, 200])
     assert.deepStrictEqual(admissions(queue.noticed(0.55)), [300, 400, 500])
   })
 
-  it("after a standstill longer than the window admits from then on, and makes up for nothing", () => {
+  it("starts again after a pause longer than the window, and drops the missed admissions", () => {
     const queue = crowd({ admitRate: 600 }, 10)
     queue.noticed(0)
     assert.deepStrictEqual(admissions(queue.noticed(5)), [5_000])
     assert.deepStrictEqual(admissions(queue.noticed(5.2)), [5_100, 5_200])
   })
 
-  it("saves nothing up while nobody waits: the next to come is admitted at once, the one after at the spacing", () => {
+  it("saves nothing while no consumer waits: the next is admitted at once, and the one after at the spacing", () => {
     const queue = given({ admitRate: 6 })
     queue.when(1000, enter("ada"))
     queue.when(1000.001, enter("bob"))
@@ -61,20 +61,20 @@ describe("admission by rate", () => {
     assert.deepStrictEqual(admissions(queue.events), [1_000_000, 1_010_000, 1_020_000])
   })
 
-  it("keeps the spacing for one who comes soon after the last admission", () => {
+  it("keeps the spacing for a consumer that enters soon after the last admission", () => {
     const queue = given({ admitRate: 6 })
     queue.when(0, enter("ada"))
     queue.when(3, enter("bob"))
     assert.deepStrictEqual(queue.until(100), [granted(10, "bob")])
   })
 
-  it("of 0 admits nobody", () => {
+  it("admits no consumer at rate 0", () => {
     const queue = crowd({ admitRate: 0 }, 3)
     assert.deepStrictEqual(queue.until(100_000), [])
     assert.isUndefined(decider.wakeAt(queue.state))
   })
 
-  it("never exceeds the rate in any span, through empty spells, standstills and changes of the line", () => {
+  it("never exceeds the rate in any span, through empty periods, pauses and changes of the line", () => {
     for (const admitRate of [1, 7, 59, 60, 61, 600, 9_999, 45_000, 60_000]) {
       const queue = given({ admitRate })
       let second = 0
@@ -96,12 +96,12 @@ describe("admission by rate", () => {
     }
   })
 
-  it("above one a millisecond admits several in one millisecond, as many as the rate says in a second", () => {
+  it("admits several consumers in one millisecond above one a millisecond, and keeps the rate per second", () => {
     const queue = crowd({ admitRate: 120_000 }, 3_000)
     assert.strictEqual(admissions(queue.until(1)).length, 2_001)
   })
 
-  it("changed while running counts the new spacing from the last admission", () => {
+  it("counts a new spacing from the last admission", () => {
     const queue = crowd({ admitRate: 6 }, 4)
     queue.until(0)
     queue.when(2, configure({ admitRate: 12 }))
@@ -114,7 +114,7 @@ describe("admission by rate", () => {
     assert.deepStrictEqual(queue.until(20), [granted(20, "c3")])
   })
 
-  it("other changes of the settings do not touch the pace", () => {
+  it("keeps its pace when other settings change", () => {
     const queue = crowd({ admitRate: 6 }, 3)
     queue.until(0)
     queue.when(4, configure({ admitRate: 6, name: "Renamed" }))
@@ -138,7 +138,7 @@ describe("admission by rate", () => {
 })
 
 describe("maxAdmissions", () => {
-  it("used up lets the rest wait on, and denies them at the end", () => {
+  it("lets the other consumers wait when it is used up, and denies them at the end", () => {
     const queue = crowd({ admitRate: 600, maxAdmissions: 2, closeAt: at(60) }, 4)
     queue.until(0.1)
     assert.deepStrictEqual(queue.until(59.999), [])
@@ -159,14 +159,14 @@ describe("maxAdmissions", () => {
     assert.deepInclude(decider.counts(queue.state), { GRANTED: 2, QUEUED: 1 })
   })
 
-  it("is not given back by expiry or denial without recycling", () => {
+  it("does not count an expired or denied grant again without recycling", () => {
     const queue = crowd({ admitRate: 600, maxAdmissions: 1, admissionExpirationSeconds: 1 }, 2)
     queue.until(0)
     assert.deepStrictEqual(queue.until(10), [expired(1, "c0")])
     assert.deepInclude(decider.counts(queue.state), { QUEUED: 1, DENIED: 1 })
   })
 
-  it("with recycling is given back by an expired grant at that instant", () => {
+  it("counts an expired grant again at its expiry with recycling", () => {
     const queue = crowd(
       { admitRate: 600, maxAdmissions: 1, admissionExpirationSeconds: 1, recycleExpiredAdmissions: true },
       2
@@ -175,7 +175,7 @@ describe("maxAdmissions", () => {
     assert.deepStrictEqual(queue.until(1.1), [expired(1, "c0"), granted(1, "c1")])
   })
 
-  it("with recycling is given back by a denied grant, but not by a denied place or a completed grant", () => {
+  it("counts a denied grant again with recycling, but no denied place and no completed grant", () => {
     const settings = { admitRate: 600, maxAdmissions: 1, recycleExpiredAdmissions: true }
     const queue = crowd(settings, 3)
     queue.until(0)
@@ -189,7 +189,7 @@ describe("maxAdmissions", () => {
     assert.deepStrictEqual(other.until(10), [])
   })
 
-  it("is given back by a grant that its consumer left, with recycling and without, and by no place that was left", () => {
+  it("counts a grant again that its consumer left, with or without recycling, but no place that was left", () => {
     for (const recycleExpiredAdmissions of [true, false]) {
       const queue = crowd({ admitRate: 600, maxAdmissions: 1, recycleExpiredAdmissions }, 4)
       queue.until(0)
@@ -201,7 +201,7 @@ describe("maxAdmissions", () => {
     }
   })
 
-  it("raised admits the next at once", () => {
+  it("admits the next consumer at once when it is raised", () => {
     const queue = crowd({ admitRate: 6, maxAdmissions: 1 }, 2)
     queue.until(0)
     queue.when(100, configure({ admitRate: 6, maxAdmissions: 2 }))

@@ -22,23 +22,23 @@ import {
 } from "./history.ts"
 
 describe("leaving", () => {
-  it("from the line gives up the place, and those behind move up", () => {
+  it("gives up the place, and the consumers behind move up", () => {
     const queue = given({}, [entered(1, "ada"), entered(2, "bob")])
     assert.deepStrictEqual(queue.when(3, leave("ada")), [left(3, "ada")])
     assert.deepStrictEqual(queue.view(3, "ada"), { status: "LEFT", enteredAt: at(1), leftAt: at(3) })
     assert.strictEqual(queue.position(3, "bob"), 1)
   })
 
-  it("with a grant gives up the grant", () => {
+  it("gives up a grant", () => {
     const queue = given({}, [entered(1, "ada"), admitted(2, "ada")])
     assert.deepStrictEqual(queue.when(3, leave("ada")), [left(3, "ada")])
   })
 
-  it("twice is leaving once", () => {
+  it("twice has the same effect as once", () => {
     assert.deepStrictEqual(given({}, [entered(1, "ada"), left(2, "ada")]).when(3, leave("ada")), [])
   })
 
-  it("without a place, after completing, or after a denial is refused", () => {
+  it("is refused without a place, after completing, and after a denial", () => {
     const queue = given({}, [
       entered(1, "bob"),
       admitted(2, "bob"),
@@ -65,11 +65,11 @@ describe("admitting by hand", () => {
     assert.strictEqual(queue.position(3, "ada"), 1)
   })
 
-  it("twice is one grant", () => {
+  it("twice makes one grant", () => {
     assert.deepStrictEqual(given({}, [entered(1, "ada"), admitted(2, "ada")]).when(3, admit("ada")), [])
   })
 
-  it("of someone who does not wait is refused", () => {
+  it("is refused for a consumer that does not wait", () => {
     const queue = given({}, [entered(1, "ada"), left(2, "ada")])
     assertRefused(queue.when(3, admit("ada")), "WrongStatus", { status: "LEFT" })
     assertRefused(queue.when(3, admit("bob")), "WrongStatus", { status: "NOT_QUEUED" })
@@ -80,7 +80,7 @@ describe("admitting by hand", () => {
     assert.deepStrictEqual(queue.when(2, admit("ada")), [admitted(2, "ada")])
   })
 
-  it("is over when the queue is closed", () => {
+  it("is refused when the queue is closed", () => {
     const queue = given({ closeAt: at(10) }, [entered(1, "ada"), entered(2, "bob"), admitted(3, "bob")])
     assertRefused(queue.unnoticed(10, admit("ada")), "Closed")
     assertRefused(queue.when(10, admit("ada")), "Closed")
@@ -93,7 +93,7 @@ describe("admitting by hand", () => {
     assert.strictEqual(queue.status(4, "bob"), "QUEUED")
   })
 
-  it("does not disturb the pace of the admissions by rate", () => {
+  it("does not change the pace of admission by rate", () => {
     const queue = given({ admitRate: 6 }, [entered(0, "ada"), entered(0, "bob"), entered(0, "eve"), entered(0, "joe")])
     assert.deepStrictEqual(queue.until(0), [granted(0, "ada")])
     queue.when(4, admit("joe"))
@@ -116,7 +116,7 @@ describe("denying", () => {
     assert.deepInclude(queue.view(3, "ada"), { reason: "FRAUD_DETECTED" })
   })
 
-  it("without a place, or after completing or leaving, is refused", () => {
+  it("is refused without a place, and after completing or leaving", () => {
     const queue = given({}, [
       entered(1, "ada"),
       left(2, "ada"),
@@ -130,7 +130,7 @@ describe("denying", () => {
   })
 })
 
-describe("a consumer that is archived", () => {
+describe("an archived consumer", () => {
   it("leaves the line, or loses its grant", () => {
     const queue = given({}, [entered(1, "ada"), entered(2, "bob"), admitted(3, "bob"), entered(3, "eve")])
     assert.deepStrictEqual(queue.when(4, remove("ada")), [byAdmin(left(4, "ada"))])
@@ -143,7 +143,7 @@ describe("a consumer that is archived", () => {
     for (const name of ["ada", "bob", "nobody"]) assert.deepStrictEqual(queue.when(6, remove(name)), [])
   })
 
-  it("keeps what it has completed, or has lost by the closing", () => {
+  it("keeps what it has completed, or lost by the closing", () => {
     const queue = given({ closeAt: at(10) }, [entered(1, "ada"), admitted(2, "ada"), entered(3, "bob")])
     queue.when(4, complete("ada"))
     assert.deepStrictEqual(queue.when(5, remove("ada")), [])
@@ -151,8 +151,8 @@ describe("a consumer that is archived", () => {
   })
 })
 
-describe("what is done by hand", () => {
-  it("names its author, and an event of the consumer names none", () => {
+describe("an operator's action", () => {
+  it("records its author, while an event of the consumer has none", () => {
     const queue = given({}, [entered(1, "ada"), entered(1, "bob")])
     const authors = (outcome: ReturnType<typeof queue.when>) =>
       accepted(outcome).map((event) => [event._tag, "by" in event ? event.by : undefined])
@@ -165,7 +165,7 @@ describe("what is done by hand", () => {
     ])
   })
 
-  it("is not shown to the consumer, nor in its row", () => {
+  it("shows its author neither to the consumer nor in its row", () => {
     const queue = given({}, [entered(1, "ada")])
     for (const command of [admit("ada"), deny("ada")]) {
       queue.when(2, command)
@@ -182,7 +182,7 @@ describe("completing", () => {
     assert.deepStrictEqual(queue.view(3, "ada"), { status: "COMPLETED", enteredAt: at(1), completedAt: at(3) })
   })
 
-  it("twice is completing once, and nothing expires afterwards", () => {
+  it("twice has the same effect as once, and nothing expires afterwards", () => {
     const queue = given({ admissionExpirationSeconds: 60 }, [
       entered(1, "ada"),
       admitted(2, "ada"),
@@ -193,19 +193,19 @@ describe("completing", () => {
     assert.isUndefined(decider.wakeAt(queue.state))
   })
 
-  it("without a grant is refused", () => {
+  it("is refused without a grant", () => {
     const queue = given({}, [entered(1, "ada")])
     assertRefused(queue.when(2, complete("ada")), "WrongStatus", { status: "QUEUED" })
     assertRefused(queue.when(2, complete("bob")), "WrongStatus", { status: "NOT_QUEUED" })
   })
 
-  it("works after the queue has closed, while the grant lives", () => {
+  it("is possible after the queue has closed, while the grant is valid", () => {
     const queue = given({}, [entered(1, "ada"), admitted(2, "ada")])
     queue.when(3, end)
     assert.deepStrictEqual(queue.when(4, complete("ada")), [completed(4, "ada")])
   })
 
-  it("a grant whose time is over is refused, even before the expiry was noticed", () => {
+  it("is refused for an expired grant, even before the expiry is recorded", () => {
     const queue = given({ admissionExpirationSeconds: 10 }, [entered(1, "ada"), admitted(2, "ada")])
     assertRefused(queue.unnoticed(12, complete("ada")), "WrongStatus", { status: "DENIED" })
     assert.deepStrictEqual(queue.unnoticed(11.999, complete("ada")), [completed(11.999, "ada")])
@@ -217,11 +217,11 @@ describe("the row for search and lists", () => {
     decider.place(given({ admissionExpirationSeconds: 10 }, events).state, "ada")
   const text = (seconds: number) => new Date(at(seconds)).toISOString()
 
-  it("is absent for someone who never entered", () => {
+  it("is absent for a consumer that never entered", () => {
     assert.isUndefined(row())
   })
 
-  it("carries the fields of the status as they go out", () => {
+  it("contains the fields of the status in their public form", () => {
     const entry = entered(1, "ada")
     assert.deepStrictEqual(row(entry), { status: "QUEUED", enteredAt: at(1), updatedAt: at(1), fields: {} })
     assert.deepStrictEqual(row(entry, granted(2, "ada")), {
@@ -235,12 +235,12 @@ describe("the row for search and lists", () => {
     assert.deepStrictEqual(row(entry, denied(3, "ada"))?.fields, { reason: "FRAUD_DETECTED", deniedAt: text(3) })
   })
 
-  it("of a grant that never expires has no expiry", () => {
+  it("has no expiry for a grant that never expires", () => {
     const queue = given({}, [entered(1, "ada"), admitted(2, "ada")])
     assert.deepStrictEqual(decider.place(queue.state, "ada")?.fields, { grantedAt: text(2) })
   })
 
-  it("keeps the recorded status where a deadline was not noticed yet, while the consumer's view applies it", () => {
+  it("keeps the recorded status while the consumer's view already applies an unnoticed deadline", () => {
     const queue = given({ closeAt: at(10) }, [entered(1, "ada")])
     assert.strictEqual(decider.place(queue.state, "ada")?.status, "QUEUED")
     assert.deepStrictEqual(queue.view(11, "ada"), {
@@ -258,7 +258,7 @@ describe("the row for search and lists", () => {
 describe("an expired grant", () => {
   const settings = { admissionExpirationSeconds: 10 }
 
-  it("becomes DENIED at its time, which was fixed at the grant", () => {
+  it("becomes DENIED at its time, which was fixed when the grant was made", () => {
     const queue = given(settings, [entered(1, "ada"), admitted(2, "ada")])
     assert.deepInclude(queue.view(11.999, "ada"), { status: "GRANTED", expiresAt: at(12) })
     const denial = { status: "DENIED", enteredAt: at(1), reason: "ADMISSION_EXPIRED", deniedAt: at(12) }
@@ -268,7 +268,7 @@ describe("an expired grant", () => {
     assert.deepStrictEqual<unknown>(queue.view(100, "ada"), denial)
   })
 
-  it("is not moved by a later change of the settings", () => {
+  it("keeps its time when the settings change later", () => {
     const queue = given(settings, [entered(1, "ada"), entered(1, "bob"), admitted(2, "ada")])
     queue.when(3, {
       _tag: "Configure",

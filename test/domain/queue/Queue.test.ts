@@ -76,7 +76,7 @@ const stepsArbitrary = (waits: ReadonlyArray<number>) =>
       change: pick(...changes),
       windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
       windowCloseAt: pick(undefined, undefined, at(5), at(7)),
-      /** Ends or archives the queue, seldom. */
+      /** Ends or archives the queue, in few steps. */
       rare: pick(...Array.from({ length: 60 }, (_, index) => index))
     }),
     { minLength: 20, maxLength: 90 }
@@ -108,10 +108,10 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
   }
 }
 
-/** Everything that can be asked of a queue. */
+/** Returns every answer that a queue gives. */
 const told = (state: History["state"], now: number): unknown => askedOf(decider, state, consumers, now)
 
-/** Runs the steps; `tick` says how time is noticed before each. */
+/** Runs the steps; `tick` applies the due transitions before each. */
 const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick: "noticed" | "until"): History => {
   const history = new History()
   history.when(0, { _tag: "Configure", configuration: configuration(settings), by: "admin" })
@@ -121,7 +121,7 @@ const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick:
 
 describe("a queue under random commands", () => {
   it.prop(
-    "does what the plain reference does, event for event, view for view",
+    "has the same events and views as the reference",
     { settings: settingsArbitrary, steps: stepsArbitrary([0, 0, 1, 7, 60, 100, 249, 250, 251, 700, 3_000]) },
     ({ settings, steps }) => {
       const history = new History()
@@ -133,7 +133,7 @@ describe("a queue under random commands", () => {
   )
 
   it.prop(
-    "is the same again when its events are replayed, also through their stored form",
+    "has the same state after a replay of its events, also through their stored form",
     { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 100, 250, 900]) },
     ({ settings, steps }) => {
       assertReplays(decider, run(settings, steps, "noticed"), told)
@@ -142,7 +142,7 @@ describe("a queue under random commands", () => {
   )
 
   it.prop(
-    "comes to the same whether time is noticed at every instant or only with the next command",
+    "has the same outcome whether time is noticed at every instant or only with the next command",
     { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 7, 60, 100, 200, 250]) },
     ({ settings, steps }) => {
       assert.deepStrictEqual(run(settings, steps, "noticed").events, run(settings, steps, "until").events)
@@ -151,7 +151,7 @@ describe("a queue under random commands", () => {
   )
 
   it.prop(
-    "never goes back in time, never admits more than the rate or the maximum allows, and admits the head of the line",
+    "never goes back in time, never admits more than rate and maximum allow, and admits the head of the line",
     { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 7, 60, 100, 250, 251, 900]) },
     ({ settings, steps }) => {
       const { events } = run(
@@ -198,23 +198,25 @@ describe("a queue under random commands", () => {
   )
 })
 
-describe("settings that make no sense together", () => {
+describe("contradictory settings of a queue", () => {
   const fields = (settings: Partial<Configuration>) =>
     configurationProblems(configuration(settings)).map((problem) => problem.field)
 
-  it("are a closing that is not after the opening", () => {
+  it("include a closing that is not after the opening", () => {
     assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(1) }), ["closeAt"])
     assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(2) }), [])
   })
 
-  it("are a lobby without an opening, or not before it", () => {
+  it("include a lobby without an opening, or one that does not open before it", () => {
     assert.deepStrictEqual(fields({ lobbyOpenAt: at(1) }), ["lobbyOpenAt"])
     assert.deepStrictEqual(fields({ lobbyOpenAt: at(1), openAt: at(1) }), ["lobbyOpenAt"])
     assert.deepStrictEqual(fields({ lobbyOpenAt: at(0), openAt: at(1) }), [])
   })
 })
 
-/** Instants are whole milliseconds, so a span reaches from the first admission to the end of the last one's millisecond. */
+/**
+ * Instants are whole milliseconds, so a span reaches from the first admission to the end of the last one's millisecond.
+ */
 const assertPaced = (instants: ReadonlyArray<number>, admitRate: number): void => {
   const grain = admitRate > 60_000 ? 1 : 0
   for (let first = 0; first < instants.length; first++) {

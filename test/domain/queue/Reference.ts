@@ -1,6 +1,6 @@
 /**
- * The queue once more, told as plainly as possible: arrays, and every question answered by going through all of them.
- * It shares nothing with the queue but its types, and the shuffle, which has tests of its own.
+ * The reference of the queue, as plain as possible: arrays, and every answer computed by iterating over all of them. It
+ * shares only the types with the queue, and the shuffle, which has its own tests.
  */
 import type { Command, Configuration, Event, View } from "../../../src/domain/queue/Queue.ts"
 import { seededRandom, shuffle } from "../../../src/domain/values/SeededRandom.ts"
@@ -28,10 +28,10 @@ export interface Refused {
 export class Reference {
   readonly events: Array<Event> = []
   #standings: Array<Standing> = []
-  /** After each event: its instant, the rate, and whether the rate had someone to admit. */
+  /** After each event: its instant, the rate, and whether the rate had a consumer to admit. */
   readonly #spans: Array<{ at: number; admitRate: number; admissible: boolean }> = []
 
-  /** What time brings until `now`, applied. */
+  /** Applies the transitions due until `now` and returns their events. */
   notice(now: number, seed: string): ReadonlyArray<Event> {
     const brought: Array<Event> = []
     for (let next = this.#next(now, seed); next !== undefined; next = this.#next(now, seed)) {
@@ -77,7 +77,7 @@ export class Reference {
     return this.#all("Configured").at(-1)!.configuration
   }
 
-  /** What holds. */
+  /** The configuration in force. */
   get #held(): Configuration {
     return { ...this.configuration, ...held(this.configuration) }
   }
@@ -114,7 +114,7 @@ export class Reference {
       .toSorted((a, b) => a.order - b.order || a.sequence - b.sequence)
   }
 
-  /** Goes through all admissions by rate, spacing by spacing. */
+  /** Computes the admissions by rate one by one. */
   #admissionDueAt(now: number): number {
     const current = this.#spans.at(-1)!
     if (!current.admissible) return Infinity
@@ -261,7 +261,7 @@ export class Reference {
     }
   }
 
-  /** Takes them out of the line one by one. */
+  /** Admits the first waiting consumers one by one. */
   #admitNext(count: number, by: string, now: number): ReadonlyArray<Draft> | Refused {
     const { openAt = 0 } = this.#held
     if (this.closedAt !== undefined) return { refused: "Closed" }

@@ -19,7 +19,7 @@ export const start = Date.parse("2026-11-21T18:00:00.000Z")
 /** The instant `seconds` after the start. */
 export const at = (seconds: number): number => Math.round(start + seconds * 1000)
 
-/** A queue that is open, and admits by hand, unless the test says otherwise. */
+/** An open queue with admission by hand, except for the settings given. */
 export const configuration = (settings: Partial<Configuration> = {}): Configuration => ({
   name: "Drop",
   timeZone: "UTC",
@@ -33,7 +33,7 @@ export const configuration = (settings: Partial<Configuration> = {}): Configurat
 
 export const seed = "00000001000000020000000300000004"
 
-/** One queue and all that happened to it. */
+/** One queue and its events. */
 export class History extends Told<State, Command, Event, Refusal, View> {
   constructor() {
     super(decider, { start, unitMillis: 1_000, entropy: () => seed })
@@ -54,7 +54,7 @@ export class History extends Told<State, Command, Event, Refusal, View> {
   }
 }
 
-/** A queue so configured at `seconds`, to which these events happened. */
+/** Returns a queue with these settings, created at `seconds`, after these events. */
 export const given = (
   settings: Partial<Configuration> = {},
   events: ReadonlyArray<Event> = [],
@@ -145,6 +145,6 @@ export const archived = (seconds: number): Event => ({ _tag: "Archived", at: at(
 export const closed = (seconds: number): Event => ({ _tag: "Closed", at: at(seconds) })
 export const tornDown = (seconds: number): Event => ({ _tag: "TornDown", at: at(seconds) })
 
-/** When each was admitted by rate, in milliseconds from the start. */
+/** Returns when the consumers were admitted by rate, in milliseconds from the start. */
 export const admissions = (events: ReadonlyArray<Event>): ReadonlyArray<number> =>
   events.flatMap((event) => (event._tag === "Granted" && event.by === undefined ? [event.at - start] : []))

@@ -38,7 +38,7 @@ describe("the end of a timed release", () => {
     assert.deepStrictEqual(given({ closeAt: at(10) }).noticed(20), [closed(10), tornDown(10)])
   })
 
-  it("can be made by an admin, once; grants stay valid until they expire", () => {
+  it("can be set by an admin, once; grants stay valid until they expire", () => {
     const release = given({ admissionExpirationSeconds: 60 }, [entered(5, "ada")])
     assert.deepStrictEqual(release.when(6, end), [ended(6)])
     assert.deepStrictEqual(release.when(7, end), [])
@@ -61,7 +61,7 @@ describe("the end of a timed release", () => {
     assert.deepStrictEqual(release.until(1_000), [tornDown(1_000)])
   })
 
-  it("comes with archiving, if it has not come before", () => {
+  it("comes with archiving, if it has not come yet", () => {
     const release = given()
     assert.deepStrictEqual(release.when(1, archive), [ended(1), archived(1)])
     assert.deepStrictEqual(release.when(2, archive), [])
@@ -70,7 +70,7 @@ describe("the end of a timed release", () => {
     assert.isTrue(decider.statusFields(over.state).archived)
   })
 
-  it("is what a closing that nobody has noticed yet already is", () => {
+  it("is effective from the closing on, even before an actor notices the closing", () => {
     const release = given({ closeAt: at(10) })
     assert.deepStrictEqual(release.unnoticed(10, end), [])
     assertRefused(release.unnoticed(10, configure({ name: "Late" })), "Closed")
@@ -91,7 +91,7 @@ describe("the settings of a timed release", () => {
     assertRefused(given({ closeAt: at(10) }).when(11, configure({ closeAt: at(20) })), "Closed")
   })
 
-  it("fix the opening once it has opened", () => {
+  it("fix the opening once it has passed", () => {
     const release = given({ openAt: at(10) })
     assert.isArray(release.when(9, configure({ openAt: at(20) })))
     assertRefused(release.when(20, configure({ openAt: at(30) })), "ConfigurationFixed", { setting: "openAt" })
@@ -99,7 +99,7 @@ describe("the settings of a timed release", () => {
     assertRefused(given().when(1, configure({ openAt: at(30) })), "ConfigurationFixed", { setting: "openAt" })
   })
 
-  it("that move the expiry hold for those who enter afterwards", () => {
+  it("apply a new expiry to later entries only", () => {
     const release = given({ admissionExpirationSeconds: 60 }, [entered(1, "ada")])
     release.when(2, configure({ admissionExpirationSeconds: 5 }))
     release.apply(entered(3, "bob"))
@@ -109,7 +109,7 @@ describe("the settings of a timed release", () => {
     assert.deepStrictEqual(release.until(1_000_000), [])
   })
 
-  it("move the closing until it has come", () => {
+  it("can move the closing until it has come", () => {
     const release = given({ closeAt: at(10) }, [entered(1, "ada"), completed(2, "ada")])
     release.when(9, configure({ closeAt: at(20) }))
     assert.deepStrictEqual(release.until(30), [closed(20), tornDown(20)])

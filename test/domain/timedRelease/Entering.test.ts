@@ -19,11 +19,11 @@ import {
 } from "./history.ts"
 
 describe("entering a timed release", () => {
-  it("a consumer who never entered is NOT_ENTERED", () => {
+  it("a consumer that never entered is NOT_ENTERED", () => {
     assert.deepStrictEqual(given().view(0, "ada"), { status: "NOT_ENTERED" })
   })
 
-  it("grants at once, with an expiry where grants expire", () => {
+  it("grants at once, with an expiry if grants expire", () => {
     const release = given({ admissionExpirationSeconds: 60 })
     assert.deepStrictEqual(release.when(1, enter("ada")), [entered(1, "ada")])
     assert.deepStrictEqual(release.view(1, "ada"), {
@@ -36,7 +36,7 @@ describe("entering a timed release", () => {
     assert.deepStrictEqual(lasting.view(1_000_000, "ada"), { status: "ENTERED", enteredAt: at(1), grantSequence: 2 })
   })
 
-  it("again changes nothing, whatever the place has become", () => {
+  it("again changes nothing, whatever the place's status", () => {
     const release = given({ capacity: 1 }, [entered(1, "ada")])
     assert.deepStrictEqual(release.when(2, enter("ada")), [])
     release.when(3, complete("ada"))
@@ -44,7 +44,7 @@ describe("entering a timed release", () => {
     assert.deepStrictEqual(given({}, [entered(1, "bob"), denied(2, "bob")]).when(3, enter("bob")), [])
   })
 
-  it("after leaving, or after an expired grant, is a new entry with a grant of its own", () => {
+  it("after leaving, or after an expired grant, is a new entry with its own grant", () => {
     const release = given({ admissionExpirationSeconds: 10 }, [entered(1, "ada", "red"), left(2, "ada")])
     assert.deepStrictEqual(release.when(3, enter("ada")), [entered(3, "ada")])
     assert.deepStrictEqual(release.view(3, "ada"), {
@@ -58,7 +58,7 @@ describe("entering a timed release", () => {
     assert.deepInclude(release.view(14, "ada"), { selectedVariantId: "blue", expiresAt: at(24) })
   })
 
-  it("again is not possible once it is closed, and says how the consumer stands", () => {
+  it("again is refused after the closing, with the consumer's status", () => {
     const release = given({}, [entered(1, "ada"), left(2, "ada")])
     release.when(3, end)
     assert.deepStrictEqual(release.when(4, enter("ada")), [])
@@ -75,7 +75,7 @@ describe("entering a timed release", () => {
     assertRefused(given({}, [ended(1)]).when(2, enter("ada")), "Closed")
   })
 
-  it("is refused to guests where they are not supported", () => {
+  it("is refused to guests if they are not supported", () => {
     const release = given({ supportsGuest: false })
     assertRefused(release.when(1, enterAsGuest("ada")), "GuestsRefused")
     assert.deepStrictEqual(release.when(1, enter("ada")), [entered(1, "ada")])
@@ -84,25 +84,25 @@ describe("entering a timed release", () => {
 })
 
 describe("the units of a timed release", () => {
-  it("go to those who come first, one each", () => {
+  it("go to the first consumers, one each", () => {
     const release = given({ capacity: 2 }, [entered(1, "ada"), entered(1, "bob")])
     assertRefused(release.when(2, enter("eve")), "SoldOut")
     assert.deepStrictEqual(release.when(2, enter("ada")), [])
   })
 
-  it("come back when a grant is left, denied or expires", () => {
+  it("become free when a grant is left, denied or expires", () => {
     for (const back of [left(2, "ada"), denied(2, "ada"), expired(2, "ada")]) {
       const release = given({ capacity: 1 }, [entered(1, "ada"), back])
       assert.deepStrictEqual(release.when(3, enter("eve")), [entered(3, "eve")], back._tag)
     }
   })
 
-  it("are kept by those who completed", () => {
+  it("stay with consumers that completed", () => {
     const release = given({ capacity: 1 }, [entered(1, "ada"), completed(2, "ada")])
     assertRefused(release.when(3, enter("eve")), "SoldOut")
   })
 
-  it("that are all held may come back when the next grant expires", () => {
+  it("that are all held may become free when the next grant expires", () => {
     const release = given({ capacity: 2, admissionExpirationSeconds: 60 }, [entered(1, "ada"), entered(5, "bob")])
     assertRefused(release.when(10.5, enter("eve")), "SoldOut", { retryAfterSeconds: 51 })
     release.when(11, complete("ada"))
@@ -111,7 +111,7 @@ describe("the units of a timed release", () => {
     assertRefused(release.when(12, enter("eve")), "SoldOut")
   })
 
-  it("that come back only after the closing are no reason to wait", () => {
+  it("that become free only after the closing are no reason to wait", () => {
     const events = [entered(1, "ada")]
     const settings = { capacity: 1, admissionExpirationSeconds: 60 }
     assertRefused(given({ ...settings, closeAt: at(61) }, events).when(2, enter("eve")), "SoldOut")
@@ -127,12 +127,12 @@ describe("the units of a timed release", () => {
     assert.deepStrictEqual(release.unnoticed(70, enter("ada")), [expired(61, "ada"), entered(70, "ada")])
   })
 
-  it("are not taken from others while there are some left", () => {
+  it("are not taken from other consumers while some are left", () => {
     const release = given({ capacity: 2, admissionExpirationSeconds: 60 }, [entered(1, "ada")])
     assert.deepStrictEqual(release.unnoticed(70, enter("eve")), [entered(70, "eve")])
   })
 
-  it("that an admin takes away are no longer given, and those given stay", () => {
+  it("that an admin removes are no longer granted, and those granted stay", () => {
     const release = given({ capacity: 3 }, [entered(1, "ada"), entered(1, "bob")])
     release.when(2, configure({ capacity: 1 }))
     release.apply(left(3, "bob"))
@@ -142,7 +142,7 @@ describe("the units of a timed release", () => {
     assert.deepStrictEqual(release.when(6, enter("eve")), [entered(6, "eve")])
   })
 
-  it("are never for more consumers than can be remembered", () => {
+  it("are never for more consumers than the maximum of known ones", () => {
     const release = given()
     Object.defineProperty(release.state.places, "size", { value: placesMax })
     assertRefused(release.when(1, enter("ada")), "SoldOut")
@@ -150,7 +150,7 @@ describe("the units of a timed release", () => {
 })
 
 describe("selecting a variant", () => {
-  it("is done with the entry, or later, and changed by entering again; the grant stays what it is", () => {
+  it("happens with the entry or later, and changes by entering again; the grant stays the same", () => {
     const release = given({ admissionExpirationSeconds: 60 }, [entered(1, "ada", "red"), entered(1, "bob")])
     assert.deepInclude(release.view(1, "ada"), { selectedVariantId: "red" })
     assert.notProperty(release.view(1, "bob"), "selectedVariantId")
@@ -173,7 +173,7 @@ describe("selecting a variant", () => {
     assert.deepInclude(release.view(2, "ada"), { selectedVariantId: "red" })
   })
 
-  it("that is not offered is refused, and nothing changes", () => {
+  it("is refused for a variant that is not offered, and nothing changes", () => {
     const release = given({ variantIds: ["red", "blue"] }, [entered(1, "ada", "red")])
     assertRefused(release.when(2, enter("bob", "green")), "UnknownVariant")
     assert.strictEqual(release.status(2, "bob"), "NOT_ENTERED")
@@ -182,7 +182,7 @@ describe("selecting a variant", () => {
     assert.deepStrictEqual(release.when(3, enter("bob")), [entered(3, "bob")])
   })
 
-  it("that the experience does not offer is refused where the release names none of its own", () => {
+  it("is refused for a variant that the experience does not offer, if the release has no variants of its own", () => {
     const release = given({}, [entered(1, "ada", "red")])
     const notOffered = (consumerId: string) => ({ ...enter(consumerId, "green"), isNotOffered: true })
     for (const consumerId of ["ada", "bob"]) assertRefused(release.when(2, notOffered(consumerId)), "UnknownVariant")
@@ -191,7 +191,7 @@ describe("selecting a variant", () => {
     assert.deepStrictEqual(release.when(4, notOffered("bob")), [entered(4, "bob", "green")])
   })
 
-  it("of another product than the one the system has picked is refused, but for the one that is selected already", () => {
+  it("is refused for another product than the assigned one, but not for the variant selected already", () => {
     const elsewhere = (consumerId: string, variantId: string) => ({
       ...enter(consumerId, variantId),
       isUnassigned: true
@@ -206,7 +206,7 @@ describe("selecting a variant", () => {
     assertRefused(given({ openAt: at(9) }).when(3, elsewhere("bob", "red")), "NotOpen", { opensAt: at(9) })
   })
 
-  it("that is no longer offered stays selected", () => {
+  it("stays when the variant is no longer offered", () => {
     const release = given({ variantIds: ["red", "blue"] }, [entered(1, "ada", "red")])
     release.when(2, configure({ variantIds: ["blue"] }))
     assert.deepStrictEqual(release.when(3, enter("ada", "red")), [])
@@ -216,7 +216,7 @@ describe("selecting a variant", () => {
     assert.deepStrictEqual(release.when(5, enter("bob", "red")), [entered(5, "bob", "red")])
   })
 
-  it("can be changed while the grant lives, also when it is sold out or closed", () => {
+  it("can be changed while the grant is valid, also when the release is sold out or closed", () => {
     const release = given({ capacity: 1, admissionExpirationSeconds: 60 }, [entered(1, "ada", "red")])
     assert.deepStrictEqual(release.when(2, enter("ada", "blue")), [selected(2, "ada", "blue")])
     release.when(3, end)

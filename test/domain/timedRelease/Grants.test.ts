@@ -19,7 +19,7 @@ import {
   text
 } from "./history.ts"
 
-/** A place in every status: ada holds a grant, the others' have ended. */
+/** A release with a place in every status: ada holds a grant, the others' have ended. */
 const everyStatus = () =>
   given({ admissionExpirationSeconds: 60 }, [
     entered(0, "eve"),
@@ -68,7 +68,7 @@ describe("a grant of a timed release", () => {
     assert.isUndefined(decider.wakeAt(release.state))
   })
 
-  it("ends once: doing the same again changes nothing", () => {
+  it("ends once: the same command again changes nothing", () => {
     const release = everyStatus()
     assert.deepStrictEqual(release.when(61, leave("joe")), [])
     assert.deepStrictEqual(release.when(61, complete("bob")), [])
@@ -76,7 +76,7 @@ describe("a grant of a timed release", () => {
     assert.deepInclude(decider.place(release.state, "kim")!.fields, { reason: "FRAUD_DETECTED" })
   })
 
-  it("that there is not, or that has ended, cannot be left, completed or denied", () => {
+  it("that does not exist or has ended cannot be left, completed or denied", () => {
     const status = { ada: "ENTERED", bob: "COMPLETED", joe: "LEFT", kim: "DENIED", eve: "EXPIRED", zoe: "NOT_ENTERED" }
     const may: { readonly [command: string]: ReadonlyArray<string> } = {
       Leave: ["ENTERED", "LEFT"],
@@ -94,7 +94,7 @@ describe("a grant of a timed release", () => {
     }
   })
 
-  it("whose time is over is as good as expired before anyone has noticed", () => {
+  it("counts as expired from its time on, before an actor notices it", () => {
     const release = given({ admissionExpirationSeconds: 10 }, [entered(1, "ada")])
     for (const command of [leave("ada"), complete("ada"), deny("ada")]) {
       assert.isArray(release.unnoticed(10.999, command))
@@ -102,7 +102,7 @@ describe("a grant of a timed release", () => {
     }
   })
 
-  it("can be used after the closing, while it lives", () => {
+  it("can be used after the closing, while it is valid", () => {
     const release = given({}, [entered(1, "ada"), entered(1, "bob"), entered(1, "eve")])
     release.when(2, end)
     assert.deepStrictEqual(release.when(3, complete("ada")), [completed(3, "ada")])
@@ -111,8 +111,8 @@ describe("a grant of a timed release", () => {
   })
 })
 
-describe("a consumer that is archived", () => {
-  it("loses its grant, whose unit is free again, and nothing else", () => {
+describe("an archived consumer", () => {
+  it("loses its grant, whose unit becomes free, and nothing else", () => {
     const release = given({ capacity: 2 }, [entered(1, "ada"), entered(1, "bob")])
     assert.deepStrictEqual(release.when(2, remove("ada")), [denied(2, "ada", "ADMIN_ACTION")])
     assert.deepStrictEqual(release.when(3, enter("eve")), [entered(3, "eve")])
@@ -125,11 +125,11 @@ describe("the row for search and lists", () => {
   const row = (...events: ReadonlyArray<Event>) =>
     decider.place(given({ admissionExpirationSeconds: 10 }, events).state, "ada")
 
-  it("is absent for someone who never entered", () => {
+  it("is absent for a consumer that never entered", () => {
     assert.isUndefined(row())
   })
 
-  it("carries the fields of the status as they go out", () => {
+  it("contains the fields of the status in their public form", () => {
     const entry = entered(1, "ada", "red")
     assert.deepStrictEqual(row(entry), {
       status: "ENTERED",
@@ -154,7 +154,7 @@ describe("the row for search and lists", () => {
     assert.deepStrictEqual(row(entry, expired(11, "ada"))?.fields, { expiresAt: text(11) })
   })
 
-  it("of a grant that never expires, with nothing selected, has no further fields", () => {
+  it("has no further fields for a grant that never expires and has no selection", () => {
     assert.deepStrictEqual(decider.place(given({}, [entered(1, "ada")]).state, "ada")?.fields, {})
   })
 })

@@ -1,6 +1,6 @@
 /**
- * The timed release once more, told as plainly as possible: it keeps nothing but its events, and answers every question by
- * going through all of them.
+ * The reference of the timed release, as plain as possible: it keeps only its events, and computes every answer by
+ * iterating over all of them.
  */
 import type { Command, Configuration, Event, View } from "../../../src/domain/timedRelease/TimedRelease.ts"
 import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
@@ -18,7 +18,7 @@ const statuses = { Expired: "EXPIRED", Denied: "DENIED", Completed: "COMPLETED",
 export class Reference {
   readonly events: Array<Event> = []
 
-  /** What time brings until `now`, applied. */
+  /** Applies the transitions due until `now` and returns their events. */
   notice(now: number): ReadonlyArray<Event> {
     const brought: Array<Event> = []
     for (let next = this.#next(now); next !== undefined; next = this.#next(now)) brought.push(this.#apply(next))
@@ -61,7 +61,7 @@ export class Reference {
     return this.events.findLast((event) => event._tag === "Configured")!.configuration
   }
 
-  /** What holds. */
+  /** The configuration in force. */
   get #held(): Configuration {
     return { ...this.configuration, ...held(this.configuration) }
   }
@@ -74,7 +74,7 @@ export class Reference {
     return [...new Set(this.events.flatMap((event) => ("consumerId" in event ? [event.consumerId] : [])))]
   }
 
-  /** The consumer's last entry, with what it has selected since, when it ends, and the last that happened to it. */
+  /** Returns the consumer's last entry, its selection since, its expiry, and the last event of its place. */
   #entryOf(consumerId: string) {
     const of = (event: Event) => "consumerId" in event && event.consumerId === consumerId
     const index = this.events.findLastIndex((event) => event._tag === "Entered" && of(event))
@@ -88,7 +88,7 @@ export class Reference {
     return { enteredAt, variantId, expiresAt: enteredAt + seconds * 1000, last, sequence: index + 1 }
   }
 
-  /** Those who hold a grant, the next to expire first. */
+  /** The consumers that hold a grant, the next to expire first. */
   get #holding() {
     return this.#consumers
       .filter((consumerId) => this.view(consumerId).status === "ENTERED")

@@ -67,7 +67,7 @@ const stepsArbitrary = Arbitrary.array(
     change: pick(...changes),
     windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
     windowCloseAt: pick(undefined, undefined, at(5), at(7)),
-    /** Ends or archives it, seldom. */
+    /** Ends or archives the release, in few steps. */
     rare: pick(...Array.from({ length: 60 }, (_, index) => index))
   }),
   { minLength: 20, maxLength: 90 }
@@ -103,10 +103,10 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
   }
 }
 
-/** Everything that can be asked of a timed release. */
+/** Returns every answer that a timed release gives. */
 const told = (state: History["state"], now: number): unknown => askedOf(decider, state, consumers, now)
 
-/** Runs the steps; `tick` says how time is noticed before each. */
+/** Runs the steps; `tick` applies the due transitions before each. */
 const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick: "noticed" | "until"): History => {
   const history = new History()
   history.when(0, { _tag: "Configure", configuration: configuration(settings), by: "admin" })
@@ -116,7 +116,7 @@ const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick:
 
 describe("a timed release under random commands", () => {
   it.prop(
-    "does what the plain reference does, event for event, view for view",
+    "has the same events and views as the reference",
     { settings: settingsArbitrary, steps: stepsArbitrary },
     ({ settings, steps }) => {
       const history = new History()
@@ -128,7 +128,7 @@ describe("a timed release under random commands", () => {
   )
 
   it.prop(
-    "never gives out more units than there are, and gives one whenever one is left",
+    "never grants more units than there are, and grants one whenever one is left",
     { settings: settingsArbitrary, steps: stepsArbitrary },
     ({ settings, steps }) => {
       const fixed = steps.filter(({ kind }) => kind !== "Configure")
@@ -138,7 +138,7 @@ describe("a timed release under random commands", () => {
       let now = 0
       for (const step of fixed) {
         now += step.wait
-        // Nobody notices what time brings but the commands themselves, and only in part.
+        // No timer runs: only the commands notice what is due, and only in part.
         const command = commandOf(step, decider.configurationOf(history.state))
         const outcome = command === undefined ? [] : history.unnoticed(now / 1000, command)
         if (!isEvents(outcome)) {
@@ -153,7 +153,7 @@ describe("a timed release under random commands", () => {
   )
 
   it.prop(
-    "is the same again when its events are replayed, also through their stored form",
+    "has the same state after a replay of its events, also through their stored form",
     { settings: settingsArbitrary, steps: stepsArbitrary },
     ({ settings, steps }) => {
       assertReplays(decider, run(settings, steps, "noticed"), told)
@@ -162,7 +162,7 @@ describe("a timed release under random commands", () => {
   )
 
   it.prop(
-    "comes to the same whether time is noticed at every instant or only with the next command",
+    "has the same outcome whether time is noticed at every instant or only with the next command",
     { settings: settingsArbitrary, steps: stepsArbitrary },
     ({ settings, steps }) => {
       assert.deepStrictEqual(run(settings, steps, "noticed").events, run(settings, steps, "until").events)
@@ -178,11 +178,11 @@ describe("a timed release under random commands", () => {
   )
 })
 
-describe("settings that make no sense together", () => {
+describe("contradictory settings of a timed release", () => {
   const fields = (settings: Partial<Configuration>) =>
     configurationProblems(configuration(settings)).map((problem) => problem.field)
 
-  it("are a closing that is not after the opening", () => {
+  it("include a closing that is not after the opening", () => {
     assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(1) }), ["closeAt"])
     assert.deepStrictEqual(fields({ openAt: at(2), closeAt: at(1) }), ["closeAt"])
     assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(2) }), [])
@@ -190,6 +190,6 @@ describe("settings that make no sense together", () => {
   })
 })
 
-/** Units held or taken at this instant. */
+/** Returns the units that are held or taken at this instant. */
 const held = (history: History, now: number): number =>
   consumers.filter((id) => ["ENTERED", "COMPLETED"].includes(history.status(now / 1000, id))).length

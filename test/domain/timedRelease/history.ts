@@ -20,7 +20,7 @@ export const at = (seconds: number): number => Math.round(start + seconds * 1000
 
 export const text = (seconds: number): string => new Date(at(seconds)).toISOString()
 
-/** A timed release that is open, without limits, unless the test says otherwise. */
+/** An open timed release without limits, except for the settings given. */
 export const configuration = (settings: Partial<Configuration> = {}): Configuration => ({
   name: "Release",
   timeZone: "UTC",
@@ -28,7 +28,7 @@ export const configuration = (settings: Partial<Configuration> = {}): Configurat
   ...settings
 })
 
-/** One timed release and all that happened to it. */
+/** One timed release and its events. */
 export class History extends Told<State, Command, Event, Refusal, View> {
   constructor() {
     super(decider, { start, unitMillis: 1_000, entropy: noEntropy })
@@ -39,7 +39,7 @@ export class History extends Told<State, Command, Event, Refusal, View> {
   }
 }
 
-/** A timed release so configured at `seconds`, to which these events happened. */
+/** Returns a timed release with these settings, created at `seconds`, after these events. */
 export const given = (
   settings: Partial<Configuration> = {},
   events: ReadonlyArray<Event> = [],

@@ -27,7 +27,7 @@ const lifecycle = (waitlist: ReturnType<typeof given>, seconds: number) =>
   decider.lifecycle(waitlist.state, at(seconds))
 
 describe("the end of a waitlist", () => {
-  it("at its time lets its members wait for the opening; its work is over when all have been notified", () => {
+  it("at its time lets the members wait for the opening; the waitlist's work is over when all are notified", () => {
     const waitlist = given({ openAt: at(1), closeAt: at(10) }, [
       entered(5, "ada"),
       entered(6, "bob"),
@@ -48,12 +48,12 @@ describe("the end of a waitlist", () => {
     assert.strictEqual(waitlist.wake(), Infinity)
   })
 
-  it("at its time is the end of its work where nobody waits, whatever is scheduled", () => {
+  it("at its time is the end of its work if no member waits, whatever is scheduled", () => {
     const waitlist = given({ closeAt: at(10) }, [entered(1, "ada"), noticeScheduled(2, 60), left(3, "ada")])
     assert.deepStrictEqual(waitlist.until(100), [closed(10), tornDown(10)])
   })
 
-  it("by an admin denies those who have not been notified, one after the other, and once", () => {
+  it("by an admin denies the members that have not been notified, one by one, and once", () => {
     const waitlist = given({}, [
       entered(1, "ada"),
       entered(2, "bob"),
@@ -80,14 +80,14 @@ describe("the end of a waitlist", () => {
     })
   })
 
-  it("can still be made by an admin after its time, so that nobody is notified", () => {
+  it("can still be set by an admin after the closing, so that no member is notified", () => {
     const waitlist = given({ closeAt: at(10) }, [entered(5, "ada"), noticeScheduled(7, 60)])
     assert.deepStrictEqual(waitlist.when(20, end), [ended(20)])
     assert.deepStrictEqual(waitlist.until(100), [denied(20, "ada"), tornDown(20)])
     assert.strictEqual(decider.statusFields(waitlist.state).statusOverride, "ended")
   })
 
-  it("comes with archiving, if there is something left to end", () => {
+  it("comes with archiving, if there is anything left to end", () => {
     const waitlist = given({}, [entered(1, "ada")])
     assert.deepStrictEqual(waitlist.when(2, archive), [ended(2), archived(2)])
     assert.deepStrictEqual(waitlist.until(2), [denied(2, "ada"), tornDown(2)])
@@ -99,7 +99,7 @@ describe("the end of a waitlist", () => {
     assert.isTrue(decider.statusFields(over.state).archived)
   })
 
-  it("is what a closing that nobody has noticed yet already is", () => {
+  it("is effective from the closing on, even before an actor notices the closing", () => {
     const waitlist = given({ closeAt: at(10) })
     assert.deepStrictEqual(waitlist.unnoticed(10, end), [])
     assertRefused(waitlist.unnoticed(10, configure({ name: "Late" })), "Closed")
@@ -120,7 +120,7 @@ describe("the settings of a waitlist", () => {
     assertRefused(given({ closeAt: at(10) }).when(11, configure({ closeAt: at(20) })), "Closed")
   })
 
-  it("fix the opening once it has opened", () => {
+  it("fix the opening once it has passed", () => {
     const waitlist = given({ openAt: at(10) })
     assert.isArray(waitlist.when(9, configure({ openAt: at(20) })))
     assertRefused(waitlist.when(20, configure({ openAt: at(30) })), "ConfigurationFixed", { setting: "openAt" })

@@ -21,7 +21,7 @@ import {
 } from "./history.ts"
 
 describe("a member of a waitlist", () => {
-  it("is nobody who never entered", () => {
+  it("is not a member before its first entry", () => {
     assert.deepStrictEqual(given().standing("ada"), { status: "NOT_ENTERED" })
   })
 
@@ -33,18 +33,18 @@ describe("a member of a waitlist", () => {
     assert.deepStrictEqual(waitlist.positions("ada", "bob"), [undefined, 1])
   })
 
-  it("of two in the same millisecond stands before the other if it was there before", () => {
+  it("keeps the order of the commands with another member in the same millisecond", () => {
     assert.deepStrictEqual(given({}, [entered(1, "bob"), entered(1, "ada")]).positions("bob", "ada"), [1, 2])
   })
 
-  it("enters once: again changes nothing, notified or not", () => {
+  it("enters once: the command again changes nothing, notified or not", () => {
     const waitlist = given({ capacity: 1 }, [entered(1, "ada")])
     assert.deepStrictEqual(waitlist.when(2, enter("ada")), [])
     waitlist.apply(notified(3, "ada", "email"))
     assert.deepStrictEqual(waitlist.when(4, enter("ada")), [])
   })
 
-  it("who has left comes back at the end", () => {
+  it("comes back at the end after it has left", () => {
     const waitlist = given({}, [entered(1, "ada"), entered(2, "bob"), left(3, "ada")])
     assert.deepStrictEqual(waitlist.standing("ada"), { status: "LEFT", enteredAt: at(1), leftAt: at(3) })
     assert.deepStrictEqual(waitlist.when(4, enter("ada")), [entered(4, "ada")])
@@ -52,7 +52,7 @@ describe("a member of a waitlist", () => {
     assert.deepInclude(waitlist.standing("ada"), { status: "ENTERED", enteredAt: at(4) })
   })
 
-  it("is not taken before it opens, nor after it closed, by time or by an admin", () => {
+  it("is not accepted before the waitlist opens, nor after it closed, by time or by an admin", () => {
     const waitlist = given({ openAt: at(10), closeAt: at(20) })
     assertRefused(waitlist.when(9.999, enter("ada")), "NotOpen", { opensAt: at(10) })
     assert.deepStrictEqual(waitlist.when(10, enter("ada")), [entered(10, "ada")])
@@ -65,7 +65,7 @@ describe("a member of a waitlist", () => {
     assert.deepStrictEqual(over.when(4, enter("ada")), [])
   })
 
-  it("is not taken beyond the capacity, which those count for who have been notified", () => {
+  it("is not accepted beyond the capacity, against which notified members count", () => {
     const waitlist = given({ capacity: 2 }, [entered(1, "ada"), entered(2, "bob"), notified(3, "ada")])
     assertRefused(waitlist.when(4, enter("eve")), "Full", { retryAfterSeconds: 60 })
     waitlist.when(5, leave("ada"))
@@ -75,20 +75,20 @@ describe("a member of a waitlist", () => {
     assert.deepStrictEqual(waitlist.when(9, enter("ada")), [entered(9, "ada")])
   })
 
-  it("is not taken if no more consumers can be remembered", () => {
+  it("is not accepted beyond the maximum of known consumers", () => {
     const waitlist = given()
     Object.defineProperty(waitlist.state.places, "size", { value: placesMax })
     assertRefused(waitlist.when(1, enter("ada")), "Full", { retryAfterSeconds: 60 })
   })
 
-  it("leaves when it likes, also after the closing, and leaving again changes nothing", () => {
+  it("can leave at any time, also after the closing, and leaving again changes nothing", () => {
     const waitlist = given({ closeAt: at(10) }, [entered(1, "ada"), entered(1, "bob"), notified(2, "bob")])
     assert.deepStrictEqual(waitlist.when(11, leave("ada")), [left(11, "ada")])
     assert.deepStrictEqual(waitlist.when(11, leave("bob")), [left(11, "bob")])
     assert.deepStrictEqual(waitlist.when(12, leave("ada")), [])
   })
 
-  it("is only who entered: others have nothing to leave", () => {
+  it("cannot leave before it has entered, nor after a denial", () => {
     const waitlist = given({}, [entered(1, "ada")])
     assertRefused(waitlist.when(2, leave("bob")), "WrongStatus", { status: "NOT_ENTERED" })
     waitlist.when(3, end)
@@ -96,7 +96,7 @@ describe("a member of a waitlist", () => {
   })
 })
 
-describe("a consumer that is archived", () => {
+describe("an archived consumer", () => {
   it("leaves, whether or not it was notified", () => {
     const waitlist = given({}, [entered(1, "ada"), entered(1, "bob"), notified(2, "bob"), entered(3, "eve")])
     assert.deepStrictEqual(waitlist.when(4, remove("ada")), [byAdmin(left(4, "ada"))])
@@ -110,11 +110,11 @@ describe("a consumer that is archived", () => {
 describe("the row for search and lists", () => {
   const row = (...events: ReadonlyArray<Event>) => decider.place(given({}, events).state, "ada")
 
-  it("is absent for someone who never entered", () => {
+  it("is absent for a consumer that never entered", () => {
     assert.isUndefined(row())
   })
 
-  it("carries the fields of the status as they go out", () => {
+  it("contains the fields of the status in their public form", () => {
     const entry = entered(1, "ada")
     assert.deepStrictEqual(row(entry), { status: "ENTERED", enteredAt: at(1), updatedAt: at(1), fields: {} })
     assert.deepStrictEqual(row(entry, notified(2, "ada", "phone")), {
@@ -128,7 +128,7 @@ describe("the row for search and lists", () => {
     assert.deepStrictEqual(row(entry, denied(3, "ada"))?.fields, { reason: "WAITLIST_CLOSED", deniedAt: text(3) })
   })
 
-  it("of who comes back after having been notified says when that was", () => {
+  it("shows when a member that came back was notified", () => {
     const events = [noticeScheduled(1, 2), entered(1, "ada"), noticeDue(2), notified(3, "ada", "email")]
     assert.deepStrictEqual(row(...events, left(4, "ada"), entered(5, "ada")), {
       status: "NOTIFIED",

@@ -18,12 +18,12 @@ import {
 
 const nobody: ReadonlySet<string> = new Set()
 
-/** Who is to be notified, and since when, in seconds. */
+/** Returns the members to be notified, and since when, in seconds. */
 const awaiting = ({ state }: History, count = 100, except = nobody) =>
   awaitingNotice(state, count, except)?.map(({ consumerId, since }) => [consumerId, (since - at(0)) / 1000])
 
 describe("the notice of a waitlist", () => {
-  it("is scheduled for the opening of the sequence, and due then, with nobody calling", () => {
+  it("is scheduled for the opening of the sequence, and due then, without a caller", () => {
     const waitlist = given({}, [entered(1, "ada")])
     assert.deepStrictEqual(waitlist.when(2, scheduleNotice(60)), [noticeScheduled(2, 60)])
     assert.strictEqual(waitlist.wake(), at(60))
@@ -34,17 +34,17 @@ describe("the notice of a waitlist", () => {
     assert.strictEqual(waitlist.wake(), Infinity)
   })
 
-  it("has the time it was due at, however late it is noticed", () => {
+  it("is dated when it was due, however late an actor notices it", () => {
     assert.deepStrictEqual(given({}, [noticeScheduled(1, 60)]).noticed(1_000), [noticeDue(60)])
   })
 
-  it("is due at once where the sequence is open", () => {
+  it("is due at once if the sequence is open", () => {
     const waitlist = given()
     waitlist.when(5, scheduleNotice(1))
     assert.deepStrictEqual(waitlist.until(5), [noticeDue(5)])
   })
 
-  it("is scheduled again when the opening moves, and not when it stays", () => {
+  it("is scheduled again when the opening moves, and not when it stays the same", () => {
     const waitlist = given()
     assert.deepStrictEqual(waitlist.when(1, scheduleNotice()), [])
     waitlist.when(2, scheduleNotice(60))
@@ -75,7 +75,7 @@ describe("the notice of a waitlist", () => {
     assert.isUndefined(awaiting(waitlist, 5, new Set(["ada", "eve", "bob", "joe"])))
   })
 
-  it("goes to each member once; it stays a member and keeps its position", () => {
+  it("goes to each member once; the member keeps its position", () => {
     const waitlist = given({}, [entered(1, "ada"), entered(2, "bob"), noticeScheduled(3, 4), noticeDue(4)])
     assert.deepStrictEqual(waitlist.when(5, markNotified("ada", "email")), [notified(5, "ada", "email")])
     assert.deepStrictEqual(waitlist.when(6, markNotified("ada", "phone")), [])
@@ -86,13 +86,13 @@ describe("the notice of a waitlist", () => {
     assert.deepStrictEqual(waitlist.positions("ada", "bob"), [1, 2])
   })
 
-  it("goes to who enters after the opening too, from then on", () => {
+  it("goes to members that enter after the opening, too", () => {
     const waitlist = given({}, [noticeScheduled(3, 4), noticeDue(4)])
     waitlist.when(9, enter("ada"))
     assert.deepStrictEqual(awaiting(waitlist), [["ada", 9]])
   })
 
-  it("does not go to who leaves, and not again to who was notified, left and came back", () => {
+  it("does not go to members that left, and not again to those that were notified, left and came back", () => {
     const waitlist = given({}, [entered(1, "ada"), entered(1, "bob"), noticeScheduled(3, 4), noticeDue(4)])
     waitlist.apply(left(5, "ada"))
     waitlist.apply(notified(6, "bob", "email"))
@@ -104,7 +104,7 @@ describe("the notice of a waitlist", () => {
     assert.deepStrictEqual(waitlist.when(9, markNotified("zoe")), [])
   })
 
-  it("waits again if what was open is gone and something else opens later", () => {
+  it("waits again if the sequence has closed again and opens later", () => {
     const waitlist = given({}, [
       entered(1, "ada"),
       entered(1, "bob"),
@@ -118,12 +118,12 @@ describe("the notice of a waitlist", () => {
     assert.deepStrictEqual(awaiting(waitlist), [["bob", 60]])
   })
 
-  it("is marked for who was told just when the opening moved", () => {
+  it("is recorded for a member that was notified just when the opening moved", () => {
     const waitlist = given({}, [entered(1, "ada"), noticeScheduled(3, 4), noticeDue(4), noticeScheduled(5, 60)])
     assert.deepStrictEqual(waitlist.when(6, markNotified("ada", "email")), [notified(6, "ada", "email")])
   })
 
-  it("is not given any more once the waitlist was ended or archived", () => {
+  it("is not sent any more once the waitlist was ended or archived", () => {
     for (const over of [end, archive]) {
       const waitlist = given({}, [entered(1, "ada"), noticeScheduled(2, 60)])
       waitlist.when(3, over)

@@ -1,6 +1,6 @@
 /**
- * The waitlist once more, told as plainly as possible: it keeps nothing but its events, and answers every question by
- * going through all of them.
+ * The reference of the waitlist, as plain as possible: it keeps only its events, and computes every answer by iterating
+ * over all of them.
  */
 import type { Command, Configuration, Event, View } from "../../../src/domain/waitlist/Waitlist.ts"
 import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
@@ -16,7 +16,7 @@ export interface Refused {
 export class Reference {
   readonly events: Array<Event> = []
 
-  /** What time brings until `now`, applied. */
+  /** Applies the transitions due until `now` and returns their events. */
   notice(now: number): ReadonlyArray<Event> {
     const brought: Array<Event> = []
     for (let next = this.#next(now); next !== undefined; next = this.#next(now)) brought.push(this.#apply(next))
@@ -46,7 +46,7 @@ export class Reference {
     return counts
   }
 
-  /** Who is to be notified now, in order. */
+  /** Returns the members to be notified now, in order. */
   awaiting(): ReadonlyArray<string> {
     const isOpen = this.events.findLast(({ _tag }) => _tag === "NoticeScheduled" || _tag === "NoticeDue")
     return isOpen?._tag === "NoticeDue" && !this.#has("Ended") ? this.#waiting : []
@@ -56,7 +56,7 @@ export class Reference {
     return this.events.findLast((event) => event._tag === "Configured")!.configuration
   }
 
-  /** What holds. */
+  /** The configuration in force. */
   get #held(): Configuration {
     return { ...this.configuration, ...held(this.configuration) }
   }
@@ -77,7 +77,7 @@ export class Reference {
     return [...new Set(this.events.flatMap((event) => ("consumerId" in event ? [event.consumerId] : [])))]
   }
 
-  /** Who is a member, in the order of the last entries. */
+  /** The members, in the order of their last entries. */
   get #members(): ReadonlyArray<string> {
     const entries = this.events.flatMap((event) => (event._tag === "Entered" ? [event.consumerId] : []))
     return entries

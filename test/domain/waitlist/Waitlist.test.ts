@@ -57,7 +57,7 @@ const stepsArbitrary = Arbitrary.array(
     change: pick(...changes),
     windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
     windowCloseAt: pick(undefined, undefined, at(5), at(7)),
-    /** Ends or archives it, seldom. */
+    /** Ends or archives the waitlist, in few steps. */
     rare: pick(...Array.from({ length: 60 }, (_, index) => index))
   }),
   { minLength: 20, maxLength: 90 }
@@ -89,13 +89,13 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
 
 const nobody: ReadonlySet<string> = new Set()
 
-/** Everything that can be asked of a waitlist. */
+/** Returns every answer that a waitlist gives. */
 const told = (state: History["state"], now: number): unknown => ({
   ...askedOf(decider, state, consumers, now),
   awaiting: awaitingNotice(state, 100, nobody)
 })
 
-/** Runs the steps; `tick` says how time is noticed before each. */
+/** Runs the steps; `tick` applies the due transitions before each. */
 const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick: "noticed" | "until"): History => {
   const history = new History()
   history.when(0, { _tag: "Configure", configuration: configuration(settings), by: "admin" })
@@ -105,7 +105,7 @@ const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick:
 
 describe("a waitlist under random commands", () => {
   it.prop(
-    "does what the plain reference does, event for event, view for view",
+    "has the same events and views as the reference",
     { settings: settingsArbitrary, steps: stepsArbitrary },
     ({ settings, steps }) => {
       const history = new History()
@@ -132,7 +132,7 @@ describe("a waitlist under random commands", () => {
   )
 
   it.prop(
-    "notifies nobody twice, and nobody before the opening",
+    "notifies no member twice, and none before the opening",
     { settings: settingsArbitrary, steps: stepsArbitrary },
     ({ settings, steps }) => {
       const { events } = run(
@@ -162,7 +162,7 @@ describe("a waitlist under random commands", () => {
   )
 
   it.prop(
-    "is the same again when its events are replayed, also through their stored form",
+    "has the same state after a replay of its events, also through their stored form",
     { settings: settingsArbitrary, steps: stepsArbitrary },
     ({ settings, steps }) => {
       assertReplays(decider, run(settings, steps, "noticed"), told)
@@ -171,7 +171,7 @@ describe("a waitlist under random commands", () => {
   )
 
   it.prop(
-    "comes to the same whether time is noticed at every instant or only with the next command",
+    "has the same outcome whether time is noticed at every instant or only with the next command",
     { settings: settingsArbitrary, steps: stepsArbitrary },
     ({ settings, steps }) => {
       assert.deepStrictEqual(run(settings, steps, "noticed").events, run(settings, steps, "until").events)
@@ -187,11 +187,11 @@ describe("a waitlist under random commands", () => {
   )
 })
 
-describe("settings that make no sense together", () => {
+describe("contradictory settings of a waitlist", () => {
   const fields = (settings: Partial<Configuration>) =>
     configurationProblems(configuration(settings)).map((problem) => problem.field)
 
-  it("are a closing that is not after the opening", () => {
+  it("include a closing that is not after the opening", () => {
     assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(1) }), ["closeAt"])
     assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(2) }), [])
     assert.deepStrictEqual(fields({ closeAt: at(2) }), [])

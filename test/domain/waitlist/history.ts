@@ -20,25 +20,25 @@ export const at = (seconds: number): number => Math.round(start + seconds * 1000
 
 export const text = (seconds: number): string => new Date(at(seconds)).toISOString()
 
-/** A waitlist that is open, without limits, unless the test says otherwise. */
+/** An open waitlist without limits, except for the settings given. */
 export const configuration = (settings: Partial<Configuration> = {}): Configuration => ({
   name: "Waitlist",
   timeZone: "UTC",
   ...settings
 })
 
-/** One waitlist and all that happened to it. */
+/** One waitlist and its events. */
 export class History extends Told<State, Command, Event, Refusal, View> {
   constructor() {
     super(decider, { start, unitMillis: 1_000, entropy: noEntropy })
   }
 
-  /** The consumer's standing as of the last event. */
+  /** Returns the consumer's view after the last event. */
   standing(consumerId: string): View {
     return decider.view(this.state, consumerId, this.state.lastAt)
   }
 
-  /** The consumers' positions; undefined for who is no member. */
+  /** Returns the consumers' positions; undefined for those that are not members. */
   positions(...consumerIds: ReadonlyArray<string>): ReadonlyArray<number | undefined> {
     return consumerIds.map((consumerId) => {
       const view = this.standing(consumerId)
@@ -47,7 +47,7 @@ export class History extends Told<State, Command, Event, Refusal, View> {
   }
 }
 
-/** A waitlist so configured at the start, to which these events happened. */
+/** Returns a waitlist with these settings, after these events. */
 export const given = (settings: Partial<Configuration> = {}, events: ReadonlyArray<Event> = []): History => {
   const history = new History()
   history.when(0, configure(settings))

@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { RateMeter } from "../../../src/engine/actor/RateMeter.ts"
 
 describe("the rate meter", () => {
-  it("counts what happened in the last sixty seconds", () => {
+  it("counts the events of the last sixty seconds", () => {
     const meter = new RateMeter()
     for (const second of [0, 1, 1, 30, 59]) meter.add(second * 1000)
     assert.strictEqual(meter.perMinute(59_999), 5)
   })
 
-  it("forgets what is older than a minute, even where nothing came after", () => {
+  it("drops what is older than a minute, even if nothing is added later", () => {
     const meter = new RateMeter()
     meter.add(5_000)
     meter.add(65_000)

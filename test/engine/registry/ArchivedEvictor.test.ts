@@ -18,7 +18,7 @@ import {
 const layer = Engine.layer({ node: "here" }).pipe(Layer.provideMerge(layerJournal))
 
 describe("an archived mechanism", () => {
-  it.effect("stays until nothing is outstanding in it, and then takes no room", () =>
+  it.effect("stays in memory until nothing is outstanding in it, and is then evicted", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const here = engine.query("queue", () => true)
@@ -37,7 +37,7 @@ describe("an archived mechanism", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is found by who asks for archived ones too until its last grant has ended, also in another process", () =>
+  it.effect("is found by calls that include archived ones until its last grant has ended, in any process", () =>
     Effect.gen(function* () {
       const { engine } = yield* anotherEngine("before")
       const reached = { ...queue(), includesArchived: true } as const
@@ -63,7 +63,7 @@ describe("an archived mechanism", () => {
     }).pipe(Effect.provide(layerJournal))
   )
 
-  it.effect("stays for as long as someone watches it", () =>
+  it.effect("stays in memory while a subscriber watches it", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const here = engine.query("queue", () => true)

@@ -1,4 +1,4 @@
-/** What all running mechanisms of a kind are asked at once. */
+/** Queries of all running mechanisms of a kind. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { Engine } from "../../../src/engine/Engine.ts"
@@ -10,8 +10,8 @@ const sizes = (engine: Engine["Service"]) =>
     (said) => said.map(({ mechanism, answer }) => [mechanism.id, answer])
   )
 
-layer(Engine.layer({ node: "test" }).pipe(Layer.provideMerge(layerJournal)))("Mechanisms that are asked", (it) => {
-  it.effect("answer if they run and have something to say, and not while a write is under way", () =>
+layer(Engine.layer({ node: "test" }).pipe(Layer.provideMerge(layerJournal)))("A query of a kind", (it) => {
+  it.effect("returns the answers of the mechanisms that run, and skips those with a write in progress", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const hands = yield* Hands

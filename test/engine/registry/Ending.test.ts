@@ -4,7 +4,7 @@ import { hasStopped } from "../../../src/engine/actor/Actor.ts"
 import { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import { byHand, consumer, createQueue, layerJournal, anotherEngine, queue, queueId } from "../engineFixture.ts"
 
-it.effect("an engine that has ended answers at once that nothing was tried, and leaves nobody waiting", () =>
+it.effect("an engine that has ended answers every caller at once that it tried nothing", () =>
   Effect.gen(function* () {
     yield* createQueue(1, byHand)
     const { engine, close } = yield* anotherEngine("here")

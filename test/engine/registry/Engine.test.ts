@@ -21,11 +21,11 @@ import {
 
 const layer = Engine.layer({ node: "here" }).pipe(Layer.provideMerge(layerJournal))
 
-/** Lets every fiber that can go on, go on. */
+/** Runs every fiber that is ready. */
 const settle = Effect.repeat(Effect.yieldNow, { times: 50 })
 
-describe("the actor's promises", () => {
-  it.effect("nobody is answered before the append has returned", () =>
+describe("the actor", () => {
+  it.effect("answers no caller before the append has returned", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const hands = yield* Hands
@@ -40,7 +40,7 @@ describe("the actor's promises", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a read that meets a write under way waits for it", () =>
+  it.effect("lets a read wait for the write in progress", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const hands = yield* Hands
@@ -59,7 +59,7 @@ describe("the actor's promises", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a reader that waited for a write that failed is not told what was never written", () =>
+  it.effect("shows no uncommitted state to a reader that waited for a failed write", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const hands = yield* Hands
@@ -76,7 +76,7 @@ describe("the actor's promises", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a failed append answers everyone in the batch, and the actor starts again from what is stored", () =>
+  it.effect("answers every caller of a batch whose append failed, and starts again from the journal", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const hands = yield* Hands
@@ -96,7 +96,7 @@ describe("the actor's promises", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a retry after a write whose answer was lost changes nothing", () =>
+  it.effect("changes nothing for a retry of a write whose answer was lost", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const hands = yield* Hands
@@ -109,7 +109,7 @@ describe("the actor's promises", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("an owner that was overtaken cannot write, and answers from what the other wrote", () =>
+  it.effect("cannot write after another process took its mechanism over, and then shows what the other wrote", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createQueue(1, byHand)
@@ -125,7 +125,7 @@ describe("the actor's promises", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("replaying the journal gives the state again", () =>
+  it.effect("rebuilds the same state from the journal", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createQueue(1, { ...byHand, admitRate: 60, admissionExpirationSeconds: 2 })
@@ -145,7 +145,7 @@ describe("the actor's promises", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a mechanism's time does not run backwards with the clock", () =>
+  it.effect("keeps a mechanism's time when the clock runs backwards", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createQueue(1, byHand)
@@ -158,7 +158,7 @@ describe("the actor's promises", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("timed transitions happen, and are written, with nobody calling", () =>
+  it.effect("performs and writes timed transitions without a caller", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const hands = yield* Hands
@@ -179,7 +179,7 @@ describe("the actor's promises", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a mechanism whose time came while no process ran is woken by the next one", () =>
+  it.effect("is woken by the next process if its time came while no process ran", () =>
     Effect.gen(function* () {
       yield* createQueue(1, { ...byHand, closeAt: 5_000 })
       yield* TestClock.setTime(60_000)
@@ -190,7 +190,7 @@ describe("the actor's promises", () => {
     }).pipe(Effect.provide(layerJournal))
   )
 
-  it.effect("a mechanism made by another process is woken when it is due", () =>
+  it.effect("is woken when it is due, even if another process created the mechanism", () =>
     Effect.gen(function* () {
       yield* Engine
       yield* settle
@@ -201,7 +201,7 @@ describe("the actor's promises", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("the commands that wait for one write travel together in the next", () =>
+  it.effect("commits the commands that waited for one write together in the next", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const hands = yield* Hands
@@ -222,8 +222,8 @@ describe("the actor's promises", () => {
   )
 })
 
-describe("the engine's door", () => {
-  it.effect("an unknown mechanism, another tenant's and one of another mode are all not found", () =>
+describe("the engine", () => {
+  it.effect("does not find an unknown mechanism, another tenant's, or one of another mode", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createQueue(1, byHand)
@@ -236,7 +236,7 @@ describe("the engine's door", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("an archived mechanism is not found", () =>
+  it.effect("does not find an archived mechanism", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createQueue(1, byHand)
@@ -246,7 +246,7 @@ describe("the engine's door", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("the live view counts places, entries and grants", () =>
+  it.effect("counts places, entries and grants for the live view", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createQueue(1, { ...byHand, admitRate: 60 })
@@ -260,7 +260,7 @@ describe("the engine's door", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("commands beyond the mailbox are refused at once, not buffered", () =>
+  it.effect("refuses commands beyond the mailbox at once, and does not buffer them", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const hands = yield* Hands
@@ -288,8 +288,8 @@ describe("the engine's door", () => {
   )
 })
 
-describe("supervision", () => {
-  /** The journal with one queue whose events cannot be read. */
+describe("the supervisor", () => {
+  /** The journal with one queue whose events cannot be decoded. */
   const poisoned = Layer.effect(
     Journal,
     Effect.gen(function* () {
@@ -302,7 +302,7 @@ describe("supervision", () => {
     })
   ).pipe(Layer.provideMerge(layerJournal))
 
-  it.effect("a mechanism that keeps failing is parked, and the others go on", () =>
+  it.effect("parks a mechanism that keeps failing, and the others continue", () =>
     Effect.gen(function* () {
       yield* createQueue(1, byHand)
       yield* createQueue(2, byHand)
@@ -317,7 +317,7 @@ describe("supervision", () => {
     }).pipe(Effect.provide(poisoned))
   )
 
-  it.effect("callers do not wear its attempts out", () =>
+  it.effect("does not let callers use up the attempts of a mechanism", () =>
     Effect.gen(function* () {
       yield* createQueue(1, byHand)
       const { engine } = yield* anotherEngine("here")
@@ -330,7 +330,7 @@ describe("supervision", () => {
     }).pipe(Effect.provide(poisoned))
   )
 
-  it.effect("an operator can unpark it", () =>
+  it.effect("starts a parked mechanism again when an operator unparks it", () =>
     Effect.gen(function* () {
       yield* createQueue(1, byHand)
       const { engine } = yield* anotherEngine("here")
@@ -342,7 +342,7 @@ describe("supervision", () => {
     }).pipe(Effect.provide(poisoned))
   )
 
-  it.effect("a database that is away parks nobody, however long", () =>
+  it.effect("parks no mechanism while the database is unreachable, however long", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const hands = yield* Hands

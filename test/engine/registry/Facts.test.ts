@@ -22,7 +22,7 @@ const layer = Engine.layer({ node: "here" }).pipe(Layer.provideMerge(layerJourna
 const auction = { kind: "auction", id: queueId(2), tenant } as const
 const bid = (n: number, amount: string) => ({ _tag: "Bid", consumerId: consumer(n), amount }) as const
 
-/** Lets every fiber that can go on, go on. */
+/** Runs every fiber that is ready. */
 const settle = Effect.repeat(Effect.yieldNow, { times: 50 })
 
 /** An english auction that closes after a minute. */
@@ -62,7 +62,7 @@ const createAuction = Effect.gen(function* () {
 })
 
 describe("the facts of a mechanism", () => {
-  it.effect("are committed: who asks while a write is under way waits for it", () =>
+  it.effect("are committed: a reader waits for the write in progress", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const hands = yield* Hands
@@ -83,7 +83,7 @@ describe("the facts of a mechanism", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("follow the clock with nobody calling", () =>
+  it.effect("change with the clock, without a caller", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createAuction
@@ -96,7 +96,7 @@ describe("the facts of a mechanism", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("are nobody else's, and nothing where a kind has none", () =>
+  it.effect("are not shown to another tenant, and are undefined if the kind has none", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createAuction

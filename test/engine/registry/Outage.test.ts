@@ -9,13 +9,13 @@ const layer = Engine.layer({ node: "here" }).pipe(Layer.provideMerge(layerJourna
 
 type EngineService = Engine["Service"]
 
-/** A queue in which 1 to 4 wait. */
+/** Creates a queue in which consumers 1 to 4 wait. */
 const fourWait = Effect.fnUntraced(function* (engine: EngineService) {
   yield* createQueue(1, byHand)
   for (const n of [1, 2, 3, 4]) yield* engine.send(queue(), enter(n))
 })
 
-/** The positions of consumers, or the errors. */
+/** Returns the positions of consumers, or the errors. */
 const positions = (engine: EngineService, ...consumers: ReadonlyArray<number>) =>
   Effect.forEach(consumers, (n) =>
     Effect.match(engine.view(queue(), consumer(n)), {
@@ -24,8 +24,8 @@ const positions = (engine: EngineService, ...consumers: ReadonlyArray<number>) =
     })
   )
 
-describe("while the journal is out of reach", () => {
-  it.effect("those who wait read their places as they were committed; not those whose write failed", () =>
+describe("a mechanism whose journal is unreachable", () => {
+  it.effect("shows waiting consumers their committed places, but not those whose write failed", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const { cut } = yield* Hands
@@ -50,7 +50,7 @@ describe("while the journal is out of reach", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a reader that waits for the write that fails is told how it stood before", () =>
+  it.effect("shows the former place to a reader that waits for the write that fails", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const { failNext, hold } = yield* Hands
@@ -66,7 +66,7 @@ describe("while the journal is out of reach", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("nobody is answered if the write that failed concerned the mechanism itself", () =>
+  it.effect("answers no reader if the failed write concerned the mechanism itself", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const { cut } = yield* Hands
@@ -77,7 +77,7 @@ describe("while the journal is out of reach", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("nobody is answered after a minute", () =>
+  it.effect("answers no reader after a minute", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const { cut } = yield* Hands
@@ -91,7 +91,7 @@ describe("while the journal is out of reach", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("nobody is answered by a node that no longer holds the mechanism", () =>
+  it.effect("answers no reader on a node that no longer owns it", () =>
     Effect.gen(function* () {
       const { cut } = yield* Hands
       let isHeld = true
@@ -109,7 +109,7 @@ describe("while the journal is out of reach", () => {
     }).pipe(Effect.provide(layerJournal))
   )
 
-  it.effect("a mechanism that was stopped runs again soon after it, with nobody calling", () =>
+  it.effect("runs again soon after the outage, without a caller", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const { cut } = yield* Hands

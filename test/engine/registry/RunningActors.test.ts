@@ -1,4 +1,4 @@
-/** Workers that wait for mechanisms which need an effect: here waitlists whose notices are due. */
+/** Workers that wait for mechanisms that need an effect: here, waitlists whose notices are due. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -34,7 +34,7 @@ const withMember = Effect.fnUntraced(function* (engine: Engine["Service"]) {
   yield* engine.sendAdmin(waitlist, { _tag: "ScheduleNotice", at: 1_000 })
 })
 
-/** Counts the signals of an engine. */
+/** Counts an engine's calls of the worker. */
 const counting = (engine: Engine["Service"]) => {
   const signals = { count: 0, stop: () => {} }
   signals.stop = engine.onEffectNeeded("waitlist", () => void signals.count++)
@@ -45,7 +45,7 @@ const settle = Effect.repeat(Effect.yieldNow, { times: 50 })
 const layer = Engine.layer({ node: "here" }).pipe(Layer.provideMerge(layerJournal))
 
 describe("A worker of waitlists", () => {
-  it.effect("hears of notices when they are due, and after each commit until none is, and nothing else", () =>
+  it.effect("is called when notices are due, and after each commit while notices remain, and never otherwise", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const signals = counting(engine)
@@ -70,7 +70,7 @@ describe("A worker of waitlists", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("can ask the waitlist at once, whose commit is over", () =>
+  it.effect("can query the waitlist at once, because its commit has finished", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const answers: Array<unknown> = []
@@ -85,7 +85,7 @@ describe("A worker of waitlists", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("hears of them again when the actor is rebuilt after a write that failed", () =>
+  it.effect("is called again when the actor is rebuilt after a failed write", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       const { failNext } = yield* Hands
@@ -100,7 +100,7 @@ describe("A worker of waitlists", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("hears of them in the next process, and when an operator lets a parked waitlist go on", () => {
+  it.effect("is called again in the next process, and when an operator unparks a waitlist", () => {
     let isPoisoned = false
     const poisoned = Layer.effect(
       Journal,

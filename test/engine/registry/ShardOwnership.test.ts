@@ -5,7 +5,7 @@ import * as Registry from "../../../src/engine/registry/Registry.ts"
 import { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import { byHand, createQueue, layerJournal, queueId } from "../engineFixture.ts"
 
-it.effect("a mechanism that is lost while it is taken over is said to be elsewhere, not to be unknown", () =>
+it.effect("a mechanism that is lost during its takeover is reported as unavailable, not as unknown", () =>
   Effect.gen(function* () {
     const registry = yield* Registry.make({ owns: () => true, takeOver: () => Effect.succeed([]) })
     yield* createQueue(1, byHand)

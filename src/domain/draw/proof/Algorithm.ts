@@ -1,7 +1,7 @@
 /**
- * How the winners of a draw follow from its seed: the algorithm `usher-draw`, version 1, exactly enough to be written
- * again in another language. Texts are ASCII, hexadecimal digits are lower case, ‖ puts texts one after the other, and
- * every number is an integer.
+ * How the winners of a draw follow from its seed: the algorithm `usher-draw`, version 1. The description is exact
+ * enough to implement it in another language. Texts are ASCII, hexadecimal digits are lower case, ‖ concatenates texts,
+ * and every number is an integer.
  *
  * 1. An entry has an id of 26 hexadecimal digits, and a weight in millionths, from 1,000,000 to 1,001,000,000.
  * 2. `seed` is 32 bytes, shown as 64 digits. `seedCommitment` is the SHA-256 of these 32 bytes.
@@ -23,23 +23,23 @@
  * 7. The drawn order sorts the entries by score, and those of the same score by id. The winners are the first of them,
  *    as many as the draw has winners, without those who withdrew between the closing and the drawing.
  *
- * Every step of 6b stays below 2^53 if m × m is taken apart, so that doubles hold it exactly; integers of any length give
- * the same. The cut-off keeps the order of u and moves a weighted chance by less than one part in 2^40.
+ * Every step of 6b stays below 2^53 if m × m is computed in parts, so doubles hold it exactly; integers of any length
+ * give the same results. The cut-off keeps the order of u and moves a weighted chance by less than one part in 2^40.
  */
 import { hmacSha256, runningSha256, sha256OfHex } from "../../values/Digest.ts"
 
 export const algorithm = { name: "usher-draw", version: "1" } as const
 
-/** Digits of an entry's id: two halves of 13, each of which a double holds. */
+/** Digits of an entry's id: two halves of 13, each of which fits in a double. */
 export const idLength = 26
 
-/** The weight of an entry that nothing speaks for, in millionths; no weight is less. */
+/** The weight of an entry without loyalty, in millionths; no weight is less. */
 export const weightMin = 1_000_000
 
-/** What is published of a seed before the drawing. */
+/** Returns the commitment to a seed, published before the drawing. */
 export const commitmentOf = (seed: string): string => sha256OfHex(seed)
 
-/** The digest of a list of entries, which are told to it in the order of their ids. */
+/** Digests a list of entries. The caller adds them in the order of their ids. */
 export const entriesDigest = () => {
   const running = runningSha256()
   return {
@@ -48,7 +48,7 @@ export const entriesDigest = () => {
   }
 }
 
-/** What the chance of a draw is made of. */
+/** The inputs that determine the scores of a draw. */
 export interface Chance {
   /** 32 bytes in hex. */
   readonly seed: string
@@ -57,7 +57,7 @@ export interface Chance {
   readonly beacon: string
 }
 
-/** The score of an entry, where all weights are the same or where they are not. */
+/** Returns the function that scores an entry, for a list with equal weights or with different ones. */
 export const scoring = ({ seed, entriesDigest, beacon }: Chance, isWeighted: boolean) => {
   const digestOf = hmacSha256(seed, entriesDigest + beacon, idLength)
   return (id: string, weight: number): number => {
@@ -66,7 +66,7 @@ export const scoring = ({ seed, entriesDigest, beacon }: Chance, isWeighted: boo
   }
 }
 
-/** floor((52 × 2^44 − L) × 2^22 / weight), divided in two steps so that every number stays below 2^53. */
+/** Returns floor((52 × 2^44 − L) × 2^22 / weight), divided in two steps so that every number stays below 2^53. */
 export const weightedScore = (u: number, weight: number): number => {
   const dividend = shortfall(u)
   const rest = dividend % weight
@@ -75,10 +75,10 @@ export const weightedScore = (u: number, weight: number): number => {
   return whole * 2 ** 22 + (shifted - (shifted % weight)) / weight
 }
 
-/** 52 × 2^44 − L: by how much the logarithm of `u` falls short of the largest. Over a weight it orders as u^(1/w) does. */
+/** Returns 52 × 2^44 − L: the maximum minus the logarithm of `u`. Divided by the weight, it sorts like u^(1/w). */
 export const shortfall = (u: number): number => 52 * 2 ** 44 - log2(u + 1)
 
-/** log2(x) × 2^44, cut off; x from 1 to 2^52. */
+/** Returns log2(x) × 2^44, cut off; x from 1 to 2^52. */
 const log2 = (x: number): number => {
   let logarithm = 52
   let m = x / 2
@@ -94,7 +94,7 @@ const log2 = (x: number): number => {
   return logarithm
 }
 
-/** floor(m × m / 2^51) for m below 2^52, by its halves of 26 bits. */
+/** Returns floor(m × m / 2^51) for m below 2^52, computed from its halves of 26 bits. */
 const squared = (m: number): number => {
   const high = Math.floor(m / 2 ** 26)
   const low = m - high * 2 ** 26

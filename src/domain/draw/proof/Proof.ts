@@ -1,6 +1,6 @@
 /**
- * The proof of a draw: all that is needed to find its winners again, as JSON (completions 3, "Draw"). It has some 55 bytes
- * for each entry, so it is made in pieces.
+ * The proof of a draw, as JSON: everything needed to compute its winners again (completions 3, "Draw"). It has about 55
+ * bytes for each entry, so it is written in pieces.
  */
 import { Schema } from "effect"
 import { toText } from "../../values/Time.ts"
@@ -9,7 +9,7 @@ import { beaconNetwork } from "./Beacon.ts"
 import { workOnEntries } from "../Selection.ts"
 import { entryIdOf, type State } from "../State.ts"
 
-/** What is proven by nothing in the proof itself. */
+/** What no proof can show. */
 const neverProven = [
   "That seedCommitment was published before the first entry, and entriesDigest before the drawing: compare both with what the draw's record showed then.",
   "That each entry is a consumer of its own, and that no entry was left out: whoever entered holds a signed receipt and can look for its entry in the list.",
@@ -19,13 +19,13 @@ const neverProven = [
 const notProvenWithoutBeacon =
   "That nobody who knew the seed tried out last entries until the result was to his liking: for this the draw would have had to name a public randomness beacon."
 
-/** What a proof leaves open, in sentences. */
+/** Returns what a proof does not show, in sentences. */
 export const notProven = (hasBeacon: boolean): ReadonlyArray<string> =>
   hasBeacon ? neverProven : [notProvenWithoutBeacon, ...neverProven]
 
 const Hex = (digits: number) => Schema.String.check(Schema.isPattern(new RegExp(`^[0-9a-f]{${digits}}$`)))
 
-/** An entry's id, the name of the entry in everything that is published. */
+/** An entry's id. It names the entry in everything that is published. */
 const EntryId = Hex(26)
 
 /** One entry; the weight in millionths. */
@@ -58,13 +58,13 @@ export const Proof = Schema.Struct({
 }).annotate({ identifier: "DrawProof" })
 export type Proof = typeof Proof.Type
 
-/** The proof's text in pieces, to be put one after the other; each is the work of a millisecond or so, and may be empty. */
+/** The proof's text in pieces, to be concatenated. Each piece takes about a millisecond, and may be empty. */
 export type ProofText = Generator<string, void>
 
 /** Entries in one piece. */
 const entriesPerPiece = 1_000
 
-/** The proof of a draw that has been drawn. What is drawn does not change any more, so it is the same whenever it is read. */
+/** Writes the proof of a draw that has been drawn. The proof never changes after the drawing. */
 export function* proofText(state: State, drawId: string): ProofText {
   const { configuration, beacon, beaconRound, winners, withdrawn } = state
   const head: Omit<Proof, "winners" | "withdrawn" | "entries"> = {

@@ -1,14 +1,15 @@
 /**
- * Sorting that can be interrupted: a million members take some seconds, and others wait for the process meanwhile.
+ * Sorting that can be interrupted. A million members take some seconds, and other mechanisms need the process
+ * meanwhile.
  */
 
-/** Runs of this length are sorted at once, and merged from then on. */
+/** Runs of this length are sorted at once, and then merged. */
 const runLength = 32
 
-/** Merged members from one pause to the next: about as long as one key takes to work out. */
+/** Merged members between two pauses: about the time that one key takes. */
 const mergedPerStep = 64
 
-/** The numbers from 0 to `count − 1` in the order that `compare` gives them; pauses every few microseconds. */
+/** Sorts the numbers from 0 to `count − 1` with `compare`; pauses every few microseconds. */
 export function* sorted(count: number, compare: (a: number, b: number) => number): Generator<undefined, Uint32Array> {
   let from = new Uint32Array(count)
   for (let index = 0; index < count; index++) from[index] = index

@@ -1,6 +1,6 @@
 /**
- * Checks a draw from its proof alone: nothing here knows anything of the draw but what the proof says. The steps are
- * those at the head of Algorithm.
+ * Checks a draw from its proof alone. Nothing here uses other knowledge of the draw. The steps are those at the head of
+ * Algorithm.
  */
 import { Option, Schema } from "effect"
 import { sha256OfHex } from "../../values/Digest.ts"
@@ -8,7 +8,7 @@ import { algorithm, commitmentOf, entriesDigest, scoring } from "./Algorithm.ts"
 import { beaconNetwork, roundAfter } from "./Beacon.ts"
 import { notProven, Proof } from "./Proof.ts"
 
-/** One thing that was looked at. */
+/** One check and its result. */
 export interface Check {
   readonly what: string
   readonly holds: boolean
@@ -18,23 +18,23 @@ export interface Report {
   /** True if every check holds. */
   readonly isValid: boolean
   readonly checks: ReadonlyArray<Check>
-  /** What the proof leaves open, in sentences. */
+  /** What the proof does not show, in sentences. */
   readonly notProven: ReadonlyArray<string>
   /** The drawn order of all entries, by their ids. */
   readonly order: ReadonlyArray<string>
 }
 
-/** Tells whether the beacon's network signed this round; without it the signature is taken as it is. */
+/** Returns whether the beacon's network signed this round. Without this function the signature is not checked. */
 export type CheckSignature = (round: {
   readonly round: number
   readonly randomness: string
   readonly signature: string
 }) => boolean
 
-/** The proof that a JSON value is, or what is wrong with its shape. */
+/** Decodes a proof from a JSON value, or returns what is wrong with its shape. */
 export const decodeProof = Schema.decodeUnknownResult(Proof)
 
-/** Works the draw out again and compares. */
+/** Computes the draw again and compares the results with the proof. */
 export const verify = (proof: Proof, checkSignature: Option.Option<CheckSignature> = Option.none()): Report => {
   const checks: Array<Check> = []
   const check = (what: string, holds: boolean): void => void checks.push({ what, holds })
@@ -62,7 +62,7 @@ export const verify = (proof: Proof, checkSignature: Option.Option<CheckSignatur
   return { isValid: checks.every(({ holds }) => holds), checks, notProven: openPoints(proof, checkSignature), order }
 }
 
-/** All entries, best score first. */
+/** Returns all entries, best score first. */
 export const drawnOrder = (proof: Proof): ReadonlyArray<string> => {
   const isWeighted = proof.entries.some(({ weight }) => weight !== proof.entries[0]!.weight)
   const scoreOf = scoring(proof, isWeighted)

@@ -1,6 +1,7 @@
 /**
- * Small draws of each shape, with fixed seeds: how often each outcome came is compared with its chance, by chi-square. An
- * outcome is the winners in their order. p below 0.001 fails. `npm run prove:fairness` makes 100,000 draws of each shape.
+ * Small draws of each shape, with fixed seeds. Chi-square compares the frequency of each outcome with its chance. An
+ * outcome is the winners in their order. p below 0.001 fails. `npm run prove:fairness` makes 100,000 draws of each
+ * shape.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { sha256 } from "../../../../src/domain/values/Digest.ts"
@@ -24,7 +25,7 @@ const shapes: ReadonlyArray<Shape> = [
   { name: "one of four, the first a hundred times as heavy", weights: [100, 1, 1, 1], winners: 1 }
 ]
 
-/** How often each outcome came. */
+/** Draws and returns the frequency of each outcome. */
 const drawn = ({ name, weights, winners }: Shape): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>()
   const isWeighted = new Set(weights).size > 1
@@ -39,7 +40,7 @@ const drawn = ({ name, weights, winners }: Shape): ReadonlyMap<string, number> =
   return counts
 }
 
-/** Every outcome with its chance: the winners one after the other, each by its share of the weight that is left. */
+/** Yields every outcome with its chance: the winners one after the other, each by its share of the remaining weight. */
 function* outcomes(
   weights: ReadonlyArray<number>,
   winners: number,
@@ -53,7 +54,7 @@ function* outcomes(
   }
 }
 
-/** How probable a deviation at least as large is in a fair draw. */
+/** Returns the probability of a deviation at least as large in a fair draw. */
 const pOf = (counts: ReadonlyMap<string, number>, { weights, winners }: Shape): number => {
   const expected = [...outcomes(weights, winners)]
   const chiSquare = expected.reduce(
@@ -75,7 +76,7 @@ describe("a draw is fair", () => {
     })
   }
 
-  it("and one with a chance that is four percent too high would be found", () => {
+  it("and the test would detect a chance that is four percent too high", () => {
     const shape = { name: "biased", weights: [1, 1, 1, 1, 1], winners: 1 }
     const counts = new Map([["0", 20_800], ...["1", "2", "3", "4"].map((index) => [index, 19_800] as const)])
     assert.isBelow(pOf(counts, shape), 0.001)

@@ -4,7 +4,7 @@ import { stepsPerSlice, CooperativeTask } from "../../../../src/domain/draw/Coop
 import { Dice } from "../../../e2e/support/Dice.ts"
 
 describe("sorting in steps", () => {
-  it("sorts as sorting at once does, whatever the size, and keeps equals as they were", () => {
+  it("has the same result as sorting at once, for all sizes, and keeps the order of equal members", () => {
     const dice = new Dice(3)
     for (const size of [0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1_000, 4_096, 5_555]) {
       for (const kinds of [1, 10, 1_000_000]) {
@@ -18,7 +18,7 @@ describe("sorting in steps", () => {
     }
   })
 
-  it("compares no more than some hundred pairs in a step", () => {
+  it("compares at most some hundred pairs in a step", () => {
     const dice = new Dice(4)
     const keys = Array.from({ length: 20_000 }, () => dice.next())
     let comparisons = 0
@@ -37,7 +37,7 @@ describe("sorting in steps", () => {
 })
 
 describe("a task", () => {
-  it("works so many steps in a slice, answers when it is done, and then does no more", () => {
+  it("works a fixed number of steps in a slice, returns its result when it is done, and then does no more work", () => {
     let steps = 0
     const task = new CooperativeTask(
       (function* () {

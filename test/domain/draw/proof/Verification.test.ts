@@ -9,18 +9,18 @@ import { at, entered, given, leave } from "../history.ts"
 import * as Naive from "./naive.ts"
 import { scores, type Vector, vector, vectors } from "./vectors.ts"
 
-/** The same text with the digit at `index` changed. */
+/** Returns the same text with the digit at `index` changed. */
 const changed = (hex: string, index: number): string =>
   hex.slice(0, index) + (hex[index] === "0" ? "1" : "0") + hex.slice(index + 1)
 
 const put = <A>(items: ReadonlyArray<A>, index: number, item: A): ReadonlyArray<A> => items.with(index, item)
 
-/** The entries with one of them changed, in the order of their ids again. */
+/** Returns the entries sorted by their ids. */
 const sorted = (entries: Proof["entries"]): Proof["entries"] => entries.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
 /**
- * True if the winners are not those of the seed and the list. A lie that names its own digest, or the commitment to its own
- * seed, is another draw, and in a small one the same may win by chance: then there is nothing to be seen.
+ * True if the winners do not follow from the seed and the list. An altered proof with a matching digest or commitment
+ * is the proof of another draw. In a small draw the same entries may win by chance; then there is nothing to detect.
  */
 const isWrong = (proof: Proof): boolean =>
   Naive.order(proof, proof.entries)
@@ -28,7 +28,7 @@ const isWrong = (proof: Proof): boolean =>
     .slice(0, proof.winnerCount)
     .join() !== proof.winners.join()
 
-/** Every way to lie about a draw that comes to mind, and what has to be changed with it so that it is hard to see. */
+/** Yields altered proofs. Each changes one fact, and everything else that makes the change hard to detect. */
 function* altered({ proof, order }: Vector): Generator<readonly [what: string, Proof]> {
   const { entries, winners, withdrawn } = proof
   for (let digit = 0; digit < 64; digit++) {
@@ -113,7 +113,7 @@ describe("the test vectors", () => {
     })
   }
 
-  it("have the scores that a program finds", () => {
+  it("have the scores that another program computed", () => {
     for (const [u, weight, score] of scores) assert.strictEqual(weightedScore(u, weight), score)
   })
 })
@@ -132,7 +132,7 @@ describe("a proof that was altered", () => {
     })
   }
 
-  it("in its beacon is refused", () => {
+  it("is refused if its beacon was altered", () => {
     const { proof } = vector("beacon")
     const { beacon, beaconSignature } = proof
     const lies: ReadonlyArray<Partial<Proof>> = [
@@ -151,7 +151,7 @@ describe("a proof that was altered", () => {
     assert.isFalse(verify(named).isValid)
   })
 
-  it("by a signature that the network did not make is refused where signatures are checked", () => {
+  it("is refused for a signature that the network did not make, if signatures are checked", () => {
     const { proof } = vector("beacon")
     assert.isFalse(
       verify(
@@ -165,16 +165,16 @@ describe("a proof that was altered", () => {
   })
 })
 
-describe("what a proof cannot show", () => {
-  it("is told by the verifier, whatever the proof says, and more of it without a beacon", () => {
+describe("the list of what a proof cannot show", () => {
+  it("is in every report, and is longer without a beacon", () => {
     const silent = { ...vector("equal").proof, notProven: [] }
     assert.match(verify(silent).notProven[0]!, /public randomness beacon/)
     assert.notMatch(verify(vector("beacon").proof, Option.some(verifyBeacon)).notProven.join(), /randomness beacon/)
   })
 })
 
-describe("what is no proof", () => {
-  it("is refused for its shape", () => {
+describe("a value that is not a proof", () => {
+  it("is refused because of its shape", () => {
     const { proof } = vector("equal")
     const malformed: ReadonlyArray<unknown> = [
       null,
@@ -199,7 +199,7 @@ describe("the proof of a draw", () => {
     return Result.getOrThrow(decodeProof(JSON.parse(text)))
   }
 
-  it("is what the draw did, and holds", () => {
+  it("is valid, and contains the draw's events", () => {
     const draw = given({ winnerCount: 2, loyaltyBiasEnabled: true }, [
       entered(1, "ada"),
       entered(2, "bob", 0.5),
@@ -225,7 +225,7 @@ describe("the proof of a draw", () => {
     )
   })
 
-  it("is the same later, whatever became of the wins", () => {
+  it("stays the same, whatever happens to the wins", () => {
     const settings = { winnerCount: 2, continueSelectingUntilCompleted: true, admissionExpirationSeconds: 10 }
     const draw = given(
       settings,
@@ -240,7 +240,7 @@ describe("the proof of a draw", () => {
     assert.isTrue(verify(proof).isValid)
   })
 
-  it("is that of its replayed events", () => {
+  it("is the same after a replay of the events", () => {
     const draw = given(
       { winnerCount: 2 },
       ["ada", "bob", "eve"].map((name) => entered(1, name))
@@ -255,7 +255,7 @@ describe("the proof of a draw", () => {
     )
   })
 
-  it("with a beacon names the round and its signature", () => {
+  it("contains the beacon's round and its signature", () => {
     const { proof } = vector("beacon")
     const drawAt = Date.parse(proof.drawAt)
     const seconds = (drawAt - at(0)) / 1000

@@ -1,5 +1,5 @@
 /**
- * The algorithm once more, from its description alone: whole numbers of any length, Node's own HMAC, one sort.
+ * A second implementation of the algorithm, from its description alone: integers of any length, Node's HMAC, one sort.
  */
 import { createHash, createHmac } from "node:crypto"
 
@@ -33,7 +33,7 @@ const logarithm = (x: bigint): bigint => {
   return l
 }
 
-/** All entries in the drawn order. */
+/** Returns all entries in the drawn order. */
 export const order = (
   { seed, entriesDigest, beacon }: { readonly seed: string; readonly entriesDigest: string; readonly beacon: string },
   entries: ReadonlyArray<Entry>

@@ -1,4 +1,4 @@
-/** The test vectors: proofs made by another program, with the order they must give. */
+/** The test vectors: proofs made by another program, with their expected order. */
 import { Result } from "effect"
 import { readFileSync } from "node:fs"
 import type { Proof } from "../../../../src/domain/draw/proof/Proof.ts"
