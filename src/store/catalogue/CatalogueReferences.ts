@@ -1,6 +1,6 @@
 /**
- * The records that products and variants refer to. They are locked until the transaction ends, so none of them is archived
- * meanwhile. The caller learns of each identifier that names nothing.
+ * The records that products and variants reference. They are locked until the transaction ends, so they cannot be
+ * archived before it commits. The caller receives each identifier that names no record.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -9,7 +9,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import { hold } from "../records/Statements.ts"
 
 const Reference = Schema.Struct({
-  /** The place of the identifier in the body. */
+  /** The path of the identifier in the body. */
   path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])),
   expected: Schema.String
 })
@@ -25,13 +25,13 @@ export class UnknownReferences extends Schema.TaggedError<UnknownReferences>()("
 export const refuseUnknown = (references: ReadonlyArray<Reference>) =>
   references.length === 0 ? Effect.void : Effect.fail(new UnknownReferences({ references }))
 
-/** An identifier and its place in the body. */
+/** An identifier and its path in the body. */
 interface Named {
   readonly path: Reference["path"]
   readonly id: string | undefined
 }
 
-/** The options of one variant and their place in the body. */
+/** The options of one variant and their path in the body. */
 interface Chosen {
   readonly path: Reference["path"]
   readonly choices: ReadonlyArray<OptionChoice>
@@ -42,7 +42,7 @@ interface ValueRow {
   readonly option_id: string
 }
 
-/** Looks up what a body refers to, each within a transaction. Each function returns the identifiers that are wrong. */
+/** Looks up the references of a body within a transaction. Each function returns the wrong identifiers. */
 export const makeReferences = (sql: PgClient.PgClient) => {
   const unknownIn = (table: string, expected: string) =>
     Effect.fnUntraced(function* (tenant: Tenant, named: ReadonlyArray<Named>) {

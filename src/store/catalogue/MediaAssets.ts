@@ -26,7 +26,7 @@ export const shape = {
 
 const columns = makeSettingsColumns(Settings, { name: "name" })
 
-/** The media asset of a row. */
+/** Returns the media asset of a row. */
 export const toMediaAsset = (row: Row): MediaAsset => ({ ...identityAndStamps(row), ...columns.shownOf(row) })
 
 type Sort = keyof typeof shape.sorts
@@ -45,7 +45,7 @@ const declaration: Declaration<Row, MediaAsset, Sort, InUse> = {
       where u.media_asset_id = ${id} and not p.archived`)
 }
 
-/** The media assets. One that a product shows is in use. */
+/** The media assets. An asset that a product shows is in use. */
 export class MediaAssets extends Context.Service<MediaAssets, SettingsRecords<Settings, MediaAsset, Sort>>()(
   "usher/store/catalogue/MediaAssets"
 ) {

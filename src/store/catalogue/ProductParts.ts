@@ -1,6 +1,6 @@
 /**
- * The rows of products, and what products show from other tables: variants, media assets and sync sources. One statement
- * per table reads these for all products of a page.
+ * The rows of products, and the parts of products from other tables: variants, media assets and sync sources. One
+ * statement per table reads these for all products of a page.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -19,7 +19,7 @@ export interface Row extends SettingsRow {
   readonly primary_sync_source_id: string | null
 }
 
-/** What converts the settings of a product. */
+/** Converts the settings of a product. */
 export const { columnsOf, settingsOf, shownOf } = makeSettingsColumns(Settings, {
   name: "name",
   defaultVariantId: "default_variant_id",
@@ -45,7 +45,7 @@ export const insertMedia = Effect.fnUntraced(function* (
   yield* insertRows(sql, "product_media_assets", rows)
 })
 
-/** The products of these rows, in the same order, with their unarchived variants or with the variants that are named. */
+/** Returns the products of these rows, in the same order, with their unarchived variants or the named variants. */
 export const toProducts = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   rows: ReadonlyArray<Row>,
@@ -85,7 +85,7 @@ export const toProducts = Effect.fnUntraced(function* (
   }))
 })
 
-/** A media asset with the use that a product makes of it. */
+/** A media asset and its use in a product. */
 interface MediaRow extends MediaAssetRow {
   readonly use_id: string
   readonly product_id: string

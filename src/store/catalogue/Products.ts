@@ -51,8 +51,8 @@ const declaration: Declaration<Row, Product, Sort, InUse, ReferenceArchived> = {
 }
 
 /**
- * The products. A change can replace the media too. One that an experience offers is in use. Its variants are archived with
- * it, and a restored product has no default variant if that variant stays archived.
+ * The products. A change can also replace the media. A product that an experience offers is in use. Its variants are
+ * archived it, and a restored product has no default variant if that variant stays archived.
  */
 export class Products extends Context.Service<
   Products,
@@ -125,7 +125,7 @@ export class Products extends Context.Service<
   )
 }
 
-/** Archives a product with its variants, unless an experience offers it. Returns it with the variants archived with it. */
+/** Archives a product and its variants, unless an experience offers it. Returns it with those variants. */
 const makeArchive = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Product>) =>
   Effect.fn("Products.archive")(
     function* (tenant: Tenant, id: string, by: string) {
@@ -151,7 +151,7 @@ const makeArchive = (sql: PgClient.PgClient, { lock, update }: Statements<Row, P
     orUnavailable
   )
 
-/** What is wrong with the default variant. A product that is about to be created has no id and no variant yet. */
+/** Returns the problem with the default variant. A product that is not created yet has no id and no variant. */
 const wrongDefault = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   productId: string | undefined,
@@ -167,7 +167,7 @@ const wrongDefault = Effect.fnUntraced(function* (
   return variants.length > 0 ? [] : [{ path: ["defaultVariantId"], expected: "a variant of this product" }]
 })
 
-/** What is wrong with the media and the sync sources of a product and its variants. */
+/** Returns the problems with the media and the sync sources of a product and its variants. */
 const makeWrongIn = (sql: PgClient.PgClient) => {
   const references = makeReferences(sql)
   return Effect.fnUntraced(function* (
@@ -199,7 +199,7 @@ const makeWrongIn = (sql: PgClient.PgClient) => {
   })
 }
 
-/** Checks the media of a product that is about to be restored, and drops a default variant that is archived. */
+/** Checks the media of a product before it is restored, and removes an archived default variant. */
 const restored = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant: Tenant, row: Row) {
   const media = yield* sql<{ readonly id: string }>`
     select distinct media_asset_id as id from product_media_assets where product_id = ${row.id}`

@@ -1,6 +1,6 @@
 /**
- * The stock of variants as orders count it. The order's transaction locks the variants, always in the order of their ids,
- * so concurrent orders count one after another.
+ * The stock of variants, as orders count it. The order's transaction locks the variants, always sorted by id, so
+ * concurrent orders count one after another.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -8,7 +8,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import * as Stock from "../../domain/catalogue/Stock.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** Takes and gives back the units that are needed. Returns the units that the order has taken then. */
+/** Takes and returns the necessary units. Returns the units that the order then holds. */
 export const count = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   tenant: Tenant,

@@ -24,7 +24,7 @@ export const shape = {
 
 const columns = makeSettingsColumns(Settings, { syncSource: "sync_source", syncSourceId: "sync_source_id" })
 
-/** The sync source of a row. */
+/** Returns the sync source of a row. */
 export const toSyncSource = (row: Row): SyncSource => ({ ...identityAndStamps(row), ...columns.shownOf(row) })
 
 type Sort = keyof typeof shape.sorts
@@ -48,7 +48,7 @@ const declaration: Declaration<Row, SyncSource, Sort, InUse> = {
       )::int as count`)
 }
 
-/** The sync sources. One that is the primary of a product or a variant is in use. */
+/** The sync sources. A source that is the primary one of a product or a variant is in use. */
 export class SyncSources extends Context.Service<SyncSources, SettingsRecords<Settings, SyncSource, Sort>>()(
   "usher/store/catalogue/SyncSources"
 ) {

@@ -22,7 +22,7 @@ export class ValueOrderRefused extends Schema.TaggedError<ValueOrderRefused>()("
   )
 }) {}
 
-/** The option of a value. */
+/** Returns the option of a value. */
 export const option = parent({
   table: "variant_options",
   record: "Variant option",
@@ -30,7 +30,7 @@ export const option = parent({
   lock: "update"
 })
 
-/** Makes `VariantOptionValues.reorder`. It writes only the values that move. */
+/** Creates `VariantOptionValues.reorder`. It writes only the values that move. */
 export const makeReorder = (sql: PgClient.PgClient) =>
   Effect.fn("VariantOptionValues.reorder")(
     function* (tenant: Tenant, optionId: string, by: string, valueOrder: ReadonlyArray<string>) {

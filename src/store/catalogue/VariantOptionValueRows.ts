@@ -15,21 +15,21 @@ export interface Row extends RecordRow {
   readonly record: { readonly displayValue?: string; readonly colorHex?: string }
 }
 
-/** The settings of a value as columns. */
+/** Returns the settings of a value as columns. */
 export const columnsOf = (sql: PgClient.PgClient, { value, isCentrallyManaged, ...record }: ValueSettings) => ({
   value,
   is_centrally_managed: isCentrallyManaged,
   record: sql.json(record)
 })
 
-/** The settings of a row. */
+/** Returns the settings of a row. */
 export const settingsOf = ({ value, is_centrally_managed, record }: Row): ValueSettings => ({
   ...record,
   value,
   isCentrallyManaged: is_centrally_managed
 })
 
-/** The value of a row. */
+/** Returns the value of a row. */
 export const toValue = (row: Row): VariantOptionValue => ({
   ...identityAndStamps(row),
   optionId: row.option_id,
@@ -40,7 +40,7 @@ export const toValue = (row: Row): VariantOptionValue => ({
   sortOrder: row.sort_order
 })
 
-/** The values of an option that are not archived, in order. */
+/** Returns the unarchived values of an option, sorted by position. */
 export const valuesOf = (sql: PgClient.PgClient, optionId: string) =>
   sql<Row>`
     select * from variant_option_values where option_id = ${optionId} and not archived

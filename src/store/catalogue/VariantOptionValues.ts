@@ -1,5 +1,6 @@
 /**
- * The values of variant options. A change of an option's values locks the option, so such changes run one after another.
+ * The values of variant options. A change of an option's values locks the option, so such changes run one after
+ * another.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
@@ -19,13 +20,13 @@ import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 import { makeReorder, option, type ValueOrderRefused } from "./ValueOrder.ts"
 import { columnsOf, type Row, settingsOf, toValue } from "./VariantOptionValueRows.ts"
 
-/** The option has as many values as it can have. Nothing has changed. */
+/** The option already has the maximum number of values. Nothing has changed. */
 export class OptionFull extends Schema.TaggedError<OptionFull>()("OptionFull", {}) {}
 
-/** The option has a value with this text. Nothing has changed. */
+/** Another value of the option has this text. Nothing has changed. */
 export class ValueExists extends Schema.TaggedError<ValueExists>()("ValueExists", { value: Schema.String }) {}
 
-/** The list of an option's values, in their order. */
+/** The list of an option's values, sorted by position. */
 export const shape = {
   name: "variant option values",
   sorts: { sortOrder: { expression: "x.sort_order", type: "bigint" } },
@@ -68,7 +69,7 @@ export class VariantOptionValues extends Context.Service<
       by: string,
       settings: ValueSettings
     ): Effect.Effect<VariantOptionValue, OptionFull | ValueExists | RecordNotFound | Unavailable>
-    /** Replaces the settings by what `revise` makes of them, unless it refuses. The option is locked. */
+    /** Replaces the settings with the result of `revise`, unless it refuses. The option is locked. */
     change<E>(
       tenant: Tenant,
       optionId: string,
@@ -76,14 +77,14 @@ export class VariantOptionValues extends Context.Service<
       by: string,
       revise: (settings: ValueSettings) => Result.Result<ValueSettings, E>
     ): Effect.Effect<VariantOptionValue, E | ValueExists | RecordNotFound | Unavailable>
-    /** Archives the value, if no variant has it. */
+    /** Archives the value, unless a variant uses it. */
     archive(
       tenant: Tenant,
       optionId: string,
       id: string,
       by: string
     ): Effect.Effect<Archival<VariantOptionValue, InUse>, RecordNotFound | Unavailable>
-    /** Takes the value out of the archive, after all others of the option, which must not be archived. */
+    /** Restores the value as the last one of the option. The option must not be archived. */
     restore(
       tenant: Tenant,
       optionId: string,
@@ -91,8 +92,8 @@ export class VariantOptionValues extends Context.Service<
       by: string
     ): Effect.Effect<VariantOptionValue, ParentArchived | OptionFull | ValueExists | RecordNotFound | Unavailable>
     /**
-     * Puts the centrally managed values into the order of `valueOrder`, which names each of them once. The others follow in
-     * the order they have. Returns all values of the option; those that moved are stamped.
+     * Sorts the centrally managed values as in `valueOrder`, which names each of them once. The others follow in their
+     * previous order. Returns all values of the option. Values that moved get a new change time.
      */
     reorder(
       tenant: Tenant,
@@ -135,7 +136,7 @@ const makeAdd = (sql: PgClient.PgClient, { insert }: Statements<Row, VariantOpti
     orUnavailable
   )
 
-/** Makes `change`. It locks the option and then the value. */
+/** Creates `change`. It locks the option and then the value. */
 const makeChange = (sql: PgClient.PgClient, { lock, update }: Statements<Row, VariantOptionValue>) => {
   const hold = Effect.fnUntraced(function* (tenant: Tenant, optionId: string, id: string) {
     yield* holdParent(sql, tenant, option, optionId)
@@ -162,13 +163,13 @@ const makeChange = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Va
 
 const notFound = Effect.fail(new RecordNotFound({ record: "Variant option value" }))
 
-/** Fails unless the tenant has the option, unarchived. */
+/** Fails unless the tenant has the unarchived option. */
 const refuseUnknown = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant: Tenant, optionId: string) {
   const options = yield* sql`select id from variant_options where id = ${optionId} and ${unarchivedOf(sql, tenant)}`
   if (options.length === 0) return yield* new RecordNotFound({ record: "Variant option" })
 }, orUnavailable)
 
-/** Fails unless the option `o` fits and has the value, archived or not. */
+/** Fails unless the option `o` meets the condition and has the value, archived or not. */
 const refuseForeign = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   fits: Fragment,
@@ -196,7 +197,7 @@ const refuseExisting = Effect.fnUntraced(function* (
   if (others.length > 0) return yield* new ValueExists({ value })
 })
 
-/** The place after all others of the option, if it has room for one more. */
+/** Returns the position after all other values of the option, if the option is not full. */
 const lastPlace = Effect.fnUntraced(function* (sql: PgClient.PgClient, optionId: string) {
   const counted = yield* sql<{ readonly count: number; readonly next: number }>`
     select count(*)::int as count, coalesce(max(sort_order) + 1, 0) as next

@@ -1,5 +1,6 @@
 /**
- * The variant options: what the variants of products differ in. `VariantOptionValues.ts` keeps their values.
+ * The variant options, such as size: the properties in which variants differ. `VariantOptionValues.ts` stores their
+ * values.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -54,12 +55,12 @@ const declaration: Declaration<Row, VariantOptionWithValues, Sort, InUse> = {
       where o.option_id = ${id} and not v.archived`)
 }
 
-/** The variant options. One is in use if a variant has one of its values. An option is restored with its values. */
+/** The variant options. An option with a value that a variant uses is in use. An option is restored with its values. */
 export class VariantOptions extends Context.Service<
   VariantOptions,
   Readable<VariantOptionWithValues, Sort, object, VariantOption> &
     Archivable<VariantOptionWithValues, InUse> & {
-      /** Creates an option with its first values, in their order. Their texts are different. */
+      /** Creates an option with its first values, in this order. The texts must be different. */
       create(
         tenant: Tenant,
         by: string,

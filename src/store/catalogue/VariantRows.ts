@@ -1,5 +1,5 @@
 /**
- * The rows of variants: how they are written, alone or with their product, and how they are read with their options.
+ * The rows of variants: writes them alone or with their product, and reads them with their options.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -23,12 +23,12 @@ export interface PlainRow extends SettingsRow {
   readonly primary_sync_source_id: string | null
 }
 
-/** The same with the variant's options. */
+/** A row with the variant's options. */
 export interface Row extends PlainRow {
   readonly options: Variant["options"]
 }
 
-/** What converts the settings of a variant. */
+/** Converts the settings of a variant. */
 export const { columnsOf, settingsOf, shownOf } = makeSettingsColumns(Settings, {
   sku: "sku",
   primarySyncSourceId: "primary_sync_source_id"
@@ -85,14 +85,14 @@ export const withOptions = (sql: PgClient.PgClient): Fragment => sql`
     where c.product_variant_id = v.id
   ) as options`
 
-/** The variant of a row, without its options. */
+/** Returns the variant of a row, without its options. */
 export const toPlainVariant = (row: PlainRow): PlainVariant => ({
   ...identityAndStamps(row),
   productId: row.product_id,
   ...shownOf(row)
 })
 
-/** The variant of a row. */
+/** Returns the variant of a row. */
 export const toVariant = (row: Row): Variant => ({ ...toPlainVariant(row), options: row.options })
 
 const rowsOfOptions = (id: string, options: ReadonlyArray<OptionChoice>) =>

@@ -36,10 +36,10 @@ import {
   withOptions
 } from "./VariantRows.ts"
 
-/** The product has `variantsMax` variants already. 409 */
+/** The product already has `variantsMax` variants. 409 */
 export class TooManyVariants extends Schema.TaggedError<TooManyVariants>()("TooManyVariants", {}) {}
 
-/** What a list of variants can be narrowed to. */
+/** The filters of a list of variants. */
 export interface VariantFilter {
   readonly productId?: string | undefined
 }
@@ -86,8 +86,8 @@ const declaration: Declaration<Row, Variant, Sort, InUse, Wrong> = {
 }
 
 /**
- * The variants. A change can replace the options too. One that an experience offers is in use. A product
- * whose default variant is archived has none.
+ * The variants. A change can also replace the options. A variant that an experience offers is in use. A product
+ * whose default variant is archived has no default variant.
  */
 export class Variants extends Context.Service<
   Variants,
@@ -154,11 +154,11 @@ export class Variants extends Context.Service<
   )
 }
 
-/** What kind of record an option of a variant names. */
+/** The kind of record that an option of a variant names. */
 const namedAt = ({ path }: Reference): string =>
   path.at(-1) === "optionId" ? "Variant option" : "Variant option value"
 
-/** The identifiers of a variant that name nothing. */
+/** Returns the identifiers of a variant that name no record. */
 const makeWrongIn = (references: ReturnType<typeof makeReferences>) =>
   Effect.fnUntraced(function* (
     tenant: Tenant,
@@ -170,7 +170,7 @@ const makeWrongIn = (references: ReturnType<typeof makeReferences>) =>
     return [...(yield* references.syncSources(tenant, source)), ...(yield* references.options(tenant, choices))]
   })
 
-/** Refuses one more variant of the product, which is locked. */
+/** Fails if the product, which is locked, cannot have another variant. */
 const refuseTooMany = Effect.fnUntraced(function* (sql: PgClient.PgClient, productId: string) {
   const counted = yield* sql<{ readonly count: number }>`
     select count(*)::int as count from product_variants where product_id = ${productId} and not archived`

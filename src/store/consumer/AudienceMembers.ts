@@ -1,6 +1,6 @@
 /**
- * The members of audiences. Changes to one audience run one after another. The members of a DYNAMIC audience follow from
- * its rules on each request.
+ * The members of audiences. Changes to one audience run one after another. The members of a DYNAMIC audience are
+ * computed from its rules on each request.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema } from "effect"
@@ -22,12 +22,12 @@ import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** Some of the consumers are not the tenant's. Nothing has changed. */
+/** Some of the consumers do not belong to the tenant. Nothing has changed. */
 export class UnknownConsumers extends Schema.TaggedError<UnknownConsumers>()("UnknownConsumers", {
   consumerIds: Schema.Array(Schema.String)
 }) {}
 
-/** Members of the audience follow from its rules. Nothing has changed. */
+/** The rules of the audience determine its members. Nothing has changed. */
 export class AudienceIsDynamic extends Schema.TaggedError<AudienceIsDynamic>()("AudienceIsDynamic", {}) {}
 
 /** A consumer that belongs to an audience. */
@@ -36,7 +36,7 @@ export interface AudienceMember {
   readonly email: string | null
   readonly phone: string | null
   readonly fullName: string | null
-  /** Null for a member that follows from rules. */
+  /** Null for a member of a DYNAMIC audience. */
   readonly addedAt: Millis | null
 }
 
@@ -50,7 +50,7 @@ export const shape = {
   id: { expression: "m.consumer_id", type: "uuid" }
 } as const satisfies ListShape<"addedAt" | "consumerId">
 
-/** The list of a DYNAMIC audience's members, in the order they were created. */
+/** The list of a DYNAMIC audience's members, sorted by creation. */
 const dynamicShape = {
   name: "dynamic audience members",
   sorts: { addedAt: { expression: "c.created_at", type: "timestamptz" } },
@@ -66,7 +66,7 @@ export class AudienceMembers extends Context.Service<
       audienceId: string,
       query: PageQuery<keyof typeof shape.sorts>
     ): Effect.Effect<Page<AudienceMember>, PageRefused | RecordNotFound | Unavailable>
-    /** Adds consumers of the tenant, all or none. Members stay as they are. */
+    /** Adds consumers of the tenant, all or none. Existing members do not change. */
     add(
       tenant: Tenant,
       audienceId: string,
@@ -99,7 +99,7 @@ const makeMemberList = Effect.fnUntraced(function* (audiences: AudienceStatement
   const sql = yield* PgClient.PgClient
   const plan = yield* makePlan
 
-  /** The consumers that fit the rules. */
+  /** Returns the consumers that match the rules. */
   const fitting = Effect.fnUntraced(function* (
     tenant: Tenant,
     audienceId: string,
@@ -121,7 +121,7 @@ const makeMemberList = Effect.fnUntraced(function* (audiences: AudienceStatement
     if (audience.rules !== null) return yield* fitting(tenant, audienceId, audience.rules, query)
     const planned = yield* plan(shape, query, { tenant, filter: { audienceId } })
     const sought = ConsumerList.named(sql, tenant, query.search)
-    // Consumers are looked up one by one, for the page alone. A join in the order of ids would begin with the least id.
+    // Consumers are looked up one by one, for the page alone. A join in id order would start at the lowest id.
     const eachConsumer = sql`select * from consumers where id = m.consumer_id offset 0`
     const rows = yield* Search.rows<Row>(sql, planned, {
       fields: sql`m.*, c.email, c.phone, c.full_name`,
@@ -134,17 +134,17 @@ const makeMemberList = Effect.fnUntraced(function* (audiences: AudienceStatement
 })
 
 const makeMemberChanges = (sql: PgClient.PgClient, audiences: AudienceStatements) => {
-  /** Locks the audience. Fails if its members follow from rules. */
+  /** Locks the audience. Fails if it is DYNAMIC. */
   const lock = Effect.fnUntraced(function* (tenant: Tenant, audienceId: string) {
     const row = yield* audiences.lock(tenant, audienceId)
     return row.rules === null ? row : yield* new AudienceIsDynamic()
   })
 
-  /** The tenant's consumers among those named, archived or not. */
+  /** Returns the tenant's consumers among those named, archived or not. */
   const consumersOf = (tenant: Tenant, consumerIds: ReadonlyArray<string>) => sql<{ readonly id: string }>`
     select id from consumers where id = any(${consumerIds}::uuid[]) and ${ofTenant(sql, tenant)}`
 
-  /** The audience with this many members more, or fewer. */
+  /** Returns the audience with its number of members changed by this difference. */
   const recounted = Effect.fnUntraced(function* (row: Audiences.Row, stamp: Stamp, difference: number) {
     if (difference === 0) return Audiences.toAudience(row)
     const columns = { member_count: row.member_count + BigInt(difference), last_refreshed_at: stamp.now }

@@ -1,7 +1,7 @@
 /**
- * The rules of an audience as SQL over a consumer `c`. Column expressions come from the list below; every value of a rule
- * is a parameter. Email, phone and full name are compared without regard to case, everything else exactly. An unknown value
- * equals nothing, differs from everything, and has no order.
+ * The rules of an audience as SQL for a consumer `c`. Column expressions come from the list below. Every value of a
+ * rule is a parameter. Email, phone and full name are compared case-insensitively, all other fields exactly. An unknown
+ * value equals no value, differs from every value, and has no order.
  */
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
@@ -45,7 +45,7 @@ const comparisons: { readonly [O in Op]?: string } = {
   lte: "<="
 }
 
-/** True of a consumer `c` that fits the rules. */
+/** Returns a condition that is true of a consumer `c` that matches the rules. */
 export const fits = (sql: SqlClient, { match, rules }: AudienceRules): Fragment => {
   const conditions = rules.map((rule) => conditionOf(sql, rule))
   return match === "all" ? sql.and(conditions) : sql.or(conditions)
@@ -59,7 +59,7 @@ function conditionOf(sql: SqlClient, rule: Rule): Fragment {
 function ofColumn(sql: SqlClient, { field, op, value }: Rule): Fragment {
   const type = typeOf(field)
   const column = columns[field]
-  // Stored rules were checked, but perhaps by an earlier version.
+  // Stored rules were validated, but possibly by an earlier version.
   if (column === undefined || type === undefined || type === "attribute") return sql`false`
   const expression = sql.literal(column.expression)
   if (op === "exists") return value === true ? sql`${expression} is not null` : sql`${expression} is null`
@@ -87,7 +87,7 @@ function ofAttribute(sql: SqlClient, key: string, { op, value }: Rule): Fragment
     case "endsWith":
       return sql`(${isA("string")} and ${compared(sql, asText, op, sql`${value as string}::text`)})`
     default: {
-      // SQL does not define the order in which AND is evaluated. It defines the order of CASE.
+      // SQL does not define the evaluation order of AND. It defines the order of CASE.
       const number = sql`case when ${isA("number")} then ${asText}::numeric end`
       return sql`(${compared(sql, number, op, sql`${`${value}`}::text::numeric`)})`
     }

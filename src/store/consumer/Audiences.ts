@@ -1,6 +1,6 @@
 /**
- * The audiences. Each stores the number of its members. The transaction that changes the members updates it. For a DYNAMIC
- * audience it is the number of the last count.
+ * The audiences. Each stores the number of its members. The transaction that changes the members updates it. A DYNAMIC
+ * audience stores the number of its last count.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
@@ -18,20 +18,21 @@ import { identityAndStamps, type RecordRow, stampOf } from "../records/Rows.ts"
 import { unarchivedOf } from "../records/Tenancy.ts"
 import { fits } from "./AudienceRules.ts"
 
-/** The members of a DYNAMIC audience are counted at most once in this time, however often it is read. */
+/** The minimum time between two counts of a DYNAMIC audience, however often it is read. */
 export const countedSeconds = 60
 
 /** The type of an audience cannot change. Nothing has changed. */
 export class AudienceTypeFixed extends Schema.TaggedError<AudienceTypeFixed>()("AudienceTypeFixed", {}) {}
 
-/** The changes of an audience. Only a DYNAMIC one has rules. */
+/** The changes of an audience. Only a DYNAMIC audience has rules. */
 export interface AudienceChanges extends Partial<Settings> {
   /** The type that the caller expects it to have. */
   readonly type?: AudienceType | undefined
 }
 
 /**
- * The list of audiences (interface document 8.3). Sorted by `lastRefreshedAt`, audiences that never had members come first.
+ * The list of audiences (interface document 8.3). Sorted by `lastRefreshedAt`, audiences that never had members come
+ * first.
  */
 export const shape = {
   name: "audiences",
@@ -54,7 +55,7 @@ export interface Row extends RecordRow {
   readonly last_refreshed_at: Date | null
 }
 
-/** The audience of a row. */
+/** Returns the audience of a row. */
 export const toAudience = (row: Row): Audience => ({
   ...identityAndStamps(row),
   name: row.name,
@@ -72,21 +73,21 @@ export const declaration: Declaration<Row, Audience, Sort, InUse> = {
   alias: "a",
   recordsOf: each(toAudience),
   list: { shape, searched: "a.name" },
-  // Archiving locks the audience first. A sequence that is about to name it waits, and then does not find it.
+  // Archiving locks the audience first. A concurrent sequence that names it waits, and then does not find it.
   blockedBy: (sql, { id }) =>
     usedBy(sql`select count(*)::int as count from sequences where audience_id = ${id} and not archived`)
 }
 
 /**
- * The audiences. `find` counts the members of a DYNAMIC one, unless they were counted within `countedSeconds`; the list
- * shows them as last counted. An audience that a sequence is for is in use. It is restored with the members it had.
+ * The audiences. `find` counts the members of a DYNAMIC audience, unless they were counted within `countedSeconds`. The
+ * list shows the last count. An audience that a sequence names is in use. An audience is restored with its members.
  */
 export class Audiences extends Context.Service<
   Audiences,
   Readable<Audience, Sort> &
     Archivable<Audience, InUse> & {
       create(tenant: Tenant, by: string, settings: Settings): Effect.Effect<Audience, Unavailable>
-      /** Changes the audience. Consumers who do not fit new rules cannot enter any more; every process is notified. */
+      /** Changes the audience. Consumers that do not match new rules can no longer enter. Every process is notified. */
       change(
         tenant: Tenant,
         id: string,
@@ -150,7 +151,7 @@ export class Audiences extends Context.Service<
   )
 }
 
-/** Counts the members of an audience, if they follow from rules. */
+/** Counts the members of an audience, if it is DYNAMIC. */
 const makeCounted = (sql: PgClient.PgClient) =>
   Effect.fnUntraced(function* (tenant: Tenant, row: Row) {
     if (row.rules === null) return toAudience(row)
@@ -163,7 +164,7 @@ const makeCounted = (sql: PgClient.PgClient) =>
     return toAudience(rows[0]!)
   })
 
-/** Counts the members, unless another transaction does so at the moment. */
+/** Counts the members, unless another transaction is counting them. */
 const makeRefreshed = (sql: PgClient.PgClient) => {
   const counted = makeCounted(sql)
   return Effect.fnUntraced(function* (tenant: Tenant, row: Row) {

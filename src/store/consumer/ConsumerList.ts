@@ -1,10 +1,10 @@
 /**
- * Pages of consumers. There may be very many guests, and of most of them only the time of their visit is known. These `anonymous` guests
- * are in one index, in the order they came. A page consists of up to three parts, each read from an index that has the rows
- * of the page next to each other: authenticated consumers, known guests, and anonymous guests, which stand where consumers
- * without a value do. Archived consumers are one part.
+ * Pages of consumers. Most of many guests are `anonymous`: only the time of their visit is known. Anonymous guests are
+ * in one index, by the time of their visit. A page consists of up to three parts: authenticated consumers, known
+ * guests, and anonymous guests. Each part is read from an index that stores the rows of the page next to each other.
+ * Anonymous guests sort as consumers without a value. Archived consumers are one part.
  *
- * The order is the sort field, then age, then the id. A cursor's key holds the first two.
+ * The order is the sort field, then age, then the id. A cursor's key contains the first two.
  */
 import { Schema } from "effect"
 import type { SqlClient } from "effect/sql/SqlClient"
@@ -29,7 +29,7 @@ export const shape = {
   id: { expression: "c.id", type: "uuid" }
 } as const satisfies ListShape<string>
 
-/** The least key of each sort, as a cursor has it. All anonymous guests have it. */
+/** The lowest key of each sort, as in a cursor. All anonymous guests have it. */
 const leastKeys: { readonly [expression: string]: string } = {
   [shape.sorts.email.expression]: "",
   [shape.sorts.fullName.expression]: "",
@@ -37,19 +37,19 @@ const leastKeys: { readonly [expression: string]: string } = {
   [shape.sorts.totalOrderValue.expression]: "0.00000000"
 }
 
-/** What a list of consumers can be narrowed to. */
+/** The filters of a list of consumers. */
 export interface Narrowing {
   readonly tenant: Tenant
   readonly type?: ConsumerType | undefined
   /** True: only archived consumers. Otherwise only unarchived ones. */
   readonly archived?: boolean | undefined
-  /** Text in email, phone or full name, or a whole id or external id. */
+  /** Text in email, phone or full name, or a complete id or external id. */
   readonly search?: string | undefined
   /** A condition on a consumer `c`. */
   readonly condition?: Fragment
 }
 
-/** The statement that reads a page: every column of `consumers`, `sortKey` and `sortId`. */
+/** The statement that reads a page: every column of `consumers`, and `sortKey` and `sortId`. */
 export const select = <Row extends object>(sql: SqlClient, plan: Plan, narrowing: Narrowing) => {
   const parts = partsOf(sql, plan, narrowing).map((part) => sql`(${part})`)
   const { fields } = walked(sql, plan)
@@ -81,7 +81,7 @@ function partsOf(sql: SqlClient, plan: Plan, narrowing: Narrowing): ReadonlyArra
   return parts
 }
 
-/** The consumers whose id or external id is the search text, except those whose text contains it. */
+/** Returns the consumers whose id or external id is the search text, except those whose text contains it. */
 function namedPartOf(
   sql: SqlClient,
   plan: Plan,
@@ -91,7 +91,7 @@ function namedPartOf(
 ): Fragment {
   const { tenant, condition = sql`true` } = narrowing
   const byId = isUuid(search) ? sql`union all select ${search}::uuid` : sql``
-  // They are found before they are sorted. In the order of the list, the whole list might be read for them.
+  // They are found before they are sorted. In list order, the statement might read the whole list for them.
   const from = sql`(
     select * from consumers where id = any(array(
       select n.id from consumers n
@@ -101,7 +101,7 @@ function namedPartOf(
   return partOf(sql, plan, narrowing, sql`${isOther} and ${condition}`, { from })
 }
 
-/** Consumers that are not anonymous and whose text contains the search. The text is stored in lower case. */
+/** Returns the known consumers whose text contains the search. The text is stored in lower case. */
 const containing = (sql: SqlClient, tenant: Tenant, search: string): Search.Sought =>
   Search.containingText(sql, { tenant, ...searched }, search, fitting(sql, search))
 
@@ -109,11 +109,11 @@ const fitting = (sql: SqlClient, search: string) => sql`c.searched like lower(${
 
 const searched = { row: "c", text: "c.searched" }
 
-/** The same for a consumer `c` that is joined to another row, archived or not. */
+/** The same search for a consumer `c` that is joined to another row, archived or not. */
 export const named = (sql: SqlClient, tenant: Tenant, search: string | undefined): Search.Sought | undefined =>
   search === undefined ? undefined : amongNamed(sql, tenant, search, fitting(sql, search))
 
-/** The same, where `fits` is true only of some of the consumers `c` whose text contains the search. */
+/** The same search, where `fits` is true only of some of the consumers `c` whose text contains the search. */
 export const amongNamed = (sql: SqlClient, tenant: Tenant, search: string, fits: Fragment): Search.Sought => {
   const hasPieces = sql`not c.anonymous and ${Search.indexed(sql, { tenant, ...searched }, search)}`
   return { fits, ways: [sql`not c.archived`, sql`c.archived`].map((part) => sql`${part} and ${hasPieces} and ${fits}`) }
@@ -147,7 +147,7 @@ function partOf(
   })
 }
 
-/** The plan as SQL. Anonymous guests differ only by age and id. */
+/** Returns the plan as SQL. Anonymous guests differ only in age and id. */
 function walked(sql: SqlClient, { sort, walk, position }: Plan, isAnonymous = false) {
   const isByAge = isAnonymous || sort.expression === shape.sorts.createdAt.expression
   const fields = isByAge ? ["c.created_at", "c.id"] : [sort.expression, "c.created_at", "c.id"]
@@ -160,8 +160,8 @@ function walked(sql: SqlClient, { sort, walk, position }: Plan, isAnonymous = fa
   }
 
   /**
-   * The values of the row that the page begins after. If anonymous guests have another key: whether they come after that
-   * row.
+   * Returns the values of the row after which the page begins. If anonymous guests have another key, returns whether
+   * they come after that row.
    */
   function after(): { readonly after?: ReadonlyArray<Fragment>; readonly isBeyond: Fragment } {
     if (position === undefined) return { isBeyond: sql`true` }

@@ -8,7 +8,7 @@ import type { Row } from "./ConsumerRow.ts"
 export const keyFields = ["externalId", "email", "phone"] as const
 export type KeyField = (typeof keyFields)[number]
 
-/** One row of a batch: the keys that name a consumer, and the change of its settings, or of the defaults if it is new. */
+/** One row of a batch: the keys of a consumer, and the change of its settings, or of the defaults if it is new. */
 export interface Upsert {
   readonly keys: { readonly [K in KeyField]?: string | undefined }
   readonly revise: (settings: Partial<Settings>) => Settings
@@ -17,11 +17,11 @@ export interface Upsert {
 /** A row that names several consumers, or the same one as an earlier row. */
 export interface AmbiguousRow {
   readonly index: number
-  /** The earlier row that names the same consumer; undefined where the keys name different consumers. */
+  /** The earlier row that names the same consumer. Undefined if the keys name different consumers. */
   readonly sameAs: number | undefined
 }
 
-/** The consumer that each row names, undefined for a new one, and the rows that are ambiguous. */
+/** Returns the consumer of each row, undefined for a new one, and the ambiguous rows. */
 export const meaningsOf = (rows: ReadonlyArray<Upsert>, known: ReadonlyArray<Row>) => {
   const holders = new Map<string, Row>()
   for (const row of known) {

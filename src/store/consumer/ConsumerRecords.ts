@@ -1,6 +1,6 @@
 /**
- * The consumers as an organization keeps them. No two authenticated consumers of a tenant have the same address or external
- * id. A guest has not proved that an address is its own, so guests may share one.
+ * The consumers of an organization. No two authenticated consumers of a tenant have the same address or external id. A
+ * guest has not verified an address, so several guests can have the same one.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -23,7 +23,7 @@ import type { Upsert } from "./ConsumerMatching.ts"
 import { type Row, settingsOf, toConsumer } from "./ConsumerRow.ts"
 import { type AmbiguousRows, type KeyTaken, makeUpsert, makeWrite, orKeyTaken } from "./ConsumerWrites.ts"
 
-/** Sent instead of the instant until which a consumer's tokens are refused, once the consumer is restored. */
+/** Sent when a consumer is restored, instead of the instant until which its tokens are refused. */
 export const heldOffNoMore = 0
 
 type Query = PageQuery<keyof typeof ConsumerList.shape.sorts> & { readonly type?: ConsumerType | undefined }
@@ -36,18 +36,19 @@ export class ConsumerRecords extends Context.Service<
     find(tenant: Tenant, id: string): Effect.Effect<Consumer, RecordNotFound | Unavailable>
     list(tenant: Tenant, query: Query): Effect.Effect<Page<Consumer>, PageRefused | Unavailable>
     /**
-     * Changes the consumers that the rows name and creates the others, all or none. Returns them in the order of the rows.
+     * Changes the consumers that the rows name and creates the others, all or none. Returns them in the order of the
+     * rows.
      */
     upsert(
       tenant: Tenant,
       by: string,
       rows: ReadonlyArray<Upsert>
     ): Effect.Effect<ReadonlyArray<Consumer>, AmbiguousRows | Unavailable>
-    /** Archives the consumer and notifies every process, so its tokens stop working. The mechanisms remove its places. */
+    /** Archives the consumer and notifies every process, which refuses its tokens. Mechanisms remove its places. */
     archive(tenant: Tenant, id: string, by: string): Effect.Effect<Consumer, RecordNotFound | Unavailable>
-    /** The consumer, if it is archived. */
+    /** Returns the consumer, if it is archived. */
     findArchived(tenant: Tenant, id: string): Effect.Effect<Consumer, RecordNotFound | Unavailable>
-    /** Takes the consumer out of the archive and notifies every process. */
+    /** Restores the consumer and notifies every process. */
     restore(tenant: Tenant, id: string, by: string): Effect.Effect<Consumer, KeyTaken | RecordNotFound | Unavailable>
   }
 >()("usher/store/consumer/ConsumerRecords") {
@@ -123,12 +124,12 @@ const makeReads = Effect.gen(function* () {
   return { find, findArchived, list }
 })
 
-/** Makes what archives and restores a consumer. Each is one statement that also sends the notifications. */
+/** Creates the operations that archive and restore a consumer. Each is one statement, with its notifications. */
 const makeArchiving = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const { accessTokenLifetimeSeconds } = yield* AppSettings
 
-  /** Archives the consumer or restores it; its tokens are refused until an instant. Returns no row if nothing changed. */
+  /** Archives or restores the consumer. Its tokens are refused until an instant. Returns no row if nothing changed. */
   const setArchived = (tenant: Tenant, id: string, stamp: Stamp, archived: boolean, heldOffUntil: Millis) => {
     const isOther = archived ? sql`not c.archived` : sql`c.archived`
     return sql<Row>`

@@ -17,7 +17,7 @@ export const settable = [
   "metadata"
 ] as const
 
-/** The settings as columns. Those that are not set are undefined. */
+/** Returns the settings as columns. Unset ones are undefined. */
 export const columnsOf = (settings: Settings): { readonly [C in (typeof settable)[number]]: unknown } => ({
   email: settings.email,
   phone: settings.phone,
@@ -53,7 +53,7 @@ export interface Row {
   readonly archived: boolean
 }
 
-/** The settings of a row. */
+/** Returns the settings of a row. */
 export const settingsOf = (row: Row): Settings => ({
   loyaltyBalance: ofText(row.loyalty_balance),
   ...(row.email !== null && { email: row.email }),
@@ -65,7 +65,7 @@ export const settingsOf = (row: Row): Settings => ({
   ...(row.metadata !== null && { metadata: row.metadata })
 })
 
-/** The consumer of a row. */
+/** Returns the consumer of a row. */
 export const toConsumer = (row: Row): Consumer => {
   const itself = `consumer:${row.id}`
   const createdBy = row.created_by ?? itself
@@ -94,7 +94,8 @@ export const toConsumer = (row: Row): Consumer => {
 }
 
 /**
- * The total as its currency writes it. The column pads it with zeros, so the total of equal value is used if there is one.
+ * Returns the total in the notation of its currency. The column pads it with zeros, so an equal stored total is
+ * preferred.
  */
 const valueOf = ({ total_order_value, order_totals }: Row): string => {
   const value = ofText(total_order_value)

@@ -1,7 +1,7 @@
 /**
- * The order totals of consumers: the number of orders, their sum in each currency and the date of the latest one. They are
- * stored with the consumer. The sum in the organization's currency has a column, by which consumers are sorted and
- * compared; a change of that currency restates it. Cancelled orders do not count.
+ * The order totals of consumers: the number of orders, their sum in each currency and the date of the latest one. The
+ * consumer's row stores them. The sum in the organization's currency has its own column, which sorts and compares
+ * consumers. A change of that currency recomputes it. Cancelled orders do not count.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -16,21 +16,21 @@ import { type Row, settingsOf } from "./OrderRows.ts"
 import { tellConsumersChanged, tellMembersRemoved } from "../experience/SequenceAccess.ts"
 import { ofOrganization, ofTenant } from "../records/Tenancy.ts"
 
-/** How long restating an organization's consumers may take, in milliseconds. */
+/** The time limit for recomputing an organization's consumers, in milliseconds. */
 const restatingMillisMax = 120_000
 
-/** A consumer's totals, and the currency in which it is compared with others. */
+/** A consumer's totals, and the currency that compares it with others. */
 export interface HeldTotals {
   readonly totals: OrderTotals
   readonly currencyCode: string
 }
 
 /**
- * Locks the tenant's consumer `c` that fits and returns its totals; undefined if there is none. The lock makes concurrent
- * orders of one consumer count one after another.
+ * Locks the tenant's consumer `c` that meets the condition, and returns its totals. Returns undefined if there is none.
+ * The lock makes concurrent orders of one consumer count one after another.
  */
 export const held = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant: Tenant, fits: Fragment) {
-  // The organization is locked first, as in `restate`. Another order could end in a deadlock.
+  // The organization is locked first, as in `restate`. Another lock order could deadlock.
   const organizations = yield* sql<{ readonly currency_code: string | null }>`
     select settings ->> 'currencyCode' as currency_code from organizations where id = ${tenant.organizationId} for share`
   const consumers = yield* sql<{ readonly order_totals: OrderTotals }>`
@@ -43,7 +43,7 @@ export const held = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant:
   return found
 })
 
-/** Replaces what an order added to its consumer's totals before by what it adds now, and notifies every process. */
+/** Replaces an order's previous contribution to its consumer's totals with its new one, and notifies every process. */
 export const recount = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   { totals, currencyCode }: HeldTotals,
@@ -68,7 +68,7 @@ export const recount = Effect.fnUntraced(function* (
     from consumers where id = ${now.consumer_id}`
 })
 
-/** Restates the totals of the organization's consumers in another currency. The caller has locked the organization. */
+/** Recomputes the organization's consumer totals in another currency. The caller has locked the organization. */
 export const restate = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   organizationId: string,
@@ -84,7 +84,7 @@ export const restate = Effect.fnUntraced(function* (
   yield* tellMembersRemoved(sql)
 })
 
-/** What the order adds to its consumer's totals; null if it does not count. */
+/** Returns the order's contribution to its consumer's totals. Null if it does not count. */
 const worthOf = (order: Row | undefined): Worth | null =>
   order === undefined || order.status === "CANCELLED"
     ? null

@@ -1,5 +1,5 @@
 /**
- * The statements that write consumers, one or many at once.
+ * The statements that write one consumer or many at once.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -23,7 +23,7 @@ export class AmbiguousRows extends Schema.TaggedError<AmbiguousRows>()("Ambiguou
   rows: Schema.Array(Schema.Struct({ index: Schema.Int, sameAs: Schema.UndefinedOr(Schema.Int) }))
 }) {}
 
-/** How often a batch is tried again because concurrent requests have taken the same keys. */
+/** The number of retries of a batch whose keys concurrent requests have taken. */
 const triesMax = 5
 
 const constraints: { readonly [constraint: string]: KeyField } = {
@@ -32,15 +32,16 @@ const constraints: { readonly [constraint: string]: KeyField } = {
   consumers_by_external_id: "externalId"
 }
 
-/** Fails with `KeyTaken` where another consumer has a key that is written. */
+/** Fails with `KeyTaken` if another consumer has one of the keys. */
 export const orKeyTaken = orTaken((constraint) => {
   const field = constraints[constraint]
   return field === undefined ? undefined : new KeyTaken({ field })
 })
 
 /**
- * Makes what writes consumers in one statement. It changes those whose id exists and creates the others. It writes them in
- * the order of their keys, so batches that create the same consumers wait for each other in turn and never in a circle.
+ * Creates the operation that writes consumers in one statement. It changes those whose id exists and creates the
+ * others. It writes them in key order, so batches that create the same consumers wait for each other without a
+ * deadlock.
  */
 export const makeWrite = (sql: PgClient.PgClient) =>
   Effect.fnUntraced(function* (
@@ -69,8 +70,8 @@ export const makeWrite = (sql: PgClient.PgClient) =>
   })
 
 /**
- * Locks the tenant's consumers that the rows name. It always locks them in the order of their ids, so no two batches wait
- * for each other in a circle.
+ * Locks the tenant's consumers that the rows name. It always locks them in id order, so batches wait for each other
+ * without a deadlock.
  */
 const lockNamed = (sql: PgClient.PgClient, tenant: Tenant, rows: ReadonlyArray<Upsert>) => {
   const all = (field: KeyField) => rows.flatMap(({ keys }) => keys[field] ?? [])
@@ -88,7 +89,7 @@ const lockNamed = (sql: PgClient.PgClient, tenant: Tenant, rows: ReadonlyArray<U
     order by c.id for update`
 }
 
-/** Makes `ConsumerRecords.upsert`. */
+/** Creates `ConsumerRecords.upsert`. */
 export const makeUpsert = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["Service"]) => {
   const write = makeWrite(sql)
 
@@ -111,7 +112,7 @@ export const makeUpsert = (sql: PgClient.PgClient, random: SecureRandom.SecureRa
   }, sql.withTransaction)
 
   return Effect.fn("ConsumerRecords.upsert")(function* (tenant: Tenant, by: string, rows: ReadonlyArray<Upsert>) {
-    // A consumer who signs in at the same moment may take an address that was free. Then the row names that consumer.
+    // A consumer who signs in concurrently can take an address that was free. Then the row names that consumer.
     return yield* Effect.retry(orKeyTaken(attempt(tenant, by, rows)), {
       while: (error) =>
         error._tag === "KeyTaken" || (error._tag === "SqlError" && error.reason._tag === "DeadlockError"),

@@ -1,6 +1,6 @@
 /**
- * The origin of an order: its consumer, and the experience, sequence and mechanism, which must exist and belong together.
- * What the order does not name follows from what it names.
+ * The origin of an order: its consumer, and the experience, sequence and mechanism, which must exist and belong
+ * together. References that the order does not name are derived from those that it names.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -48,7 +48,7 @@ export const unknownDistribution: Problem = {
   expected: "a distribution of this organization, not a waitlist"
 }
 
-/** Makes what looks up the origin of an order and its currency. */
+/** Creates the lookup of an order's origin and currency. */
 export const makeOriginOf = (sql: SqlClient.SqlClient) =>
   Effect.fn("Orders.originOf")(function* (tenant: Tenant, named: References) {
     const { consumerId, experienceId = null, sequenceId = null, distributionId = null } = named
@@ -103,7 +103,7 @@ const nothing: Row = {
   currency_code: null
 }
 
-/** The problems, at most one for each named record. */
+/** Returns the problems, at most one for each named record. */
 const problemsOf = (
   named: { readonly [F in keyof Required<References>]: string | null },
   found: Row

@@ -1,5 +1,5 @@
 /**
- * The rows of `orders` as records. Fields that are searched or sorted have a column. The items, the given total and the
+ * The rows of `orders` as records. Fields for search and sorting have a column. The items, the given total and the
  * metadata are one JSON value.
  */
 import type { PgClient } from "@effect/sql-pg"
@@ -26,7 +26,7 @@ export interface Row extends RecordRow {
   readonly status: OrderStatus
   readonly currency_code: string
   readonly record: object
-  /** The units that the order has taken from the stock of each variant. */
+  /** The units that the order holds from the stock of each variant. */
   readonly taken_units: { readonly [variantId: string]: number }
   readonly placed_at: Date
   readonly paid_at: Date | null
@@ -34,7 +34,7 @@ export interface Row extends RecordRow {
   readonly cancelled_at: Date | null
 }
 
-/** When the order became each status. */
+/** The time at which the order reached each status. */
 export const momentsOf = (row: Row): Moments => ({
   paidAt: row.paid_at?.getTime() ?? null,
   fulfilledAt: row.fulfilled_at?.getTime() ?? null,
@@ -43,7 +43,7 @@ export const momentsOf = (row: Row): Moments => ({
 
 const encode = Schema.encodeSync(Settings)
 
-/** The columns that follow from the settings and from when the order reached each status before. */
+/** Returns the columns derived from the settings and from the times at which the order reached earlier statuses. */
 export const columnsOf = (sql: PgClient.PgClient, settings: Settings, moments: Moments, now: Date) => {
   const { externalId = null, number = null, status, currencyCode, placedAt: _, ...record } = encode(settings)
   const { paidAt, fulfilledAt, cancelledAt } = momentsAt(moments, status, now.getTime())
@@ -65,7 +65,7 @@ const dateOf = (at: number | null): Date | null => (at === null ? null : new Dat
 
 const decode = Schema.decodeUnknownSync(Settings)
 
-/** The settings of a row. */
+/** Returns the settings of a row. */
 export const settingsOf = (row: Row): Settings =>
   decode({
     ...row.record,
@@ -76,7 +76,7 @@ export const settingsOf = (row: Row): Settings =>
     placedAt: row.placed_at.toISOString()
   })
 
-/** The order of a row. */
+/** Returns the order of a row. */
 export const toOrder = (row: Row): Order => {
   const settings = settingsOf(row)
   const { items, metadata } = settings

@@ -1,7 +1,7 @@
 /**
- * The orders. The transaction that writes an order also updates the totals of its consumer (`ConsumerTotals`) and the stock
- * of its variants (`Stock`). Changes to the orders of one consumer run one after another. An order locks its organization,
- * then its consumer, then itself, and its variants last.
+ * The orders. The transaction that writes an order also updates the totals of its consumer (`ConsumerTotals`) and the
+ * stock of its variants (`Stock`). Changes to the orders of one consumer run one after another. An order locks its
+ * organization, then its consumer, then itself, and its variants last.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
@@ -28,15 +28,15 @@ import { columnsOf, momentsOf, type Row, settingsOf, toOrder } from "./OrderRows
 export class ExternalIdTaken extends Schema.TaggedError<ExternalIdTaken>()("ExternalIdTaken", {}) {}
 
 /**
- * Orders that are written at once. They hold a connection while they wait for a variant, or for a grant that is completed,
- * and entries need connections too.
+ * The maximum of concurrent order writes. Each holds a connection while it waits for a variant or for the completion of
+ * a grant, and entries need connections too.
  */
 const ordersAtOnce = 4
 
-/** Orders that wait or are being written. Beyond it, callers are asked to come back. */
+/** The maximum of waiting and running order writes. Beyond it, callers must retry later. */
 const ordersMax = 1_000
 
-/** What a list of orders can be narrowed to. */
+/** The filters of a list of orders. */
 export interface OrderFilter {
   readonly status?: OrderStatus | undefined
   readonly consumerId?: string | undefined
@@ -80,7 +80,7 @@ export class Orders extends Context.Service<
   Orders,
   Readable<Order, Sort, OrderFilter> &
     Revisable<Order, Settings, ExternalIdTaken | OutOfStock> & {
-      /** Finds where an order that names these records comes from, and its currency. */
+      /** Returns the origin and the currency of an order that names these records. */
       originOf(
         tenant: Tenant,
         named: References
@@ -88,8 +88,8 @@ export class Orders extends Context.Service<
       /** Fails if an order of the tenant has the external id. */
       refuseTaken(tenant: Tenant, externalId: string | undefined): Effect.Effect<void, ExternalIdTaken | Unavailable>
       /**
-       * Writes an order and counts it. `complete` runs last, when only the commit can still fail, and outside of the
-       * transaction; if it fails, no order is written. An order is written to the end even if its caller disconnects.
+       * Writes an order and counts it. `complete` runs last, outside of the transaction, when only the commit can still
+       * fail. If it fails, no order is written. The write finishes even if its caller disconnects.
        */
       create<E = never>(
         tenant: Tenant,
@@ -127,7 +127,7 @@ export class Orders extends Context.Service<
 }
 
 const makeCreate = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>, oneOfFew: FewAtOnce.FewAtOnce) => {
-  /** Runs an effect that the transaction waits for, outside of it. */
+  /** Runs an effect outside of the transaction, which waits for it. */
   const outside = <E>(effect: Effect.Effect<unknown, E>) =>
     Effect.updateContext(effect, (context: Context.Context<never>) => Context.omit(sql.transactionService)(context))
 
@@ -167,7 +167,7 @@ const makeCreate = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>, 
 const makeChange = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Order>, oneOfFew: FewAtOnce.FewAtOnce) =>
   Effect.fn("Orders.change")(
     function* <E>(tenant: Tenant, id: string, by: string, revise: (settings: Settings) => Result.Result<Settings, E>) {
-      // The consumer is locked first, as in creating. Another order could end in a deadlock.
+      // The consumer is locked first, as in creating. Another lock order could deadlock.
       const ofOrder = sql`c.id = (select o.consumer_id from orders o where o.id = ${id} and ${ofTenant(sql, tenant, "o")})`
       const consumer = yield* held(sql, tenant, ofOrder)
       if (consumer === undefined) return yield* new RecordNotFound({ record: "Order" })
@@ -191,7 +191,7 @@ const makeChange = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Or
     orUnavailable
   )
 
-/** The external id is the only unique value of an order. */
+/** The external id is the only unique field of an order. */
 const orExternalIdTaken = orTaken(() => new ExternalIdTaken())
 
 const none: Units = new Map()

@@ -1,5 +1,5 @@
 /**
- * The profile of a consumer, with its active places in mechanisms of every kind, as last recorded.
+ * The profile of a consumer, with its recorded active places in mechanisms of every kind.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -12,7 +12,7 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofSameTenant, unarchivedOf } from "../records/Tenancy.ts"
 
-/** Places of one consumer that are shown. Those entered last are shown. */
+/** The maximum of places in a profile. The latest entries are shown. */
 const shownPlacesMax = 100
 
 /** A mechanism in which a consumer waits, takes part or holds something. */

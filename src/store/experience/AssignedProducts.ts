@@ -1,8 +1,8 @@
 /**
- * The products that the system picks for consumers, in sequences that leave the pick to the system. The pick is computed
- * (domain/experience/SequenceProduct.ts) from rows that are cached, so it costs no SQL. The database notifies every process
- * when a sequence or the catalogue has changed (`Invalidations`). While notifications may have been missed, the database is
- * read.
+ * The products that the system assigns to consumers, in sequences that leave the choice to the system. The assignment
+ * is computed (domain/experience/SequenceProduct.ts) from cached rows, so it runs no SQL. The database notifies every
+ * process when a sequence or the catalogue has changed (`Invalidations`). While notifications may have been missed, the
+ * database is read.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Cache, Context, Effect, Exit, Layer } from "effect"
@@ -18,7 +18,7 @@ import { ofSameTenant, ofTenant } from "../records/Tenancy.ts"
 /** Sequences whose products are cached. */
 const rememberedSequences = 5_000
 
-/** A product that can be picked, with its variants. */
+/** A product that can be assigned, with its variants. */
 export interface AssignedProduct extends SequenceProduct {
   readonly variantIds: ReadonlySet<string>
 }
@@ -26,7 +26,7 @@ export interface AssignedProduct extends SequenceProduct {
 export class AssignedProducts extends Context.Service<
   AssignedProducts,
   {
-    /** The product that the system picks for the consumer in the sequence; undefined where it picks none. */
+    /** Returns the product that the system assigns to the consumer in the sequence. Undefined if it assigns none. */
     of(
       sequence: Pick<MechanismIdentity, "organizationId" | "mode" | "sequenceId">,
       consumerId: string
@@ -56,7 +56,7 @@ export class AssignedProducts extends Context.Service<
         return rows.map((row): AssignedProduct => ({ ...row, variantIds: new Set(row.variantIds) }))
       }, orUnavailable)
 
-      // Concurrent callers share one query. If the key is invalidated meanwhile, the result of the query is not cached.
+      // Concurrent callers share one query. If the key is invalidated in the meantime, the result is not cached.
       const remembered = yield* Cache.makeWith(read, {
         capacity: rememberedSequences,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? "Infinity" : 0)

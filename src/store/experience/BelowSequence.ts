@@ -1,5 +1,6 @@
 /**
- * Creating something below a sequence. Meanwhile neither the sequence nor its experience can be archived or changed.
+ * Creates records below a sequence. Until they are written, the sequence and its experience cannot be archived or
+ * changed.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -12,7 +13,7 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { unarchivedOf } from "../records/Tenancy.ts"
 
-/** The values that a mechanism takes from its sequence and its experience. */
+/** The values that a mechanism inherits from its sequence and its experience. */
 export interface Parents extends RegionalDefaults {
   readonly experienceId: string
   readonly sequenceId: string
@@ -31,8 +32,8 @@ export const belowSequence = (sql: PgClient.PgClient) =>
       kind: Kind,
       create: (parents: Parents) => Effect.Effect<A, E, R>
     ) {
-      // The experience is locked first, as in archiving. Another order could end in a deadlock. A request that
-      // creates a waitlist waits for concurrent requests that create another one, and sees it afterwards.
+      // The experience is locked first, as in archiving. Another lock order could deadlock. A request that
+      // creates a waitlist waits for a concurrent request that creates one, and sees it afterwards.
       const lock = kind === "waitlist" ? sql`for share of e for no key update of s` : sql`for share`
       const rows = yield* sql<ParentsRow>`
         select s.experience_id, e.record ->> 'timeZone' as time_zone, e.record ->> 'currencyCode' as currency_code,

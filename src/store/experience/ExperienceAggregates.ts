@@ -1,5 +1,5 @@
 /**
- * Experiences with everything below them. One transaction creates an experience as a whole, and it is read as one record.
+ * Experiences with all records below them. One transaction creates a whole experience, and one read returns it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result } from "effect"
@@ -18,7 +18,7 @@ import { type NewSequence, recordMechanismsMax, type SequenceAggregate } from ".
 import { hold } from "../records/Statements.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
-/** Sequences of an experience that its record shows, those of highest priority. */
+/** The maximum of sequences in the record of an experience. Those of highest priority are shown. */
 export const recordSequencesMax = 200
 
 /** The records that a request names when it creates or changes an experience. */
@@ -26,12 +26,12 @@ export interface NamedRecords extends NamedProducts {
   readonly audienceIds: ReadonlyArray<string>
 }
 
-/** Those of them that the tenant has. */
+/** The named records that the tenant has. */
 export interface KnownRecords extends KnownProducts {
   readonly audiences: ReadonlySet<string>
 }
 
-/** An experience to create. A null access code is none. */
+/** An experience to create. A null access code means none. */
 export interface NewExperience {
   readonly settings: Settings
   readonly accessCode: string | null
@@ -39,23 +39,23 @@ export interface NewExperience {
   readonly sequences: ReadonlyArray<NewSequence>
 }
 
-/** The ids of what was created. The sequences are in the order of the request. */
+/** The ids of the created records. The sequences are in the order of the request. */
 export interface Made {
   readonly experienceId: string
   readonly sequenceIds: ReadonlyArray<string>
 }
 
-/** The change of an experience. Undefined offers stay as they are. */
+/** The change of an experience. Undefined offers do not change. */
 export interface Change {
   readonly settings: Settings
   readonly offers: ReadonlyArray<Offer> | undefined
 }
 
-/** An experience with everything unarchived below it. An archived one has what was archived with it. */
+/** An experience with all unarchived records below it. An archived one has the records that were archived with it. */
 export interface ExperienceAggregate {
   readonly experience: Experience
   readonly products: ReadonlyArray<ExperienceProduct>
-  /** Higher priority first; the mechanisms of each in the order they were created. */
+  /** Sorted by priority, the highest first. The mechanisms of each are sorted by creation. */
   readonly sequences: ReadonlyArray<SequenceAggregate>
 }
 
@@ -63,8 +63,8 @@ export class ExperienceAggregates extends Context.Service<
   ExperienceAggregates,
   {
     /**
-     * Creates the experience that `judge` returns for the records that exist, with its products and sequences. `below`
-     * creates the rest. All or nothing; the named records are locked until then.
+     * Creates the experience that `judge` returns for the existing records, with its products and sequences. `below`
+     * creates the rest. All or nothing. The named records are locked until the end.
      */
     create<New extends NewExperience, E, E2, R>(
       tenant: Tenant,
@@ -73,7 +73,7 @@ export class ExperienceAggregates extends Context.Service<
       judge: (known: KnownRecords) => Result.Result<New, E>,
       below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
     ): Effect.Effect<Made, E | E2 | RecordNotFound | Unavailable, R>
-    /** Changes an experience and its offers to what `judge` returns. For access codes see `Experiences`. */
+    /** Changes an experience and its offers to the result of `judge`. For access codes see `Experiences`. */
     change<E>(
       tenant: Tenant,
       id: string,
@@ -83,7 +83,7 @@ export class ExperienceAggregates extends Context.Service<
       accessCode?: string | null
     ): Effect.Effect<Experience, E | RecordNotFound | Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<ExperienceAggregate, RecordNotFound | Unavailable>
-    /** An experience that has just been archived, with what was below it `before`, as it is now. */
+    /** Returns an experience that has just been archived, with the current state of the records below it `before`. */
     archived(
       tenant: Tenant,
       experience: Experience,
@@ -159,7 +159,7 @@ const makeReads = Effect.gen(function* () {
   const experiences = yield* Experiences
   const products = yield* ExperienceProducts
 
-  /** The experience with those sequences `s` and mechanisms `m` below it that fit. */
+  /** Returns the experience with those sequences `s` and mechanisms `m` below it that meet the conditions. */
   const withThose = Effect.fnUntraced(function* (
     tenant: Tenant,
     experience: Experience,

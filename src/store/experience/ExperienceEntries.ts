@@ -14,7 +14,7 @@ import { ofSameTenant, unarchivedOf } from "../records/Tenancy.ts"
 export class ExperienceEntries extends Context.Service<
   ExperienceEntries,
   {
-    /** Enters the consumer, unless it has entered before. Returns the time of the entry. Durable when it returns. */
+    /** Enters the consumer, unless it has entered before. Returns the time of the first entry. Durable on return. */
     enter(tenant: Tenant, experienceId: string, consumerId: string): Effect.Effect<Millis, RecordNotFound | Unavailable>
     /** Removes the consumer's entry. Returns false if there was none. */
     leave(
@@ -62,7 +62,7 @@ export class ExperienceEntries extends Context.Service<
   )
 }
 
-/** Writes entries. Returns the time of each, or undefined where there is no such experience. */
+/** Writes entries. Returns the time of each, or undefined if the experience does not exist. */
 const makeWrite = (sql: PgClient.PgClient) =>
   Effect.fnUntraced(function* (rows: ReadonlyArray<Arrival>) {
     const arrived = sql`
@@ -74,7 +74,7 @@ const makeWrite = (sql: PgClient.PgClient) =>
     ) with ordinality as a (organization_id, mode, experience_id, consumer_id, at, number)
     join experiences e on e.id = a.experience_id and ${ofSameTenant(sql, "e", "a")}
       and not e.archived`
-    // Every batch writes in the same order. Different orders could end in a deadlock.
+    // Every batch writes in the same order. Different lock orders could deadlock.
     const written = yield* sql<Entry>`
     with arrived as (${arrived}), entered as (
       insert into experience_entries (experience_id, consumer_id, entered_at)
@@ -85,7 +85,7 @@ const makeWrite = (sql: PgClient.PgClient) =>
     select number, entered_at from arrived left join entered using (experience_id, consumer_id)`
     const enteredAt = new Map(written.map(({ number, entered_at }) => [number, entered_at]))
     if (written.some(({ entered_at }) => entered_at === null)) {
-      // Some consumers had entered before, perhaps a moment ago. Only a statement that begins now sees these entries.
+      // Some consumers had entered before, possibly a moment ago. Only a statement that starts now sees these entries.
       const before = yield* sql<Entry>`
       with arrived as (${arrived})
       select number, entered_at from arrived join experience_entries using (experience_id, consumer_id)`
@@ -104,7 +104,7 @@ interface Arrival {
 }
 
 interface Entry {
-  /** The row's place in the batch, from 1. */
+  /** The row's position in the batch, from 1. */
   readonly number: number
   readonly entered_at: Date | null
 }

@@ -1,6 +1,6 @@
 /**
- * The experience pages. A slug is unique among the unarchived pages of an experience. The database enforces it, so only one
- * of two concurrent requests gets a slug.
+ * The experience pages. A slug is unique among the unarchived pages of an experience. The database enforces it, so only
+ * one of two concurrent requests gets a slug.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema } from "effect"
@@ -21,15 +21,15 @@ import { orTaken } from "../records/Taken.ts"
 import { unarchivedOf } from "../records/Tenancy.ts"
 
 /**
- * Bytes of creative documents that one page of the list reads: it ends with the document that reaches them, and its cursor
- * goes on from there. A page always has one item at least, so a walk never ends early.
+ * The bytes of creative documents that one page of the list reads. The page ends with the document that reaches the
+ * limit, and its cursor continues from there. A page has at least one item, so a walk never ends early.
  */
 export const documentBytesMax = 4_194_304
 
 /** Another page of the experience has this slug. 409 */
 export class SlugTaken extends Schema.TaggedError<SlugTaken>()("SlugTaken", { slug: Schema.String }) {}
 
-/** What a list of pages can be narrowed to. */
+/** The filters of a list of pages. */
 export interface PageFilter {
   readonly experienceId?: string | undefined
   readonly status?: PageStatus | undefined
@@ -66,7 +66,7 @@ const columnsOf = (sql: PgClient.PgClient, { slug, title, creativeDocument, ...r
   record: sql.json(record)
 })
 
-/** The settings of a row. They were decoded when they were sent, and all of them are plain JSON. */
+/** Returns the settings of a row. They were decoded when they were sent, and all of them are plain JSON. */
 const settingsOf = ({ slug, title, creative_document: creativeDocument, record }: Row): Settings => ({
   slug,
   title,
@@ -110,7 +110,7 @@ export class ExperiencePages extends Context.Service<
   ExperiencePages,
   Readable<ExperiencePage, Sort, PageFilter> &
     Changeable<ExperiencePage, Settings, SlugTaken> & {
-      /** Creates a page of the experience. One that is PUBLISHED counts as published at this moment. */
+      /** Creates a page of the experience. A PUBLISHED page gets the current time as its time of publication. */
       create(
         tenant: Tenant,
         by: string,
@@ -120,10 +120,10 @@ export class ExperiencePages extends Context.Service<
       ): Effect.Effect<ExperiencePage, RecordNotFound | SlugTaken | Unavailable>
       /** Publishes the page, for the first time or again. */
       publish(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
-      /** Makes the page a draft, which consumers do not see. A draft stays as it is. */
+      /** Makes the page a draft, which consumers do not see. A draft does not change. */
       unpublish(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
       archive(tenant: Tenant, id: string, by: string): Effect.Effect<ExperiencePage, RecordNotFound | Unavailable>
-      /** Takes the page out of the archive. Its experience must not be archived, and no other page of it have the slug. */
+      /** Restores the page. Its experience must not be archived, and no other page of it can have the slug. */
       restore(
         tenant: Tenant,
         id: string,
@@ -207,7 +207,7 @@ const makePageList = Effect.gen(function* () {
   }, orUnavailable)
 })
 
-/** Publishing needs no lock: each is one statement. */
+/** Publishing needs no lock, because each operation is one statement. */
 const makePublishing = (sql: PgClient.PgClient, find: ExperiencePages["Service"]["find"]) => {
   const publish = Effect.fn("ExperiencePages.publish")(function* (tenant: Tenant, id: string, by: string) {
     const { now } = yield* stampOf(by)

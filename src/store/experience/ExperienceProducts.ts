@@ -1,6 +1,6 @@
 /**
- * The products that experiences offer. A product or variant that is archived is neither shown nor offered, and cannot be
- * named.
+ * The products that experiences offer. An archived product or variant is neither shown nor offered, and requests cannot
+ * name it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -18,10 +18,10 @@ import * as Rows from "./OfferedRows.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { hold } from "../records/Statements.ts"
 
-/** Variants of an experience's products that are shown. */
+/** The maximum of variants that are shown for an experience's products. */
 const shownVariantsMax = 1_000
 
-/** Media assets of an experience's products that are shown. */
+/** The maximum of media assets that are shown for an experience's products. */
 const shownMediaMax = 1_000
 
 /** The records of the catalogue that a request names. */
@@ -30,7 +30,7 @@ export interface NamedProducts {
   readonly variantIds: ReadonlyArray<string>
 }
 
-/** Those of them that the tenant has. */
+/** The named records that the tenant has. */
 export interface KnownProducts {
   readonly products: ReadonlySet<string>
   /** The product of each variant. */
@@ -40,17 +40,17 @@ export interface KnownProducts {
 export class ExperienceProducts extends Context.Service<
   ExperienceProducts,
   {
-    /** The products that the experience offers, in their order. */
+    /** Returns the products that the experience offers, sorted by position. */
     shown(experienceId: string): Effect.Effect<ReadonlyArray<ExperienceProduct>, Unavailable>
-    /** The variants in which the experience offers products. */
+    /** Returns the variants in which the experience offers products. */
     variantIds(experienceId: string): Effect.Effect<ReadonlySet<string>, Unavailable>
-    /** The offers of many experiences, as identifiers only. */
+    /** Returns the offers of many experiences, as identifiers only. */
     named(experienceIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<ExperienceProductRef>, Unavailable>
-    /** The records that the tenant has among those named. In a transaction they are locked until the end. */
+    /** Returns those of the named records that the tenant has. In a transaction they are locked until its end. */
     held(tenant: Tenant, named: NamedProducts): Effect.Effect<KnownProducts, Unavailable>
     /** Replaces the offers of the experience in the caller's transaction. An offer that stays keeps its id. */
     replace(tenant: Tenant, experienceId: string, offers: ReadonlyArray<Offer>): Effect.Effect<void, Unavailable>
-    /** Those of the variants that the experience does not offer; none if the experience offers no products at all. */
+    /** Returns those of the variants that the experience does not offer. None if it offers no products at all. */
     variantsNotOffered(
       tenant: Tenant,
       experienceId: string,
@@ -184,7 +184,7 @@ interface VariantRow {
   readonly product_id: string
 }
 
-/** Those of the variants that are not offered. `variants` has the product of each variant that exists. */
+/** Returns those of the variants that are not offered. `variants` contains the product of each existing variant. */
 export const notOffered = (
   offers: ReadonlyArray<Pick<Offer, "productId" | "productVariantId">>,
   variantIds: ReadonlyArray<string>,

@@ -1,7 +1,7 @@
 /**
- * Experiences as consumers see them: with the sequences that the consumer may enter, and their mechanisms. One statement
- * reads a view, so all of it was true at one moment. If sequences name DYNAMIC audiences, a statement before decides which
- * of these the consumer belongs to.
+ * Experiences as consumers see them: with the sequences that the consumer can enter, and their mechanisms. One
+ * statement reads a view, so it is consistent. If sequences name DYNAMIC audiences, a statement before it determines
+ * which of these the consumer belongs to.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -19,10 +19,10 @@ import { type DynamicAudience, fitting, isBarred, isFor, isProtected } from "./S
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { unarchivedOf } from "../records/Tenancy.ts"
 
-/** Sequences of an experience that are shown, those of highest priority. */
+/** The maximum of sequences in a view. Those of highest priority are shown. */
 const shownSequencesMax = 200
 
-/** Mechanisms of an experience that are shown. */
+/** The maximum of mechanisms in a view. */
 const shownMechanismsMax = 1_000
 
 /** A mechanism as its record was last committed. */
@@ -37,27 +37,27 @@ export interface ShownMechanism {
 
 export interface ShownSequence extends Pick<Sequence, "id" | "audienceId" | "name" | "priority"> {
   readonly productSelectionMode?: NonNullable<Sequence["productSelectionMode"]>
-  /** In the order they were created. */
+  /** Sorted by creation. */
   readonly mechanisms: ReadonlyArray<ShownMechanism>
 }
 
 export interface ExperienceView {
-  /** Its theme completed with its organization's. */
+  /** The experience's theme, completed with its organization's theme. */
   readonly experience: Experience
-  /** True if not every consumer may enter some sequence, shown or not, or the experience. */
+  /** True if the experience or a sequence, shown or not, is closed to some consumers. */
   readonly hasProtectedSequences: boolean
-  /** True if the experience has an access code that the consumer has not shown: it may not enter. */
+  /** True if the consumer cannot enter, because it has not sent the experience's access code. */
   readonly isBarred: boolean
-  /** The time of the consumer's entry; undefined if it has not entered, or no consumer is named. */
+  /** The time of the consumer's entry. Undefined if it has not entered, or no consumer is named. */
   readonly enteredAt: Millis | undefined
-  /** Higher priority first. */
+  /** Sorted by priority, the highest first. */
   readonly sequences: ReadonlyArray<ShownSequence>
 }
 
 export class ExperienceViews extends Context.Service<
   ExperienceViews,
   {
-    /** The experience as the consumer may see it; without a consumer, as every consumer may. */
+    /** Returns the experience as the consumer sees it. Without a consumer, as every consumer sees it. */
     find(
       tenant: Tenant,
       experienceId: string,
@@ -90,7 +90,7 @@ export class ExperienceViews extends Context.Service<
   )
 }
 
-/** The view of a consumer that belongs to the named DYNAMIC audiences. */
+/** Returns the view of a consumer that belongs to the named DYNAMIC audiences. */
 const view = (
   sql: SqlClient.SqlClient,
   tenant: Tenant,

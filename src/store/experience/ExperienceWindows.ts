@@ -1,5 +1,5 @@
 /**
- * The windows that experiences give their mechanisms, and the mechanisms that do not know the current window yet.
+ * The windows that experiences set for their mechanisms, and the mechanisms that do not have the current window yet.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -23,7 +23,7 @@ export interface WindowRow {
 export const windowColumns = (sql: SqlClient.SqlClient): Fragment => sql`
   e.record ->> 'openAt' as window_open_at, e.record ->> 'closeAt' as window_close_at, e.window_revision`
 
-/** The window of a row. */
+/** Returns the window of a row. */
 export const toWindow = (row: WindowRow): ExperienceWindow | undefined =>
   windowOf(
     {
@@ -33,7 +33,7 @@ export const toWindow = (row: WindowRow): ExperienceWindow | undefined =>
     row.window_revision
   )
 
-/** A mechanism that does not know its experience's window. */
+/** A mechanism that does not have its experience's current window. */
 export interface Untold extends MechanismName {
   readonly sequenceId: string
   readonly window: ExperienceWindow
@@ -42,7 +42,7 @@ export interface Untold extends MechanismName {
 export class ExperienceWindows extends Context.Service<
   ExperienceWindows,
   {
-    /** The experience's mechanisms that have not closed and know an earlier window, each with the current one. */
+    /** Returns the experience's mechanisms that have not closed and have an older window, with the current one. */
     untold(tenant: Tenant, experienceId: string): Effect.Effect<ReadonlyArray<Untold>, Unavailable>
   }
 >()("usher/store/experience/ExperienceWindows") {

@@ -1,5 +1,5 @@
 /**
- * The experiences. Each is a row with its settings as one JSON value. A window that is not set is read from the mechanisms.
+ * The experiences. Each is a row with its settings as one JSON value. An unset window is read from the mechanisms.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result } from "effect"
@@ -22,7 +22,7 @@ import type { Statements } from "../records/Statements.ts"
 import { type Occupied, occupiedBy } from "../mechanism/Occupied.ts"
 import { type AccessCodeHash, makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 
-/** The list of experiences (interface document 8.3). Sorted by `openAt`, those without one come last. */
+/** The list of experiences (interface document 8.3). Sorted by `openAt`, experiences without one come last. */
 export const shape = {
   name: "experiences",
   sorts: {
@@ -50,7 +50,7 @@ export interface Row extends RecordRow {
 
 const { columnsOf, settingsOf, shownOf } = makeSettingsColumns(Settings, { name: "name" })
 
-/** The experience of a row. */
+/** Returns the experience of a row. */
 export const toExperience = (row: Row): Experience => {
   const settings = shownOf(row)
   return {
@@ -63,8 +63,8 @@ export const toExperience = (row: Row): Experience => {
 }
 
 /**
- * Joins to experiences `e` the window `w` of their mechanisms, looked up by index: the earliest opening and the latest
- * closing of those that have one. Waitlists do not count, because they collect interest before the opening.
+ * Joins to experiences `e` the window `w` of their mechanisms, by index: the earliest opening and the latest closing of
+ * those that have one. Waitlists do not count, because they collect interest before the opening.
  */
 export const withWindow = (sql: SqlClient.SqlClient): Fragment => sql`
   cross join lateral (
@@ -93,25 +93,25 @@ const declaration: Declaration<Row, Experience, Sort, Occupied> = {
 }
 
 /**
- * The experiences. One with mechanisms cannot be archived. Its sequences and pages are archived with it. A change can
- * replace the access code: null removes it. A consumer who has shown an earlier code need not show the new one. If the
- * window has changed, the caller tells the mechanisms (`ExperienceWindows`).
+ * The experiences. An experience with mechanisms cannot be archived. Its sequences and pages are archived with it. A
+ * change can replace the access code: null removes it. A consumer who has sent an earlier code need not send the new
+ * one. If the window has changed, the caller notifies the mechanisms (`ExperienceWindows`).
  */
 export class Experiences extends Context.Service<
   Experiences,
   Readable<Experience, Sort> &
     Revisable<Experience, Settings, never, string | null> &
     Archivable<Experience, Occupied> & {
-      /** The organization's time zone and currency, for experiences that name none. */
+      /** Returns the organization's time zone and currency, for experiences without their own. */
       defaults(tenant: Tenant): Effect.Effect<RegionalDefaults, Unavailable>
-      /** Creates an experience. An absent or null access code is none. */
+      /** Creates an experience. An absent or null access code means none. */
       create(
         tenant: Tenant,
         by: string,
         settings: Settings,
         accessCode?: string | null
       ): Effect.Effect<Experience, Unavailable>
-      /** The settings as they were set, without what the mechanisms add. */
+      /** Returns the settings as they were set, without the window of the mechanisms. */
       settings(tenant: Tenant, id: string): Effect.Effect<Settings, RecordNotFound | Unavailable>
     }
 >()("usher/store/experience/Experiences") {
@@ -189,7 +189,7 @@ const makeChange = (sql: PgClient.PgClient, hashOf: AccessCodeHash, { lock, upda
     orUnavailable
   )
 
-/** The list joins the window for the page alone, unless it is sorted by it. */
+/** The list joins the window for the page alone, unless the window sorts the list. */
 const makeExperienceList = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const plan = yield* makePlan

@@ -1,6 +1,6 @@
 /**
- * The rows of the catalogue that belong to an experience's products, and the records they show. Settings with a column are
- * read from the column, the others from the JSON value `record`.
+ * The catalogue rows of an experience's products, and the records that they show. Settings with a column are read from
+ * the column, the others from the JSON value `record`.
  */
 import type { ExperienceProduct } from "../../domain/experience/ExperienceProduct.ts"
 import { toText } from "../../domain/values/Time.ts"
@@ -51,7 +51,7 @@ export interface MediaRow {
 type Product = ExperienceProduct["product"]
 type Variant = Product["variants"][number]
 
-/** The products with all that belongs to them, in the order of the offers. */
+/** Returns the products with all their parts, in the order of the offers. */
 export const toProducts = (
   offers: ReadonlyArray<OfferRow>,
   variants: ReadonlyArray<VariantRow>,
@@ -134,9 +134,9 @@ const toVariant = (variant: RecordRow): Omit<Variant, "options"> => ({
   sku: variant["sku"] as string | null
 })
 
-/** The fields that every record has, and these settings, null where they are not set. */
+/** Returns the fields that every record has, and these settings, null where they are not set. */
 const shown = <const Name extends string>({ record, ...row }: RecordRow, names: ReadonlyArray<Name>) => ({
-  // They have the types that the schemas of the catalogue decoded.
+  // They have the types that the catalogue schemas decoded.
   ...(Object.fromEntries(names.map((name) => [name, record[name] ?? null])) as { readonly [N in Name]: never }),
   id: row.id,
   organizationId: row.organization_id,

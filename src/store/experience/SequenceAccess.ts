@@ -1,8 +1,8 @@
 /**
- * Who may enter a sequence. A sequence can name an audience, have an access code and stand below an experience with an
- * access code. A consumer must be a member of the audience and must have shown each code once. A sequence with a limit of
- * orders admits only consumers with fewer orders in it. The members of a DYNAMIC audience are not stored: they are the
- * consumers that fit its rules at the moment.
+ * The access of consumers to sequences. A sequence can name an audience, have an access code, and belong to an
+ * experience with an access code. A consumer must be a member of the audience and must have sent each code once. A
+ * sequence with an order limit admits only consumers with fewer orders in it. The members of a DYNAMIC audience are not
+ * stored: they are the consumers that match its rules at the time of the request.
  *
  * Access codes are stored as keyed hashes, so neither the table nor the time of a comparison reveals them.
  */
@@ -25,23 +25,22 @@ import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 export const protectionTopic = "protection" satisfies Topic
 
 /**
- * The access of a consumer to a sequence. `admitted for now` means that orders are left; it is checked again on the next
- * entry.
+ * The access of a consumer to a sequence. `admitted for now` means that orders remain. The next entry is checked again.
  */
 export type Admission = "admitted" | "admitted for now" | "not invited" | "order limit reached"
 
 export class SequenceAccess extends Context.Service<
   SequenceAccess,
   {
-    /** The sequences that are not open to every consumer at any time, at most `limit` of them. */
+    /** Returns the sequences that are not open to every consumer at any time, at most `limit` of them. */
     protectedIds(limit: number): Effect.Effect<ReadonlyArray<string>, Unavailable>
-    /** Those of the sequences that are not open to every consumer at any time. */
+    /** Returns those of the sequences that are not open to every consumer at any time. */
     protectedAmong(sequenceIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, Unavailable>
-    /** The consumer's access to the sequence: `not invited` also if the tenant has no such sequence. */
+    /** Returns the consumer's access to the sequence. `not invited` also if the tenant has no such sequence. */
     admission(tenant: Tenant, sequenceId: string, consumerId: string): Effect.Effect<Admission, Unavailable>
     /**
-     * Shows an access code. The experience and those of its sequences that have this code stay open to the consumer.
-     * Returns false if the code opens nothing.
+     * Checks an access code. The experience and its sequences with this code then stay open to the consumer. Returns
+     * false if the code opens nothing.
      */
     show(
       tenant: Tenant,
@@ -139,16 +138,16 @@ const makeShow = (sql: PgClient.PgClient, hashOf: AccessCodeHash) =>
     return opened.length > 0
   }, orUnavailable)
 
-/** The access that follows from the orders that are left. Null means that there is no limit. */
+/** Returns the access for a number of remaining orders. Null means that there is no limit. */
 const admissionWith = (ordersLeft: number | null): Admission => {
   if (ordersLeft === null) return "admitted"
   return ordersLeft > 0 ? "admitted for now" : "order limit reached"
 }
 
-/** The hash of an access code. */
+/** Returns the hash of an access code. */
 export type AccessCodeHash = (experienceId: string, accessCode: string) => Uint8Array
 
-/** Makes the hash under which an access code of an experience, or of one of its sequences, is stored. */
+/** Creates the function that hashes an access code of an experience, or of one of its sequences, for storage. */
 export const makeAccessCodeHash = Effect.map(
   serverSecret("access_codes"),
   (secret): AccessCodeHash =>
@@ -158,16 +157,16 @@ export const makeAccessCodeHash = Effect.map(
         .digest()
 )
 
-/** Of a sequence `s`: true if not every consumer may enter. */
+/** For a sequence `s`: true if it is closed to some consumers. */
 export const isProtected = (sql: SqlClient.SqlClient): Fragment =>
   sql`(s.audience_id is not null or s.access_code_hash is not null or ${isBehindCode(sql)})`
 
-/** Of a sequence `s`: true if its experience has an access code. */
+/** For a sequence `s`: true if its experience has an access code. */
 const isBehindCode = (sql: SqlClient.SqlClient): Fragment =>
   sql`exists (select from experiences b where b.id = s.experience_id and b.access_code_hash is not null)`
 
 /**
- * Of an experience `e`: true if it has an access code that the consumer has not shown. An undefined consumer has shown
+ * For an experience `e`: true if it has an access code that the consumer has not sent. An undefined consumer has sent
  * none.
  */
 export const isBarred = (sql: SqlClient.SqlClient, consumerId: string | undefined): Fragment =>
@@ -177,12 +176,12 @@ export const isBarred = (sql: SqlClient.SqlClient, consumerId: string | undefine
           select from experience_passes p where p.experience_id = e.id and p.consumer_id = ${consumerId}
         ))`
 
-/** Of a sequence `s`: true if each entry must be checked. */
+/** For a sequence `s`: true if each entry must be checked. */
 const isGuarded = (sql: SqlClient.SqlClient): Fragment => sql`(${isProtected(sql)} or s.order_limit is not null)`
 
 /**
- * Of a sequence `s`: true if the consumer may enter, apart from the limit of orders. The consumer belongs to the DYNAMIC
- * audiences that are named. An undefined consumer may enter only sequences that every consumer may enter.
+ * For a sequence `s`: true if the consumer can enter, apart from the order limit. The consumer belongs to the named
+ * DYNAMIC audiences. An undefined consumer can enter only sequences that every consumer can enter.
  */
 export const isFor = (
   sql: SqlClient.SqlClient,
@@ -195,7 +194,7 @@ export const isFor = (
           select from audience_members m where m.audience_id = s.audience_id and m.consumer_id = ${consumerId}
         )) and ${hasPassed(sql, consumerId)})`
 
-/** Of a sequence `s`: true if the consumer has shown its access code and its experience's, where it has one. */
+/** For a sequence `s`: true if the consumer has sent its access code and its experience's, where these exist. */
 const hasPassed = (sql: SqlClient.SqlClient, consumerId: string): Fragment =>
   sql`(s.access_code_hash is null or exists (
     select from sequence_passes p where p.sequence_id = s.id and p.consumer_id = ${consumerId}
@@ -209,7 +208,7 @@ export interface DynamicAudience {
   readonly rules: AudienceRules
 }
 
-/** The ids of the audiences whose rules the consumer fits. */
+/** Returns the ids of the audiences whose rules the consumer matches. */
 export const fitting = (
   sql: SqlClient.SqlClient,
   consumerId: string,
@@ -225,7 +224,7 @@ export const fitting = (
 }
 
 /**
- * Notifies every process, when the transaction commits, of the access to the sequences `s` that fit the condition:
+ * Notifies every process, when the transaction commits, of the access to the sequences `s` that meet the condition:
  * `protected` or `open`, and the id.
  */
 export const tellProtection = (sql: SqlClient.SqlClient, condition: Fragment) =>
@@ -238,7 +237,7 @@ export const tellProtection = (sql: SqlClient.SqlClient, condition: Fragment) =>
     from sequences s where ${condition}`
 
 /**
- * Notifies every process, when the transaction commits, that these consumers have changed and may have left an audience.
+ * Notifies every process, when the transaction commits, that these consumers changed and may have left an audience.
  */
 export const tellConsumersChanged = (sql: SqlClient.SqlClient, consumerIds: ReadonlyArray<string>) =>
   sql`

@@ -1,5 +1,5 @@
 /**
- * Sequences with their mechanisms. One transaction creates a sequence as a whole, and it is read as one record.
+ * Sequences with their mechanisms. One transaction creates a whole sequence, and one read returns it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result } from "effect"
@@ -17,10 +17,10 @@ import { Sequences } from "./Sequences.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
-/** Mechanisms that the record of an experience or of a sequence shows. The oldest are shown. */
+/** The maximum of mechanisms in the record of an experience or a sequence. The oldest are shown. */
 export const recordMechanismsMax = 1_000
 
-/** A sequence to create. A null access code is none. */
+/** A sequence to create. A null access code means none. */
 export interface NewSequence {
   readonly settings: Settings
   readonly accessCode: string | null
@@ -41,7 +41,7 @@ export interface Made {
 }
 
 /**
- * A sequence with its unarchived mechanisms, in the order they were created. An archived one has those that were archived
+ * A sequence with its unarchived mechanisms, sorted by creation. An archived one has the mechanisms that were archived
  * with it.
  */
 export interface SequenceAggregate {
@@ -53,8 +53,8 @@ export class SequenceAggregates extends Context.Service<
   SequenceAggregates,
   {
     /**
-     * Creates the sequence that `judge` returns for the records that exist. `below` creates the rest. All or nothing; the
-     * named records are locked until then. Returns the sequence's id.
+     * Creates the sequence that `judge` returns for the existing records. `below` creates the rest. All or nothing. The
+     * named records are locked until the end. Returns the sequence's id.
      */
     create<New extends NewSequence, E, E2, R>(
       tenant: Tenant,
@@ -64,7 +64,7 @@ export class SequenceAggregates extends Context.Service<
       judge: (above: Above) => Result.Result<New, E>,
       below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
     ): Effect.Effect<string, E | E2 | RecordNotFound | Unavailable, R>
-    /** Changes a sequence to what `judge` returns for the named products that exist. */
+    /** Changes a sequence to the result of `judge` for the named products that exist. */
     change<E>(
       tenant: Tenant,
       id: string,
@@ -74,7 +74,7 @@ export class SequenceAggregates extends Context.Service<
       accessCode?: string | null
     ): Effect.Effect<Sequence, E | RecordNotFound | Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<SequenceAggregate, RecordNotFound | Unavailable>
-    /** A sequence that has just been archived, with the mechanisms that it had `before`, as they are now. */
+    /** Returns a sequence that has just been archived, with the mechanisms that it had `before`, as they are now. */
     archived(
       tenant: Tenant,
       sequence: Sequence,
@@ -98,7 +98,7 @@ export class SequenceAggregates extends Context.Service<
           judge: (above: Above) => Result.Result<New, E>,
           below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
         ) {
-          // The products are locked first, as in changing an experience. Another order could end in a deadlock.
+          // The products are locked first, as in changing an experience. Another lock order could deadlock.
           const known = yield* products.held(tenant, named)
           const experience = yield* surroundings(sql, tenant, experienceId)
           const whole = yield* Effect.fromResult(
@@ -137,7 +137,7 @@ export class SequenceAggregates extends Context.Service<
   )
 }
 
-/** The values that a mechanism takes from the experience, which is locked. */
+/** Returns the values that a mechanism inherits from the experience, which is locked. */
 const surroundings = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant: Tenant, experienceId: string) {
   const rows = yield* sql<RegionalDefaults & WindowRow>`
     select e.record ->> 'timeZone' as "timeZone", e.record ->> 'currencyCode' as "currencyCode",
@@ -152,7 +152,7 @@ const makeReads = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const sequences = yield* Sequences
 
-  /** The sequence with those of its mechanisms `m` that fit. */
+  /** Returns the sequence with those of its mechanisms `m` that meet the condition. */
   const withThose = Effect.fnUntraced(function* (tenant: Tenant, sequence: Sequence, those: Fragment) {
     const rows = yield* sql<MechanismRow>`
       select m.* from mechanisms m

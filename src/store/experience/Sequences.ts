@@ -1,5 +1,5 @@
 /**
- * The sequences. Each stands below an experience. Every process that keeps access rules in memory is notified of each
+ * The sequences. Each belongs to an experience. Every process that caches access rules is notified of each
  * change.
  */
 import { PgClient } from "@effect/sql-pg"
@@ -21,7 +21,7 @@ import { belowSequence, type Parents, type WaitlistExists } from "./BelowSequenc
 import { type Occupied, occupiedBy } from "../mechanism/Occupied.ts"
 import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 
-/** What a list of sequences can be narrowed to. */
+/** The filters of a list of sequences. */
 export interface SequenceFilter {
   readonly experienceId?: string | undefined
 }
@@ -51,7 +51,7 @@ export interface Row extends RecordRow {
 
 const { columnsOf, settingsOf, shownOf } = makeSettingsColumns(Settings, { name: "name", audienceId: "audience_id" })
 
-/** The sequence of a row. */
+/** Returns the sequence of a row. */
 export const toSequence = (row: Row): Sequence => {
   const settings = shownOf(row)
   return {
@@ -80,15 +80,15 @@ const declaration: Declaration<Row, Sequence, Sort, Occupied, Wrong> = {
 }
 
 /**
- * The sequences. One with mechanisms cannot be archived. A change can replace the access code: null removes it. A consumer
- * who has shown an earlier code need not show the new one.
+ * The sequences. A sequence with mechanisms cannot be archived. A change can replace the access code: null removes it.
+ * A consumer who has sent an earlier code need not send the new one.
  */
 export class Sequences extends Context.Service<
   Sequences,
   Readable<Sequence, Sort, SequenceFilter> &
     Revisable<Sequence, Settings, never, string | null> &
     Archivable<Sequence, Occupied, Wrong> & {
-      /** Creates a sequence of the experience. An absent or null access code is none. */
+      /** Creates a sequence of the experience. An absent or null access code means none. */
       create(
         tenant: Tenant,
         by: string,
@@ -97,8 +97,8 @@ export class Sequences extends Context.Service<
         accessCode?: string | null
       ): Effect.Effect<Sequence, RecordNotFound | Unavailable>
       /**
-       * Runs `create`, which creates a mechanism of this kind, in one transaction. Meanwhile neither the sequence nor its
-       * experience can be archived or changed. A second waitlist is refused, also if both are created at once.
+       * Runs `create`, which creates a mechanism of this kind, in one transaction. Until it ends, the sequence and its
+       * experience cannot be archived or changed. A second waitlist is refused, also under concurrent creation.
        */
       below<A, E, R>(
         tenant: Tenant,

@@ -13,7 +13,7 @@ import { ofTenant } from "../records/Tenancy.ts"
 export class ShownPages extends Context.Service<
   ShownPages,
   {
-    /** The published page of the experience with this slug. Without a slug: the page that was published last. */
+    /** Returns the experience's published page with this slug. Without a slug: the page that was published last. */
     find(
       tenant: Tenant,
       experienceId: string,

@@ -1,6 +1,6 @@
 /**
- * The products of experiences, cached, because all consumers of a drop request the same ones at once. The database notifies
- * every process when the catalogue of an organization, or the offer of one of its experiences, has changed
+ * The products of experiences, cached, because all consumers of a drop request the same ones at once. The database
+ * notifies every process when the catalogue of an organization, or the offer of one of its experiences, has changed
  * (`Invalidations`). While notifications may have been missed, the database is read.
  */
 import { Cache, Context, Effect, Exit, Layer } from "effect"
@@ -15,9 +15,9 @@ const rememberedExperiences = 1_000
 export class ShownProducts extends Context.Service<
   ShownProducts,
   {
-    /** The products that an experience of the organization offers, in their order. */
+    /** Returns the products that an experience of the organization offers, sorted by position. */
     of(organizationId: string, experienceId: string): Effect.Effect<ReadonlyArray<ExperienceProduct>, Unavailable>
-    /** All variants in which an experience of the organization offers products. */
+    /** Returns all variants in which an experience of the organization offers products. */
     variantIds(organizationId: string, experienceId: string): Effect.Effect<ReadonlySet<string>, Unavailable>
   }
 >()("usher/store/experience/ShownProducts") {
@@ -27,11 +27,11 @@ export class ShownProducts extends Context.Service<
       const products = yield* ExperienceProducts
       const invalidations = yield* Invalidations
 
-      /** Caches what is read of an experience. */
+      /** Caches the rows of an experience. */
       const remembering = Effect.fnUntraced(function* <A>(
         read: (experienceId: string) => Effect.Effect<A, Unavailable>
       ) {
-        // Concurrent callers share one query. If the key is invalidated meanwhile, the result of the query is not cached.
+        // Concurrent callers share one query. If the key is invalidated in the meantime, the result is not cached.
         const remembered = yield* Cache.makeWith((key: string) => read(key.slice(key.indexOf(" ") + 1)), {
           capacity: rememberedExperiences,
           timeToLive: (exit) => (Exit.isSuccess(exit) ? "Infinity" : 0)

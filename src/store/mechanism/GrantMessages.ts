@@ -1,9 +1,9 @@
 /**
- * Data for messages about grants: the mechanisms that have work, the grants with their consumers' addresses, the pages that
- * messages are rendered from, and the outcome of each message.
+ * Data for messages about grants: the mechanisms that have work, the grants with their consumers' addresses, the pages
+ * that messages are rendered from, and the outcome of each message.
  *
- * The source is the journal. A cursor for each mechanism says up to which event all is done, except messages that wait for
- * a retry. Each message that was tried has a row, and a grant whose message has a row is not read again.
+ * The source is the journal. Each mechanism has a cursor: all its events up to the cursor are done, except messages
+ * that wait for a retry. Each attempted message has a row, and a grant whose message has a row is not read again.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -24,10 +24,10 @@ const grantsAtOnce = 20
 /** Events of one mechanism that are read at once. */
 const eventsAtOnce = 2_000
 
-/** Bytes of the largest creative document that is used for messages: mail programs cut off far smaller ones. */
+/** The maximum size of a creative document for messages, in bytes. Mail programs cut off far smaller ones. */
 export const documentBytesMax = 65_536
 
-/** A mechanism that has work: events after its cursor, or a message to try again. */
+/** A mechanism that has work: events after its cursor, or a message to retry. */
 export interface Source {
   readonly mechanismId: string
   readonly kind: "queue" | "draw" | "auction"
@@ -49,24 +49,24 @@ export interface Source {
 
 /** A grant with its consumer's addresses. */
 export interface Grant {
-  /** Of the event that made it. */
+  /** The sequence of the event that made the grant. */
   readonly sequence: number
   readonly consumerId: string
   readonly consumerName: string
   readonly grantedAt: Millis
-  /** Infinity if it does not expire. */
+  /** Infinity if the grant does not expire. */
   readonly expiresAt: Millis
   readonly winningBidAmount: string | null
-  /** Null if it is not known, or if the organization does not use the channel. */
+  /** Null if the address is not known, or if the organization does not use the channel. */
   readonly email: string | null
   readonly phone: string | null
   /** False if the grant has ended, or its consumer is archived. */
   readonly isAlive: boolean
-  /** How often its message was tried. */
+  /** The number of attempts to send its message. */
   readonly attempts: number
 }
 
-/** The outcome of a message that was tried: sent, refused for good, given up, or to be tried again. */
+/** The outcome of an attempt: sent, permanently refused, given up, or to be retried. */
 export type Recorded =
   | { readonly outcome: "delivered" | "undeliverable" | "abandoned" }
   | { readonly outcome: "waiting"; readonly retryAt: Millis }
@@ -80,17 +80,17 @@ export interface Pages {
 export class GrantMessages extends Context.Service<
   GrantMessages,
   {
-    /** The mechanisms that have work, of all organizations that have turned messages on. */
+    /** Returns the mechanisms that have work, of all organizations that have turned messages on. */
     sources(now: Millis): Effect.Effect<ReadonlyArray<Source>, Unavailable>
-    /** The next grants without a message whose consumers can be reached, and the cursor once their messages are done. */
+    /** Returns the next grants without a message whose consumers have an address, and the cursor after them. */
     news(
       source: Source,
       now: Millis
     ): Effect.Effect<{ readonly grants: ReadonlyArray<Grant>; readonly readUpTo: number }, Unavailable>
-    /** The grants whose messages are due to be tried again. */
+    /** Returns the grants whose messages are due for a retry. */
     retries(source: Source, now: Millis): Effect.Effect<ReadonlyArray<Grant>, Unavailable>
     pages(source: Source): Effect.Effect<Pages, Unavailable>
-    /** Records the outcome of a try. */
+    /** Records the outcome of an attempt. */
     record(
       source: Source,
       grant: Grant,
@@ -98,7 +98,7 @@ export class GrantMessages extends Context.Service<
       recorded: Recorded,
       now: Millis
     ): Effect.Effect<void, Unavailable>
-    /** Records that a waiting message is not tried again. */
+    /** Records that a waiting message is not retried. */
     abandon(source: Source, grant: Grant, now: Millis): Effect.Effect<void, Unavailable>
     /** Moves the mechanism's cursor forward. */
     advance(source: Source, readUpTo: number): Effect.Effect<void, Unavailable>
@@ -109,8 +109,8 @@ export class GrantMessages extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      // When a mechanism's teardown is completed, none of its grants is alive. In a dutch auction a bid wins at once, by
-      // the consumer's own act.
+      // After a mechanism's teardown, none of its grants is active. In a dutch auction a bid wins at once, by
+      // the consumer's own request.
       const sources = Effect.fnUntraced(function* (now: Millis) {
         const rows = yield* sql<SourceRow>`
           with due as (
@@ -141,12 +141,12 @@ export class GrantMessages extends Context.Service<
         return rows.map(toSource)
       }, orUnavailable)
 
-      /** They may have been turned off since the mechanism was looked up. */
+      /** The organization may have turned messages off since the mechanism was looked up. */
       const isOn = ({ tenant }: Source) => sql`exists (
         select from organizations where id = ${tenant.organizationId} and settings ->> 'grantMessages' <> 'off'
       )`
 
-      /** The grants that these events (sequence, at, consumer_id, attempts) made; each is looked up by key. */
+      /** Returns the grants that these events (sequence, at, consumer_id, attempts) made. Each is looked up by key. */
       const grantsOf = ({ mechanismId, tenant, channels }: Source, events: Fragment, now: Millis) => sql`
         select j.sequence, j.at, j.consumer_id, j.attempts, p.fields, c.full_name, c.name,
           case when ${channels !== "sms"} then c.email end as email,
@@ -249,8 +249,8 @@ export class GrantMessages extends Context.Service<
 }
 
 /**
- * Moves the cursors of an organization to the present, so that messages begin with the next grant, and gives up messages
- * that wait. Call it in the transaction that turns the organization's messages on or off.
+ * Moves the cursors of an organization to the present, so that messages start with the next grant, and gives up waiting
+ * messages. Call it in the transaction that turns the organization's messages on or off.
  */
 export const beginWithNext = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, organizationId: string) {
   yield* sql`

@@ -25,7 +25,7 @@ export const lifecycleOf = (
   return (openAt ?? 0) > now ? "scheduled" : "open"
 }
 
-/** The opening and the closing that apply: those that were set, within the window of the experience. */
+/** Returns the effective opening and closing: those that were set, limited by the window of the experience. */
 export const heldTimes = (configuration: Configuration) => bounded(decodeTimes(configuration))
 
 const times = { openAt: Schema.optionalKey(Timestamp), closeAt: Schema.optionalKey(Timestamp) }
@@ -33,13 +33,13 @@ const decodeTimes = Schema.decodeUnknownSync(
   Schema.Struct({ ...times, experienceWindow: Schema.optionalKey(ExperienceWindow) })
 )
 
-/** The opening that applies to a mechanism `m`; null if it is open from its creation on. */
+/** The effective opening of a mechanism `m`. Null if it is open from its creation. */
 export const heldOpenAt = (sql: SqlClient.SqlClient): Fragment => sql`
   greatest(
     (m.configuration ->> 'openAt')::timestamptz, (m.configuration #>> '{experienceWindow,openAt}')::timestamptz
   )`
 
-/** The closing that applies to a mechanism `m`; null if there is none. */
+/** The effective closing of a mechanism `m`. Null if there is none. */
 const heldCloseAt = (sql: SqlClient.SqlClient): Fragment => sql`
   least(
     (m.configuration ->> 'closeAt')::timestamptz, (m.configuration #>> '{experienceWindow,closeAt}')::timestamptz

@@ -26,7 +26,7 @@ export interface MechanismName {
 /** A mechanism's record as it was last committed. */
 export interface StoredMechanism {
   readonly identity: MechanismIdentity
-  /** The configuration as sent, not decoded, and what the mechanism has published. */
+  /** The configuration as it was sent, not decoded, and the values that the mechanism has published. */
   readonly configuration: { readonly [name: string]: unknown }
   readonly status: StatusFields
   readonly createdAt: Millis
@@ -41,13 +41,13 @@ export interface Tally {
   readonly lastSequence: number
 }
 
-/** What a list of mechanisms can be narrowed to. */
+/** The filters of a list of mechanisms. */
 export interface MechanismFilter {
   readonly experienceId?: string | undefined
   readonly sequenceId?: string | undefined
 }
 
-/** What a list of mechanisms of all kinds can be narrowed to. */
+/** The filters of a list of mechanisms of all kinds. */
 export interface DistributionFilter {
   readonly type?: Kind | undefined
   readonly lifecycle?: Lifecycle | undefined
@@ -86,7 +86,7 @@ export interface Row extends RecordRow {
   readonly teardown_status: "pending" | "completed" | null
 }
 
-/** The mechanism of a row. */
+/** Returns the mechanism of a row. */
 export const toStored = (row: Row): StoredMechanism => ({
   identity: {
     id: row.id,
@@ -126,24 +126,24 @@ const listing = {
 export class Mechanisms extends Context.Service<
   Mechanisms,
   {
-    /** The tenant's mechanism, archived or not; undefined if there is none. */
+    /** Returns the tenant's mechanism, archived or not. Undefined if there is none. */
     find(tenant: Tenant, id: string): Effect.Effect<StoredMechanism | undefined, Unavailable>
-    /** The tenant's mechanisms of a kind. */
+    /** Returns the tenant's mechanisms of a kind. */
     list(
       tenant: Tenant,
       kind: Kind,
       query: PageQuery<Sort>,
       filter: MechanismFilter
     ): Effect.Effect<Page<StoredMechanism>, PageRefused | Unavailable>
-    /** The same of all kinds. */
+    /** Returns the tenant's mechanisms of all kinds. */
     listDistributions(
       tenant: Tenant,
       query: PageQuery<Sort>,
       filter: DistributionFilter
     ): Effect.Effect<Page<StoredMechanism>, PageRefused | Unavailable>
-    /** The time zone and the currency that a mechanism takes from its experience. */
+    /** Returns the time zone and the currency that a mechanism inherits from its experience. */
     surroundings(tenant: Tenant, id: string): Effect.Effect<RegionalDefaults, Unavailable>
-    /** Counts a mechanism's places and events, for when its actor is not available. */
+    /** Counts a mechanism's places and events, for requests while its actor is not available. */
     tally(tenant: Tenant, id: string): Effect.Effect<Tally, Unavailable>
   }
 >()("usher/store/mechanism/Mechanisms") {

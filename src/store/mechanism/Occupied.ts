@@ -1,5 +1,5 @@
 /**
- * Why a sequence or an experience cannot be archived: mechanisms stand below it.
+ * The conflict that prevents archiving of a sequence or an experience: it has mechanisms.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -13,7 +13,7 @@ export interface Occupied {
   readonly mechanisms: ReadonlyArray<MechanismName>
 }
 
-/** The unarchived mechanisms that fit; undefined if there are none. */
+/** Returns the unarchived mechanisms that meet the condition. Undefined if there are none. */
 export const occupiedBy = (sql: PgClient.PgClient, fits: Fragment): Effect.Effect<Occupied | undefined, SqlError> =>
   Effect.map(sql<MechanismName>`select id, kind from mechanisms where ${fits} and not archived`, (mechanisms) =>
     mechanisms.length === 0 ? undefined : { _tag: "Occupied", mechanisms }

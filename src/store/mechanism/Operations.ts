@@ -1,5 +1,5 @@
 /**
- * The health of one tenant's mechanisms: those that are parked, and those that are late.
+ * The health of one tenant's mechanisms: the parked ones, and those with overdue wake-ups.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,7 +10,7 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** Mechanisms whose nodes are shown, at most. The oldest are shown. */
+/** The maximum of mechanisms whose nodes are shown. The oldest are shown. */
 export const locatedMax = 10_000
 
 /** A parked mechanism of a tenant. */
@@ -25,11 +25,11 @@ export interface ParkedMechanism {
 export class Operations extends Context.Service<
   Operations,
   {
-    /** The tenant's parked mechanisms, the latest first. */
+    /** Returns the tenant's parked mechanisms, the latest first. */
     parked(tenant: Tenant): Effect.Effect<ReadonlyArray<ParkedMechanism>, Unavailable>
-    /** The earliest wake-up of the tenant's mechanisms that is overdue; undefined if none is. */
+    /** Returns the earliest overdue wake-up of the tenant's mechanisms. Undefined if none is overdue. */
     overdue(tenant: Tenant, now: Millis): Effect.Effect<Millis | undefined, Unavailable>
-    /** The ids of the tenant's unfinished mechanisms, at most {@link locatedMax}. */
+    /** Returns the ids of the tenant's unfinished mechanisms, at most {@link locatedMax}. */
     unfinished(tenant: Tenant): Effect.Effect<ReadonlyArray<string>, Unavailable>
   }
 >()("usher/store/mechanism/Operations") {

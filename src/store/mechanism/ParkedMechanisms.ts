@@ -1,5 +1,6 @@
 /**
- * The parked mechanisms, as their processes recorded them. Operators read them, and ask all processes to restart one.
+ * The parked mechanisms, as their processes recorded them. Operators read them, and request that all processes restart
+ * one.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -18,24 +19,24 @@ const ParkedMechanism = Schema.Struct({
   /** The process that parked it. */
   node: Schema.String,
   parkedAt: Schema.Date,
-  /** How often it was rebuilt before. */
+  /** The number of earlier rebuilds. */
   restarts: Schema.Int,
   /** The text of its last error. */
   cause: Schema.String
 })
 export type ParkedMechanism = typeof ParkedMechanism.Type
 
-/** What a process records of a mechanism that it has parked. */
+/** The record that a process writes for a mechanism that it has parked. */
 export interface Parking extends Pick<ParkedMechanism, "mechanismId" | "restarts" | "cause"> {}
 
 export class ParkedMechanisms extends Context.Service<
   ParkedMechanisms,
   {
-    /** The latest first. */
+    /** Returns the parked mechanisms, the latest first. */
     readonly list: Effect.Effect<ReadonlyArray<ParkedMechanism>, Unavailable>
-    /** Replaces the mechanisms that are recorded as parked by the process `node`. */
+    /** Replaces the recorded parked mechanisms of the process `node`. */
     replace(node: string, parked: ReadonlyArray<Parking>): Effect.Effect<void, Unavailable>
-    /** Asks every process to restart the mechanism. Returns false if none has parked it. */
+    /** Requests that every process restart the mechanism. Returns false if no process has parked it. */
     unpark(mechanismId: string): Effect.Effect<boolean, Unavailable>
   }
 >()("usher/store/mechanism/ParkedMechanisms") {

@@ -1,6 +1,6 @@
 /**
- * The consumers of a mechanism, from the `places` projection, for lists and search. A consumer's own place comes from the
- * actor.
+ * The consumers of a mechanism, from the `places` projection, for lists and search. A consumer's own place comes from
+ * the actor.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -40,18 +40,18 @@ export interface ConsumerPlace {
 /** The statuses of places that have ended, in all kinds of mechanism. */
 export const endStatuses = ["COMPLETED", "DENIED", "LEFT", "LOST", "EXPIRED", "CANCELLED", "NO_SHOW"]
 
-/** Mechanisms with a place of one consumer that one statement returns. */
+/** The maximum of mechanisms with a place of one consumer that one statement returns. */
 const standingMax = 500
 
-/** What a list of consumers can be narrowed to. */
+/** The filters of a list of consumers. */
 export interface PlaceFilter {
   readonly status?: string | undefined
-  /** Bookings of this slot of the appointment, whatever their status. */
+  /** Bookings of this slot of the appointment, in every status. */
   readonly slotId?: string | undefined
   readonly confirmationCode?: string | undefined
 }
 
-/** The list of a mechanism's consumers, in the order they entered. */
+/** The list of a mechanism's consumers, sorted by entry. */
 export const shape = {
   name: "distribution consumers",
   sorts: {
@@ -64,7 +64,7 @@ export const shape = {
 export class Places extends Context.Service<
   Places,
   {
-    /** The consumers of a mechanism; none if it is not the tenant's. */
+    /** Returns the consumers of a mechanism. None if the mechanism is not the tenant's. */
     list(
       tenant: Tenant,
       mechanismId: string,
@@ -72,8 +72,9 @@ export class Places extends Context.Service<
       filter: PlaceFilter
     ): Effect.Effect<Page<ConsumerPlace>, PageRefused | Unavailable>
     /**
-     * Mechanisms in which the consumer waits, takes part or holds something, as last recorded, archived ones too, except
-     * those named in `without`. At most `standingMax`: call it again without these to find the others.
+     * Returns the mechanisms in which the consumer waits, takes part or holds something, as last recorded, with
+     * archived ones and without those in `without`. Returns at most `standingMax`: a call without these finds the
+     * others.
      */
     standing(
       tenant: Tenant,
@@ -88,7 +89,7 @@ export class Places extends Context.Service<
       const sql = yield* PgClient.PgClient
       const plan = yield* makePlan
 
-      /** Consumers by a part of an address, which is stored in lower case, or by the beginning of an id. */
+      /** Searches consumers by a part of an address, which is stored in lower case, or by the beginning of an id. */
       const sought = (tenant: Tenant, search: string): Search.Sought => {
         const pattern = containing(search)
         const isAddress = sql`(c.email like lower(${pattern}) or c.phone like lower(${pattern}))`
@@ -102,7 +103,7 @@ export class Places extends Context.Service<
         }
       }
 
-      /** True of bookings of the slot: those that an event once put there and that are still there. */
+      /** True for the current bookings of the slot: those that an event placed there and that were not moved since. */
       const inSlot = (mechanismId: string, id: string): Fragment => {
         const startTime = slotStart(mechanismId, id)
         if (startTime === undefined) return sql`false`
@@ -114,7 +115,7 @@ export class Places extends Context.Service<
           )) and p.fields ->> 'startTime' = ${toText(startTime)}`
       }
 
-      /** True of the booking with the code, unless its consumer has made another since. */
+      /** True for the booking with the code, unless its consumer has made another one since. */
       const withCode = (mechanismId: string, code: string): Fragment => sql`
         p.consumer_id = any(array(
           select consumer_id from journal
@@ -142,7 +143,7 @@ export class Places extends Context.Service<
         const joined = sql`places p left join consumers c on c.id = p.consumer_id and ${ofTenant(sql, tenant, "c")}`
         const rows = yield* Search.rows<Row>(sql, planned, {
           fields: sql`p.*, c.email, c.phone, c.full_name`,
-          // Looked up one by one, for the page alone. A join in the order of ids would begin with the least id.
+          // Looked up one by one, for the page alone. A join in id order would start at the lowest id.
           from: sql`
             places p left join lateral (
               select * from consumers where id = p.consumer_id and ${ofTenant(sql, tenant)} offset 0
@@ -172,7 +173,7 @@ export class Places extends Context.Service<
   )
 }
 
-/** The least and the greatest id that begin with the text; undefined if none does. */
+/** Returns the lowest and the highest id that begin with the text. Undefined if none does. */
 const idsBeginning = (text: string): { readonly least: string; readonly greatest: string } | undefined => {
   const filled = (digit: string) =>
     text + "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx".slice(text.length).replaceAll("x", digit)

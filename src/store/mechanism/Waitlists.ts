@@ -15,10 +15,10 @@ export interface SequenceRef extends Tenant {
   readonly sequenceId: string
 }
 
-/** A waitlist and the opening of its sequence. */
+/** A waitlist and the opening time of its sequence. */
 export interface Opening extends SequenceRef {
   readonly waitlistId: string
-  /** The earliest opening of the sequence's other mechanisms; undefined if none of them is open or will open. */
+  /** The earliest opening of the sequence's other mechanisms. Undefined if none of them is open or will open. */
   readonly opensAt: Millis | undefined
 }
 
@@ -34,9 +34,9 @@ export interface Recipient {
 export class Waitlists extends Context.Service<
   Waitlists,
   {
-    /** The unfinished waitlists, of one sequence or of all. */
+    /** Returns the unfinished waitlists, of one sequence or of all. */
     openings(sequence?: SequenceRef): Effect.Effect<ReadonlyArray<Opening>, Unavailable>
-    /** Those of the consumers that belong to the waitlist's tenant. */
+    /** Returns those of the consumers that belong to the waitlist's tenant. */
     recipients(
       tenant: Tenant,
       waitlistId: string,
@@ -49,8 +49,8 @@ export class Waitlists extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      // A mechanism without `openAt` opens with its creation, and none opens before its experience. One that has closed or
-      // was ended does not open again.
+      // A mechanism without `openAt` opens at its creation, and none opens before its experience. A closed or ended one
+      // does not open again.
       const openings = Effect.fn("Waitlists.openings")(function* (sequence?: SequenceRef) {
         const within =
           sequence === undefined

@@ -21,13 +21,13 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** The time after which a query is aborted. */
+/** The time limit of a query. */
 const queryMillisMax = 10_000
 
-/** Queries that run at once. */
+/** The maximum of concurrent queries. */
 const queriesAtOnce = 2
 
-/** Queries that wait or run. Beyond it, callers are asked to come back. */
+/** The maximum of waiting and running queries. Beyond it, callers must retry later. */
 const queriesMax = 50
 
 /** The query took too long and was aborted. */
@@ -41,20 +41,20 @@ export interface AnalyticsRequest {
 }
 
 /**
- * The events of one kind in one bucket, and in one currency where they are money. Sums are computed as exact decimals and
+ * The events of one kind in one bucket, and in one currency if they are money. Sums are computed as exact decimals and
  * returned as the nearest number.
  */
 export interface Tally extends AnalyticsRequest {
-  /** Null unless money is added up. */
+  /** Null unless the sum is money. */
   readonly currencyCode: string | null
-  /** The beginning of the bucket. */
+  /** The start of the bucket. */
   readonly bucket: Millis
   readonly count: number
   readonly sum: number
   readonly average: number
 }
 
-/** A question about a tenant. */
+/** A query about a tenant. */
 export interface Question {
   readonly wanted: ReadonlyArray<AnalyticsRequest>
   readonly range: Range
@@ -65,11 +65,11 @@ export interface Question {
 export class Analytics extends Context.Service<
   Analytics,
   {
-    /** The requested events, by bucket. Buckets without events are left out. */
+    /** Returns the requested events, by bucket. Buckets without events are omitted. */
     tallies(tenant: Tenant, question: Question): Effect.Effect<ReadonlyArray<Tally>, QueryTooLong | Unavailable>
   }
 >()("usher/store/organization/Analytics") {
-  /** The same with another time limit. */
+  /** Runs the same query with another time limit. */
   static readonly layerWith = ({ queryMillisMax }: { readonly queryMillisMax: number }) =>
     Layer.effect(Analytics, make(queryMillisMax))
 
@@ -87,7 +87,7 @@ function make(millisMax: number) {
     const inRange = (column: string, { from, to }: Range) =>
       sql`${sql(column)} >= ${new Date(from)}::timestamptz and ${sql(column)} < ${new Date(to)}::timestamptz`
 
-    /** The events in the journals of the tenant's mechanisms, archived ones included. */
+    /** Returns the events in the journals of the tenant's mechanisms, including archived ones. */
     const journaled = (tenant: Tenant, { wanted, range, where }: Question): ReadonlyArray<Fragment> => {
       const events = wanted.filter(({ kind }) => kind !== "order")
       if (events.length === 0) return []
@@ -117,7 +117,7 @@ function make(millisMax: number) {
       ]
     }
 
-    /** The events of orders. Each kind is read by the index over its time. */
+    /** Returns the events of orders. Each kind is read by the index on its time. */
     const ordered = (tenant: Tenant, { wanted, range, where }: Question): ReadonlyArray<Fragment> => {
       const orders = sql.and([
         ofTenant(sql, tenant, "o"),

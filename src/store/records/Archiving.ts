@@ -1,5 +1,5 @@
 /**
- * Archiving and restoring records. Both lock the record, and restoring locks the record above it first.
+ * Archiving and restoring records. Both lock the record, and restoring locks its parent first.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -12,7 +12,7 @@ import { hold, type Statements } from "./Statements.ts"
 import { orTaken } from "./Taken.ts"
 import { ofTenant } from "./Tenancy.ts"
 
-/** Makes what locks the record above. It returns the error of restoring, if that record is archived. */
+/** Creates the lock of the parent. It returns the error of restoring, if the parent is archived. */
 const makeLockParent = <Row extends RecordRow, A, Sort extends string, Blocked, Wrong>(
   sql: PgClient.PgClient,
   { table, alias, record, parent }: Declaration<Row, A, Sort, Blocked, Wrong>
@@ -28,7 +28,7 @@ const makeLockParent = <Row extends RecordRow, A, Sort extends string, Blocked, 
     return parents[0].archived ? parent.whenArchived : undefined
   })
 
-/** Makes `archive`: it does nothing if the declaration says that something blocks it. */
+/** Creates `archive`. It does nothing if the declaration reports a conflict. */
 export const makeArchive = <Row extends RecordRow, A, Sort extends string, Blocked, Wrong>(
   sql: PgClient.PgClient,
   declaration: Declaration<Row, A, Sort, Blocked, Wrong>,
@@ -51,8 +51,8 @@ export const makeArchive = <Row extends RecordRow, A, Sort extends string, Block
 }
 
 /**
- * Makes `restore`. It brings back the record and nothing below it, and changes nothing if the record is not archived. It
- * fails if the parent or a reference is archived.
+ * Creates `restore`. It restores the record alone, without records below it. It does nothing if the record is not
+ * archived, and fails if the parent or a reference is archived.
  */
 export const makeRestore = <Row extends RecordRow, A, Sort extends string, Blocked, Wrong>(
   sql: PgClient.PgClient,
@@ -63,7 +63,7 @@ export const makeRestore = <Row extends RecordRow, A, Sort extends string, Block
   const lockParent = makeLockParent(sql, declaration)
   return Effect.fn(`${declaration.service}.restore`)(
     function* (tenant: Tenant, id: string, by: string) {
-      // The parent is locked before the record, as archiving the parent does. Another order could end in a deadlock.
+      // The parent is locked before the record, as archiving the parent does. Another lock order could deadlock.
       const wrongParent = yield* lockParent(tenant, id)
       const row = yield* lockAny(tenant, id)
       if (!row.archived) return yield* show(row)

@@ -1,10 +1,10 @@
 /**
- * Cursors of lists (interface document 8.3; completions 4). A cursor is Base64 text of a JSON object that names a row of
- * one list, under one sort and one filter, for one tenant. It is valid for 24 hours. Callers treat it as opaque.
+ * Cursors of lists (interface document 8.3; completions 4). A cursor is Base64 text of a JSON object that names a row
+ * of one list, under one sort and one filter, for one tenant. It is valid for 24 hours. Callers treat it as opaque.
  *
- * A cursor contains a digest with a secret of the installation. So every node accepts the cursors of all nodes, and nobody
- * else can make one. The digest is verified before anything else in a cursor is used. The position is then checked against
- * the types of the list, because another version of Usher may have issued it.
+ * A cursor contains a digest with a secret of the installation. So every node accepts the cursors of all nodes, and
+ * callers cannot make one. The digest is verified before anything else in a cursor is used. The position is then
+ * checked against the types of the list, because another version of Usher may have issued it.
  */
 import { Result, Schema } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
@@ -33,7 +33,7 @@ export interface Position {
   readonly id: string
 }
 
-/** The types of a position. A key of two values is the JSON text of both. */
+/** The types of a position. A key of two values is the JSON text of both values. */
 export interface PositionTypes {
   readonly key: readonly [SortType] | readonly [SortType, SortType]
   readonly id: SortType
@@ -60,7 +60,7 @@ const Cursor = Schema.fromJsonString(
 )
 const decodeCursor = Schema.decodeUnknownResult(Cursor)
 
-/** The cursor of the row at this position: plain Base64 that needs no escaping in a URL. */
+/** Returns the cursor of the row at this position, as Base64 that needs no escaping in a URL. */
 export const writeCursor = (secret: Uint8Array, binding: Binding, { key, id }: Position, issuedAt: Millis): string => {
   const content = { ...binding, key, id, issuedAt }
   // Only characters that never encode to `+` or `/` are used. Blanks pad the text, so no `=` is needed.
@@ -71,7 +71,7 @@ export const writeCursor = (secret: Uint8Array, binding: Binding, { key, id }: P
   return Buffer.from(json.padEnd(Math.ceil(json.length / 3) * 3), "latin1").toString("base64")
 }
 
-/** The position that a cursor names, if it is valid for this list at this time. */
+/** Returns the position that a cursor names, if it is valid for this list at this time. */
 export const readCursor = (
   secret: Uint8Array,
   text: string,
@@ -119,7 +119,7 @@ function fits({ key: types, id: idType }: PositionTypes, { key, id }: Position):
   return Result.isSuccess(pair) && isOfType[types[0]](pair.success[0]) && isOfType[types[1]](pair.success[1])
 }
 
-/** True if Postgres reads the text as a value of the type. */
+/** Returns true if Postgres can read the text as a value of the type. */
 const isOfType: { readonly [T in SortType]: (text: string) => boolean } = {
   text: isStorable,
   uuid: isUuid,

@@ -1,5 +1,5 @@
 /**
- * What is special about a kind of record: its table, its list, the records it depends on, and what archiving it requires.
+ * The declaration of a kind of record: its table, its list, its references, and the conditions for archiving it.
  * `Records.make` derives the operations from it.
  */
 import type { PgClient } from "@effect/sql-pg"
@@ -12,7 +12,7 @@ import type { RecordNotFound } from "./RecordNotFound.ts"
 import { ParentArchived, ReferenceArchived } from "./Restoring.ts"
 import type { Columns, RecordRow, Stamp } from "./Rows.ts"
 
-/** A record that another one needs. It is locked while the other is created or restored, so that it is not archived. */
+/** A record that another one references. It is locked while the other is created or restored, so it is not archived. */
 export interface Reference<Wrong> {
   readonly table: string
   readonly record: RecordNotFound["record"]
@@ -22,18 +22,18 @@ export interface Reference<Wrong> {
   readonly whenArchived: Wrong
 }
 
-/** The record below which a kind of record stands. It is always locked first; with `update` also for archiving. */
+/** The parent of a kind of record. It is always locked first; with `update` also for archiving. */
 export interface Parent<Wrong> extends Reference<Wrong> {
   readonly lock: "share" | "update"
 }
 
-/** Declares the record below which a kind of record stands. */
+/** Declares the parent of a kind of record. */
 export const parent = (needed: Omit<Parent<never>, "whenArchived">): Parent<ParentArchived> => ({
   ...needed,
   whenArchived: new ParentArchived({ record: needed.record })
 })
 
-/** Declares a record that a kind of record names. */
+/** Declares a record that a kind of record references. */
 export const reference = (needed: Omit<Reference<never>, "whenArchived">): Reference<ReferenceArchived> => ({
   ...needed,
   whenArchived: new ReferenceArchived({ record: needed.record })
@@ -42,20 +42,21 @@ export const reference = (needed: Omit<Reference<never>, "whenArchived">): Refer
 /** The list of a kind of record. */
 export interface Listed<Sort extends string> {
   readonly shape: ListShape<Sort>
-  /** The text that a search looks into, as SQL. An index covers exactly this expression. */
+  /** The text that a search reads, as SQL. An index covers exactly this expression. */
   readonly searched: string
-  /** What the list can be narrowed to, as SQL expressions. */
+  /** The filters of the list, as SQL expressions. */
   readonly filters?: { readonly [name: string]: string }
 }
 
-/** Some records use this one, so it cannot be archived. */
+/** Other records use this one, so it cannot be archived. */
 export interface InUse {
   readonly _tag: "InUse"
   readonly users: number
 }
 
 /**
- * A kind of record. `A` is the record of a `Row`; `Blocked` says why archiving did nothing, `Wrong` why restoring failed.
+ * A kind of record. `A` is the record of a `Row`. `Blocked` is the conflict of archiving, `Wrong` the error of
+ * restoring.
  */
 export interface Declaration<Row extends RecordRow, A, Sort extends string, Blocked = never, Wrong = never> {
   /** The name of the service in traces. */
@@ -66,27 +67,27 @@ export interface Declaration<Row extends RecordRow, A, Sort extends string, Bloc
   readonly alias: string
   /** False: records of this kind are never archived. */
   readonly isArchivable?: false
-  /** The columns to read, if they are not those of the table, and what is joined for them. */
+  /** The columns to read, if they are not those of the table, and the joins for them. */
   readonly fields?: (sql: PgClient.PgClient) => Fragment
   readonly joined?: (sql: PgClient.PgClient) => Fragment
-  /** The records of rows, in the same order. */
+  /** Returns the records of rows, in the same order. */
   readonly recordsOf: (rows: ReadonlyArray<Row>, sql: PgClient.PgClient) => Effect.Effect<ReadonlyArray<A>, SqlError>
   readonly list: Listed<Sort>
   readonly parent?: Parent<Wrong>
   readonly references?: ReadonlyArray<Reference<Wrong>>
   /** Runs after each write of a row, in the same transaction. */
   readonly written?: (sql: PgClient.PgClient, id: string) => Effect.Effect<unknown, SqlError>
-  /** Why the locked record cannot be archived; undefined if it can. */
+  /** Returns why the locked record cannot be archived. Undefined if it can be archived. */
   readonly blockedBy?: (sql: PgClient.PgClient, row: Row) => Effect.Effect<Blocked | undefined, SqlError>
-  /** Writes what changes when the record is archived. */
+  /** Writes the other changes when the record is archived. */
   readonly archiveBelow?: (sql: PgClient.PgClient, row: Row, stamp: Stamp) => Effect.Effect<unknown, SqlError>
-  /** The error of restoring a record, if a unique index refuses it because of another record. */
+  /** The error of restoring a record, if a unique index refuses it. */
   readonly whenTaken?: (row: Row) => Wrong
-  /** Checks a locked record that is about to be restored; returns columns that change with it. */
+  /** Checks a locked record before it is restored. Returns columns that change with it. */
   readonly restored?: (sql: PgClient.PgClient, tenant: Tenant, row: Row) => Effect.Effect<Columns, Wrong | SqlError>
 }
 
-/** The records of rows that need no further statement. */
+/** Converts rows whose records need no further statement. */
 export const each =
   <Row, A>(recordOf: (row: Row) => A) =>
   (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<A>> =>

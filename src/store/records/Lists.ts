@@ -1,5 +1,5 @@
 /**
- * The lists of records: a page of the tenant's rows, narrowed to filters and a search.
+ * The lists of records: a page of the tenant's rows that match filters and a search.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -11,13 +11,13 @@ import type { RecordRow } from "./Rows.ts"
 import * as Search from "./Search.ts"
 import { ofTenant } from "./Tenancy.ts"
 
-/** The parts of a declaration that a list depends on. */
+/** The parts of a declaration that determine a list. */
 type Listable<Row extends RecordRow, A, Sort extends string> = Pick<
   Declaration<Row, A, Sort>,
   "service" | "table" | "alias" | "isArchivable" | "fields" | "joined" | "recordsOf" | "list"
 >
 
-/** Makes the `list` of a kind of record. */
+/** Creates the `list` of a kind of record. */
 export const makeList = <Row extends RecordRow, A, Sort extends string>(declaration: Listable<Row, A, Sort>) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
@@ -36,11 +36,11 @@ export const makeList = <Row extends RecordRow, A, Sort extends string>(declarat
     }, orUnavailable)
   })
 
-/** The filters that a list has, without other fields of the request. */
+/** Returns the filters of a list from the request, without its other fields. */
 export const filtersOf = ({ list }: Pick<Declaration<RecordRow, unknown, string>, "list">, filter: Filter): Filter =>
   Object.fromEntries(Object.keys(list.filters ?? {}).map((name) => [name, filter[name]]))
 
-/** The rows that a list asks for, for statements of `Search`. */
+/** Returns the rows of a list, for statements of `Search`. */
 export const listed = (
   sql: PgClient.PgClient,
   {

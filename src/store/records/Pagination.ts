@@ -1,9 +1,9 @@
 /**
  * Pages of a list (interface document 2.11 and 8.3; completions 4).
  *
- * A page is found by its key, never by counting rows. The order is the sort field and then the id, so it is total: no row
- * is skipped or shown twice when rows are inserted in between. A cursor (`Cursors.ts`) names the row at which a page begins
- * or ends. Every response carries new ones.
+ * A page is found by its key, never by counting rows. The order is the sort field and then the id, so it is total: no
+ * row is skipped or shown twice when rows are inserted in between. A cursor (`Cursors.ts`) names the row at which a
+ * page begins or ends. Every response carries new ones.
  */
 import { createHash } from "node:crypto"
 import { Clock, Effect, Result, Schema } from "effect"
@@ -24,16 +24,16 @@ export interface SortField {
   readonly type: SortType
 }
 
-/** A list, its sort fields by their public names (the first is the default), and the unique field that breaks ties. */
+/** A list: its sort fields by public name (the first is the default), and the unique field that orders equal rows. */
 export interface ListShape<Sort extends string> {
   readonly name: string
   readonly sorts: { readonly [S in Sort]: SortField }
-  /** A field that orders rows of equal sort field, before `id` does. A key is then the JSON text of both values. */
+  /** A field that orders rows with an equal sort field, before `id`. A key is then the JSON text of both values. */
   readonly second?: SortField
   readonly id: SortField
 }
 
-/** The parameters of a list request, each already of the right type and in range. */
+/** The parameters of a list request, decoded and in range. */
 export interface PageQuery<Sort extends string> {
   readonly first?: number | undefined
   readonly after?: string | undefined
@@ -51,7 +51,7 @@ export interface Filter {
   readonly [name: string]: string | undefined
 }
 
-/** The parameters do not make a page. 400, naming the parameter. */
+/** The parameters do not form a page. 400 with the name of the parameter. */
 export class PageRefused extends Schema.TaggedError<PageRefused>()("PageRefused", {
   parameter: Schema.String,
   expected: Schema.String,
@@ -66,7 +66,7 @@ export interface Plan {
   readonly walk: "asc" | "desc"
   readonly backward: boolean
   readonly limit: number
-  /** The row to start after; undefined for an end of the list. */
+  /** The row after which the page starts. Undefined for an end of the list. */
   readonly position: Position | undefined
   readonly cursorAt: (row: RowKey) => string
 }
@@ -96,7 +96,7 @@ export const makePlan = Effect.map(serverSecret("cursors"), (secret) =>
   })
 )
 
-/** The plan at a moment, with cursors under the secret. */
+/** Returns the plan at an instant, with cursors under the secret. */
 export const planWith = <Sort extends string>(
   secret: Uint8Array,
   shape: ListShape<Sort>,
@@ -144,7 +144,7 @@ export const planWith = <Sort extends string>(
   }))
 }
 
-/** The plan as SQL: columns to select, a condition, and the order with its limit. */
+/** Returns the plan as SQL: columns to select, a condition, and the order with its limit. */
 export const keyset = (sql: SqlClient, { sort, id, walk, limit, position }: Plan) => ({
   columns: sql.literal(`(${sort.expression})::text as "sortKey", (${id.expression})::text as "sortId"`),
   condition:
@@ -156,7 +156,7 @@ export const keyset = (sql: SqlClient, { sort, id, walk, limit, position }: Plan
   order: sql`order by ${sql.literal(`${sort.expression} ${walk}, ${id.expression} ${walk}`)} limit ${limit}`
 })
 
-/** The rows of a plan as a page, in list order. */
+/** Returns the rows of a plan as a page, in list order. */
 export const page = <Row extends RowKey, A>(plan: Plan, rows: ReadonlyArray<Row>, toItem: (row: Row) => A): Page<A> => {
   const ordered = plan.backward ? rows.toReversed() : rows
   const first = ordered[0]
@@ -170,14 +170,14 @@ export const page = <Row extends RowKey, A>(plan: Plan, rows: ReadonlyArray<Row>
   }
 }
 
-/** True of archived rows `row` if the query asks for them, otherwise of unarchived ones. */
+/** True for archived rows `row` if the query requests them, otherwise for unarchived ones. */
 export const archivedAsAsked = (
   sql: SqlClient,
   row: string,
   query: { readonly archived?: boolean | undefined }
 ): Fragment => sql.literal(query.archived === true ? `${row}.archived` : `not ${row}.archived`)
 
-/** A pattern for `ilike` that finds `search` anywhere. */
+/** Returns a pattern for `ilike` that finds `search` anywhere. */
 export const containing = (search: string): string => `%${search.replaceAll(/[\\%_]/g, "\\$&")}%`
 
 function refuse(parameter: string, expected: string, received: string): Result.Result<never, PageRefused> {

@@ -1,5 +1,5 @@
 /**
- * The operations of a kind of record, derived from its declaration. A service takes those that fit and writes the others
+ * The operations of a kind of record, derived from its declaration. A service uses those that fit and writes the others
  * with the same statements.
  */
 import { PgClient } from "@effect/sql-pg"
@@ -16,15 +16,15 @@ import type { RecordNotFound } from "./RecordNotFound.ts"
 import { type Columns, type RecordRow, type Stamp, stampOf } from "./Rows.ts"
 import { makeStatements } from "./Statements.ts"
 
-/** How records are read. `Item` is a record as the list shows it. */
+/** The read operations of records. `Item` is a record as the list shows it. */
 export interface Readable<A, Sort extends string, Filter = object, Item = A> {
   find(tenant: Tenant, id: string): Effect.Effect<A, RecordNotFound | Unavailable>
   list(tenant: Tenant, query: PageQuery<Sort>, filter?: Filter): Effect.Effect<Page<Item>, PageRefused | Unavailable>
 }
 
-/** How the settings of records are changed. `Extra` is what a caller can replace with the settings. */
+/** The operation that changes settings. `Extra` is data that a caller can replace together with the settings. */
 export interface Changeable<A, Settings, Wrong = never, Extra = never> {
-  /** Replaces the settings by what `revise` makes of them, and `extra` if it is given. The record is locked. */
+  /** Replaces the settings with the result of `revise`, and `extra` if it is given. The record is locked. */
   change(
     tenant: Tenant,
     id: string,
@@ -34,10 +34,10 @@ export interface Changeable<A, Settings, Wrong = never, Extra = never> {
   ): Effect.Effect<A, Wrong | RecordNotFound | Unavailable>
 }
 
-/** How the settings of records are changed, where the caller can refuse. */
+/** The operation that changes settings, where the caller can refuse. */
 export interface Revisable<A, Settings, Wrong = never, Extra = never> {
   /**
-   * Replaces the settings by what `revise` makes of them, unless it refuses, and `extra` if it is given. The record is
+   * Replaces the settings with the result of `revise`, unless it refuses, and `extra` if it is given. The record is
    * locked.
    */
   change<E>(
@@ -52,10 +52,10 @@ export interface Revisable<A, Settings, Wrong = never, Extra = never> {
 /** The result of archiving: the archived record, or why nothing changed. */
 export type Archival<A, Blocked> = { readonly _tag: "Archived"; readonly record: A } | Blocked
 
-/** How records are archived and restored. */
+/** The operations that archive and restore records. */
 export interface Archivable<A, Blocked, Wrong = never> {
   archive(tenant: Tenant, id: string, by: string): Effect.Effect<Archival<A, Blocked>, RecordNotFound | Unavailable>
-  /** Takes the record out of the archive, and nothing below it. Returns it unchanged if it is not archived. */
+  /** Restores the record alone, without records below it. Returns it unchanged if it is not archived. */
   restore(tenant: Tenant, id: string, by: string): Effect.Effect<A, Wrong | RecordNotFound | Unavailable>
 }
 
@@ -72,7 +72,7 @@ export const make = <Row extends RecordRow, A, Sort extends string, Blocked = ne
       return yield* show(yield* statements.find(tenant, id))
     }, orUnavailable)
 
-    /** Locks the record and writes the columns that `revise` makes of its row. */
+    /** Locks the record and writes the columns that `revise` computes from its row. */
     const change = Effect.fn(`${declaration.service}.change`)(
       function* <E>(
         tenant: Tenant,

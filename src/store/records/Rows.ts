@@ -1,5 +1,5 @@
 /**
- * The columns that the tables of records share, and how rows are written.
+ * The columns that the tables of records share, and the functions that write rows.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Array, Clock, Effect } from "effect"
@@ -16,7 +16,7 @@ export interface RecordRow {
   readonly archived: boolean
 }
 
-/** A row whose `record` holds the settings that have no column of their own. */
+/** A row whose `record` contains the settings without a column. */
 export interface SettingsRow extends RecordRow {
   readonly record: object
 }
@@ -26,20 +26,20 @@ export interface Columns {
   readonly [column: string]: unknown
 }
 
-/** Who writes, and when. */
+/** The author and the time of a write. */
 export interface Stamp {
   readonly by: string
   readonly now: Date
 }
 
-/** The stamp of a write at this moment. */
+/** Returns the author and the current time. */
 export const stampOf = (by: string): Effect.Effect<Stamp> =>
   Effect.map(Clock.currentTimeMillis, (now) => ({ by, now: new Date(now) }))
 
-/** The columns that a change stamps. */
+/** Returns the columns for the author and the time of a change. */
 export const stamped = ({ by, now }: Stamp) => ({ updated_at: now, updated_by: by })
 
-/** The columns of a new row, except its settings. */
+/** Returns the columns of a new row, except its settings. */
 export const newRow = ({ organizationId, mode }: Tenant, id: string, stamp: Stamp) => ({
   id,
   organization_id: organizationId,
@@ -49,11 +49,11 @@ export const newRow = ({ organizationId, mode }: Tenant, id: string, stamp: Stam
   ...stamped(stamp)
 })
 
-/** Writes the rows in one statement, or runs nothing if there are none. */
+/** Writes the rows in one statement. Without rows it runs no statement. */
 export const insertRows = (sql: PgClient.PgClient, table: string, rows: ReadonlyArray<Columns>) =>
   Array.isReadonlyArrayNonEmpty(rows) ? Effect.asVoid(sql`insert into ${sql(table)} ${sql.insert(rows)}`) : Effect.void
 
-/** The fields of a record that come from the shared columns. */
+/** Returns the fields of a record that come from the shared columns. */
 export const identityAndStamps = (row: RecordRow) => ({
   id: row.id,
   organizationId: row.organization_id,

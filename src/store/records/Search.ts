@@ -1,39 +1,39 @@
 /**
  * Search in lists (interface document 8.3): rows whose text contains the search text, without regard to case.
  *
- * A common text is found soon by reading the rows in the order of the list. A rare text is found by an index over
- * `search_pieces` of the same expression, and the rows are then sorted. A statement cannot know in advance which one it is.
- * So it reads the first rows in order. If these neither fill the page nor are all rows, it reads everything that the index
- * finds.
+ * A common text is found quickly by reading the rows in list order. For a rare text, an index on `search_pieces` of the
+ * same expression finds the rows, which are then sorted. A statement cannot know in advance which case applies. So it
+ * reads the first rows in list order. If these neither fill the page nor are all rows, it reads every row that the
+ * index finds.
  *
- * Either way, the page is exactly the first rows that fit, from its beginning. The index costs more the more rows fit. It
- * costs most where very many rows fit and hardly one of them is among the first.
+ * Both ways return the same page: the first matching rows from its beginning. The cost of the index grows with the
+ * matching rows. It is highest if very many rows match and hardly one of them is among the first rows.
  */
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { containing, keyset, type Plan, type RowKey, type SortField } from "./Pagination.ts"
 
-/** Rows that are read one by one: this many, and more for long pages. */
+/** The number of rows that are read one by one. Long pages read more. */
 const nearRows = 1_500
 const nearRowsPerItem = 40
 
-/** Pieces of the search text that the index is asked for. A few already leave few rows, and each costs an index lookup. */
+/** The maximum of pieces that the index looks up. Each costs a lookup, and a few already leave few rows. */
 const piecesAsked = 12
 
-/** What is searched for. */
+/** The conditions of a search. */
 export interface Sought {
-  /** True of a row that fits. No index answers it. */
+  /** True for a matching row. No index supports it. */
   readonly fits: Fragment
-  /** Conditions that an index answers. For each row that fits, exactly one of them is true. */
+  /** Conditions that an index supports. For each matching row, exactly one of them is true. */
   readonly ways: ReadonlyArray<Fragment>
-  /** Rows to read one by one, if not the usual number. More, where consecutive rows are stored next to each other. */
+  /** The number of rows to read one by one, if not the default. More, where consecutive rows are stored together. */
   readonly nearRows?: number
-  /** The tables for these conditions, if the list reads others. They give the same rows under the same names. */
+  /** The tables for these conditions, if the list reads others. They return the same rows under the same names. */
   readonly from?: Fragment
 }
 
-/** A text of a tenant's rows. An index covers `search_pieces` of it. */
+/** A text in a tenant's rows. An index covers `search_pieces` of it. */
 export interface Searched {
   readonly tenant: Tenant
   /** The alias of the row. */
@@ -42,21 +42,22 @@ export interface Searched {
   readonly text: string
 }
 
-/** Rows that fit because their text contains `search`. */
+/** Returns the conditions of rows whose text contains `search`. */
 export const containingText = (sql: SqlClient, searched: Searched, search: string, fits: Fragment): Sought => ({
   fits,
   ways: [sql`${indexed(sql, searched, search)} and ${fits}`]
 })
 
-/** Rows whose text contains `search`; undefined without a search. */
+/** Returns the conditions of rows whose text contains `search`. Undefined without a search. */
 export const textSought = (sql: SqlClient, searched: Searched, search: string | undefined): Sought | undefined =>
   search === undefined
     ? undefined
     : containingText(sql, searched, search, sql`(${sql.literal(searched.text)}) ilike ${containing(search)}`)
 
 /**
- * True of rows whose text has the pieces of the search text, by an index. So it is true of all rows that contain the text.
- * The pieces are adjacent, and the last one is the end of the text. Overlapping pieces would hardly exclude more rows.
+ * True for rows whose text has the pieces of the search text, by an index. So it is true for all rows that contain the
+ * text. The pieces are adjacent, and the last one is the end of the text. Overlapping pieces would hardly exclude more
+ * rows.
  */
 export const indexed = (sql: SqlClient, { tenant, row, text }: Searched, search: string): Fragment => sql`
   search_pieces(${sql.literal(`${row}.organization_id, ${row}.mode, ${text}`)}) @> array(
@@ -65,15 +66,15 @@ export const indexed = (sql: SqlClient, { tenant, row, text }: Searched, search:
       generate_series(1, length(sought), 3) as start
     limit ${piecesAsked})`
 
-/** The prefix of a tenant's pieces, as in `search_pieces`: the end of its id and the first letter of its mode. */
+/** Returns the prefix of a tenant's pieces, as in `search_pieces`: the end of its id and its mode's first letter. */
 const markOf = ({ organizationId, mode }: Tenant): string => organizationId.slice(-8).toLowerCase() + mode.slice(0, 1)
 
 /** The rows of a list. */
 export interface Listed {
   readonly columns: Fragment
-  /** The table with its alias, and what is joined to it for conditions and order. */
+  /** The table with its alias, and the joins for conditions and order. */
   readonly from: Fragment
-  /** What is joined to it only for the columns, one row to each. */
+  /** The joins for the columns alone, one row to each. */
   readonly beside?: Fragment | undefined
   /** The unique expression of a row. */
   readonly id: string
@@ -81,7 +82,7 @@ export interface Listed {
   readonly where: Fragment
   /** Expressions that make a total order. */
   readonly order: ReadonlyArray<string>
-  /** Their values in the row that the page begins after. Absent: the page begins at an end of the list. */
+  /** Their values in the row after which the page begins. Absent: the page begins at an end of the list. */
   readonly after?: ReadonlyArray<Fragment> | undefined
   readonly walk: Plan["walk"]
   readonly limit: number
@@ -98,8 +99,8 @@ export const query = (sql: SqlClient, listed: Listed): Fragment => {
   const id = sql.literal(listed.id)
   const keys = listed.order.map((_, index) => `key${index}`)
   const near = Math.max(sought.nearRows ?? nearRows, limit * nearRowsPerItem)
-  // The beginning of the page is checked outside, and nothing is sorted inside. Otherwise the planner may read in the order
-  // of the list here too, through all rows before the few that fit.
+  // The beginning of the page is checked outside, and nothing is sorted inside. Otherwise the planner may read in
+  // list order here too, through all rows before the few that match.
   const found = sql.join(
     " union all ",
     false
@@ -112,7 +113,7 @@ export const query = (sql: SqlClient, listed: Listed): Fragment => {
         ) as found where ${beyond(sql, listed, keys)}`
     )
   )
-  // A reader of `looked` takes only the rows that it needs. A condition on an earlier step can skip a later step.
+  // A reader of `looked` reads only the rows that it needs. A condition on an earlier step can skip a later step.
   return sql`
     with looked as materialized (
       select ${id} as id, ${sought.fits} as fits from ${from} where ${begun}
@@ -138,11 +139,11 @@ export interface Planned extends Pick<Listed, "from" | "beside" | "where" | "sou
   readonly fields: Fragment
 }
 
-/** The statement that reads the page of a plan. */
+/** Returns the statement that reads the page of a plan. */
 export const rows = <Row>(sql: SqlClient, plan: Plan, planned: Planned): Statement<Row & RowKey> =>
   sql<Row & RowKey>`${queryOf(sql, plan, planned)}`
 
-/** The same as a fragment. */
+/** Returns the same statement as a fragment. */
 export const queryOf = (sql: SqlClient, plan: Plan, { fields, where, ...listed }: Planned): Fragment => {
   const { sort, id, walk, limit, position } = plan
   const value = (text: string, { type }: SortField) => sql`${text}::text::${sql.literal(type)}`
@@ -158,12 +159,12 @@ export const queryOf = (sql: SqlClient, plan: Plan, { fields, where, ...listed }
   })
 }
 
-/** True of rows after the one that the page begins after. `fields` are the expressions of the order. */
+/** True for rows after the one after which the page begins. `fields` are the expressions of the order. */
 const beyond = (sql: SqlClient, { after, walk }: Listed, fields: ReadonlyArray<string>): Fragment =>
   after === undefined
     ? sql`true`
     : sql`(${sql.literal(fields.join(", "))}) ${sql.literal(walk === "asc" ? ">" : "<")} (${sql.join(", ", false)(after)})`
 
-/** The order as SQL. */
+/** Returns the order as SQL. */
 export const direction = (sql: SqlClient, { order, walk }: Pick<Listed, "order" | "walk">): Fragment =>
   sql.literal(order.map((field) => `${field} ${walk}`).join(", "))

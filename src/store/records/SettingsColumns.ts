@@ -1,15 +1,15 @@
 /**
- * The settings of records as columns. A setting that is searched, sorted or joined has a column of its own. The others are
+ * The settings of records as columns. A setting that is searched, sorted or joined has its own column. The others are
  * one JSON value, `record`.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Schema } from "effect"
 import type { Columns } from "./Rows.ts"
 
-/** Settings as a record shows them: null stands for one that is not set. */
+/** Settings as a record shows them. Null stands for an unset one. */
 export type Shown<S> = { readonly [K in keyof S]-?: object extends Pick<S, K> ? S[K] | null : S[K] }
 
-/** Makes what converts settings. `own` names the columns of the settings that have one. */
+/** Creates the functions that convert settings. `own` names the columns of the settings that have one. */
 export const makeSettingsColumns = <S extends object>(
   schema: Schema.Codec<S, object> & { readonly fields: { readonly [K in keyof S]: unknown } },
   own: { readonly [K in keyof S]?: string }
@@ -35,7 +35,7 @@ export const makeSettingsColumns = <S extends object>(
     return decode({ ...row.record, ...Object.fromEntries(set.map(([name, column]) => [name, values[column]])) })
   }
 
-  /** The settings of a row as its record shows them. */
+  /** Returns the settings of a row as its record shows them. */
   const shownOf = (row: { readonly record: object }): Shown<S> => ({ ...unset, ...settingsOf(row) }) as Shown<S>
 
   return { columnsOf, settingsOf, shownOf }

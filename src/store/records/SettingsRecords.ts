@@ -1,5 +1,5 @@
 /**
- * Records that are a row and its settings, and nothing else.
+ * Records that consist of one row with settings.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -17,13 +17,13 @@ export interface SettingsRecords<Settings, A, Sort extends string>
   create(tenant: Tenant, by: string, settings: Settings): Effect.Effect<A, Unavailable>
 }
 
-/** What converts the settings (`SettingsColumns.ts`). */
+/** The functions that convert the settings (`SettingsColumns.ts`). */
 interface Converter<Settings> {
   columnsOf(sql: PgClient.PgClient, settings: Settings): Columns
   settingsOf(row: SettingsRow): Settings
 }
 
-/** Makes the operations from a declaration. */
+/** Creates the operations from a declaration. */
 export const makeSettingsRecords = <Settings, Row extends SettingsRow, A, Sort extends string>(
   declaration: Declaration<Row, A, Sort, InUse>,
   { settingsOf, columnsOf }: Converter<Settings>

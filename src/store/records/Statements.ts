@@ -1,5 +1,5 @@
 /**
- * The statements that the operations of a kind of record consist of. They join the transaction of the caller.
+ * The statements for the operations of a kind of record. They join the transaction of the caller.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -15,7 +15,7 @@ import { ofTenant, unarchivedOf } from "./Tenancy.ts"
 /** The statements of a kind of record. */
 export type Statements<Row extends RecordRow, A> = ReturnType<typeof makeStatements<Row, A, string, unknown, unknown>>
 
-/** Makes the statements of a kind of record. */
+/** Creates the statements of a kind of record. */
 export const makeStatements = <Row extends RecordRow, A, Sort extends string, Blocked, Wrong>(
   sql: PgClient.PgClient,
   random: SecureRandom.SecureRandom["Service"],
@@ -23,7 +23,7 @@ export const makeStatements = <Row extends RecordRow, A, Sort extends string, Bl
 ) => {
   const reads = makeReads(sql, declaration)
 
-  /** The record of a row. */
+  /** Returns the record of a row. */
   const show = (row: Row): Effect.Effect<A, SqlError> =>
     Effect.map(declaration.recordsOf([row], sql), ([record]) => record!)
 
@@ -38,7 +38,7 @@ const makeReads = <Row extends RecordRow, A, Sort extends string, Blocked, Wrong
   const columns = fields?.(sql) ?? sql`${row}.*`
   const from = sql`${sql(table)} ${row} ${joined?.(sql) ?? sql``}`
 
-  /** The rows that fit, archived or not. */
+  /** Returns the rows that meet the condition, archived or not. */
   const select = (where: Fragment) => sql<Row>`select ${columns} from ${from} where ${where}`
 
   const one = (rows: ReadonlyArray<Row>): Effect.Effect<Row, RecordNotFound> =>
@@ -55,9 +55,9 @@ const makeReads = <Row extends RecordRow, A, Sort extends string, Blocked, Wrong
     select,
     one,
     ofPresent,
-    /** The row of the tenant's record. */
+    /** Returns the row of the tenant's record. */
     find: (tenant: Tenant, id: string) => Effect.flatMap(select(ofPresent(tenant, id)), one),
-    /** Locks the tenant's record. Transactions that begin to use it wait. */
+    /** Locks the tenant's record. Transactions that start to use it wait. */
     lock: (tenant: Tenant, id: string) => locked(ofPresent(tenant, id)),
     /** Locks the tenant's record, archived or not. */
     lockAny: (tenant: Tenant, id: string) => locked(ofAny(tenant, id))
@@ -73,7 +73,7 @@ const makeWrites = <Row extends RecordRow, A, Sort extends string, Blocked, Wron
   const { alias, fields } = declaration
   const table = sql(declaration.table)
 
-  /** The row that was written, with the columns that reading adds. */
+  /** Returns the written row, with the columns that reading adds. */
   const written = Effect.fnUntraced(function* (row: Row) {
     if (declaration.written !== undefined) yield* declaration.written(sql, row.id)
     return fields === undefined ? row : (yield* select(sql`${sql(alias)}.id = ${row.id}`))[0]!
@@ -87,14 +87,14 @@ const makeWrites = <Row extends RecordRow, A, Sort extends string, Blocked, Wron
     return yield* written(rows[0]!)
   })
 
-  /** Changes these columns of a record that is locked. */
+  /** Changes these columns of a locked record. */
   const update = Effect.fnUntraced(function* (id: string, stamp: Stamp, columns: Columns) {
     const set = sql.update({ ...columns, ...stamped(stamp) })
     const rows = yield* sql<Row>`update ${table} set ${set} where id = ${id} returning *`
     return yield* written(rows[0]!)
   })
 
-  /** Changes these columns of the tenant's record, without a lock before. */
+  /** Changes these columns of the tenant's record, without locking it first. */
   const updateOf = Effect.fnUntraced(function* (tenant: Tenant, id: string, stamp: Stamp, columns: Columns) {
     const set = sql.update({ ...columns, ...stamped(stamp) })
     const rows = yield* sql<Row>`
@@ -105,7 +105,7 @@ const makeWrites = <Row extends RecordRow, A, Sort extends string, Blocked, Wron
   return { insert, update, updateOf }
 }
 
-/** Locks the tenant's unarchived records among those named, always in the order of their ids. */
+/** Locks the tenant's unarchived records among those named, always sorted by id. */
 export const hold = <Row extends object = { readonly id: string }>(
   sql: PgClient.PgClient,
   tenant: Tenant,
@@ -119,7 +119,7 @@ export const hold = <Row extends object = { readonly id: string }>(
         select ${sql.literal(columns)} from ${sql(table)}
         where id = any(${ids}::uuid[]) and ${unarchivedOf(sql, tenant)} order by id for share`
 
-/** Locks the tenant's record that another one names. Fails if it is unknown or archived; absent names pass. */
+/** Locks the tenant's record that another one references. Fails if it is unknown or archived. Accepts absent names. */
 export const holdReference = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   tenant: Tenant,
@@ -130,7 +130,7 @@ export const holdReference = Effect.fnUntraced(function* (
     return yield* new RecordNotFound({ record })
 })
 
-/** Locks the record below which one is created. */
+/** Locks the parent of a new record. */
 export const holdParent = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   tenant: Tenant,

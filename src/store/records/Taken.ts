@@ -1,10 +1,10 @@
 /**
- * Values that only one record may have. A unique index decides between concurrent writes.
+ * Values that must be unique. A unique index decides between concurrent writes.
  */
 import { Effect } from "effect"
 import type { SqlError, UniqueViolation } from "effect/sql/SqlError"
 
-/** Fails with the error for a constraint where that constraint refuses what was written. */
+/** Fails with the given error if that constraint refuses the write. */
 export const orTaken =
   <Taken>(errorOf: (constraint: string) => Taken | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, E | SqlError | Taken, R> =>

@@ -1,26 +1,26 @@
 /**
- * The condition that a row belongs to a tenant. Only this file writes it: a statement that leaves it out would show one
+ * The condition that a row belongs to a tenant. Only this file writes it, because a statement without it would show one
  * organization's data to another.
  */
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import type { Tenant } from "../../domain/values/Ids.ts"
 
-/** True of the tenant's rows. `alias` names the table; a statement over one table needs none. */
+/** True for the tenant's rows. `alias` names the table. A statement over one table needs none. */
 export const ofTenant = (sql: SqlClient, { organizationId, mode }: Tenant, alias?: string): Fragment => {
   const prefix = prefixOf(sql, alias)
   return sql`${prefix}organization_id = ${organizationId} and ${prefix}mode = ${mode}`
 }
 
-/** True of the tenant's rows that are not archived. */
+/** True for the tenant's unarchived rows. */
 export const unarchivedOf = (sql: SqlClient, tenant: Tenant, alias?: string): Fragment =>
   sql`${ofTenant(sql, tenant, alias)} and not ${prefixOf(sql, alias)}archived`
 
-/** True of the organization's rows, in live and in test mode. */
+/** True for the organization's rows, in live and in test mode. */
 export const ofOrganization = (sql: SqlClient, organizationId: string, alias?: string): Fragment =>
   sql`${prefixOf(sql, alias)}organization_id = ${organizationId}`
 
-/** True where the rows of two tables belong to the same tenant. */
+/** True if the rows of two tables belong to the same tenant. */
 export const ofSameTenant = (sql: SqlClient, alias: string, other: string): Fragment =>
   sql.literal(`${alias}.organization_id = ${other}.organization_id and ${alias}.mode = ${other}.mode`)
 

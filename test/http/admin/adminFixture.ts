@@ -1,5 +1,5 @@
 /**
- * The Admin API on a real port over a fresh Postgres database, with organizations whose keys a test can use.
+ * The Admin API on a real port with a fresh Postgres database, and organizations whose keys a test can use.
  */
 import { Context, type Duration, Effect, Layer, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -19,7 +19,7 @@ import * as JournalCodec from "../../../src/store/journal/JournalCodec.ts"
 import * as JournalSql from "../../../src/store/journal/JournalSql.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 
-/** What came back: status, headers, the body's text, and the text as JSON where it is JSON. */
+/** A response: status, headers, the body's text, and the parsed body where the text is JSON. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -37,15 +37,15 @@ export class Admin extends Context.Service<
   Admin,
   {
     readonly url: string
-    /** The organization most tests speak for. */
+    /** The organization that most tests use. */
     readonly brand: Organization
     /** Another organization. */
     readonly stranger: Organization
     /** The same organization as `brand`, in test mode. */
     readonly rehearsal: Organization
-    /** Makes another organization. */
+    /** Creates another organization. */
     readonly organization: (settings?: object) => Effect.Effect<Organization>
-    /** A request with the key of `as` (the brand's); `body` is sent as JSON, text as it is. */
+    /** Sends a request with the key of `as` (default: the brand). A string `body` is sent unchanged, others as JSON. */
     readonly call: (method: string, path: string, body?: unknown, as?: Organization) => Effect.Effect<Answer>
   }
 >()("usher/test/http/Admin") {}
@@ -103,19 +103,19 @@ const admin = Layer.effect(
   })
 )
 
-/** The Admin API, and what a test needs to reach behind it. */
+/** The Admin API, and the services behind it that a test uses directly. */
 export const layer = admin.pipe(
   Layer.provideMerge(Server.layer({ admin: Routes.layer, consumer: Layer.empty })),
   Layer.provideMerge(services)
 )
 
-/** A new experience. */
+/** Creates an experience. */
 export const anExperience = Effect.fnUntraced(function* (body: object = {}, as?: Organization) {
   const { call } = yield* Admin
   return (yield* call("POST", "/experiences", { name: "Sneaker drop", ...body }, as)).body as { readonly id: string }
 })
 
-/** A new sequence, below a new experience unless one is named. */
+/** Creates a sequence, below a new experience unless one is named. */
 export const aSequence = Effect.fnUntraced(function* (
   body: { readonly experienceId?: string } = {},
   as?: Organization
@@ -128,7 +128,7 @@ export const aSequence = Effect.fnUntraced(function* (
   }
 })
 
-/** A new queue that admits by hand, below a new sequence unless one is named. */
+/** Creates a queue that admits by hand, below a new sequence unless one is named. */
 export const aQueue = Effect.fnUntraced(function* (body: { readonly [name: string]: unknown } = {}, as?: Organization) {
   const { call } = yield* Admin
   const sequenceId = body["sequenceId"] ?? (yield* aSequence({}, as)).id
@@ -139,7 +139,7 @@ export const aQueue = Effect.fnUntraced(function* (body: { readonly [name: strin
   }
 })
 
-/** A queue with one consumer in it whose first event nobody can read, so that it is parked once it is asked for. */
+/** Creates a queue with one consumer whose first event cannot be read. The first request for the queue parks it. */
 export const aBrokenQueue = Effect.gen(function* () {
   const { brand } = yield* Admin
   const sql = yield* SqlClient.SqlClient
@@ -172,7 +172,7 @@ export const aBrokenQueue = Effect.gen(function* () {
   return { id, experienceId }
 })
 
-/** What a 400 says is wrong: the path of each issue and its check, in the order of the paths. */
+/** Returns the path and the check of each issue in a 400, sorted by path. */
 export const issuesOf = ({ status, body }: Pick<Answer, "status" | "body">): ReadonlyArray<string> => {
   if (status !== 400 || body.error !== "validation_error")
     throw new Error(`no validation error: ${status} ${JSON.stringify(body)}`)
@@ -184,7 +184,7 @@ export const issuesOf = ({ status, body }: Pick<Answer, "status" | "body">): Rea
     .toSorted()
 }
 
-/** A queue's consumers enter, one after the other; answers their ids. */
+/** Enters consumers into a queue, one after the other, and returns their ids. */
 export const enter = Effect.fnUntraced(function* (queueId: string, count: number, as?: Organization) {
   const engine = yield* Engine
   const { brand } = yield* Admin
@@ -196,7 +196,7 @@ export const enter = Effect.fnUntraced(function* (queueId: string, count: number
   )
 })
 
-/** Repeats the question until the answer is right, or gives the last answer when it has waited long enough. */
+/** Repeats a request until its answer passes the check. Returns the last answer after the time limit. */
 export const eventually = <A, E, R>(
   question: Effect.Effect<A, E, R>,
   isRight: (answer: A) => boolean,

@@ -25,7 +25,7 @@ const draft = (name: string, more: Partial<ProductDraft> = {}): ProductDraft => 
   ...more
 })
 
-/** A product of the tenant with two variants, media and a sync source. */
+/** Creates a product of the tenant with two variants, media and a sync source. */
 const aWholeProduct = Effect.fnUntraced(function* (tenant: Tenant, name = "Sneaker") {
   const products = yield* Products
   const { id: mediaAssetId } = yield* (yield* MediaAssets).create(tenant, "x", { name: `${name} from its side` })
@@ -42,7 +42,7 @@ const aWholeProduct = Effect.fnUntraced(function* (tenant: Tenant, name = "Sneak
   )
 })
 
-/** How many statements an effect sends. */
+/** Counts the statements that an effect sends. */
 const statementsOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   let count = 0
   const tracer = Tracer.make({
@@ -57,7 +57,7 @@ const statementsOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect
 
 describe("Products in Postgres", () => {
   layer(catalogue, { excludeTestServices: true })((it) => {
-    it.effect("are read in bulk, with all they show, and so are variants without their options", () =>
+    it.effect("are read in bulk with all their parts; variants are read without their options", () =>
       Effect.gen(function* () {
         const products = yield* Products
         const variants = yield* Variants
@@ -82,7 +82,7 @@ describe("Products in Postgres", () => {
       })
     )
 
-    it.effect("cost as many statements for a page of many as for a page of one", () =>
+    it.effect("need as many statements for a page of many as for a page of one", () =>
       Effect.gen(function* () {
         const products = yield* Products
         const tenant = yield* aTenant()
@@ -103,7 +103,7 @@ describe("Products in Postgres", () => {
       })
     )
 
-    it.effect("are walked in both directions without one missing or twice, whatever is made in between", () =>
+    it.effect("are paged in both directions without gaps or repeats, during concurrent inserts", () =>
       Effect.gen(function* () {
         const products = yield* Products
         const tenant = yield* aTenant()
@@ -125,7 +125,7 @@ describe("Products in Postgres", () => {
       })
     )
 
-    it.effect("are either archived or given another variant, if both are tried at once", () =>
+    it.effect("are either archived or given another variant, if both happen at once", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const products = yield* Products
@@ -143,7 +143,7 @@ describe("Products in Postgres", () => {
       })
     )
 
-    it.effect("and the media they show are either there together, or the product is refused", () =>
+    it.effect("are refused if one of their media is archived at the same time, and otherwise both exist", () =>
       Effect.gen(function* () {
         const products = yield* Products
         const media = yield* MediaAssets
@@ -162,7 +162,7 @@ describe("Products in Postgres", () => {
       })
     )
 
-    it.effect("keep their default variant only as long as it is there, however the two are changed", () =>
+    it.effect("keep their default variant only while it exists, under concurrent changes of both", () =>
       Effect.gen(function* () {
         const products = yield* Products
         const variants = yield* Variants
@@ -187,7 +187,7 @@ describe("Products in Postgres", () => {
       })
     )
 
-    it.effect("are found, sorted and counted out by indexes, however many there are", () =>
+    it.effect("are searched, sorted and filtered by indexes, however many there are", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const products = yield* Products

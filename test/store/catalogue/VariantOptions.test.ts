@@ -14,7 +14,7 @@ const texts = (values: ReadonlyArray<{ readonly value: string }>) => values.map(
 
 describe("Variant options in Postgres", () => {
   layer(repositories, { excludeTestServices: true })((it) => {
-    it.effect("say who made and changed them, and their values likewise", () =>
+    it.effect("record who created and changed them, and so do their values", () =>
       Effect.gen(function* () {
         const options = yield* VariantOptions
         const values = yield* VariantOptionValues
@@ -62,7 +62,7 @@ describe("Variant options in Postgres", () => {
       })
     )
 
-    it.effect("stamp the values that a new order moves, and no others", () =>
+    it.effect("update the change time of values that a new order moves, and of no others", () =>
       Effect.gen(function* () {
         const options = yield* VariantOptions
         const values = yield* VariantOptionValues
@@ -79,7 +79,7 @@ describe("Variant options in Postgres", () => {
       })
     )
 
-    it.effect("hold 1,000 values and no more, those that are archived not counted", () =>
+    it.effect("hold at most 1,000 values, without the archived ones", () =>
       Effect.gen(function* () {
         const options = yield* VariantOptions
         const values = yield* VariantOptionValues
@@ -100,7 +100,7 @@ describe("Variant options in Postgres", () => {
       })
     )
 
-    it.effect("get one value of a text, however many add it at once, and never more than fit", () =>
+    it.effect("store a text once under concurrent additions, and never exceed their limit", () =>
       Effect.gen(function* () {
         const options = yield* VariantOptions
         const values = yield* VariantOptionValues
@@ -116,7 +116,7 @@ describe("Variant options in Postgres", () => {
       })
     )
 
-    it.effect("are not archived, nor their values, as long as a variant that is not archived has one", () =>
+    it.effect("are not archived, nor are their values, while a variant that is not archived uses one", () =>
       Effect.gen(function* () {
         const options = yield* VariantOptions
         const values = yield* VariantOptionValues
@@ -137,7 +137,7 @@ describe("Variant options in Postgres", () => {
       })
     )
 
-    it.effect("wait, to be archived, for a variant that is just getting one of their values", () =>
+    it.effect("wait with their archiving for a variant that is being given one of their values", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const options = yield* VariantOptions

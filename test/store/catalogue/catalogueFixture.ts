@@ -1,11 +1,11 @@
-/** Records of the catalogue, straight in their tables. */
+/** Records of the catalogue, written directly into their tables. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type { Tenant } from "../../../src/domain/values/Ids.ts"
 
-/** A row of a table of the catalogue; answers its id. `columns` are beside what every record has. */
+/** Inserts a row of a catalogue table, and returns its id. `columns` are in addition to those of every record. */
 const insert = Effect.fnUntraced(function* (
   table: string,
   { organizationId, mode }: Tenant,
@@ -20,11 +20,11 @@ const insert = Effect.fnUntraced(function* (
   return id
 })
 
-/** A new product. */
+/** Creates a product. */
 export const aProduct = (tenant: Tenant, record: object = {}, columns: { readonly [name: string]: unknown } = {}) =>
   insert("products", tenant, record, { name: "Sneaker", ...columns })
 
-/** A new variant of a product. */
+/** Creates a variant of a product. */
 export const aVariant = (
   tenant: Tenant,
   productId: string,
@@ -32,11 +32,11 @@ export const aVariant = (
   columns: { readonly [name: string]: unknown } = {}
 ) => insert("product_variants", tenant, record, { product_id: productId, sku: null, ...columns })
 
-/** A new sync source. */
+/** Creates a sync source. */
 export const aSyncSource = (tenant: Tenant, record: object = {}) =>
   insert("sync_sources", tenant, record, { sync_source: "shop", sync_source_id: "shop-1" })
 
-/** A new media asset of a product; answers its id and that of its place in the product. */
+/** Creates a media asset of a product. Returns its id, and the id of the row that links it to the product. */
 export const aPicture = Effect.fnUntraced(function* (
   tenant: Tenant,
   productId: string,

@@ -1,10 +1,10 @@
-/** Variants of products straight in the database, for what depends on whether a variant has a value of an option. */
+/** Variants of products, written directly into the database, for rules that depend on the option values in use. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type { Tenant } from "../../../src/domain/values/Ids.ts"
 
-/** A new variant of a new product, with values of options; answers its id. */
+/** Creates a variant of a new product, with values of options, and returns its id. */
 export const aVariantWith = Effect.fnUntraced(function* (
   { organizationId, mode }: Tenant,
   values: ReadonlyArray<{ readonly optionId: string; readonly id: string }>
@@ -22,7 +22,7 @@ export const aVariantWith = Effect.fnUntraced(function* (
   return variant
 }, Effect.orDie)
 
-/** Archives a variant, and nothing else. */
+/** Archives a variant alone. */
 export const archiveVariant = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`update product_variants set archived = true where id = ${id}`

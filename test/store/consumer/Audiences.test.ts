@@ -12,7 +12,7 @@ const names = (page: { readonly data: ReadonlyArray<{ readonly name: string }> }
 
 describe("Audiences in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("are created empty, renamed and archived, and say who did it", () =>
+    it.effect("are created empty, renamed and archived, and record who did it", () =>
       Effect.gen(function* () {
         const audiences = yield* Audiences
         const tenant = yield* aTenant()
@@ -60,7 +60,7 @@ describe("Audiences in Postgres", () => {
       })
     )
 
-    it.effect("take consumers of their tenant, all or none, each once", () =>
+    it.effect("accept consumers of their tenant, all or none, each once", () =>
       Effect.gen(function* () {
         const audiences = yield* Audiences
         const members = yield* AudienceMembers
@@ -96,7 +96,7 @@ describe("Audiences in Postgres", () => {
       })
     )
 
-    it.effect("let go of members who were archived since", () =>
+    it.effect("lose members that were archived since", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const audiences = yield* Audiences
@@ -110,7 +110,7 @@ describe("Audiences in Postgres", () => {
       })
     )
 
-    it.effect("count their members right, however many change them at once", () =>
+    it.effect("count their members correctly under concurrent changes", () =>
       Effect.gen(function* () {
         const audiences = yield* Audiences
         const members = yield* AudienceMembers
@@ -127,7 +127,7 @@ describe("Audiences in Postgres", () => {
       })
     )
 
-    it.effect("list their members page by page in both directions, and find them by address and name", () =>
+    it.effect("list their members page by page in both directions, and search them by address and name", () =>
       Effect.gen(function* () {
         const audiences = yield* Audiences
         const members = yield* AudienceMembers
@@ -165,7 +165,7 @@ describe("Audiences in Postgres", () => {
       })
     )
 
-    it.effect("are listed by time, name and last refresh, and found by name", () =>
+    it.effect("are sorted by time, name and last refresh, and found by name", () =>
       Effect.gen(function* () {
         const audiences = yield* Audiences
         const members = yield* AudienceMembers
@@ -188,7 +188,7 @@ describe("Audiences in Postgres", () => {
       })
     )
 
-    it.effect("are not archived as long as a sequence is for them", () =>
+    it.effect("are not archived while a sequence is restricted to them", () =>
       Effect.gen(function* () {
         const audiences = yield* Audiences
         const experiences = yield* Experiences
@@ -204,7 +204,7 @@ describe("Audiences in Postgres", () => {
       })
     )
 
-    it.effect("are either archived or got by a sequence, if both are tried at once", () =>
+    it.effect("are either archived or assigned to a sequence, if both happen at once", () =>
       Effect.gen(function* () {
         const audiences = yield* Audiences
         const experiences = yield* Experiences

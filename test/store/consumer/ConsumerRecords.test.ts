@@ -13,7 +13,7 @@ const ann = { email: "ann@example.com", phone: "+4915112345678", fullName: "Ann 
 
 const settings = (more: Partial<Settings> = {}): Settings => ({ loyaltyBalance: 0n, ...more })
 
-/** A row that sets these fields, and keeps the others. */
+/** Returns a row that sets these fields, and keeps the others. */
 const row = (fields: Partial<Settings>): Upsert => ({
   keys: { externalId: fields.externalId, email: fields.email, phone: fields.phone },
   revise: (before) => ({ ...settings(), ...before, ...fields })
@@ -23,7 +23,7 @@ const idsOf = (consumers: ReadonlyArray<{ readonly id: string }>) => consumers.m
 
 describe("Consumers in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("are created, changed and archived, and say who did it", () =>
+    it.effect("are created, changed and archived, and record who did it", () =>
       Effect.gen(function* () {
         const consumers = yield* ConsumerRecords
         const tenant = yield* aTenant()
@@ -55,12 +55,12 @@ describe("Consumers in Postgres", () => {
         for (const attempt of attempts) {
           assert.deepInclude(yield* Effect.flip(attempt), { _tag: "RecordNotFound", record: "Consumer" })
         }
-        // What it held is free for another.
+        // Its unique values are available to another consumer.
         assert.deepInclude(yield* consumers.create(tenant, "x", settings(ann)), ann)
       })
     )
 
-    it.effect("who came by themselves say so, and may be changed", () =>
+    it.effect("record that they came by themselves, and can be changed", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const consumers = yield* ConsumerRecords
@@ -99,7 +99,7 @@ describe("Consumers in Postgres", () => {
       })
     )
 
-    it.effect("hold an email, a phone number and an external id alone; guests hold no address", () =>
+    it.effect("have a unique email, phone number and external id; guests have no address", () =>
       Effect.gen(function* () {
         const consumers = yield* ConsumerRecords
         const tenant = yield* aTenant()
@@ -156,7 +156,7 @@ describe("Consumers in Postgres", () => {
         })
     )
 
-    it.effect("are refused together if a row is ambiguous, and nothing changes", () =>
+    it.effect("are all refused if one row is ambiguous, and nothing changes", () =>
       Effect.gen(function* () {
         const consumers = yield* ConsumerRecords
         const tenant = yield* aTenant()
@@ -187,7 +187,7 @@ describe("Consumers in Postgres", () => {
       })
     )
 
-    it.effect("come out once each, however many batches name them at once", () =>
+    it.effect("are stored once each, however many batches name them at once", () =>
       Effect.gen(function* () {
         const consumers = yield* ConsumerRecords
         const tenant = yield* aTenant()
@@ -202,7 +202,7 @@ describe("Consumers in Postgres", () => {
       })
     )
 
-    /** Anonymous guests among consumers of every other kind, some with equal fields. */
+    /** Creates anonymous guests among consumers of every other kind, some with equal fields. */
     const crowd = Effect.fnUntraced(function* (tenant: Tenant) {
       for (let n = 0; n < 24; n++) {
         const known = {
@@ -227,7 +227,7 @@ describe("Consumers in Postgres", () => {
       totalOrderValue: ({ totalOrderValue }) => Number(totalOrderValue)
     }
 
-    it.effect("are listed in every order, page by page in both directions, each once, whatever is known of them", () =>
+    it.effect("are listed once each in every order, page by page in both directions, whichever fields they have", () =>
       Effect.gen(function* () {
         const consumers = yield* ConsumerRecords
         const tenant = yield* aTenant()
@@ -260,7 +260,7 @@ describe("Consumers in Postgres", () => {
       })
     )
 
-    it.effect("are found by a part of email, phone and full name, and by a whole id or external id", () =>
+    it.effect("are found by a part of email, phone and full name, and by a complete id or external id", () =>
       Effect.gen(function* () {
         const consumers = yield* ConsumerRecords
         const tenant = yield* aTenant()

@@ -1,4 +1,4 @@
-/** Search among more consumers than are looked at one by one: what it finds is the same, whichever way it goes. */
+/** Search among more consumers than are scanned one by one. Each strategy returns the same result. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,7 +10,7 @@ import { aTenant, inTestMode, layer as records, walk } from "../support/recordsF
 
 describe("A search among many consumers", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("finds what is common and what is rare, in order, wherever it is", () =>
+    it.effect("finds common and rare texts, in order, at every position of the list", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const consumers = yield* ConsumerRecords
@@ -44,7 +44,7 @@ describe("A search among many consumers", () => {
       })
     )
 
-    it.effect("is the same walk over what is found near, by the index, farther on, and only at the end", () =>
+    it.effect("returns the same pages from a nearby scan, from the index, farther on, and at the end", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const consumers = yield* ConsumerRecords
@@ -90,7 +90,7 @@ describe("A search among many consumers", () => {
       })
     )
 
-    it.effect("asks the index for pieces that every part of a text has, and no other tenant's text", () =>
+    it.effect("queries the index for pieces that every match contains, and never for another tenant's text", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* aTenant()

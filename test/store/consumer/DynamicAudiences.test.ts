@@ -16,7 +16,7 @@ const rule = (field: string, op: Rule["op"], value: Rule["value"]): Rule => ({ f
 
 const all = (...rules: ReadonlyArray<Rule>): AudienceRules => ({ match: "all", rules })
 
-/** Three consumers by name: one with all fields, one with few, and a guest with none. */
+/** Creates three consumers: one with all fields, one with few, and a guest with none. */
 const trio = Effect.fnUntraced(function* (tenant: Tenant) {
   const sql = yield* SqlClient.SqlClient
   const ann = yield* aConsumer(tenant, {
@@ -45,7 +45,7 @@ const trio = Effect.fnUntraced(function* (tenant: Tenant) {
 
 describe("Dynamic audiences in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("hold the consumers who fit the rules, whatever the field and the comparison", () =>
+    it.effect("contain the consumers that match the rules, for every field and comparison", () =>
       Effect.gen(function* () {
         const audiences = yield* Audiences
         const members = yield* AudienceMembers
@@ -109,7 +109,7 @@ describe("Dynamic audiences in Postgres", () => {
       })
     )
 
-    it.effect("ask for all rules or any, and never look at another tenant or at who is archived", () =>
+    it.effect("require all rules or any, and never include another tenant's or archived consumers", () =>
       Effect.gen(function* () {
         const audiences = yield* Audiences
         const members = yield* AudienceMembers
@@ -145,7 +145,7 @@ describe("Dynamic audiences in Postgres", () => {
       })
     )
 
-    it.effect("are counted when they are read, once a minute at most, and when their rules change", () =>
+    it.effect("are counted on a read, once a minute at most, and when their rules change", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const audiences = yield* Audiences
@@ -173,7 +173,7 @@ describe("Dynamic audiences in Postgres", () => {
       })
     )
 
-    it.effect("stay DYNAMIC, as others stay STATIC", () =>
+    it.effect("stay DYNAMIC, and the others stay STATIC", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const audiences = yield* Audiences
@@ -198,7 +198,7 @@ describe("Dynamic audiences in Postgres", () => {
       })
     )
 
-    it.effect("let into a sequence who fits at the moment, who must also show its access code if it has one", () =>
+    it.effect("admit to a sequence the consumers that match at that time and have sent its access code, if any", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const access = yield* SequenceAccess

@@ -27,7 +27,7 @@ const changed = Effect.fnUntraced(function* (tenant: Tenant, id: string, more: P
   return yield* (yield* Orders).change(tenant, id, "another", (before) => Result.succeed({ ...before, ...more }))
 })
 
-/** What the consumer has ordered in all. */
+/** Returns the consumer's order totals. */
 const totals = Effect.fnUntraced(function* (consumerId: string) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ order_count: number; total_order_value: string; last_order_at: Date | null }>`
@@ -39,7 +39,7 @@ const price = (unitPrice: string) => [{ quantity: 1, unitPrice }]
 
 describe("Orders in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("give back what was set, and change by it", () =>
+    it.effect("return what was set, and apply changes", () =>
       Effect.gen(function* () {
         const orders = yield* Orders
         const tenant = yield* aTenant()
@@ -94,7 +94,7 @@ describe("Orders in Postgres", () => {
       })
     )
 
-    it.effect("count with their consumer as long as they are not cancelled", () =>
+    it.effect("count in their consumer's totals while they are not cancelled", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant({ currencyCode: "EUR" })
         const [buyer, other] = [yield* aConsumer(tenant), yield* aConsumer(tenant)]
@@ -115,7 +115,7 @@ describe("Orders in Postgres", () => {
       })
     )
 
-    it.effect("are all counted, however many come and go at once", () =>
+    it.effect("are all counted, however many are created and cancelled at once", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant({ currencyCode: "EUR" })
         const consumerId = yield* aConsumer(tenant)
@@ -133,7 +133,7 @@ describe("Orders in Postgres", () => {
       })
     )
 
-    it.effect("tell every process when their consumer's totals have changed", () =>
+    it.effect("notify every process when their consumer's totals have changed", () =>
       Effect.gen(function* () {
         const told: Array<string> = []
         const invalidations = yield* Invalidations
@@ -148,7 +148,7 @@ describe("Orders in Postgres", () => {
       }).pipe(Effect.provide(Invalidations.layer), Effect.timeout("2 minutes"))
     )
 
-    it.effect("have an external id that no other order of their tenant has", () =>
+    it.effect("have an external id that is unique in their tenant", () =>
       Effect.gen(function* () {
         const orders = yield* Orders
         const tenant = yield* aTenant()
@@ -171,7 +171,7 @@ describe("Orders in Postgres", () => {
       })
     )
 
-    it.effect("that share an external id and come at once are one order and refusals", () =>
+    it.effect("with the same external id at the same time are one order and refusals", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant()
         const consumers = yield* Effect.forEach(Array.from({ length: 8 }), () => aConsumer(tenant))
@@ -186,7 +186,7 @@ describe("Orders in Postgres", () => {
       })
     )
 
-    it.effect("come from records that are there and belong together; what is not named follows", () =>
+    it.effect("reference existing records that belong together; absent references are derived", () =>
       Effect.gen(function* () {
         const orders = yield* Orders
         const tenant = yield* aTenant({ currencyCode: "CHF" })
@@ -224,7 +224,7 @@ describe("Orders in Postgres", () => {
       })
     )
 
-    it.effect("are listed in every order, narrowed by each filter, and found by external id and number", () =>
+    it.effect("are listed in every order, filtered by each filter, and found by external id and number", () =>
       Effect.gen(function* () {
         const orders = yield* Orders
         const tenant = yield* aTenant()

@@ -15,7 +15,7 @@ const place = (consumerId: string, status: string, enteredAt: number, fields: ob
 
 describe("A consumer's profile", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("says what is known of the consumer", () =>
+    it.effect("contains the known fields of the consumer", () =>
       Effect.gen(function* () {
         const profiles = yield* Profiles
         const tenant = yield* aTenant()
@@ -42,7 +42,7 @@ describe("A consumer's profile", () => {
       })
     )
 
-    it.effect("has the consumer's active places in mechanisms that are at work, the latest first", () =>
+    it.effect("contains the consumer's active places in running mechanisms, the latest first", () =>
       Effect.gen(function* () {
         const profiles = yield* Profiles
         const sql = yield* SqlClient.SqlClient
@@ -79,7 +79,7 @@ describe("A consumer's profile", () => {
       })
     )
 
-    it.effect("is not there for another tenant, nor of a consumer that is archived or nobody", () =>
+    it.effect("is absent for another tenant, and for an archived or unknown consumer", () =>
       Effect.gen(function* () {
         const profiles = yield* Profiles
         const tenant = yield* aTenant()

@@ -1,4 +1,4 @@
-/** What the system picks from, as it is stored and remembered. */
+/** The products that the system assigns, in the database and in the cache. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -21,7 +21,7 @@ const aSequence = Effect.fnUntraced(function* (tenant: Tenant, settings: object 
   return (yield* sequences.create(tenant, "x", id, { name: "Sale", priority: 0, ...settings })).id
 })
 
-/** A sequence that picks between new products of these weights. */
+/** Creates a sequence that assigns new products with these weights. */
 const aSystemAssigned = Effect.fnUntraced(function* (tenant: Tenant, weights: ReadonlyArray<number>) {
   const sequenceProducts = yield* Effect.forEach(weights, (weight) =>
     Effect.map(aProduct(tenant), (productId) => ({ productId, weight }))
@@ -40,7 +40,7 @@ const picksIn = Effect.fnUntraced(function* (tenant: Tenant, sequenceId: string)
 
 describe("Products that the system picks", () => {
   layer(memory, { excludeTestServices: true })((it) => {
-    it.effect("are the same again after a restart, and come by weight", () =>
+    it.effect("are the same after a restart, and are distributed by weight", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant()
         const { sequenceId, productIds } = yield* aSystemAssigned(tenant, [3, 1, 0])
@@ -50,14 +50,14 @@ describe("Products that the system picks", () => {
         assert.deepStrictEqual(restarted, first)
         const counts = productIds.map((productId) => first.filter((picked) => picked === productId).length)
         assert.strictEqual(counts[2], 0)
-        // Of 200 with a chance of a quarter each, fewer than 20 or more than 80 are one in ten million.
+        // Of 200 at a probability of 1/4 each, fewer than 20 or more than 80 have a probability of one in ten million.
         assert.isAtLeast(counts[1]!, 20)
         assert.isAtMost(counts[1]!, 80)
         assert.strictEqual(counts[0]! + counts[1]!, consumers.length)
       })
     )
 
-    it.effect("are none where consumers pick, where nothing is weighed, and where there is no sequence", () =>
+    it.effect("are absent where consumers choose, where no product has a weight, and where there is no sequence", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant()
         const sequenceProducts = [{ productId: yield* aProduct(tenant), weight: 1 }]
@@ -74,7 +74,7 @@ describe("Products that the system picks", () => {
       })
     )
 
-    it.effect("come with their variants that are not archived", () =>
+    it.effect("include their variants that are not archived", () =>
       Effect.gen(function* () {
         const assigned = yield* AssignedProducts
         const tenant = yield* aTenant()
@@ -86,50 +86,48 @@ describe("Products that the system picks", () => {
       })
     )
 
-    it.effect(
-      "are remembered until the sequence or the catalogue changes, and not until another organization's does",
-      () =>
-        Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          const assigned = yield* AssignedProducts
-          const sequences = yield* Sequences
-          const invalidations = yield* Invalidations
-          const tenant = yield* aTenant()
-          const { sequenceId, productIds } = yield* aSystemAssigned(tenant, [1, 1, 1])
-          const [one, other, third] = productIds as [string, string, string]
-          yield* changesHandled()
-          assert.isTrue(invalidations.isCurrent())
-          const ask = assigned.of({ ...tenant, sequenceId }, consumers[0]!)
-          const before = yield* ask
-          const stranger = yield* aTenant()
-          yield* aVariant(stranger, yield* aProduct(stranger))
-          yield* sql`update sequences set name = 'Renamed' where id = ${sequenceId}`
-          yield* sql`update products set name = 'Boot' where id = ${one}`
-          yield* changesHandled()
-          // The very same value: nobody asked the database.
-          assert.strictEqual(yield* ask, before)
+    it.effect("are cached until the sequence or the catalogue of the same organization changes", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const assigned = yield* AssignedProducts
+        const sequences = yield* Sequences
+        const invalidations = yield* Invalidations
+        const tenant = yield* aTenant()
+        const { sequenceId, productIds } = yield* aSystemAssigned(tenant, [1, 1, 1])
+        const [one, other, third] = productIds as [string, string, string]
+        yield* changesHandled()
+        assert.isTrue(invalidations.isCurrent())
+        const ask = assigned.of({ ...tenant, sequenceId }, consumers[0]!)
+        const before = yield* ask
+        const stranger = yield* aTenant()
+        yield* aVariant(stranger, yield* aProduct(stranger))
+        yield* sql`update sequences set name = 'Renamed' where id = ${sequenceId}`
+        yield* sql`update products set name = 'Boot' where id = ${one}`
+        yield* changesHandled()
+        // The very same object: no statement was sent.
+        assert.strictEqual(yield* ask, before)
 
-          const first = yield* picksIn(tenant, sequenceId)
-          yield* sql`update products set archived = true where id = ${third}`
-          yield* changesHandled()
-          const second = yield* picksIn(tenant, sequenceId)
-          assert.notInclude(second, third)
-          for (const [index, productId] of first.entries()) {
-            if (productId !== third) assert.strictEqual(second[index], productId)
-          }
-          const only = [{ productId: other, weight: 5 }]
-          yield* sequences.change(tenant, sequenceId, "x", (settings) =>
-            Result.succeed({ ...settings, sequenceProducts: only })
-          )
-          yield* changesHandled()
-          assert.deepStrictEqual([...new Set(yield* picksIn(tenant, sequenceId))], [other])
-          const variant = yield* aVariant(tenant, other)
-          yield* changesHandled()
-          assert.deepStrictEqual((yield* ask)!.variantIds, new Set([variant]))
-          yield* sql`update product_variants set archived = true where id = ${variant}`
-          yield* changesHandled()
-          assert.deepStrictEqual((yield* ask)!.variantIds, new Set())
-        })
+        const first = yield* picksIn(tenant, sequenceId)
+        yield* sql`update products set archived = true where id = ${third}`
+        yield* changesHandled()
+        const second = yield* picksIn(tenant, sequenceId)
+        assert.notInclude(second, third)
+        for (const [index, productId] of first.entries()) {
+          if (productId !== third) assert.strictEqual(second[index], productId)
+        }
+        const only = [{ productId: other, weight: 5 }]
+        yield* sequences.change(tenant, sequenceId, "x", (settings) =>
+          Result.succeed({ ...settings, sequenceProducts: only })
+        )
+        yield* changesHandled()
+        assert.deepStrictEqual([...new Set(yield* picksIn(tenant, sequenceId))], [other])
+        const variant = yield* aVariant(tenant, other)
+        yield* changesHandled()
+        assert.deepStrictEqual((yield* ask)!.variantIds, new Set([variant]))
+        yield* sql`update product_variants set archived = true where id = ${variant}`
+        yield* changesHandled()
+        assert.deepStrictEqual((yield* ask)!.variantIds, new Set())
+      })
     )
   })
 })

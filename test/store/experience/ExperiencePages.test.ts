@@ -25,7 +25,7 @@ const anExperience = Effect.fnUntraced(function* (tenant: Tenant) {
 
 describe("Experience pages in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("are created, changed, published and archived, and say who did it", () =>
+    it.effect("are created, changed, published and archived, and record who did it", () =>
       Effect.gen(function* () {
         const pages = yield* ExperiencePages
         const tenant = yield* aTenant()
@@ -60,7 +60,7 @@ describe("Experience pages in Postgres", () => {
       })
     )
 
-    it.effect("have a slug that no other page of their experience has, until it is archived", () =>
+    it.effect("have a slug that is unique in their experience until they are archived", () =>
       Effect.gen(function* () {
         const pages = yield* ExperiencePages
         const tenant = yield* aTenant()
@@ -80,7 +80,7 @@ describe("Experience pages in Postgres", () => {
       })
     )
 
-    it.effect("get a slug only once when many want it at the same time", () =>
+    it.effect("get a slug only once under concurrent requests", () =>
       Effect.gen(function* () {
         const pages = yield* ExperiencePages
         const tenant = yield* aTenant()
@@ -120,7 +120,7 @@ describe("Experience pages in Postgres", () => {
       })
     )
 
-    it.effect("go with their experience when it is archived, and none is created below it afterwards", () =>
+    it.effect("are archived with their experience, and none is created below it afterwards", () =>
       Effect.gen(function* () {
         const pages = yield* ExperiencePages
         const experiences = yield* Experiences
@@ -134,7 +134,7 @@ describe("Experience pages in Postgres", () => {
       })
     )
 
-    it.effect("are listed by every sort, page by page, narrowed and searched", () =>
+    it.effect("are listed in every sort order, page by page, filtered and searched", () =>
       Effect.gen(function* () {
         const pages = yield* ExperiencePages
         const tenant = yield* aTenant()
@@ -170,12 +170,12 @@ describe("Experience pages in Postgres", () => {
       })
     )
 
-    it.effect("come in pages that end early where documents are large, and none is missing or twice on any way", () =>
+    it.effect("are paged with early ends where documents are large, without gaps or repeats in either direction", () =>
       Effect.gen(function* () {
         const pages = yield* ExperiencePages
         const tenant = yield* aTenant()
         const experienceId = yield* anExperience(tenant)
-        // The second by itself is more than a page of the list may read.
+        // The second one alone exceeds the size that a page of the list can read.
         const megabytes = [1, 6, 0, 3, 3, 0, 1, 1, 1, 1, 0]
         const all: Array<string> = []
         for (const [index, size] of megabytes.entries()) {
@@ -205,7 +205,7 @@ describe("Experience pages in Postgres", () => {
       })
     )
 
-    it.effect("are found through an index, whatever they are sorted by and searched for", () =>
+    it.effect("are found through an index, for every sort order and search", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* aTenant()
@@ -230,7 +230,7 @@ describe("Experience pages in Postgres", () => {
           assert.match(plan, /Index Scan using experience_pages_by_(tenant|title|update)/)
           assert.notInclude(plan, "Sort")
         }
-        // Of so few rows a whole scan may be cheaper; that the index can answer is what matters.
+        // With so few rows a full scan may be cheaper. The test checks that the index can answer.
         const searched = yield* sql.withTransaction(
           Effect.andThen(
             sql`set local enable_seqscan = off`,

@@ -30,7 +30,7 @@ const memory = ShownProducts.layer.pipe(Layer.provideMerge(Invalidations.layer),
 
 describe("The products of an experience", () => {
   layer(memory, { excludeTestServices: true })((it) => {
-    it.effect("are shown with all that belongs to them, and null where nothing is set", () =>
+    it.effect("are returned with all their parts, and null where nothing is set", () =>
       Effect.gen(function* () {
         const products = yield* ExperienceProducts
         const tenant = yield* aTenant()
@@ -101,7 +101,7 @@ describe("The products of an experience", () => {
       })
     )
 
-    it.effect("come by position, and are gone from view while they or their variant are archived", () =>
+    it.effect("are sorted by position, and hidden while they or their variant are archived", () =>
       Effect.gen(function* () {
         const products = yield* ExperienceProducts
         const sql = yield* SqlClient.SqlClient
@@ -128,7 +128,7 @@ describe("The products of an experience", () => {
       })
     )
 
-    it.effect("are replaced; an offer that stays keeps its id", () =>
+    it.effect("are replaced as a whole; an offer that stays keeps its id", () =>
       Effect.gen(function* () {
         const products = yield* ExperienceProducts
         const tenant = yield* aTenant()
@@ -160,7 +160,7 @@ describe("The products of an experience", () => {
       })
     )
 
-    it.effect("are known only if they are the tenant's and not archived", () =>
+    it.effect("are accepted only if they belong to the tenant and are not archived", () =>
       Effect.gen(function* () {
         const products = yield* ExperienceProducts
         const sql = yield* SqlClient.SqlClient
@@ -185,7 +185,7 @@ describe("The products of an experience", () => {
       })
     )
 
-    it.effect("say which variants can be had, where there are any products", () =>
+    it.effect("determine which variants can be selected, where there are any products", () =>
       Effect.gen(function* () {
         const products = yield* ExperienceProducts
         const tenant = yield* aTenant()
@@ -206,7 +206,7 @@ describe("The products of an experience", () => {
       })
     )
 
-    it.effect("are remembered, until something of them changes, and not until another organization's does", () =>
+    it.effect("are cached until one of their parts changes, and not until another organization's does", () =>
       Effect.gen(function* () {
         const remembered = yield* ShownProducts
         const products = yield* ExperienceProducts
@@ -251,7 +251,7 @@ describe("The products of an experience", () => {
       })
     )
 
-    it.effect("are offered in all their variants, or in the one that is named, archived ones aside", () =>
+    it.effect("are offered in all their variants, or in the named one, without archived ones", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const products = yield* ExperienceProducts
@@ -282,7 +282,7 @@ describe("The products of an experience", () => {
       })
     )
 
-    it.effect("are asked of the database once by all who ask at once", () =>
+    it.effect("are read from the database once for simultaneous callers", () =>
       Effect.gen(function* () {
         const products = yield* ExperienceProducts
         let asked = 0

@@ -21,7 +21,7 @@ const names = ({ sequences }: ExperienceView) => sequences.map(({ name }) => nam
 
 describe("Experiences as consumers see them", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("have their sequences by priority, each with its mechanisms as their records have them", () =>
+    it.effect("contain their sequences by priority, each with its mechanisms as their records show them", () =>
       Effect.gen(function* () {
         const views = yield* ExperienceViews
         const sequences = yield* Sequences
@@ -80,7 +80,7 @@ describe("Experiences as consumers see them", () => {
       })
     )
 
-    it.effect("open and close with the earliest and latest of their mechanisms, unless they say when themselves", () =>
+    it.effect("open and close with the earliest and latest of their mechanisms, unless they set these times", () =>
       Effect.gen(function* () {
         const views = yield* ExperienceViews
         const tenant = yield* aTenant()
@@ -89,7 +89,7 @@ describe("Experiences as consumers see them", () => {
         yield* aQueue(tenant, { experienceId, configuration: { openAt: 500, closeAt: 1_500 } })
         const derived = (yield* views.find(tenant, experienceId)).experience
         assert.deepStrictEqual([derived.openAt, derived.closeAt], [500, 2_000])
-        // A mechanism without times says nothing.
+        // A mechanism without times does not contribute.
         yield* aQueue(tenant, { experienceId })
         const still = (yield* views.find(tenant, experienceId)).experience
         assert.deepStrictEqual([still.openAt, still.closeAt], [500, 2_000])
@@ -99,7 +99,7 @@ describe("Experiences as consumers see them", () => {
       })
     )
 
-    it.effect("show a protected sequence to its audience, and to all others only that there is one", () =>
+    it.effect("show a protected sequence to its audience, and only its existence to the others", () =>
       Effect.gen(function* () {
         const views = yield* ExperienceViews
         const sequences = yield* Sequences
@@ -131,7 +131,7 @@ describe("Experiences as consumers see them", () => {
       })
     )
 
-    it.effect("are not there for another tenant, nor once they are archived", () =>
+    it.effect("are not found by another tenant, or once they are archived", () =>
       Effect.gen(function* () {
         const views = yield* ExperienceViews
         const entries = yield* ExperienceEntries
@@ -159,7 +159,7 @@ describe("Experiences as consumers see them", () => {
       })
     )
 
-    it.effect("are entered once, at the first of all tries, and left", () =>
+    it.effect("are entered once, at the first request, and left", () =>
       Effect.gen(function* () {
         const views = yield* ExperienceViews
         const entries = yield* ExperienceEntries
@@ -181,7 +181,7 @@ describe("Experiences as consumers see them", () => {
       })
     )
 
-    it.effect("are entered by many at once, each for itself, whatever becomes of the others", () =>
+    it.effect("are entered by many at once, each for itself, whatever happens to the others", () =>
       Effect.gen(function* () {
         const entries = yield* ExperienceEntries
         const sql = yield* SqlClient.SqlClient
@@ -227,7 +227,7 @@ describe("Experiences as consumers see them", () => {
       })
     )
 
-    it.effect("bar consumers that have not shown the access code, and hide the sequences from them", () =>
+    it.effect("refuse consumers that have not sent the access code, and hide the sequences from them", () =>
       Effect.gen(function* () {
         const views = yield* ExperienceViews
         const access = yield* SequenceAccess

@@ -13,7 +13,7 @@ const at = (text: string): number => Date.parse(text)
 
 describe("Experiences in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("give back every setting as it was set, and null for what was not", () =>
+    it.effect("return every setting as it was set, and null for the others", () =>
       Effect.gen(function* () {
         const experiences = yield* Experiences
         const tenant = yield* aTenant()
@@ -54,7 +54,7 @@ describe("Experiences in Postgres", () => {
       })
     )
 
-    it.effect("take time zone and currency from the organization, else UTC and USD", () =>
+    it.effect("inherit time zone and currency from the organization, else UTC and USD", () =>
       Effect.gen(function* () {
         const experiences = yield* Experiences
         const german = yield* aTenant({ timeZone: "Europe/Berlin", currencyCode: "EUR" })
@@ -64,7 +64,7 @@ describe("Experiences in Postgres", () => {
       })
     )
 
-    it.effect("change by what a revision makes of them, and not at all when it refuses", () =>
+    it.effect("change to the result of a revision, and do not change if the revision refuses", () =>
       Effect.gen(function* () {
         const experiences = yield* Experiences
         const tenant = yield* aTenant()
@@ -83,7 +83,7 @@ describe("Experiences in Postgres", () => {
       })
     )
 
-    it.effect("lose no change when many change one at the same time", () =>
+    it.effect("lose no change under concurrent updates of one experience", () =>
       Effect.gen(function* () {
         const experiences = yield* Experiences
         const tenant = yield* aTenant()
@@ -100,7 +100,7 @@ describe("Experiences in Postgres", () => {
       })
     )
 
-    it.effect("have the window of their mechanisms where their own is not set", () =>
+    it.effect("have the window of their mechanisms where they have none", () =>
       Effect.gen(function* () {
         const experiences = yield* Experiences
         const tenant = yield* aTenant()
@@ -130,7 +130,7 @@ describe("Experiences in Postgres", () => {
           closeAt: at("2027-01-05T00:00:00Z")
         })
 
-        // One that is open until it is ended has no closing, and leaves the others' as it is.
+        // One that is open until it is ended has no closing, and does not change the closing of the others.
         yield* aQueue(tenant, window("2027-01-03T00:00:00Z"))
         yield* aQueue(tenant, window())
         assert.deepStrictEqual(yield* bounds, {
@@ -140,7 +140,7 @@ describe("Experiences in Postgres", () => {
       })
     )
 
-    it.effect("are archived with their sequences, once no mechanism is left", () =>
+    it.effect("are archived with their sequences, if no mechanism is left", () =>
       Effect.gen(function* () {
         const experiences = yield* Experiences
         const sequences = yield* Sequences
@@ -164,7 +164,7 @@ describe("Experiences in Postgres", () => {
       })
     )
 
-    it.effect("cannot be archived between the beginning and the end of a creation below them", () =>
+    it.effect("cannot be archived while a creation below them is in progress", () =>
       Effect.gen(function* () {
         const experiences = yield* Experiences
         const sequences = yield* Sequences
@@ -195,12 +195,12 @@ describe("Experiences in Postgres", () => {
       })
     )
 
-    it.effect("are listed in each order, forward and backward, each once, while others are added and archived", () =>
+    it.effect("are listed once each in each order and direction, during concurrent additions and archiving", () =>
       Effect.gen(function* () {
         const experiences = yield* Experiences
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* aTenant()
-        // Names and windows with duplicates: the id decides.
+        // Names and windows contain duplicates, so the id decides their order.
         const made = yield* Effect.forEach(
           Array.from({ length: 23 }, (_, n) => n),
           (n) =>
@@ -253,7 +253,7 @@ describe("Experiences in Postgres", () => {
       })
     )
 
-    it.effect("are found by a part of their name, whatever characters it has", () =>
+    it.effect("are found by a part of their name, with any characters", () =>
       Effect.gen(function* () {
         const experiences = yield* Experiences
         const tenant = yield* aTenant()
@@ -271,7 +271,7 @@ describe("Experiences in Postgres", () => {
       })
     )
 
-    it.effect("refuse a cursor a day after it was given out", () =>
+    it.effect("refuse a cursor after a day", () =>
       Effect.gen(function* () {
         const experiences = yield* Experiences
         const tenant = yield* aTenant()
@@ -288,7 +288,7 @@ describe("Experiences in Postgres", () => {
       })
     )
 
-    it.effect("are unknown under an id that was never given out", () =>
+    it.effect("are unknown under an id that was never issued", () =>
       Effect.gen(function* () {
         const experiences = yield* Experiences
         const unknown = yield* Effect.flip(experiences.find(yield* aTenant(), randomUUID()))

@@ -23,7 +23,7 @@ const anAudience = Effect.fnUntraced(function* (tenant: Tenant, members: Readonl
   return id
 })
 
-/** True if the consumer may enter the sequence. */
+/** Returns true if the consumer can enter the sequence. */
 const admits = Effect.fnUntraced(function* (tenant: Tenant, sequenceId: string, consumerId: string) {
   const admission = yield* (yield* SequenceAccess).admission(tenant, sequenceId, consumerId)
   return admission.startsWith("admitted")
@@ -33,7 +33,7 @@ const bare = { name: "VIP", priority: 0 }
 
 describe("A sequence", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("is for every consumer of its tenant, and for nobody of another", () =>
+    it.effect("admits every consumer of its tenant, and none of another", () =>
       Effect.gen(function* () {
         const sequences = yield* Sequences
         const tenant = yield* aTenant()
@@ -46,7 +46,7 @@ describe("A sequence", () => {
       })
     )
 
-    it.effect("with an audience is for its members, as long as they are members", () =>
+    it.effect("with an audience admits its members, while they are members", () =>
       Effect.gen(function* () {
         const sequences = yield* Sequences
         const members = yield* AudienceMembers
@@ -64,7 +64,7 @@ describe("A sequence", () => {
       })
     )
 
-    it.effect("of an experience with an access code is for consumers who have shown that, besides its own", () =>
+    it.effect("of an experience with an access code requires that code, in addition to its own", () =>
       Effect.gen(function* () {
         const access = yield* SequenceAccess
         const sequences = yield* Sequences
@@ -97,7 +97,7 @@ describe("A sequence", () => {
         assert.deepStrictEqual(yield* mayEnter, [false, false, true])
         assert.isTrue(yield* show("whole"))
         assert.deepStrictEqual(yield* mayEnter, [true, true, true])
-        // What has been shown counts on, as for a sequence.
+        // A code that was sent remains valid after a change, as for a sequence.
         yield* experiences.change(tenant, experienceId, "x", Result.succeed, "another")
         assert.deepStrictEqual(yield* mayEnter, [true, true, true])
         const unchanged = yield* experiences.change(tenant, experienceId, "x", Result.succeed)
@@ -110,7 +110,7 @@ describe("A sequence", () => {
       })
     )
 
-    it.effect("with an access code is for consumers who have shown it, also after it was changed", () =>
+    it.effect("with an access code admits consumers who have sent it, also after it was changed", () =>
       Effect.gen(function* () {
         const access = yield* SequenceAccess
         const sequences = yield* Sequences
@@ -141,7 +141,7 @@ describe("A sequence", () => {
       })
     )
 
-    it.effect("with both is for members who have shown the code", () =>
+    it.effect("with both admits members who have sent the code", () =>
       Effect.gen(function* () {
         const access = yield* SequenceAccess
         const sequences = yield* Sequences
@@ -159,7 +159,7 @@ describe("A sequence", () => {
       })
     )
 
-    it.effect("is opened by its code together with others of its experience that have the same, and no further", () =>
+    it.effect("is opened by its code together with sequences of its experience that have the same code", () =>
       Effect.gen(function* () {
         const access = yield* SequenceAccess
         const sequences = yield* Sequences
@@ -182,7 +182,7 @@ describe("A sequence", () => {
       })
     )
 
-    it.effect("keeps of its access code what tells nothing of it", () =>
+    it.effect("stores its access code in a form that does not reveal it", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const sequences = yield* Sequences
@@ -201,7 +201,7 @@ describe("A sequence", () => {
       })
     )
 
-    it.effect("is known to be protected exactly as long as it is", () =>
+    it.effect("is known as protected exactly while it is", () =>
       Effect.gen(function* () {
         const access = yield* SequenceAccess
         const sequences = yield* Sequences
@@ -225,7 +225,7 @@ describe("A sequence", () => {
       })
     )
 
-    it.effect("is not for an audience that is another tenant's, archived or nobody's", () =>
+    it.effect("does not accept an audience that is another tenant's, archived or unknown", () =>
       Effect.gen(function* () {
         const audiences = yield* Audiences
         const sequences = yield* Sequences
@@ -249,7 +249,7 @@ describe("A sequence", () => {
       })
     )
 
-    it.effect("with a limit of orders is for consumers who have fewer in it, cancelled ones aside", () =>
+    it.effect("with an order limit admits consumers with fewer orders in it, without cancelled ones", () =>
       Effect.gen(function* () {
         const access = yield* SequenceAccess
         const sequences = yield* Sequences
@@ -285,7 +285,7 @@ describe("A sequence", () => {
       })
     )
 
-    it.effect("with a limit is among the few that are known, and one without is not", () =>
+    it.effect("with an order limit is among the protected ones, and one without is not", () =>
       Effect.gen(function* () {
         const access = yield* SequenceAccess
         const sequences = yield* Sequences

@@ -14,7 +14,7 @@ const anExperience = Effect.fnUntraced(function* (tenant: Tenant) {
 
 describe("Sequences in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("give back every setting as it was set, and null for what was not", () =>
+    it.effect("return every setting as it was set, and null for the others", () =>
       Effect.gen(function* () {
         const sequences = yield* Sequences
         const tenant = yield* aTenant()
@@ -63,7 +63,7 @@ describe("Sequences in Postgres", () => {
       })
     )
 
-    it.effect("tell what is created below them of their experience, and leave nothing of a creation that fails", () =>
+    it.effect("pass their experience to records created below them, and roll back a creation that fails", () =>
       Effect.gen(function* () {
         const sequences = yield* Sequences
         const sql = yield* SqlClient.SqlClient
@@ -87,7 +87,7 @@ describe("Sequences in Postgres", () => {
       })
     )
 
-    it.effect("are archived once no mechanism is left, and take nothing below them afterwards", () =>
+    it.effect("are archived once no mechanism is left, and accept no record below them afterwards", () =>
       Effect.gen(function* () {
         const sequences = yield* Sequences
         const sql = yield* SqlClient.SqlClient
@@ -104,7 +104,7 @@ describe("Sequences in Postgres", () => {
       })
     )
 
-    it.effect("take nothing below them once their experience is archived, even by hand", () =>
+    it.effect("accept no record below them once their experience is archived, even by direct SQL", () =>
       Effect.gen(function* () {
         const sequences = yield* Sequences
         const sql = yield* SqlClient.SqlClient
@@ -119,7 +119,7 @@ describe("Sequences in Postgres", () => {
       })
     )
 
-    it.effect("are listed by time, name and priority, of all experiences or of one", () =>
+    it.effect("are sorted by time, name and priority, for all experiences or one", () =>
       Effect.gen(function* () {
         const sequences = yield* Sequences
         const tenant = yield* aTenant()

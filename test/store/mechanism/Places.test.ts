@@ -32,7 +32,7 @@ const place = (consumerId: string, n: number, status = "QUEUED", fields = {}) =>
 
 describe("A mechanism's consumers in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("come with what is known of them and with their status's own fields", () =>
+    it.effect("contain the known fields of the consumer and the fields of the status", () =>
       Effect.gen(function* () {
         const places = yield* Places
         const tenant = yield* aTenant()
@@ -66,7 +66,7 @@ describe("A mechanism's consumers in Postgres", () => {
       })
     )
 
-    it.effect("are shown to their tenant alone, and never with another tenant's knowledge of them", () =>
+    it.effect("are visible to their tenant alone, and never show another tenant's data", () =>
       Effect.gen(function* () {
         const places = yield* Places
         const tenant = yield* aTenant()
@@ -81,7 +81,7 @@ describe("A mechanism's consumers in Postgres", () => {
       })
     )
 
-    it.effect("are listed in the order they entered, those of one instant once each, and of one status alone", () =>
+    it.effect("are listed once each by entry time, also with equal times, and filtered by status", () =>
       Effect.gen(function* () {
         const places = yield* Places
         const tenant = yield* aTenant()
@@ -111,7 +111,7 @@ describe("A mechanism's consumers in Postgres", () => {
       })
     )
 
-    it.effect("are found by a part of email or phone, by their id, and by how it begins", () =>
+    it.effect("are found by a part of email or phone, by id, and by the beginning of the id", () =>
       Effect.gen(function* () {
         const places = yield* Places
         const tenant = yield* aTenant()
@@ -130,7 +130,7 @@ describe("A mechanism's consumers in Postgres", () => {
       })
     )
 
-    it.effect("are known by consumer: where it stands, in archived mechanisms too, without those named", () =>
+    it.effect("are found by consumer with their status, in archived mechanisms too, except in excluded ones", () =>
       Effect.gen(function* () {
         const places = yield* Places
         const sql = yield* SqlClient.SqlClient

@@ -23,7 +23,7 @@ const aSequence = Effect.fnUntraced(function* (tenant: Tenant) {
   return { ...tenant, experienceId, sequenceId }
 })
 
-/** A mechanism of the sequence, created at an instant, to which these things happened. */
+/** Creates a mechanism of the sequence at an instant, with these recorded events. */
 const aMechanism = Effect.fnUntraced(function* <K extends Kind>(
   sequence: Effect.Success<ReturnType<typeof aSequence>>,
   kind: K,
@@ -50,9 +50,9 @@ const release = (openAt?: number) => ({
 
 const services = Layer.provideMerge(Waitlists.layer, records)
 
-describe("What Postgres knows around waitlists", () => {
+describe("The data for waitlists in Postgres", () => {
   layer(services, { excludeTestServices: true })((it) => {
-    it.effect("is the earliest opening of their sequence's other mechanisms that open, or are open", () =>
+    it.effect("contains the earliest opening of the other mechanisms of the sequence that open or are open", () =>
       Effect.gen(function* () {
         const waitlists = yield* Waitlists
         const sequence = yield* aSequence(yield* aTenant())
@@ -77,7 +77,7 @@ describe("What Postgres knows around waitlists", () => {
       })
     )
 
-    it.effect("are those whose work is not over, of one sequence or of all", () =>
+    it.effect("contains the waitlists that are still running, of one sequence or of all", () =>
       Effect.gen(function* () {
         const waitlists = yield* Waitlists
         const tenant = yield* aTenant()
@@ -99,7 +99,7 @@ describe("What Postgres knows around waitlists", () => {
       })
     )
 
-    it.effect("are the addresses of the tenant's consumers, and nobody else's", () =>
+    it.effect("contains the addresses of the tenant's consumers alone", () =>
       Effect.gen(function* () {
         const waitlists = yield* Waitlists
         const tenant = yield* aTenant()

@@ -14,7 +14,7 @@ const records = Analytics.layer.pipe(Layer.provideMerge(recordsLayer))
 
 const at = (text: string) => Date.parse(text)
 
-/** A queue that consumers entered at these instants. */
+/** Creates a queue that consumers entered at these instants. */
 const entered = (tenant: Tenant, times: ReadonlyArray<string>, options: object = {}) =>
   aQueue(tenant, {
     ...options,
@@ -29,7 +29,7 @@ const entered = (tenant: Tenant, times: ReadonlyArray<string>, options: object =
 
 const entries: AnalyticsRequest = { kind: "queue", type: "Entered", field: null }
 
-/** What is found of one kind of events, as `bucket: count`. */
+/** Returns the counts of one kind of event, as `bucket: count`. */
 const counts = Effect.fnUntraced(function* (
   tenant: Tenant,
   from: string,
@@ -44,34 +44,32 @@ const counts = Effect.fnUntraced(function* (
     .map(({ bucket, count }) => `${new Date(bucket).toISOString().slice(0, 16)}: ${count}`)
 })
 
-describe("Analytics in Postgres", () => {
+describe("The analytics store in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect(
-      "puts what was recorded at an edge into the bucket that begins there, and leaves out the range's end",
-      () =>
-        Effect.gen(function* () {
-          const tenant = yield* aTenant()
-          yield* entered(tenant, [
-            "2026-11-21T09:59:59.999Z",
-            "2026-11-21T10:00:00.000Z",
-            "2026-11-21T10:59:59.999Z",
-            "2026-11-21T11:00:00.000Z",
-            "2026-11-21T12:00:00.000Z"
-          ])
-          assert.deepStrictEqual(yield* counts(tenant, "2026-11-21T10:00:00Z", "2026-11-21T12:00:00Z"), [
-            "2026-11-21T10:00: 2",
-            "2026-11-21T11:00: 1"
-          ])
-          assert.deepStrictEqual(yield* counts(tenant, "2026-11-21T10:30:00Z", "2026-11-21T11:00:00.001Z"), [
-            "2026-11-21T10:00: 1",
-            "2026-11-21T11:00: 1"
-          ])
-          const daily = yield* counts(tenant, "2026-11-20T00:00:00Z", "2026-11-23T00:00:00Z", { interval: "1d" })
-          assert.deepStrictEqual(daily, ["2026-11-21T00:00: 5"])
-        })
+    it.effect("counts an event on an edge in the bucket that begins there, and excludes the end of the range", () =>
+      Effect.gen(function* () {
+        const tenant = yield* aTenant()
+        yield* entered(tenant, [
+          "2026-11-21T09:59:59.999Z",
+          "2026-11-21T10:00:00.000Z",
+          "2026-11-21T10:59:59.999Z",
+          "2026-11-21T11:00:00.000Z",
+          "2026-11-21T12:00:00.000Z"
+        ])
+        assert.deepStrictEqual(yield* counts(tenant, "2026-11-21T10:00:00Z", "2026-11-21T12:00:00Z"), [
+          "2026-11-21T10:00: 2",
+          "2026-11-21T11:00: 1"
+        ])
+        assert.deepStrictEqual(yield* counts(tenant, "2026-11-21T10:30:00Z", "2026-11-21T11:00:00.001Z"), [
+          "2026-11-21T10:00: 1",
+          "2026-11-21T11:00: 1"
+        ])
+        const daily = yield* counts(tenant, "2026-11-20T00:00:00Z", "2026-11-23T00:00:00Z", { interval: "1d" })
+        assert.deepStrictEqual(daily, ["2026-11-21T00:00: 5"])
+      })
     )
 
-    it.effect("counts in UTC days whatever the zone of the database and its clock changes", () =>
+    it.effect("counts in UTC days, for every time zone of the database, with daylight saving time", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* aTenant()
@@ -90,7 +88,7 @@ describe("Analytics in Postgres", () => {
       })
     )
 
-    it.effect("sees one tenant, and of it what the question is narrowed to", () =>
+    it.effect("reads one tenant, and applies the filters of the query", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant()
         const times = ["2026-11-21T10:00:00Z", "2026-11-21T10:00:01Z"]
@@ -114,7 +112,7 @@ describe("Analytics in Postgres", () => {
       })
     )
 
-    it.effect("adds up orders exactly, at the moments they became what is asked for", () =>
+    it.effect("adds up orders exactly, at the time of the requested status", () =>
       Effect.gen(function* () {
         const analytics = yield* Analytics
         const orders = yield* Orders
@@ -151,7 +149,7 @@ describe("Analytics in Postgres", () => {
       })
     )
 
-    it.effect("takes an entry that does not say its loyalty score for one of 0", () =>
+    it.effect("counts an entry without a loyalty score as one with score 0", () =>
       Effect.gen(function* () {
         const analytics = yield* Analytics
         const sql = yield* SqlClient.SqlClient
@@ -165,7 +163,7 @@ describe("Analytics in Postgres", () => {
       })
     )
 
-    it.effect("gives up what takes too long", () =>
+    it.effect("cancels a query that takes too long", () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const tenant = yield* aTenant()
@@ -189,7 +187,7 @@ describe("Analytics in Postgres", () => {
       })
     )
 
-    it.effect("can look events of a time up without an index entry for each", () =>
+    it.effect("can find events by time without an index entry for each", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const indexes = yield* sql<{ readonly kind: string }>`

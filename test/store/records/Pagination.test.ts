@@ -51,7 +51,7 @@ const refused = (asked: Asked): { readonly parameter: string; readonly received:
   return { parameter: outcome.failure.parameter, received: outcome.failure.received }
 }
 
-/** A cursor as the list gives it out. */
+/** Returns a cursor as the list returns it. */
 const cursor = (asked: Asked = {}): string => planned(asked).cursorAt(row)
 
 const contentOf = (text: string): { [name: string]: unknown } =>
@@ -59,7 +59,7 @@ const contentOf = (text: string): { [name: string]: unknown } =>
 const textOf = (content: object): string => Buffer.from(JSON.stringify(content)).toString("base64")
 
 describe("Pages of a list", () => {
-  it("hold 20 items from the start, by the first sort field, ascending, unless asked otherwise", () => {
+  it("hold 20 items from the start, by the first sort field, ascending, by default", () => {
     const { limit, position, sort, walk, backward } = planned({})
     assert.deepStrictEqual(
       { limit, position, sort, walk, backward },
@@ -67,13 +67,13 @@ describe("Pages of a list", () => {
     )
   })
 
-  it("are walked against the sort direction when they end at a cursor", () => {
+  it("are read against the sort direction when they end at a cursor", () => {
     assert.strictEqual(planned({ query: { last: 5 } }).walk, "desc")
     assert.strictEqual(planned({ query: { last: 5, sortDir: "desc" } }).walk, "asc")
     assert.strictEqual(planned({ query: { first: 5, sortDir: "desc" } }).walk, "desc")
   })
 
-  it("come in list order also when they were walked backward", () => {
+  it("are returned in list order when they were read backward", () => {
     const rows = ["c", "b", "a"].map((sortKey) => ({ sortKey, sortId: row.sortId }))
     const { data } = page(planned({ query: { last: 3 } }), rows, ({ sortKey }) => sortKey)
     assert.deepStrictEqual(data, ["a", "b", "c"])
@@ -87,12 +87,12 @@ describe("Pages of a list", () => {
     assert.deepStrictEqual(page(planned({}), [], () => 0).pageInfo, { startCursor: null, endCursor: null })
   })
 
-  it("start at the row the cursor names", () => {
+  it("start at the row that the cursor names", () => {
     const { position } = planned({ query: { first: 2, after: cursor() } })
     assert.deepInclude(position, { key: row.sortKey, id: row.sortId })
   })
 
-  it("may not be asked for from both ends", () => {
+  it("cannot be requested from both ends", () => {
     assert.strictEqual(refused({ query: { first: 1, last: 1 } }).parameter, "last")
     assert.strictEqual(refused({ query: { first: 1, before: "x" } }).parameter, "before")
     assert.strictEqual(refused({ query: { after: "x", last: 1 } }).parameter, "last")
@@ -118,13 +118,13 @@ describe("A cursor", () => {
     }
   })
 
-  it("is refused when it is not one at all", () => {
+  it("is refused when it is not a cursor at all", () => {
     for (const after of ["", "x", "!!!", "bnVsbA==", textOf({}), textOf([1]), `${cursor()}x`.slice(8)]) {
       assert.deepStrictEqual(refused({ query: { after } }), { parameter: "after", received: "a malformed cursor" })
     }
   })
 
-  it("is refused when any part of it was changed", () => {
+  it("is refused when any part of it was modified", () => {
     const content = contentOf(cursor())
     for (const name of Object.keys(content)) {
       const changed = { ...content, [name]: name === "issuedAt" ? now + 1 : `${content[name]}x` }
@@ -141,7 +141,7 @@ describe("A cursor", () => {
     assert.strictEqual(received, "a damaged or forged cursor")
   })
 
-  it("is refused whatever stands where its digest belongs", () => {
+  it("is refused with any invalid digest", () => {
     const { check, ...content } = contentOf(cursor())
     for (const other of ["", "x", "A".repeat(43), `${check}A`, `${check}`.slice(0, -1), `${check}`.repeat(20)]) {
       const { received } = refused({ query: { after: textOf({ ...content, check: other }) } })
@@ -153,7 +153,7 @@ describe("A cursor", () => {
     }
   })
 
-  it("is refused when its values are not of the list's types, also with a good digest", () => {
+  it("is refused when its values do not have the list's types, also with a valid digest", () => {
     const bad: { readonly [T in SortType]: ReadonlyArray<string> } = {
       text: ["\u0000", "\ud800"],
       uuid: ["", "x", "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5", "{0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a}"],
@@ -183,7 +183,7 @@ describe("A cursor", () => {
     assert.strictEqual(refused({ query: { after } }).received, "a cursor of another version")
   })
 
-  it("serves with every value that Postgres writes", () => {
+  it("is valid with every value that Postgres writes", () => {
     const good: { readonly [T in SortType]: ReadonlyArray<string> } = {
       text: ["", "\n", "漢字"],
       uuid: [row.sortId],
@@ -206,7 +206,7 @@ describe("A cursor", () => {
     }
   })
 
-  it("of a list that two fields order holds both, and is refused when it holds anything else", () => {
+  it("of a list with two order fields contains both, and is refused with any other content", () => {
     const ofTwo = { ...shape, second: shape.sorts.createdAt }
     const query = { sortBy: "name" } as const
     const after = (sortKey: string) => planned({ shape: ofTwo, query }).cursorAt({ ...row, sortKey })
@@ -218,20 +218,20 @@ describe("A cursor", () => {
     }
   })
 
-  it("serves for 24 hours after it was given out, and not a millisecond longer", () => {
+  it("is valid for 24 hours after it was issued, and not a millisecond longer", () => {
     const after = cursor()
     assert.isDefined(planned({ query: { after }, now: now + cursorLifetimeMillis }).position)
     assert.strictEqual(refused({ query: { after }, now: now + cursorLifetimeMillis + 1 }).received, "an expired cursor")
   })
 
-  it("is given out afresh with each page, so that a walk never expires while it goes on", () => {
+  it("is issued again with each page, so a walk never expires while it continues", () => {
     const day = cursorLifetimeMillis
     const first = cursor()
     const second = planned({ query: { after: first }, now: now + day }).cursorAt(row)
     assert.isDefined(planned({ query: { after: second }, now: now + 2 * day }).position)
   })
 
-  it("serves its own list, sort and filter alone", () => {
+  it("is valid for its own list, sort and filter alone", () => {
     const other = { ...shape, name: "others" }
     assert.strictEqual(refused({ query: { after: cursor() }, shape: other }).received, "a cursor of another list")
     for (const query of [{ sortBy: "name" }, { sortDir: "desc" }] as const) {
@@ -250,13 +250,13 @@ describe("A cursor", () => {
     }
   })
 
-  it("does not mind filters that are absent, nor their order, nor the page's size", () => {
+  it("ignores absent filters, their order, and the page size", () => {
     const after = cursor({ filter: { a: "1", b: "2" } })
     const query = { after, first: 100 }
     assert.isDefined(planned({ query, filter: { b: "2", c: undefined, a: "1" } }).position)
   })
 
-  it("serves in both directions", () => {
+  it("is valid in both directions", () => {
     assert.isDefined(planned({ query: { before: cursor(), last: 3 } }).position)
     assert.isDefined(planned({ query: { after: cursor({ query: { last: 3 } }) } }).position)
   })

@@ -13,7 +13,7 @@ describe("The columns of settings", () => {
   const { settingsOf, shownOf } = makeSettingsColumns(Settings, { name: "name", sourceId: "source_id" })
   const syncedAt = "2026-01-02T03:04:05.000Z"
 
-  it("are read back together with the JSON value, without those that are null", () => {
+  it("are read together with the JSON value, without null columns", () => {
     const row = { name: "a", source_id: null, record: { syncedAt }, other: 1 }
     assert.deepStrictEqual(settingsOf(row), { name: "a", syncedAt: Date.parse(syncedAt) })
   })

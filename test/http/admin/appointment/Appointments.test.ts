@@ -9,7 +9,7 @@ const dayMillis = 24 * hourMillis
 
 const inDays = (days: number): string => new Date(Date.now() + days * dayMillis).toISOString()
 
-/** The beginning of the day, by UTC, so many days from now. */
+/** Returns the start of the UTC day that is `days` days from now. */
 const dayIn = (days: number): number => Math.floor(Date.now() / dayMillis + days) * dayMillis
 
 const nineToFive = [{ from: "09:00", to: "17:00" }]
@@ -37,7 +37,7 @@ const aConsumer = Effect.fnUntraced(function* () {
   return (yield* call("POST", "/consumers", {})).body.id as string
 })
 
-/** A consumer books the slot that begins then; answers its id. */
+/** Books the slot with this start for a consumer, and returns the booking's id. */
 const book = Effect.fnUntraced(function* (id: string, startTime: number) {
   const engine = yield* Engine
   const { brand } = yield* Admin
@@ -48,7 +48,7 @@ const book = Effect.fnUntraced(function* (id: string, startTime: number) {
 
 describe("Appointments on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are created with what is required alone, and answer every field", () =>
+    it.effect("are created with the required fields alone, and return every field", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { id: experienceId } = yield* anExperience({ timeZone: "America/New_York" })
@@ -82,7 +82,7 @@ describe("Appointments on the Admin API", () => {
       })
     )
 
-    it.effect("change by the fields sent: absent ones stay, null takes the default", () =>
+    it.effect("change the fields that are sent: absent fields stay, and null restores the default", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const locationId = randomUUID()
@@ -98,7 +98,7 @@ describe("Appointments on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed or makes no sense, name every mistake, and change nothing", () =>
+    it.effect("refuse malformed and contradictory settings, name every mistake, and change nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id, sequenceId } = yield* anAppointment()
@@ -147,7 +147,7 @@ describe("Appointments on the Admin API", () => {
       })
     )
 
-    it.effect("keep their bookings when they are changed, and refuse what would make slots overlap", () =>
+    it.effect("keep their bookings when they change, and refuse a change that would make slots overlap", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* anAppointment({ hours: always })
@@ -176,7 +176,7 @@ describe("Appointments on the Admin API", () => {
       })
     )
 
-    it.effect("check consumers in, complete them and miss them, each once", () =>
+    it.effect("check in, complete and miss each consumer once", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* anAppointment({ hours: always })
@@ -220,7 +220,7 @@ describe("Appointments on the Admin API", () => {
       })
     )
 
-    it.effect("are watched with what becomes of the bookings", () =>
+    it.effect("send watchers an event for each change of a booking", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* anAppointment({ hours: always, maxCapacityPerSlot: 2 })
@@ -254,7 +254,7 @@ describe("Appointments on the Admin API", () => {
       })
     )
 
-    it.effect("end at once, once: bookings stay, and the configuration is fixed", () =>
+    it.effect("end once and at once: bookings stay, and the configuration is fixed", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* anAppointment({ hours: always })
@@ -274,7 +274,7 @@ describe("Appointments on the Admin API", () => {
       })
     )
 
-    it.effect("are archived for good", () =>
+    it.effect("are archived permanently", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* anAppointment()

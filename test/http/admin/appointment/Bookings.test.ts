@@ -1,4 +1,4 @@
-/** How an organization finds bookings, over HTTP. */
+/** How an organization searches bookings, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { anAppointment, type Slot } from "../../consumer/appointment/appointmentFixture.ts"
@@ -8,7 +8,7 @@ import { issuesOf } from "../adminFixture.ts"
 
 describe("Bookings of an appointment", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("are found by slot and by confirmation code, whatever became of it", () =>
+    it.effect("are found by slot and by confirmation code, in every status", () =>
       Effect.gen(function* () {
         const { admin, guest, queue, brand, stranger } = yield* Usher
         const fitting = yield* anAppointment({ maxCapacityPerSlot: 3 })

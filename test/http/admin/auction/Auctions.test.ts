@@ -7,7 +7,7 @@ const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1
 
 const drop = { floorPrice: "40", priceDropAmount: "15", priceDropIntervalSeconds: 10 }
 
-/** Creates an auction below a new sequence of an experience in euros; answers the answer. */
+/** Creates an auction below a new sequence of an experience in euros, and returns the response. */
 const create = Effect.fnUntraced(function* (body: { readonly [name: string]: unknown } = {}) {
   const { call } = yield* Admin
   const { id: experienceId } = yield* anExperience({ currencyCode: "EUR", timeZone: "Europe/Berlin" })
@@ -23,7 +23,7 @@ const create = Effect.fnUntraced(function* (body: { readonly [name: string]: unk
 
 describe("Auctions on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are english unless they say otherwise, and answer every field", () =>
+    it.effect("are english by default, and return every field", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const settleAt = inSeconds(3600)
@@ -63,7 +63,7 @@ describe("Auctions on the Admin API", () => {
       })
     )
 
-    it.effect("raise by the smallest unit of their currency unless they say by how much", () =>
+    it.effect("have a default increment of one smallest unit of their currency", () =>
       Effect.gen(function* () {
         const increments: ReadonlyArray<readonly [object, string]> = [
           [{ currencyCode: "JPY" }, "1"],
@@ -78,7 +78,7 @@ describe("Auctions on the Admin API", () => {
       })
     )
 
-    it.effect("are dutch with a floor and a drop", () =>
+    it.effect("can be dutch, with a floor and a drop", () =>
       Effect.gen(function* () {
         const { status, body } = yield* create({ auctionType: "dutch", startPrice: "100", ...drop, quantity: 3 })
         assert.strictEqual(status, 201)
@@ -92,7 +92,7 @@ describe("Auctions on the Admin API", () => {
       })
     )
 
-    it.effect("refuse settings that make no sense together, and name each", () =>
+    it.effect("refuse contradictory settings, and name each", () =>
       Effect.gen(function* () {
         const dutch = { auctionType: "dutch", startPrice: "100", ...drop }
         const mistakes: ReadonlyArray<readonly [{ readonly [name: string]: unknown }, ReadonlyArray<string>]> = [
@@ -132,7 +132,7 @@ describe("Auctions on the Admin API", () => {
       })
     )
 
-    it.effect("may become of the other type until they open, and fix their terms then", () =>
+    it.effect("can change their type until they open, and have fixed terms from then on", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = (yield* create({ openAt: inSeconds(1800), reservePrice: "20" })).body
@@ -167,7 +167,7 @@ describe("Auctions on the Admin API", () => {
       })
     )
 
-    it.effect("are settled with nobody calling, and listed with what became of their bidders", () =>
+    it.effect("are settled without a request, and list the outcome of each bidder", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const engine = yield* Engine
@@ -200,7 +200,7 @@ describe("Auctions on the Admin API", () => {
       })
     )
 
-    it.effect("are called off by ending them: nobody wins", () =>
+    it.effect("are cancelled when they are ended: nobody wins", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const engine = yield* Engine

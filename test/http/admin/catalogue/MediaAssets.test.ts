@@ -7,7 +7,7 @@ const notFound = [404, "Media asset not found"]
 
 describe("Media assets on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("answer every field, null where nothing is set, and change by the fields sent", () =>
+    it.effect("return every field, null where nothing is set, and change the fields that are sent", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const created = yield* aMediaAsset()
@@ -38,7 +38,7 @@ describe("Media assets on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, and change nothing", () =>
+    it.effect("refuse malformed fields, and change nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const created = yield* aMediaAsset()
@@ -63,7 +63,7 @@ describe("Media assets on the Admin API", () => {
       })
     )
 
-    it.effect("are listed by age and name, and found by name", () =>
+    it.effect("are sorted by age and name, and found by name", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -79,7 +79,7 @@ describe("Media assets on the Admin API", () => {
       })
     )
 
-    it.effect("are archived, but not as long as a product shows them", () =>
+    it.effect("are archived, except while a product shows them", () =>
       Effect.gen(function* () {
         const { call, stranger, rehearsal } = yield* Admin
         const { id: mediaAssetId } = yield* aMediaAsset()

@@ -18,7 +18,7 @@ const notFound = [404, "Product not found"]
 
 describe("Products on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("answer every field, null where nothing is set, and change by the fields sent", () =>
+    it.effect("return every field, null where nothing is set, and change the fields that are sent", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const created = yield* aProduct()
@@ -61,7 +61,7 @@ describe("Products on the Admin API", () => {
       })
     )
 
-    it.effect("are created with variants, options and media at once, each in its order", () =>
+    it.effect("are created together with variants, options and media, each in its order", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const [front, side] = [yield* aMediaAsset({ name: "Front" }), yield* aMediaAsset({ name: "Side" })]
@@ -109,7 +109,7 @@ describe("Products on the Admin API", () => {
       })
     )
 
-    it.effect("are created whole or not at all, and each bad reference is named", () =>
+    it.effect("are created completely or not at all, and each bad reference is named", () =>
       Effect.gen(function* () {
         const { call, organization, stranger, rehearsal } = yield* Admin
         const as = yield* organization()
@@ -150,7 +150,7 @@ describe("Products on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, and change nothing", () =>
+    it.effect("refuse malformed fields, and change nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const created = yield* aProduct({ variants: [{}] })
@@ -191,7 +191,7 @@ describe("Products on the Admin API", () => {
       })
     )
 
-    it.effect("take a default variant of their own alone, and media as a whole", () =>
+    it.effect("take only one of their own variants as default, and replace media as a whole", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const product = yield* aProduct({ variants: [{}, {}] })
@@ -220,7 +220,7 @@ describe("Products on the Admin API", () => {
       })
     )
 
-    it.effect("are listed by age, name and change, and found by name and handle", () =>
+    it.effect("are sorted by age, name and last change, and found by name and handle", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -248,7 +248,7 @@ describe("Products on the Admin API", () => {
       })
     )
 
-    it.effect("are archived with their variants, but not as long as an experience offers them", () =>
+    it.effect("are archived with their variants, except while an experience offers them", () =>
       Effect.gen(function* () {
         const { call, stranger, rehearsal } = yield* Admin
         const sql = yield* SqlClient.SqlClient

@@ -7,7 +7,7 @@ const notFound = [404, "Sync source not found"]
 
 describe("Sync sources on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("answer every field, null where nothing is set, and change by the fields sent", () =>
+    it.effect("return every field, null where nothing is set, and change the fields that are sent", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const created = yield* aSyncSource()
@@ -34,7 +34,7 @@ describe("Sync sources on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, and change nothing", () =>
+    it.effect("refuse malformed fields, and change nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const created = yield* aSyncSource()
@@ -60,7 +60,7 @@ describe("Sync sources on the Admin API", () => {
       })
     )
 
-    it.effect("are listed by age, narrowed by status and found by their names", () =>
+    it.effect("are sorted by age, filtered by status, and found by name", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -91,7 +91,7 @@ describe("Sync sources on the Admin API", () => {
       })
     )
 
-    it.effect("are archived, but not as long as a product or a variant comes from them", () =>
+    it.effect("are archived, except while a product or a variant comes from them", () =>
       Effect.gen(function* () {
         const { call, stranger, rehearsal } = yield* Admin
         const { id } = yield* aSyncSource()

@@ -16,7 +16,7 @@ interface Option {
   readonly values: ReadonlyArray<Value>
 }
 
-/** A new option with values of these texts; those in lower case are not centrally managed. */
+/** Creates an option with values of these texts. Values in lower case are not centrally managed. */
 const anOption = Effect.fnUntraced(function* (texts: ReadonlyArray<string>) {
   const { call } = yield* Admin
   const values = texts.map((value) => ({ value, isCentrallyManaged: value !== value.toLowerCase() }))
@@ -38,7 +38,7 @@ const ids = (values: ReadonlyArray<Value>) => values.map(({ id }) => id)
 const places = (values: ReadonlyArray<Value>) => values.map(({ sortOrder }) => sortOrder)
 const fromZero = (count: number) => Array.from({ length: count }, (_, n) => n)
 
-/** The items in an order that the seed decides. */
+/** Returns the items in an order that the seed determines. */
 const shuffled = <A>(items: ReadonlyArray<A>, seed: number): ReadonlyArray<A> =>
   items
     .map((item, index) => ({ item, key: hash("sha256", `${seed} ${index}`) }))
@@ -47,7 +47,7 @@ const shuffled = <A>(items: ReadonlyArray<A>, seed: number): ReadonlyArray<A> =>
 
 describe("The order of a variant option's values", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("is set by naming the centrally managed ones; the others keep theirs after them", () =>
+    it.effect("is set by naming the centrally managed values; the others follow in their previous order", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const option = yield* anOption(["S", "custom", "M", "L", "another"])
@@ -76,7 +76,7 @@ describe("The order of a variant option's values", () => {
       })
     )
 
-    it.effect("may be empty where no value is centrally managed", () =>
+    it.effect("can be empty where no value is centrally managed", () =>
       Effect.gen(function* () {
         const none = yield* anOption([])
         assert.deepStrictEqual([(yield* reorder(none, [])).status, (yield* reorder(none, [])).body], [200, []])
@@ -85,7 +85,7 @@ describe("The order of a variant option's values", () => {
       })
     )
 
-    it.effect("is refused with an issue for each identifier that keeps it from being one, and stays as it was", () =>
+    it.effect("is refused with an issue for each invalid identifier, and does not change", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const option = yield* anOption(["S", "M", "L", "own", "GONE"])
@@ -137,7 +137,7 @@ describe("The order of a variant option's values", () => {
       })
     )
 
-    it.effect("is refused where it is no list of identifiers, or longer than any option", () =>
+    it.effect("is refused if it is not a list of identifiers, or is longer than any option", () =>
       Effect.gen(function* () {
         const option = yield* anOption(["S"])
         const mistakes: ReadonlyArray<readonly [unknown, ReadonlyArray<string>]> = [
@@ -160,7 +160,7 @@ describe("The order of a variant option's values", () => {
       })
     )
 
-    it.effect("is one of the orders that are set at once, and whole", () =>
+    it.effect("is exactly one of the orders that are set at the same time", () =>
       Effect.gen(function* () {
         const option = yield* anOption([..."ABCDEFGHIJKL", "own"])
         const managed = ids(option.values).slice(0, -1)
@@ -179,7 +179,7 @@ describe("The order of a variant option's values", () => {
       })
     )
 
-    it.effect("is whole whatever is added and archived meanwhile: who did not know of it is refused", () =>
+    it.effect("stays complete during concurrent changes: an order that misses a change is refused", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const option = yield* anOption([..."ABCDEFGHIJ"])
@@ -192,7 +192,7 @@ describe("The order of a variant option's values", () => {
         const changing = Effect.all([adding, archiving], { concurrency: "unbounded" }).pipe(
           Effect.tap(() => Effect.sync(() => (isOver = true)))
         )
-        /** Sets one order after the other; the last when nothing changes any more. */
+        /** Sets one order after the other. Sets the last one after all other changes have ended. */
         const reordering = Effect.fnUntraced(function* (seed: number) {
           for (let round = 0; ; round++) {
             const isLast = isOver

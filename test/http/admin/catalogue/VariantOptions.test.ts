@@ -19,7 +19,7 @@ interface Option {
   readonly values: ReadonlyArray<Value>
 }
 
-/** A new option with values of these texts; those in lower case are not centrally managed. */
+/** Creates an option with values of these texts. Values in lower case are not centrally managed. */
 const anOption = Effect.fnUntraced(function* (texts: ReadonlyArray<string> = [], as?: Organization) {
   const { call } = yield* Admin
   const values = texts.map((value) => ({ value, isCentrallyManaged: value !== value.toLowerCase() }))
@@ -33,7 +33,7 @@ const ids = (values: ReadonlyArray<Value>) => values.map(({ id }) => id)
 
 describe("Variant options on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are created with a name alone, answer every field, and change by the fields sent", () =>
+    it.effect("are created with a name alone, return every field, and change the fields that are sent", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { status, body } = yield* call("POST", "/variant-options", { name: "Size" })
@@ -51,7 +51,7 @@ describe("Variant options on the Admin API", () => {
       })
     )
 
-    it.effect("may come with their values, which answer every field, null where not set", () =>
+    it.effect("can be created with values, which return every field, null where nothing is set", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const values = [
@@ -71,7 +71,7 @@ describe("Variant options on the Admin API", () => {
       })
     )
 
-    it.effect("take colours of 3, 4, 6 and 8 digits, and show them as they were written", () =>
+    it.effect("accept colours of 3, 4, 6 and 8 digits, and return them as they were sent", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const colours = ["#abc", "#ABCD", "#aabbcc", "#aaBBccdd"]
@@ -82,7 +82,7 @@ describe("Variant options on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, and make nothing of it", () =>
+    it.effect("refuse malformed fields, and create nothing", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -128,7 +128,7 @@ describe("Variant options on the Admin API", () => {
       })
     )
 
-    it.effect("are listed without their values, by time and name, and found by name", () =>
+    it.effect("are listed without their values, sorted by time and name, and found by name", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -148,7 +148,7 @@ describe("Variant options on the Admin API", () => {
       })
     )
 
-    it.effect("take values one by one, each text once, and change and archive them", () =>
+    it.effect("take single values, each text once, and change and archive them", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id, values } = yield* anOption(["S", "M"])
@@ -183,7 +183,7 @@ describe("Variant options on the Admin API", () => {
       })
     )
 
-    it.effect("are not archived, nor a value, as long as a variant has it; a full option takes no more", () =>
+    it.effect("are not archived, nor are their values, while a variant uses them; full ones take no value", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { id, values } = yield* anOption(["S"])
@@ -199,7 +199,7 @@ describe("Variant options on the Admin API", () => {
       })
     )
 
-    it.effect("are not found when archived, nor are values of another option", () =>
+    it.effect("are not found when they are archived, nor are values of another option", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const option = yield* anOption(["S", "M"])
@@ -235,7 +235,7 @@ describe("Variant options on the Admin API", () => {
       })
     )
 
-    it.effect("declare what reordering answers: an array of values, a 400, and 401, 403 and 404 with {error}", () =>
+    it.effect("declare the answers of reordering: an array of values, a 400, and 401, 403 and 404 with {error}", () =>
       Effect.sync(() => {
         const { paths } = OpenApi.fromApi(AdminApi)
         const { responses } = paths["/api/variant-options/{optionId}/values/reorder"]!.put!

@@ -7,7 +7,7 @@ const notFound = [404, "Variant not found"]
 
 describe("Variants on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("answer every field, null where nothing is set, and change by the fields sent", () =>
+    it.effect("return every field, null where nothing is set, and change the fields that are sent", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { id: productId } = yield* aProduct()
@@ -51,7 +51,7 @@ describe("Variants on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, and change nothing", () =>
+    it.effect("refuse malformed fields, and change nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id: productId } = yield* aProduct()
@@ -95,7 +95,7 @@ describe("Variants on the Admin API", () => {
       })
     )
 
-    it.effect("have one value of each option, and of that very option", () =>
+    it.effect("have one value for each option, and only a value of that option", () =>
       Effect.gen(function* () {
         const { call, stranger, rehearsal } = yield* Admin
         const { id: productId } = yield* aProduct()
@@ -146,7 +146,7 @@ describe("Variants on the Admin API", () => {
       })
     )
 
-    it.effect("are listed by age and change, for one product, and found by sku", () =>
+    it.effect("are sorted by age and last change, filtered by product, and found by SKU", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -178,7 +178,7 @@ describe("Variants on the Admin API", () => {
       })
     )
 
-    it.effect("are created below a product that is there, which has 100 at most", () =>
+    it.effect("are created below an existing product, which has 100 at most", () =>
       Effect.gen(function* () {
         const { call, stranger, rehearsal } = yield* Admin
         const { id: productId } = yield* aProduct()
@@ -198,7 +198,7 @@ describe("Variants on the Admin API", () => {
       })
     )
 
-    it.effect("are archived, but not as long as an experience offers them; their product loses its default", () =>
+    it.effect("are archived, except while an experience offers them; their product loses its default variant", () =>
       Effect.gen(function* () {
         const { call, stranger, rehearsal } = yield* Admin
         const product = yield* aProduct({ variants: [{ sku: "A" }, { sku: "B" }] })

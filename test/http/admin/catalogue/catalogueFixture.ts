@@ -1,15 +1,15 @@
 /**
- * Records of the catalogue for tests of the Admin API. Options and the products of an experience are written as rows.
+ * Catalogue records for tests of the Admin API. Options and the products of an experience are written as table rows.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { Admin, anExperience, type Organization } from "../adminFixture.ts"
 
-/** An identifier that nobody has. */
+/** An identifier that no record has. */
 export const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
-/** A new record at the path, from the body; answers it. */
+/** Creates a record at the path from the body, and returns it. */
 const posted = Effect.fnUntraced(function* (path: string, body: object, as?: Organization) {
   const { call } = yield* Admin
   const answer = yield* call("POST", path, body, as)
@@ -39,7 +39,7 @@ const row = ({ tenant: { organizationId, mode } }: Organization) => ({
   updated_by: "test"
 })
 
-/** An option such as size, with these values; answers its id and theirs. */
+/** Creates an option, for example size, with these values. Returns its id and theirs. */
 export const anOption = Effect.fnUntraced(function* (name: string, values: ReadonlyArray<string>, as?: Organization) {
   const sql = yield* SqlClient.SqlClient
   const { brand } = yield* Admin
@@ -54,7 +54,7 @@ export const anOption = Effect.fnUntraced(function* (name: string, values: Reado
   return { optionId: option.id, valueIds }
 }, Effect.orDie)
 
-/** A new experience that offers the product, or the very variant of it. */
+/** Creates an experience that offers the product, or the given variant of it. */
 export const anOffer = Effect.fnUntraced(function* (productId: string, variantId: string | null = null) {
   const sql = yield* SqlClient.SqlClient
   const { brand } = yield* Admin
@@ -66,7 +66,7 @@ export const anOffer = Effect.fnUntraced(function* (productId: string, variantId
   return id
 })
 
-/** The names, or another field, of what a list answers. */
+/** Returns the name, or another field, of each item of a list. */
 export const listed = (path: string, field = "name", as?: Organization) =>
   Effect.gen(function* () {
     const { call } = yield* Admin
@@ -74,7 +74,7 @@ export const listed = (path: string, field = "name", as?: Organization) =>
     return body.data.map((record: { readonly [field: string]: unknown }) => record[field])
   })
 
-/** Whatever is asked of the record at the path, its being is not told. */
+/** Sends GET, PUT and DELETE for a record that the caller cannot see. Returns status and error of each answer. */
 export const notFoundAt = Effect.fnUntraced(function* (path: string, change: object, as?: Organization) {
   const { call } = yield* Admin
   const answers: Array<ReadonlyArray<unknown>> = []

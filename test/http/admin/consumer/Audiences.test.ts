@@ -21,7 +21,7 @@ const idsOf = ({ body }: { readonly body: any }): ReadonlyArray<string> =>
 
 describe("Audiences on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are created with a name alone, answer every field, and change by the fields sent", () =>
+    it.effect("are created with a name alone, return every field, and change the fields that are sent", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { status, body } = yield* call("POST", "/audiences", { name: "Friends" })
@@ -44,7 +44,7 @@ describe("Audiences on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, and change nothing", () =>
+    it.effect("refuse malformed fields, and change nothing", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -65,7 +65,7 @@ describe("Audiences on the Admin API", () => {
       })
     )
 
-    it.effect("take up to 500 members at once, and let them go", () =>
+    it.effect("take up to 500 members in one request, and remove them", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { id } = yield* anAudience()
@@ -86,7 +86,7 @@ describe("Audiences on the Admin API", () => {
       })
     )
 
-    it.effect("refuse members that are not there, naming each, and take none of the others", () =>
+    it.effect("refuse members that do not exist, naming each, and add none of the others", () =>
       Effect.gen(function* () {
         const { call, brand, stranger, rehearsal } = yield* Admin
         const { id } = yield* anAudience()
@@ -140,7 +140,7 @@ describe("Audiences on the Admin API", () => {
       })
     )
 
-    it.effect("are listed by name and last refresh, and found by name", () =>
+    it.effect("are sorted by name and last refresh, and found by name", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -159,7 +159,7 @@ describe("Audiences on the Admin API", () => {
       })
     )
 
-    it.effect("are archived, but not as long as a sequence is for them", () =>
+    it.effect("are archived, except while a sequence is restricted to them", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id: audienceId } = yield* anAudience()

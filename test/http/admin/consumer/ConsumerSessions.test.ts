@@ -1,4 +1,4 @@
-/** The sessions of a consumer on the Admin API: listed, and ended in every process. */
+/** The sessions of a consumer on the Admin API: how they are listed, and how they end in every process. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,7 +13,7 @@ import { Admin, issuesOf, layer as adminLayer } from "../adminFixture.ts"
 
 const sessionIdOf = ({ accessToken }: { readonly accessToken: string }) => decodeJwt(accessToken)["sessionId"] as string
 
-/** A new session of the brand's consumer. */
+/** Creates a session of the brand's consumer. */
 const signedIn = Effect.fnUntraced(function* (consumerId: string) {
   const { brand } = yield* Admin
   return yield* (yield* Sessions).start({ tenant: brand.tenant, consumerId })
@@ -25,7 +25,7 @@ const aGuest = Effect.gen(function* () {
   return { ...started, consumerId: started.session.consumerId }
 })
 
-/** This process, and another one on the same database; each has heard of the other. */
+/** This process and another one on the same database, after each has discovered the other. */
 const processes = Effect.gen(function* () {
   const here = yield* Effect.context<Tokens>()
   const there = yield* anotherProcess
@@ -40,7 +40,7 @@ const isRefreshed = Effect.fnUntraced(function* ({ refreshToken }: { readonly re
 
 describe("A consumer's sessions on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are listed in the order in which they started, those alone that have not ended, a guest's too", () =>
+    it.effect("are listed by start, for guests too, without those that have ended", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const sql = yield* SqlClient.SqlClient
@@ -88,7 +88,7 @@ describe("A consumer's sessions on the Admin API", () => {
       })
     )
 
-    it.effect("end one by one, at once in every process, refresh token included", () =>
+    it.effect("end one by one, at once in every process, with their refresh tokens", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const everywhere = yield* processes
@@ -111,7 +111,7 @@ describe("A consumer's sessions on the Admin API", () => {
       })
     )
 
-    it.effect("end all together, a guest's too, at once in every process", () =>
+    it.effect("end all together, for guests too, at once in every process", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const everywhere = yield* processes
@@ -132,7 +132,7 @@ describe("A consumer's sessions on the Admin API", () => {
       })
     )
 
-    it.effect("are the own organization's alone, in its own mode, and those of a consumer that is there", () =>
+    it.effect("are visible to their own organization in its own mode, and only for consumers that exist", () =>
       Effect.gen(function* () {
         const { call, brand, stranger, rehearsal } = yield* Admin
         const consumerId = yield* aConsumer(brand.tenant)

@@ -11,12 +11,12 @@ const notFound = [404, { error: "Consumer not found" }]
 
 let counter = 0
 
-/** An email address that nobody has had. */
+/** Returns an email address that no consumer has had. */
 const email = () => `n${++counter}@example.com`
 
 describe("Consumers on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are created with what is known of them, answer every field, and change by the fields sent", () =>
+    it.effect("are created with any known fields, return every field, and change the fields that are sent", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { status, body } = yield* call("POST", "/consumers", {
@@ -69,7 +69,7 @@ describe("Consumers on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, naming all of it, and change nothing", () =>
+    it.effect("refuse malformed fields, name each, and change nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const before = (yield* call("POST", "/consumers", { email: email() })).body
@@ -104,7 +104,7 @@ describe("Consumers on the Admin API", () => {
       })
     )
 
-    it.effect("do not take what is another's", () =>
+    it.effect("refuse values that another consumer has", () =>
       Effect.gen(function* () {
         const { call, rehearsal, stranger } = yield* Admin
         const held = { email: email(), phone: "+4915112345670", externalId: "crm-held" }
@@ -126,7 +126,7 @@ describe("Consumers on the Admin API", () => {
       })
     )
 
-    it.effect("are created and changed 500 at once, in the order sent", () =>
+    it.effect("are created and changed up to 500 at once, in the order sent", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -155,7 +155,7 @@ describe("Consumers on the Admin API", () => {
       })
     )
 
-    it.effect("are refused together if a row is ambiguous", () =>
+    it.effect("are all refused if one row is ambiguous", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -188,7 +188,7 @@ describe("Consumers on the Admin API", () => {
       })
     )
 
-    it.effect("are listed with guests, narrowed by type, sorted, found and paged", () =>
+    it.effect("are listed with guests, filtered by type, sorted, searched and paged", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -226,29 +226,27 @@ describe("Consumers on the Admin API", () => {
       })
     )
 
-    it.effect(
-      "lose their places elsewhere though one of their mechanisms stands still, and the rest when it is over",
-      () =>
-        Effect.gen(function* () {
-          const { call, brand } = yield* Admin
-          const engine = yield* Engine
-          const sql = yield* SqlClient.SqlClient
-          const { id } = (yield* call("POST", "/consumers", {})).body
-          const [broken, line] = [yield* aBrokenQueue, yield* aQueue()]
-          yield* sql`update places set consumer_id = ${id} where mechanism_id = ${broken.id}`
-          const queue = { kind: "queue", id: line.id, tenant: brand.tenant } as const
-          yield* engine.send(queue, { _tag: "Enter", consumerId: id, isGuest: true, loyaltyScore: 0 })
-          const archive = call("DELETE", `/consumers/${id}`)
-          const refused = yield* eventually(archive, ({ headers }) => headers.get("retry-after") === "30", "2 minutes")
-          assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [503, "30"])
-          assert.strictEqual((yield* engine.view(queue, id)).status, "LEFT")
-          assert.strictEqual((yield* call("GET", `/consumers/${id}`)).status, 404)
-          yield* sql`update mechanisms set teardown_status = 'completed' where id = ${broken.id}`
-          assert.strictEqual((yield* archive).status, 404)
-        })
+    it.effect("lose their other places while one of their mechanisms is parked, and the rest when it resumes", () =>
+      Effect.gen(function* () {
+        const { call, brand } = yield* Admin
+        const engine = yield* Engine
+        const sql = yield* SqlClient.SqlClient
+        const { id } = (yield* call("POST", "/consumers", {})).body
+        const [broken, line] = [yield* aBrokenQueue, yield* aQueue()]
+        yield* sql`update places set consumer_id = ${id} where mechanism_id = ${broken.id}`
+        const queue = { kind: "queue", id: line.id, tenant: brand.tenant } as const
+        yield* engine.send(queue, { _tag: "Enter", consumerId: id, isGuest: true, loyaltyScore: 0 })
+        const archive = call("DELETE", `/consumers/${id}`)
+        const refused = yield* eventually(archive, ({ headers }) => headers.get("retry-after") === "30", "2 minutes")
+        assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [503, "30"])
+        assert.strictEqual((yield* engine.view(queue, id)).status, "LEFT")
+        assert.strictEqual((yield* call("GET", `/consumers/${id}`)).status, 404)
+        yield* sql`update mechanisms set teardown_status = 'completed' where id = ${broken.id}`
+        assert.strictEqual((yield* archive).status, 404)
+      })
     )
 
-    it.effect("are not found when they are archived, unknown or another's", () =>
+    it.effect("are not found when they are archived, unknown or another tenant's", () =>
       Effect.gen(function* () {
         const { call, stranger } = yield* Admin
         const { id } = (yield* call("POST", "/consumers", { email: email() })).body

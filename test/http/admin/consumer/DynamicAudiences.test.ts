@@ -16,7 +16,7 @@ const rule = (field: string, op: string, value?: unknown) => ({ field, op, value
 
 describe("Dynamic audiences on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are created with rules, list who fits them, and count it", () =>
+    it.effect("are created with rules, and list and count the consumers that match", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -56,7 +56,7 @@ describe("Dynamic audiences on the Admin API", () => {
       })
     )
 
-    it.effect("take no members, and stay of their type", () =>
+    it.effect("take no members, and keep their type", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const consumerIds = [(yield* call("POST", "/consumers", {})).body.id]
@@ -85,7 +85,7 @@ describe("Dynamic audiences on the Admin API", () => {
       })
     )
 
-    it.effect("refuse rules that make no sense, naming every one, and types without rules", () =>
+    it.effect("refuse invalid rules, naming every one, and refuse the dynamic type without rules", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = (yield* call("POST", "/audiences", { name: "Gold", rules: gold })).body

@@ -1,4 +1,4 @@
-/** Orders that name a distribution: the grant there is completed with them. */
+/** Orders that name a distribution: they complete the consumer's grant there. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,7 +11,7 @@ const textOf = (at: number) => new Date(at).toISOString()
 
 const soon = (seconds: number) => textOf(Date.now() + seconds * 1000)
 
-/** Nine o'clock on the next Monday, when appointments open unless told otherwise. */
+/** Nine o'clock on the next Monday: the default opening of appointments. */
 const nextMonday = () => {
   const today = new Date()
   const days = (8 - today.getUTCDay()) % 7 || 7
@@ -20,7 +20,7 @@ const nextMonday = () => {
 
 describe("Orders through a distribution", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("complete the grant of the distribution they name, once, and may be repeated", () =>
+    it.effect("complete the grant of that distribution once, and can be repeated", () =>
       Effect.gen(function* () {
         const { queue, status, ...grant } = yield* aGrant
         const { consumerId, distributionId } = grant
@@ -36,7 +36,7 @@ describe("Orders through a distribution", () => {
       })
     )
 
-    it.effect("are written when repeated after a crash that left the grant completed and no order", () =>
+    it.effect("are written on a repeat after a crash that completed the grant and wrote no order", () =>
       Effect.gen(function* () {
         const { queue, consumerId, distributionId } = yield* aGrant
         const engine = yield* Engine
@@ -50,7 +50,7 @@ describe("Orders through a distribution", () => {
       })
     )
 
-    it.effect("are refused and not written where the consumer holds no grant", () =>
+    it.effect("are refused and not written if the consumer holds no grant", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { distributionId, queue } = yield* aGrant
@@ -67,7 +67,7 @@ describe("Orders through a distribution", () => {
       })
     )
 
-    it.effect("complete what mechanisms of the other kinds have given, but none for a waitlist", () =>
+    it.effect("complete grants of the other kinds of mechanism, but none of a waitlist", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { tenant } = brand
@@ -120,7 +120,7 @@ describe("Orders through a distribution", () => {
       })
     )
 
-    it.effect("leave the grant alone where the database does not take them", () =>
+    it.effect("do not complete the grant if the database refuses them", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const sql = yield* SqlClient.SqlClient
@@ -136,7 +136,7 @@ describe("Orders through a distribution", () => {
       })
     )
 
-    it.effect("are neither written nor counted where the database fails after the grant was completed", () =>
+    it.effect("are neither written nor counted if the database fails after the grant was completed", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const sql = yield* SqlClient.SqlClient

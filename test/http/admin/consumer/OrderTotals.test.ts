@@ -1,10 +1,10 @@
-/** What a consumer's orders add up to, where they are in several currencies. */
+/** The totals of a consumer's orders in several currencies. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Admin, layer as adminLayer, type Organization } from "../adminFixture.ts"
 import { anOrder, consumerOf } from "./orderFixture.ts"
 
-/** What the consumer is shown to have ordered in all. */
+/** Returns the consumer's order totals as the API shows them. */
 const totalsOf = Effect.fnUntraced(function* (consumerId: string, as: Organization) {
   const { call } = yield* Admin
   const { orderCount, totalOrderValue, totalOrderValues } = (yield* call(
@@ -16,16 +16,16 @@ const totalsOf = Effect.fnUntraced(function* (consumerId: string, as: Organizati
   return [orderCount, totalOrderValue, totalOrderValues]
 })
 
-/** The consumers in the order of what they have ordered, the highest first. */
+/** Returns the consumers sorted by their order total, the highest first. */
 const ranked = Effect.fnUntraced(function* (as: Organization) {
   const { call } = yield* Admin
   const { body } = yield* call("GET", "/consumers?sortBy=totalOrderValue&sortDir=desc", undefined, as)
   return body.data.map(({ id }: { readonly id: string }) => id)
 })
 
-describe("What a consumer has ordered in all", () => {
+describe("The order total of a consumer", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("is a sum for each currency, and as one value that of the organization's own", () =>
+    it.effect("is a sum for each currency, and the single value is the sum in the organization's currency", () =>
       Effect.gen(function* () {
         const { organization, call } = yield* Admin
         const as = yield* organization({ currencyCode: "EUR" })
@@ -52,7 +52,7 @@ describe("What a consumer has ordered in all", () => {
       })
     )
 
-    it.effect("is compared in the organization's currency, by lists and by the rules of audiences", () =>
+    it.effect("is compared in the organization's currency, in lists and in audience rules", () =>
       Effect.gen(function* () {
         const { organization, call } = yield* Admin
         const as = yield* organization()
@@ -85,7 +85,7 @@ describe("What a consumer has ordered in all", () => {
       })
     )
 
-    it.effect("is right where orders come in while the organization changes its currency", () =>
+    it.effect("stays correct when orders arrive while the organization changes its currency", () =>
       Effect.gen(function* () {
         const { organization, call } = yield* Admin
         const as = yield* organization({ currencyCode: "EUR" })

@@ -7,7 +7,7 @@ const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
 describe("Orders on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are created with a consumer alone, and answer every field", () =>
+    it.effect("are created with a consumer alone, and return every field", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const consumerId = yield* consumerOf(brand)
@@ -39,7 +39,7 @@ describe("Orders on the Admin API", () => {
       })
     )
 
-    it.effect("take everything that can be said, and add up their items exactly where no total is said", () =>
+    it.effect("accept every field, and compute the exact sum of their items if no total is sent", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id: experienceId } = yield* anExperience({ currencyCode: "EUR" })
@@ -86,7 +86,7 @@ describe("Orders on the Admin API", () => {
       })
     )
 
-    it.effect("have an external id of their own, and leave a grant alone where it is another's", () =>
+    it.effect("have a unique external id, and do not complete a grant if another order has that id", () =>
       Effect.gen(function* () {
         const { call, stranger } = yield* Admin
         const { consumerId, distributionId, status } = yield* aGrant
@@ -105,7 +105,7 @@ describe("Orders on the Admin API", () => {
       })
     )
 
-    it.effect("go forward, are cancelled until they are fulfilled, and never go back", () =>
+    it.effect("move forward only, and can be cancelled until they are fulfilled", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const moved = (id: string, status: string) =>
@@ -134,7 +134,7 @@ describe("Orders on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, naming all of it, and change nothing", () =>
+    it.effect("refuse malformed fields, name each, and change nothing", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const consumerId = yield* consumerOf(brand)
@@ -179,7 +179,7 @@ describe("Orders on the Admin API", () => {
       })
     )
 
-    it.effect("name records that are there and belong together; every one that is not is an issue at its place", () =>
+    it.effect("name existing records that belong together; each wrong reference is an issue with its path", () =>
       Effect.gen(function* () {
         const { call, brand, stranger, rehearsal } = yield* Admin
         const { consumerId, distributionId, experienceId } = yield* aGrant
@@ -216,7 +216,7 @@ describe("Orders on the Admin API", () => {
       })
     )
 
-    it.effect("are listed in pages, sorted, narrowed and found", () =>
+    it.effect("are paged, sorted, filtered and searched", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()

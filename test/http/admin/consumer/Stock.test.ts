@@ -6,7 +6,7 @@ import { Admin, aQueue, type Answer, layer as adminLayer, type Organization } fr
 import { aProduct, aVariant, unknown } from "../catalogue/catalogueFixture.ts"
 import { aGrant, anOrder, consumerOf, ordersOf } from "./orderFixture.ts"
 
-/** A new variant with so many units, of a policy; what it has left is asked for again each time. */
+/** Creates a variant with a number of units and a policy, and returns an effect that reads its current stock. */
 const aStock = Effect.fnUntraced(function* (
   inventoryPolicy: string,
   inventoryQuantity: number | null,
@@ -35,7 +35,7 @@ const outOfStock = ({ id }: { readonly id: string }, available: number, { status
 
 describe("The stock of a variant", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("is counted down by orders until none is left, by policy deny", () =>
+    it.effect("decreases with each order until none is left, under the policy deny", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const shoe = yield* aStock("deny", 3)
@@ -61,7 +61,7 @@ describe("The stock of a variant", () => {
     )
 
     it.effect(
-      "goes below zero by policy continue, stays as it is by untracked, and counts as 0 where it is not set",
+      "falls below zero under continue, stays unchanged under untracked, and counts as 0 where it is not set",
       () =>
         Effect.gen(function* () {
           const { call, brand } = yield* Admin
@@ -75,7 +75,7 @@ describe("The stock of a variant", () => {
         })
     )
 
-    it.effect("is counted for all items of an order or for none", () =>
+    it.effect("is reserved for all items of an order or for none", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const [shoe, hat, bag] = [yield* aStock("deny", 5), yield* aStock("deny", 1), yield* aStock("continue", 0)]
@@ -92,7 +92,7 @@ describe("The stock of a variant", () => {
       })
     )
 
-    it.effect("gets the units of a cancelled order back, once", () =>
+    it.effect("regains the units of a cancelled order, once", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const shoe = yield* aStock("deny", 3)
@@ -112,7 +112,7 @@ describe("The stock of a variant", () => {
       })
     )
 
-    it.effect("follows a change of an order's items by the difference, and no other change", () =>
+    it.effect("changes by the difference when an order's items change, and by no other change", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const [shoe, hat] = [yield* aStock("deny", 5), yield* aStock("deny", 5)]
@@ -133,7 +133,7 @@ describe("The stock of a variant", () => {
       })
     )
 
-    it.effect("gets back what was taken and no more, whatever its policy has become", () =>
+    it.effect("regains exactly what was taken, even if the policy has changed since", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const [counted, free] = [yield* aStock("deny", 5), yield* aStock("untracked", 5)]
@@ -148,7 +148,7 @@ describe("The stock of a variant", () => {
       })
     )
 
-    it.effect("is counted for its own organization in its own mode, and also once the variant is archived", () =>
+    it.effect("is counted for its own organization and mode, also after the variant is archived", () =>
       Effect.gen(function* () {
         const { call, stranger, rehearsal, brand } = yield* Admin
         const shoe = yield* aStock("deny", 1)
@@ -161,7 +161,7 @@ describe("The stock of a variant", () => {
       })
     )
 
-    it.effect("keeps a grant from being completed where it is used up", () =>
+    it.effect("prevents a grant from being completed when it is used up", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const shoe = yield* aStock("deny", 1)
@@ -175,7 +175,7 @@ describe("The stock of a variant", () => {
       })
     )
 
-    it.effect("is not counted where the consumer holds no grant to complete", () =>
+    it.effect("is not counted if the consumer holds no grant to complete", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const shoe = yield* aStock("deny", 1)
@@ -188,7 +188,7 @@ describe("The stock of a variant", () => {
       })
     )
 
-    it.effect("lets exactly ten of fifty who are granted at once complete their grants", () =>
+    it.effect("lets exactly ten of fifty granted consumers complete their grants at the same time", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization({ rateLimits: {} })

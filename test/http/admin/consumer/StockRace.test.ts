@@ -1,13 +1,13 @@
-/** Many orders at once for few units, on two servers over HTTP. */
+/** Many simultaneous orders for few units, on two servers over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect } from "effect"
 import * as Server from "../../../../src/http/server/Server.ts"
 import { type Answer, asServer, send, Usher } from "../../support/usherFixture.ts"
 import * as Fixture from "../../support/usherFixture.ts"
 
-describe("Orders that come at once", () => {
+describe("Simultaneous orders", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("get exactly the units there are: ten of fifty, on two servers", () =>
+    it.effect("get exactly the available units: ten of fifty, on two servers", () =>
       Effect.gen(function* () {
         const { adminUrl, brand } = yield* Usher
         const other = Context.get(yield* Fixture.anotherServer, Server.Listeners).adminUrl
@@ -22,7 +22,7 @@ describe("Orders that come at once", () => {
         })
         const variants = [variant(10), variant(1_000, "continue")]
         const [shoe, hat] = (yield* call("POST", "/products", { name: "Sneaker", variants })).body.variants
-        // In either order, so that two orders name the same two variants the other way round.
+        // The items come in either order, so that two orders name the same two variants in opposite orders.
         const sold = [shoe.id, hat.id].map((productVariantId) => ({ productVariantId, quantity: 1, unitPrice: "1" }))
         const answers = yield* Effect.forEach(
           consumers,

@@ -1,13 +1,13 @@
-/** Orders on the Admin API, and grants for them to complete. */
+/** Orders on the Admin API, and grants that they complete. */
 import { Effect } from "effect"
 import { Engine } from "../../../../src/engine/Engine.ts"
 import { aConsumer } from "../../../store/support/recordsFixture.ts"
 import { Admin, aQueue, type Organization } from "../adminFixture.ts"
 
-/** A new consumer of the organization. */
+/** Creates a consumer of the organization. */
 export const consumerOf = ({ tenant }: Organization) => Effect.orDie(aConsumer(tenant))
 
-/** A new order of a new consumer, unless one is named. */
+/** Creates an order, for a new consumer unless one is named. */
 export const anOrder = Effect.fnUntraced(function* (
   body: { readonly [name: string]: unknown } = {},
   as?: Organization
@@ -19,7 +19,7 @@ export const anOrder = Effect.fnUntraced(function* (
   return answer.body
 })
 
-/** A queue in which a consumer holds a grant. */
+/** Creates a queue in which a consumer holds a grant. */
 export const aGrant = Effect.gen(function* () {
   const { brand } = yield* Admin
   const engine = yield* Engine
@@ -32,7 +32,7 @@ export const aGrant = Effect.gen(function* () {
   return { queue, consumerId, distributionId: id, sequenceId, experienceId, status }
 })
 
-/** The consumer's orders. */
+/** Returns the consumer's orders. */
 export const ordersOf = Effect.fnUntraced(function* (consumerId: string) {
   const { call } = yield* Admin
   return (yield* call("GET", `/orders?consumerId=${consumerId}`)).body.data as ReadonlyArray<{ readonly id: string }>

@@ -13,7 +13,7 @@ const aDraw = Effect.fnUntraced(function* (settings: object = {}) {
   return (yield* call("POST", "/draws", body)).body
 })
 
-/** Consumers enter; answers their ids. */
+/** Enters consumers, and returns their ids. */
 const enter = Effect.fnUntraced(function* (id: string, count: number) {
   const engine = yield* Engine
   const { brand } = yield* Admin
@@ -27,7 +27,7 @@ const enter = Effect.fnUntraced(function* (id: string, count: number) {
 
 describe("Draws on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are created with a time and a number of winners, and answer every field", () =>
+    it.effect("are created with a time and a number of winners, and return every field", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { id: experienceId } = yield* anExperience({ timeZone: "America/New_York" })
@@ -73,14 +73,14 @@ describe("Draws on the Admin API", () => {
       })
     )
 
-    it.effect("each promise a seed of their own", () =>
+    it.effect("each commit to a different seed", () =>
       Effect.gen(function* () {
         const [one, two] = [yield* aDraw(), yield* aDraw()]
         assert.notStrictEqual(one.seedCommitment, two.seedCommitment)
       })
     )
 
-    it.effect("change by the fields sent: absent ones stay, null takes the default", () =>
+    it.effect("change the fields that are sent: absent fields stay, and null restores the default", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const made = yield* aDraw({ capacity: 10, loyaltyWeight: 2.5, beacon: "drand", closeAt: inDays(0.5) })
@@ -103,7 +103,7 @@ describe("Draws on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, and what makes no sense", () =>
+    it.effect("refuse malformed and contradictory settings", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id, sequenceId } = yield* aDraw()
@@ -136,7 +136,7 @@ describe("Draws on the Admin API", () => {
       })
     )
 
-    it.effect("are drawn at their time, and their record tells what has become known", () =>
+    it.effect("are drawn at their time, and then publish their seed in their record", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id, seedCommitment } = yield* aDraw({ winnerCount: 2, drawAt: inDays(1) })
@@ -161,7 +161,7 @@ describe("Draws on the Admin API", () => {
       })
     )
 
-    it.effect("do not change what decides who wins once someone has entered", () =>
+    it.effect("do not change the settings that decide the winners after the first entry", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aDraw({ openAt: inDays(-1) })
@@ -179,7 +179,7 @@ describe("Draws on the Admin API", () => {
       })
     )
 
-    it.effect("end at once, and are archived for good", () =>
+    it.effect("end at once, and are archived permanently", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aDraw()

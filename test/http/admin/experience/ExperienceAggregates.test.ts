@@ -1,4 +1,4 @@
-/** Experiences that are created with everything below them, in one body. */
+/** Experiences that are created together with their sequences and mechanisms, in one body. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,7 +13,7 @@ import {
   senselessMechanisms
 } from "./aggregateFixture.ts"
 
-/** A body with a mechanism of every kind, and two of one. */
+/** A body with a mechanism of every kind, and two of one kind. */
 const everything = () => ({
   name: "Drop",
   timeZone: "Europe/Rome",
@@ -40,7 +40,7 @@ const countRows = Effect.gen(function* () {
 
 describe("Whole experiences on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("come with their sequences and mechanisms, each as its own operations show it, and live", () =>
+    it.effect("contain their sequences and mechanisms, each live and as its own operations return it", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const created = yield* call("POST", "/experiences", everything())
@@ -63,7 +63,7 @@ describe("Whole experiences on the Admin API", () => {
       })
     )
 
-    it.effect("tell their waitlists when the sequence opens", () =>
+    it.effect("notify their waitlists when the sequence opens", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const openAt = inDays(4)
@@ -77,7 +77,7 @@ describe("Whole experiences on the Admin API", () => {
       })
     )
 
-    it.effect("name every problem by its path, and leave nothing behind", () =>
+    it.effect("name every problem by its path, and store nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const before = yield* countRows
@@ -107,7 +107,7 @@ describe("Whole experiences on the Admin API", () => {
           ],
           [{ sequences: [{ name: "S", queues: 5 }] }, ["sequences.0.queues: array"]],
           [{ sequences: [{ name: "S", accessCode: "" }] }, ["sequences.0.accessCode: min_length"]],
-          // What makes no sense between settings, of each kind, all told at once.
+          // Contradictory settings of each kind are reported together.
           [
             {
               openAt: late,
@@ -151,7 +151,7 @@ describe("Whole experiences on the Admin API", () => {
       })
     )
 
-    it.effect("are bounded in sequences and mechanisms", () =>
+    it.effect("have limited numbers of sequences and mechanisms", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const many = <A>(length: number, item: A) => Array.from({ length }, () => item)
@@ -176,7 +176,7 @@ describe("Whole experiences on the Admin API", () => {
       })
     )
 
-    it.effect("take products of their own organization, and variants of these", () =>
+    it.effect("accept products of their own organization, and variants of these products", () =>
       Effect.gen(function* () {
         const { call, brand, stranger, rehearsal } = yield* Admin
         const [product, another] = [yield* aProduct(brand.tenant), yield* aProduct(brand.tenant)]
@@ -219,7 +219,7 @@ describe("Whole experiences on the Admin API", () => {
         }
         assert.deepStrictEqual((yield* call("GET", `/experiences/${id}`)).body, created.body)
 
-        // A record can be sent back as it came.
+        // A record can be sent back unchanged.
         const echoed = yield* call("PUT", `/experiences/${id}`, created.body)
         assert.strictEqual(echoed.status, 200, echoed.text)
         assert.deepStrictEqual(echoed.body.products, created.body.products)
@@ -232,7 +232,7 @@ describe("Whole experiences on the Admin API", () => {
       })
     )
 
-    it.effect("let timed releases offer their own variants alone, where they offer products", () =>
+    it.effect("restrict timed releases to their own variants, where they offer products", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const [product, another] = [yield* aProduct(brand.tenant), yield* aProduct(brand.tenant)]
@@ -252,12 +252,12 @@ describe("Whole experiences on the Admin API", () => {
         assert.deepStrictEqual(issuesOf(yield* call("POST", "/timed-releases", alone)), ["variantIds.1: picklist"])
         const one = `/timed-releases/${timedReleases[0].id}`
         assert.deepStrictEqual(issuesOf(yield* call("PUT", one, { variantIds: [bad] })), ["variantIds.0: picklist"])
-        // What it offers already it goes on with.
+        // A variant that the release already offers remains valid.
         yield* call("PUT", `/experiences/${created.body.id}`, { products: [{ productId: another }] })
         const record = (yield* call("GET", one)).body
         assert.strictEqual((yield* call("PUT", one, record)).status, 200)
         assert.strictEqual((yield* call("PUT", one, { variantIds: [good, bad] })).status, 200)
-        // Without products anything may be selected.
+        // Without products, any variant can be selected.
         yield* call("PUT", `/experiences/${created.body.id}`, { products: [] })
         assert.strictEqual((yield* call("PUT", one, { variantIds: [randomUUID()] })).status, 200)
       })
@@ -292,7 +292,7 @@ describe("Whole experiences on the Admin API", () => {
       })
     )
 
-    it.effect("ignore sequences when they are changed", () =>
+    it.effect("ignore sequences in an update", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* anExperience()

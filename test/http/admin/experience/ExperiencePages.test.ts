@@ -5,7 +5,7 @@ import { Admin, anExperience, issuesOf, layer as adminLayer, type Organization }
 
 const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
-/** A new page, below a new experience unless one is named. */
+/** Creates a page, below a new experience unless one is named. */
 const aPage = Effect.fnUntraced(function* (body: { readonly [field: string]: unknown } = {}, as?: Organization) {
   const { call } = yield* Admin
   const experienceId = body["experienceId"] ?? (yield* anExperience({}, as)).id
@@ -18,7 +18,7 @@ const titlesOf = ({ body }: { readonly body: any }): ReadonlyArray<string> =>
 
 describe("Experience pages on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are created as drafts, and answer every field", () =>
+    it.effect("are created as drafts, and return every field", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { id: experienceId } = yield* anExperience()
@@ -45,7 +45,7 @@ describe("Experience pages on the Admin API", () => {
       })
     )
 
-    it.effect("change by the fields sent, and stay published", () =>
+    it.effect("change the fields that are sent, and stay published", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const metadata = { campaign: "spring" }
@@ -72,14 +72,14 @@ describe("Experience pages on the Admin API", () => {
       })
     )
 
-    it.effect("may be published as they are created", () =>
+    it.effect("can be published when they are created", () =>
       Effect.gen(function* () {
         const { body } = yield* aPage({ status: "PUBLISHED" })
         assert.deepInclude(body, { status: "PUBLISHED", publishedAt: body.createdAt, lastPublishedAt: body.createdAt })
       })
     )
 
-    it.effect("become drafts again when they are unpublished, once or more, and may be published again", () =>
+    it.effect("become drafts when they are unpublished, once or repeatedly, and can be published again", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { body } = yield* aPage({ status: "PUBLISHED" })
@@ -117,7 +117,7 @@ describe("Experience pages on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, each mistake with its path, and change nothing", () =>
+    it.effect("refuse malformed fields, name each by its path, and change nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { body } = yield* aPage()
@@ -161,7 +161,7 @@ describe("Experience pages on the Admin API", () => {
       })
     )
 
-    it.effect("refuse documents that are too deep, and take large ones, and go on answering", () =>
+    it.effect("refuse documents that are nested too deep, accept large ones, and keep answering", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id: experienceId } = yield* anExperience()
@@ -192,7 +192,7 @@ describe("Experience pages on the Admin API", () => {
       })
     )
 
-    it.effect("are listed, narrowed, searched, sorted and paged", () =>
+    it.effect("are listed, filtered, searched, sorted and paged", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -228,7 +228,7 @@ describe("Experience pages on the Admin API", () => {
       })
     )
 
-    it.effect("are not found once archived, by a stranger, or below what is not there", () =>
+    it.effect("are not found once archived, by another tenant, or below a missing experience", () =>
       Effect.gen(function* () {
         const { call, stranger, rehearsal } = yield* Admin
         const { body } = yield* aPage()

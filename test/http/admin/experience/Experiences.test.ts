@@ -6,7 +6,7 @@ const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
 describe("Experiences on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are created with a name alone, in UTC and USD, and answer every field", () =>
+    it.effect("are created with a name alone, in UTC and USD, and return every field", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { status, body, headers } = yield* call("POST", "/experiences", { name: "Drop" })
@@ -36,7 +36,7 @@ describe("Experiences on the Admin API", () => {
       })
     )
 
-    it.effect("take time zone and currency from the organization", () =>
+    it.effect("inherit time zone and currency from the organization", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization({ timeZone: "Asia/Tokyo", currencyCode: "JPY" })
@@ -49,7 +49,7 @@ describe("Experiences on the Admin API", () => {
       })
     )
 
-    it.effect("take everything that can be set, times of any offset, and ignore fields they do not know", () =>
+    it.effect("accept every setting and times with any offset, and ignore unknown fields", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const body = {
@@ -74,7 +74,7 @@ describe("Experiences on the Admin API", () => {
           archived: false
         })
         assert.notProperty(created.body, "unheardOf")
-        // A record can be sent back as it came.
+        // A record can be sent back unchanged.
         const echoed = yield* call("PUT", `/experiences/${created.body.id}`, created.body)
         assert.strictEqual(echoed.status, 200)
         const { updatedAt: _, sequences: __, ...unchanged } = created.body
@@ -82,7 +82,7 @@ describe("Experiences on the Admin API", () => {
       })
     )
 
-    it.effect("change by the fields sent: absent ones stay, null clears", () =>
+    it.effect("change the fields that are sent: absent fields stay, and null clears", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* anExperience({
@@ -103,7 +103,7 @@ describe("Experiences on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, name every mistake, and change nothing", () =>
+    it.effect("refuse malformed fields, name every mistake, and change nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* anExperience({ openAt: "2027-01-01T00:00:00Z" })
@@ -168,7 +168,7 @@ describe("Experiences on the Admin API", () => {
       })
     )
 
-    it.effect("refuse a window that the change of one bound would turn round", () =>
+    it.effect("refuse a changed bound that would end the window before it begins", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* anExperience({ openAt: "2027-01-01T00:00:00Z", closeAt: "2027-01-02T00:00:00Z" })
@@ -180,7 +180,7 @@ describe("Experiences on the Admin API", () => {
       })
     )
 
-    it.effect("survive JSON nested deeper than any stack", () =>
+    it.effect("survive JSON that is nested deeper than any stack", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const deep = "[".repeat(200_000) + "]".repeat(200_000)
@@ -190,7 +190,7 @@ describe("Experiences on the Admin API", () => {
       })
     )
 
-    it.effect("show the window of their mechanisms where their own is not set", () =>
+    it.effect("show the window of their mechanisms where they have no window", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const sequence = yield* aSequence()
@@ -202,7 +202,7 @@ describe("Experiences on the Admin API", () => {
       })
     )
 
-    it.effect("leave nothing alive below them when something is created while they are archived", () =>
+    it.effect("archive everything below them, even records that are created at the same time", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const sequence = yield* aSequence()
@@ -220,7 +220,7 @@ describe("Experiences on the Admin API", () => {
       })
     )
 
-    it.effect("are archived with all that is below them, and nothing of it is found or taken afterwards", () =>
+    it.effect("are archived with all records below them, which are not found or accepted afterwards", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const sequence = yield* aSequence()

@@ -1,4 +1,4 @@
-/** Sequences that are created with their mechanisms, in one body. */
+/** Sequences that are created together with their mechanisms, in one body. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,7 +13,7 @@ import {
   senselessMechanisms
 } from "./aggregateFixture.ts"
 
-/** A body with a mechanism of every kind, and two of one. */
+/** A body with a mechanism of every kind, and two of one kind. */
 const everything = (experienceId: string) => ({
   experienceId,
   name: "First",
@@ -31,7 +31,7 @@ const countRows = Effect.gen(function* () {
 
 describe("Whole sequences on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("come with their mechanisms, each as its own operations show it, and live", () =>
+    it.effect("contain their mechanisms, each live and as its own operations return it", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id: experienceId } = yield* anExperience({ timeZone: "Europe/Rome", currencyCode: "EUR" })
@@ -48,7 +48,7 @@ describe("Whole sequences on the Admin API", () => {
         yield* assertLivingMechanisms(created.body, { experienceId, sequenceId: id })
         yield* enter(queues[1].id, 3)
         assert.strictEqual((yield* call("GET", `/distributions/${queues[1].id}`)).body.live.counts.QUEUED, 3)
-        // The waitlist is told when the first of the others opens: the second queue, at once.
+        // The waitlist is notified when the first of the others opens: the second queue, at once.
         const { data } = (yield* call("GET", `/distributions/${waitlist.id}/history`)).body
         assert.isTrue(
           data.some((event: { data: object }) => "noticeAt" in event.data),
@@ -57,7 +57,7 @@ describe("Whole sequences on the Admin API", () => {
       })
     )
 
-    it.effect("are shown with mechanisms that come later, and without those that are archived", () =>
+    it.effect("include mechanisms that are added later, and omit those that are archived", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id: experienceId } = yield* anExperience()
@@ -69,7 +69,7 @@ describe("Whole sequences on the Admin API", () => {
         const { queues, waitlist } = (yield* call("GET", path)).body
         const names = queues.map(({ name }: { name: string }) => name)
         assert.deepStrictEqual([names, waitlist], [["Two", "Three"], null])
-        // A record can be sent back as it came: mechanisms are changed by themselves.
+        // A record can be sent back unchanged. Mechanisms change only through their own operations.
         const echoed = yield* call("PUT", path, { ...body, name: "Renamed" })
         assert.strictEqual(echoed.status, 200, echoed.text)
         assert.strictEqual(echoed.body.name, "Renamed")
@@ -78,7 +78,7 @@ describe("Whole sequences on the Admin API", () => {
       })
     )
 
-    it.effect("take nothing, in any of the ways to say it, for no mechanisms", () =>
+    it.effect("accept null and empty lists for no mechanisms", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id: experienceId } = yield* anExperience()
@@ -97,7 +97,7 @@ describe("Whole sequences on the Admin API", () => {
       })
     )
 
-    it.effect("name every problem by its path, and leave nothing behind", () =>
+    it.effect("name every problem by its path, and store nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id: experienceId } = yield* anExperience()
@@ -122,7 +122,7 @@ describe("Whole sequences on the Admin API", () => {
             ]
           ],
           [{ waitlist: { name: "W", capacity: "many" } }, ["waitlist.capacity: number"]],
-          // What makes no sense between settings, of each kind, all told at once.
+          // Contradictory settings of each kind are reported together.
           [
             {
               sequenceProducts: [{ productId: randomUUID(), weight: 0 }],
@@ -135,7 +135,7 @@ describe("Whole sequences on the Admin API", () => {
           const answer = yield* call("POST", "/sequences", { experienceId, name: "S", ...mistake })
           assert.deepStrictEqual(issuesOf(answer), expected, JSON.stringify(mistake))
         }
-        // What is named and not there is a 404, and takes the mechanisms with it.
+        // A reference to a missing record is a 404, and no mechanism is created.
         const queues = [{ name: "Q", admitRate: 1 }]
         for (const [named, error] of [
           [{ experienceId: randomUUID() }, "Experience not found"],
@@ -148,7 +148,7 @@ describe("Whole sequences on the Admin API", () => {
       })
     )
 
-    it.effect("are bounded in mechanisms, of one kind and in all", () =>
+    it.effect("have limited numbers of mechanisms, of each kind and in total", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id: experienceId } = yield* anExperience()
@@ -164,7 +164,7 @@ describe("Whole sequences on the Admin API", () => {
       })
     )
 
-    it.effect("let timed releases offer the experience's variants alone, where it offers products", () =>
+    it.effect("restrict timed releases to the experience's variants, where it offers products", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const [product, another] = [yield* aProduct(brand.tenant), yield* aProduct(brand.tenant)]
@@ -179,13 +179,13 @@ describe("Whole sequences on the Admin API", () => {
         assert.deepStrictEqual(issuesOf(refused), ["timedReleases.1.variantIds.1: picklist"])
         const { timedReleases } = (yield* call("POST", "/sequences", body(good))).body
         assert.deepStrictEqual(timedReleases[1].variantIds, [good])
-        // Without products anything may be selected.
+        // Without products, any variant can be selected.
         yield* call("PUT", `/experiences/${experienceId}`, { products: [] })
         assert.strictEqual((yield* call("POST", "/sequences", body(randomUUID()))).status, 201)
       })
     )
 
-    it.effect("are made once, however often the request is repeated", () =>
+    it.effect("are created once, however often the request is repeated", () =>
       Effect.gen(function* () {
         const { url, brand, call } = yield* Admin
         const { id: experienceId } = yield* anExperience()

@@ -1,4 +1,4 @@
-/** The products that sequences weigh, wherever sequences are created, changed and shown. */
+/** The products to which sequences assign weights, in creation, change and display of sequences. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,7 +11,7 @@ const weighing = (productIds: ReadonlyArray<string>, weight = 1) =>
 
 describe("Products of a sequence on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are kept in their order, shown everywhere, replaced as a whole and given up again", () =>
+    it.effect("keep their order, appear in every answer, are replaced as a whole, and can be removed", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const [one, other] = [yield* aProduct(brand.tenant), yield* aProduct(brand.tenant)]
@@ -46,7 +46,7 @@ describe("Products of a sequence on the Admin API", () => {
       })
     )
 
-    it.effect("name every problem by its path, by themselves, changed or with an experience, and change nothing", () =>
+    it.effect("name every problem by its path, alone, in a change or with an experience, and change nothing", () =>
       Effect.gen(function* () {
         const { call, brand, stranger, rehearsal } = yield* Admin
         const sql = yield* SqlClient.SqlClient
@@ -99,7 +99,7 @@ describe("Products of a sequence on the Admin API", () => {
       })
     )
 
-    it.effect("stay named when they are archived, so that a record can be sent back as it came", () =>
+    it.effect("stay listed when they are archived, so that a record can be sent back unchanged", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const products = [yield* aProduct(brand.tenant), yield* aProduct(brand.tenant)]
@@ -119,7 +119,7 @@ describe("Products of a sequence on the Admin API", () => {
       })
     )
 
-    it.effect("are those of the original in a copy, but for the archived ones", () =>
+    it.effect("are copied with the sequence, without the archived ones", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const [one, other] = [yield* aProduct(brand.tenant), yield* aProduct(brand.tenant)]

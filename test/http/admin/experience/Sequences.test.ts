@@ -6,7 +6,7 @@ const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
 describe("Sequences on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are created below an experience with a name alone, and answer every field", () =>
+    it.effect("are created below an experience with a name alone, and return every field", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const experience = yield* anExperience()
@@ -40,7 +40,7 @@ describe("Sequences on the Admin API", () => {
       })
     )
 
-    it.effect("change by the fields sent, and stay below their experience", () =>
+    it.effect("change the fields that are sent, and stay below their experience", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id, experienceId } = yield* aSequence()
@@ -54,7 +54,7 @@ describe("Sequences on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, and change nothing", () =>
+    it.effect("refuse malformed fields, and change nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id, experienceId } = yield* aSequence()
@@ -92,7 +92,7 @@ describe("Sequences on the Admin API", () => {
       })
     )
 
-    it.effect("take an audience and an access code, which they never show, and give them up again", () =>
+    it.effect("take an audience and an access code, never return the code, and can remove both", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id: audienceId } = (yield* call("POST", "/audiences", { name: "Friends" })).body
@@ -113,7 +113,7 @@ describe("Sequences on the Admin API", () => {
       })
     )
 
-    it.effect("take a limit of orders, keep it through other changes, and give it up again", () =>
+    it.effect("take an order limit, keep it through other changes, and can remove it", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id: experienceId } = yield* anExperience()
@@ -127,7 +127,7 @@ describe("Sequences on the Admin API", () => {
       })
     )
 
-    it.effect("are not for an audience that is not there", () =>
+    it.effect("refuse an audience that does not exist", () =>
       Effect.gen(function* () {
         const { call, stranger } = yield* Admin
         const { id, experienceId } = yield* aSequence()
@@ -145,7 +145,7 @@ describe("Sequences on the Admin API", () => {
       })
     )
 
-    it.effect("are not created below an experience that is not there", () =>
+    it.effect("are not created below an experience that does not exist", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { status, body } = yield* call("POST", "/sequences", { experienceId: unknown, name: "Sale" })
@@ -153,7 +153,7 @@ describe("Sequences on the Admin API", () => {
       })
     )
 
-    it.effect("are archived with their mechanisms, and leave their experience alone", () =>
+    it.effect("are archived with their mechanisms, and do not change their experience", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const sequence = yield* aSequence()

@@ -1,11 +1,11 @@
-/** What experiences and sequences are created with in one body, and how it is seen that all of it is there. */
+/** Bodies that create experiences and sequences as a whole, and checks that every part was created. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { Admin } from "../adminFixture.ts"
 
 export const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 
-/** A mechanism of every kind, and two of one, as a sequence takes them. */
+/** Returns a mechanism of every kind, and two of one kind, in the form that a sequence accepts. */
 export const mechanismsOfEachKind = () => ({
   queues: [
     { name: "One", admitRate: 60, openAt: inDays(1) },
@@ -18,7 +18,7 @@ export const mechanismsOfEachKind = () => ({
   waitlist: { name: "Interest", capacity: 9 }
 })
 
-/** Mechanisms whose settings make no sense beside each other, one of every kind and a good one. */
+/** Mechanisms with contradictory settings, one of every kind, and a valid one. */
 export const senselessMechanisms = (early: string, late: string) => ({
   queues: [
     { name: "Q", admitRate: 1 },
@@ -31,7 +31,7 @@ export const senselessMechanisms = (early: string, late: string) => ({
   waitlist: { name: "W", openAt: late, closeAt: early }
 })
 
-/** What is said of each of them, in the order of their paths. */
+/** The expected issues of these mechanisms, sorted by path. */
 export const senselessIssues: ReadonlyArray<string> = [
   "appointments.0.slotsUntil: date_time",
   "auctions.0.floorPrice: amount",
@@ -48,7 +48,7 @@ interface Shown {
   readonly [field: string]: unknown
 }
 
-/** A sequence's mechanisms as its record shows them. */
+/** Returns a sequence's mechanisms as its record shows them. */
 interface ShownMechanisms {
   readonly queues: ReadonlyArray<Shown>
   readonly draws: ReadonlyArray<Shown>
@@ -59,8 +59,8 @@ interface ShownMechanisms {
 }
 
 /**
- * Each is what its own operation shows, belongs where it should, and lives; and what is not said holds as for a mechanism
- * that is created by itself, with what its experience says: Rome, and euros.
+ * Checks that each mechanism is live, is below the right parent, and equals the answer of its own operation. Absent
+ * fields have the defaults of a mechanism that is created alone: the time zone Rome and euros, from the experience.
  */
 export const assertLivingMechanisms = Effect.fnUntraced(function* (
   { queues, draws, auctions, appointments, timedReleases, waitlist }: ShownMechanisms,

@@ -13,7 +13,7 @@ const soon = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOStr
 
 describe("The list of distributions", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("has each mechanism as it is by itself", () =>
+    it.effect("shows each mechanism as its own record shows it", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -27,7 +27,7 @@ describe("The list of distributions", () => {
       })
     )
 
-    it.effect("is narrowed to a lifecycle, which is the one each item says it has", () =>
+    it.effect("can be filtered by lifecycle, and each item has that lifecycle", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const engine = yield* Engine
@@ -70,7 +70,7 @@ describe("The list of distributions", () => {
       })
     )
 
-    it.effect("is narrowed to a type and an experience, sorted, searched and paged", () =>
+    it.effect("can be filtered by type and experience, sorted, searched and paged", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -104,7 +104,7 @@ describe("The list of distributions", () => {
       })
     )
 
-    it.effect("refuses filters that make no sense", () =>
+    it.effect("refuses invalid filters", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         for (const [query, expected] of [
@@ -119,7 +119,7 @@ describe("The list of distributions", () => {
       })
     )
 
-    it.effect("holds a tenant's own mechanisms alone, and none that is archived", () =>
+    it.effect("contains only the tenant's own mechanisms, and none that is archived", () =>
       Effect.gen(function* () {
         const { call, organization, stranger } = yield* Admin
         const as = yield* organization()

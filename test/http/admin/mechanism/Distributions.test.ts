@@ -13,7 +13,7 @@ interface Item {
   readonly type: string
 }
 
-/** A queue with five consumers: one each granted, completed, denied, left, and one waiting. */
+/** Creates a queue with five consumers: one each granted, completed, denied and left, and one who waits. */
 const aBusyQueue = Effect.fnUntraced(function* () {
   const engine = yield* Engine
   const { brand } = yield* Admin
@@ -31,7 +31,7 @@ const aBusyQueue = Effect.fnUntraced(function* () {
 
 describe("Distributions on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("show a queue's record, where it stands, and what is in its actor's memory", () =>
+    it.effect("show a queue's record, its status, and what its actor has in memory", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aBusyQueue()
@@ -55,7 +55,7 @@ describe("Distributions on the Admin API", () => {
       })
     )
 
-    it.effect("tell each lifecycle", () =>
+    it.effect("show each lifecycle", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const lifecycle = (id: string) => Effect.map(call("GET", `/distributions/${id}`), ({ body }) => body.lifecycle)
@@ -98,7 +98,7 @@ describe("Distributions on the Admin API", () => {
       })
     )
 
-    it.effect("list the consumers of one status, and find one by id or address", () =>
+    it.effect("filter the consumers by status, and find one by id or address", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const sql = yield* SqlClient.SqlClient
@@ -130,7 +130,7 @@ describe("Distributions on the Admin API", () => {
       })
     )
 
-    it.effect("walk consumers and history page by page while more enter, each once", () =>
+    it.effect("page through consumers and history without repeats while more consumers enter", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aQueue()
@@ -159,7 +159,7 @@ describe("Distributions on the Admin API", () => {
       })
     )
 
-    it.effect("tell the history as it was recorded", () =>
+    it.effect("show the history as it was recorded", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id, consumers } = yield* aBusyQueue()
@@ -191,7 +191,7 @@ describe("Distributions on the Admin API", () => {
       })
     )
 
-    it.effect("show one that stands still, with what is stored of it", () =>
+    it.effect("show a parked mechanism with its stored state", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id, experienceId } = yield* aBrokenQueue
@@ -214,7 +214,7 @@ describe("Distributions on the Admin API", () => {
       })
     )
 
-    it.effect("are not found under an unknown id, and refused under one that is none", () =>
+    it.effect("are not found under an unknown id, and are refused under a malformed id", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         for (const suffix of ["", "/consumers", "/history", "/events"]) {

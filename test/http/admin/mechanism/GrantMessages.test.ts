@@ -1,4 +1,4 @@
-/** Messages about grants, over both APIs: which consumers they reach, when, and in which words. */
+/** Messages about grants, over both APIs: which consumers get them, when, and with which text. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Organizations } from "../../../../src/auth/keys/Organizations.ts"
@@ -29,10 +29,10 @@ const consumers = {
   eve: { email: "eve@example.com" }
 }
 
-/** The worker's rounds, which a test makes by itself. */
+/** The worker's rounds, which a test runs itself. */
 class Rounds extends Context.Service<Rounds, { readonly round: Effect.Effect<boolean> }>()("usher/test/Rounds") {}
 
-/** A new organization with an experience, what it can do, and its messages. */
+/** Creates an organization with an experience, and returns its operations and its messages. */
 const anOrganization = Effect.fnUntraced(function* (mode: "live" | "test" = "live") {
   const { admin, consumer } = yield* Usher
   const keys = yield* (yield* Organizations).create({ name: "Brand", plan: "enterprise" })
@@ -64,7 +64,7 @@ const anOrganization = Effect.fnUntraced(function* (mode: "live" | "test" = "liv
         creativeDocument,
         ...more
       }),
-    /** What a consumer does, or its organization's server. */
+    /** The requests of a consumer, or of its organization's server. */
     act: (path: string, body?: object, consumerId?: string) =>
       Effect.map(
         consumer({ method: "POST", path: `/api${path}`, headers: asServer(key, consumerId), body }),
@@ -75,7 +75,7 @@ const anOrganization = Effect.fnUntraced(function* (mode: "live" | "test" = "liv
       ),
     status: (path: string, consumerId: string) =>
       Effect.map(consumer({ path: `/api${path}`, headers: asServer(key, consumerId) }), ({ body }) => body),
-    /** The messages there are when there is nothing more to send, the first first. */
+    /** Returns all messages, the first first, once there is nothing more to send. */
     told: Effect.gen(function* () {
       yield* Effect.repeat(round, { while: (isMore) => isMore })
       return ((yield* call("GET", "/outbox")).data as ReadonlyArray<Told>).toReversed()
@@ -85,7 +85,7 @@ const anOrganization = Effect.fnUntraced(function* (mode: "live" | "test" = "liv
 
 type Organization = Effect.Success<ReturnType<typeof anOrganization>>
 
-/** Lets these consumers enter a queue and admits them; answers the queue's id. */
+/** Enters these consumers into a queue, admits them, and returns the queue's id. */
 const admitted = Effect.fnUntraced(function* (
   { aMechanism, aConsumer, act }: Organization,
   names: ReadonlyArray<keyof typeof consumers>,
@@ -109,7 +109,7 @@ const services = Layer.effect(
 
 describe("Messages about grants", () => {
   layer(services, { excludeTestServices: true })((it) => {
-    it.effect("are off, and once turned on tell each consumer once that a queue admits from then on", () =>
+    it.effect("are off by default, and once turned on reach each consumer that a queue admits from then on, once", () =>
       Effect.gen(function* () {
         const organization = yield* anOrganization()
         const { call, set, told, aConsumer, act } = organization
@@ -133,7 +133,7 @@ describe("Messages about grants", () => {
         assert.notProperty(message, "html")
         assert.lengthOf(yield* told, 1)
 
-        // A mechanism that did not exist when they were turned on.
+        // A mechanism that did not exist when the messages were turned on.
         yield* admitted(organization, ["eve"], { admissionExpirationSeconds: 600 })
         const [, second, ...more] = yield* told
         assert.deepStrictEqual([second!.to, more], ["eve@example.com", []])
@@ -141,7 +141,7 @@ describe("Messages about grants", () => {
       })
     )
 
-    it.effect("go by email, by SMS, or by either, as it is set, and to nobody who has no such address", () =>
+    it.effect("go by email, by SMS, or by either, as configured, and only to consumers with such an address", () =>
       Effect.gen(function* () {
         const everyone = ["ada", "bob", "cleo"] as const
         for (const [setting, expected] of [
@@ -160,7 +160,7 @@ describe("Messages about grants", () => {
       })
     )
 
-    it.effect("are sent in test mode too, and are set by a live key", () =>
+    it.effect("are sent in test mode too, under the setting of the live key", () =>
       Effect.gen(function* () {
         const organization = yield* anOrganization("test")
         yield* organization.set("email")
@@ -169,7 +169,7 @@ describe("Messages about grants", () => {
       })
     )
 
-    it.effect("stop when they are turned off, and what was granted meanwhile is not told when they are on again", () =>
+    it.effect("stop when they are turned off, and omit the grants of that time when they are turned on again", () =>
       Effect.gen(function* () {
         const organization = yield* anOrganization()
         const { set, told } = organization
@@ -187,7 +187,7 @@ describe("Messages about grants", () => {
       })
     )
 
-    it.effect("are refused as a setting where it is none", () =>
+    it.effect("refuse an invalid setting", () =>
       Effect.gen(function* () {
         const { admin, brand } = yield* Usher
         const body = { grantMessages: "on" }
@@ -201,7 +201,7 @@ describe("Messages about grants", () => {
       })
     )
 
-    it.effect("tell nobody whose grant has ended before, or who is archived", () =>
+    it.effect("do not reach consumers whose grant has already ended, or who are archived", () =>
       Effect.gen(function* () {
         const organization = yield* anOrganization()
         const { act, call, set, status, told } = organization
@@ -222,7 +222,7 @@ describe("Messages about grants", () => {
       })
     )
 
-    it.effect("tell those who win a draw or an auction, and nobody of what the consumer does at that moment", () =>
+    it.effect("reach the winners of a draw or an auction, and omit grants of a consumer's own request", () =>
       Effect.gen(function* () {
         const { aMechanism, aConsumer, act, call, set, status, told } = yield* anOrganization()
         yield* set("email")
@@ -271,7 +271,7 @@ describe("Messages about grants", () => {
       })
     )
 
-    it.effect("are written from the page of the experience that was published last, for each channel", () =>
+    it.effect("use the page of the experience that was published last, for each channel", () =>
       Effect.gen(function* () {
         const organization = yield* anOrganization()
         const { aPage, call, experienceId, set, told } = organization
@@ -313,22 +313,20 @@ describe("Messages about grants", () => {
       })
     )
 
-    it.effect(
-      "are in plain words where the page is too large, and have a subject where its placeholders give none",
-      () =>
-        Effect.gen(function* () {
-          const organization = yield* anOrganization()
-          const { aPage, set, told } = organization
-          yield* set("email")
-          const page = (subjectTemplate: string, content: string) =>
-            email([], { kind: "transactional-email", body: { subjectTemplate, nodes: [{ type: "p", content }] } })
-          yield* aPage(page("{{nothing}}", "Hello"))
-          yield* admitted(organization, ["ada"])
-          assert.deepInclude((yield* told)[0], { subject: "It is your turn: Sneaker drop", text: "Hello\n" })
-          yield* aPage(page("Large", "x".repeat(70_000)))
-          yield* admitted(organization, ["dan"])
-          assert.deepInclude((yield* told)[1], { subject: "It is your turn: Sneaker drop", text: "Hello\n" })
-        })
+    it.effect("use a plain text if the page is too large, and have a subject if its placeholders yield none", () =>
+      Effect.gen(function* () {
+        const organization = yield* anOrganization()
+        const { aPage, set, told } = organization
+        yield* set("email")
+        const page = (subjectTemplate: string, content: string) =>
+          email([], { kind: "transactional-email", body: { subjectTemplate, nodes: [{ type: "p", content }] } })
+        yield* aPage(page("{{nothing}}", "Hello"))
+        yield* admitted(organization, ["ada"])
+        assert.deepInclude((yield* told)[0], { subject: "It is your turn: Sneaker drop", text: "Hello\n" })
+        yield* aPage(page("Large", "x".repeat(70_000)))
+        yield* admitted(organization, ["dan"])
+        assert.deepInclude((yield* told)[1], { subject: "It is your turn: Sneaker drop", text: "Hello\n" })
+      })
     )
   })
 })

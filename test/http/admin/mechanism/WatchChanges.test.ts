@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { diffOf, snapshotOf, type Snapshot } from "../../../../src/http/admin/mechanism/WatchChanges.ts"
 
-/** What of a queue matters here. */
+/** The part of a queue's state that these tests use. */
 type Wire = Snapshot["wire"] & { readonly live: { readonly counts: object } | null }
 
 const queue = {
@@ -19,7 +19,7 @@ const queue = {
 const ended = { lifecycle: "settling", statusOverride: "ended", teardownStatus: "pending", updatedBy: "x" } as const
 const busier = { live: { lastSequence: 2, counts: { QUEUED: 2 } } }
 
-/** The names of the events, with what changed in its life, and the last one's id. */
+/** Returns the names of the events, with the changed lifecycle, and the last event's id. */
 const news = (before: Partial<Wire>, after: Partial<Wire>, isDue = true, isArchived = false) => {
   const found = diffOf(
     snapshotOf({ ...queue, ...before }, false),
@@ -35,15 +35,15 @@ const news = (before: Partial<Wire>, after: Partial<Wire>, isDue = true, isArchi
   })
 }
 
-describe("News of a mechanism", () => {
-  it("are none where nothing changed", () => assert.deepStrictEqual(news({}, {}), []))
+describe("Change events of a mechanism", () => {
+  it("are absent where nothing changed", () => assert.deepStrictEqual(news({}, {}), []))
 
-  it("are its counters where they changed and are due", () => {
+  it("are counter events where counters changed and are due", () => {
     assert.deepStrictEqual(news({}, busier), ["counters."])
     assert.deepStrictEqual(news({}, busier, false), [])
   })
 
-  it("are the whole state where its configuration changed", () => {
+  it("contain the whole state where the configuration changed", () => {
     assert.deepStrictEqual(news({}, { name: "Another" }, false), ["state."])
     assert.deepStrictEqual(news({}, { name: "Another", ...busier }), ["state."])
     assert.deepStrictEqual(news({}, { updatedBy: "another" }, false), ["state."])
@@ -65,7 +65,7 @@ describe("News of a mechanism", () => {
       assert.deepStrictEqual(news(before, after), expected))
   }
 
-  it("are that it is archived, whatever else changed, and no counters any more", () => {
+  it("are the archived event alone, whatever else changed, without counters", () => {
     assert.deepStrictEqual(news({}, { ...ended, lifecycle: "closed", live: null, name: "x" }, true, true), [
       "ended",
       "settled",

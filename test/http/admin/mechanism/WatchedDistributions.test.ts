@@ -1,4 +1,4 @@
-/** The live state of a mechanism, as an admin follows it over HTTP. */
+/** The live state of a mechanism, as an admin watches it over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Engine } from "../../../../src/engine/Engine.ts"
@@ -16,7 +16,7 @@ const watch = Effect.fnUntraced(function* (id: string, lastEventId?: string, as?
 
 const shown = (id: string) => Effect.flatMap(Admin, ({ call }) => call("GET", `/distributions/${id}`))
 
-/** Takes events until one is right; answers all that were taken. */
+/** Reads events until one matches, and returns all that were read. */
 const upTo = (stream: OpenStream, isRight: (told: StreamEvent) => boolean) =>
   Effect.gen(function* () {
     const taken: Array<StreamEvent> = []
@@ -42,7 +42,7 @@ const soon = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOStr
 
 describe("Watching a mechanism", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("begins with the whole live state, and goes on with the counters once a second at most", () =>
+    it.effect("begins with the whole live state, and continues with the counters once a second at most", () =>
       Effect.gen(function* () {
         const { id } = yield* aQueue()
         const stream = yield* watch(id)
@@ -65,7 +65,7 @@ describe("Watching a mechanism", () => {
       })
     )
 
-    it.effect("tells each change of its life at once, in order, and ends when it is archived", () =>
+    it.effect("sends each lifecycle change at once, in sequence, and ends when the mechanism is archived", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const engine = yield* Engine
@@ -104,7 +104,7 @@ describe("Watching a mechanism", () => {
       })
     )
 
-    it.effect("tells that its time has come to close", () =>
+    it.effect("sends an event when the closing time comes", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aQueue({ closeAt: soon(3600) })
@@ -118,7 +118,7 @@ describe("Watching a mechanism", () => {
       })
     )
 
-    it.effect("tells the whole state again when its configuration changes", () =>
+    it.effect("sends the whole state again when the configuration changes", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aQueue()
@@ -131,7 +131,7 @@ describe("Watching a mechanism", () => {
       })
     )
 
-    it.effect("tells many what it tells one, and who comes later what the others know", () =>
+    it.effect("sends the same events to all watchers, and the current state to a late one", () =>
       Effect.gen(function* () {
         const { id } = yield* aQueue()
         const streams = yield* Effect.forEach(Array.from({ length: 20 }), () => watch(id))
@@ -146,7 +146,7 @@ describe("Watching a mechanism", () => {
       })
     )
 
-    it.effect("goes on where it was cut off, without telling again what is known", () =>
+    it.effect("resumes after a disconnect, without repeating known events", () =>
       Effect.gen(function* () {
         const { id } = yield* aQueue()
         const first = yield* watch(id)
@@ -154,7 +154,7 @@ describe("Watching a mechanism", () => {
         yield* first.leave
         const present = yield* watch(id, known)
         yield* enter(id, 1)
-        // What is known would come first.
+        // A known event would come first.
         assert.strictEqual((yield* present.next).event, "counters")
         for (const former of [known, "nonsense"]) {
           const stream = yield* watch(id, former)
@@ -165,7 +165,7 @@ describe("Watching a mechanism", () => {
       })
     )
 
-    it.effect("ends the oldest of too many streams of one mechanism", () =>
+    it.effect("ends the oldest stream if one mechanism has too many", () =>
       Effect.gen(function* () {
         const { id } = yield* aQueue()
         const [oldest, ...others] = yield* Effect.forEach(Array.from({ length: watchersMax + 1 }), () => watch(id))
@@ -178,7 +178,7 @@ describe("Watching a mechanism", () => {
       })
     )
 
-    it.effect("ends with its key, within a quarter of a minute", () =>
+    it.effect("ends within 15 seconds when its key is rotated", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const as = yield* organization()
@@ -191,7 +191,7 @@ describe("Watching a mechanism", () => {
       })
     )
 
-    it.effect("shows one that stands still as such, stays open, and leaves the others alone", () =>
+    it.effect("shows a parked mechanism as parked, stays open, and does not affect the others", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const healthy = yield* aQueue()
@@ -207,7 +207,7 @@ describe("Watching a mechanism", () => {
         const first = yield* late.next
         assert.deepStrictEqual([first.event, first.data], ["state", state])
         const resumed = yield* watch(id, first.id)
-        // A healthy mechanism's counters come with each look. Two looks later nothing more is told of this one.
+        // Each check sends a healthy mechanism's counters. After two checks, nothing more came for this one.
         for (const count of [1, 2]) {
           yield* enter(healthy.id, 1)
           assert.deepInclude((yield* upTo(beside, hasQueued(count))).at(-1)!.data, { parked: false })
@@ -218,7 +218,7 @@ describe("Watching a mechanism", () => {
       })
     )
 
-    it.effect("is refused as the state is", () =>
+    it.effect("is refused in the same cases as the state", () =>
       Effect.gen(function* () {
         const { call, stranger, rehearsal } = yield* Admin
         const { id } = yield* aQueue()

@@ -23,7 +23,7 @@ const query = Effect.fnUntraced(function* (body: object, as?: Organization) {
   return yield* call("POST", "/analytics/query", whole, as)
 })
 
-/** The sum of each series over all buckets. */
+/** Returns the sum of each series over all buckets. */
 const totals = ({ body }: Answer): { readonly [name: string]: number } => {
   const sums: { [name: string]: number } = {}
   for (const { series } of body.data) {
@@ -34,7 +34,7 @@ const totals = ({ body }: Answer): { readonly [name: string]: number } => {
 
 describe("Analytics on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("answers every bucket of the range, with zeros, and says what was asked", () =>
+    it.effect("returns every bucket of the range, with zeros, and repeats the query", () =>
       Effect.gen(function* () {
         const answer = yield* query({
           interval: "6h",
@@ -67,7 +67,7 @@ describe("Analytics on the Admin API", () => {
       })
     )
 
-    it.effect("counts what real mechanisms recorded, of every kind of event at once", () =>
+    it.effect("counts the recorded events of real mechanisms, of every kind at once", () =>
       Effect.gen(function* () {
         const { organization, call } = yield* Admin
         const engine = yield* Engine
@@ -101,7 +101,7 @@ describe("Analytics on the Admin API", () => {
       })
     )
 
-    it.effect("adds up bids and orders exactly, and tells them apart from those of others", () =>
+    it.effect("adds up bids and orders exactly, and separates tenants", () =>
       Effect.gen(function* () {
         const { organization, call, brand } = yield* Admin
         const engine = yield* Engine
@@ -147,7 +147,7 @@ describe("Analytics on the Admin API", () => {
       })
     )
 
-    it.effect("adds up money of one currency alone, and says which there are where there are several", () =>
+    it.effect("adds up money of one currency alone, and lists the currencies where there are several", () =>
       Effect.gen(function* () {
         const { organization, call } = yield* Admin
         const engine = yield* Engine
@@ -195,7 +195,7 @@ describe("Analytics on the Admin API", () => {
       })
     )
 
-    it.effect("refuses what is malformed, naming all of it", () =>
+    it.effect("refuses malformed parameters, and names each", () =>
       Effect.gen(function* () {
         const one = measure("queue_entered")
         const many = (count: number) => Array.from({ length: count }, (_, n) => ({ ...one, name: `m${n}` }))
@@ -246,7 +246,7 @@ describe("Analytics on the Admin API", () => {
       })
     )
 
-    it.effect("takes every event it names, and counts against a limit of its own", () =>
+    it.effect("accepts every event it names, and has a rate limit of its own", () =>
       Effect.gen(function* () {
         const { organization } = yield* Admin
         const as = yield* organization()

@@ -5,7 +5,7 @@ import * as Fixture from "../../support/usherFixture.ts"
 
 describe("API keys", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("are listed with their ends alone, those of the caller's mode", () =>
+    it.effect("are listed by their last characters alone, for the caller's mode", () =>
       Effect.gen(function* () {
         const { admin, brand } = yield* Usher
         const { secretKey, publishableKey, testSecretKey, testPublishableKey } = brand

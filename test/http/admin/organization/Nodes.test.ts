@@ -1,4 +1,4 @@
-/** The nodes on the Admin API. */
+/** The nodes resource on the Admin API. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -6,7 +6,7 @@ import { Admin, aQueue, layer as adminLayer } from "../adminFixture.ts"
 
 describe("The nodes on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are this process with the organization's own mechanisms, where it has the database to itself", () =>
+    it.effect("are this process with the organization's own mechanisms, if no other process uses the database", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const brand = yield* organization()
@@ -24,7 +24,7 @@ describe("The nodes on the Admin API", () => {
       })
     )
 
-    it.effect("show what stands still and what is late, to its organization alone", () =>
+    it.effect("show parked mechanisms and overdue wake-ups to their organization alone", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const sql = yield* SqlClient.SqlClient

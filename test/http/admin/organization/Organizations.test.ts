@@ -1,4 +1,4 @@
-/** What an organization has set for itself, and that it holds everywhere. */
+/** The settings of an organization, and their effect on every server. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect } from "effect"
 import { decodeJwt } from "jose"
@@ -10,7 +10,7 @@ import { issuesOf } from "../adminFixture.ts"
 import { type Answer, asConsumer, asServer, type Call, send, Usher } from "../../support/usherFixture.ts"
 import * as Fixture from "../../support/usherFixture.ts"
 
-/** A new organization, its settings, and its requests to a server. */
+/** Creates an organization, and returns its settings and its requests to a server. */
 const anOrganization = Effect.fnUntraced(function* (plan: "growth" | "enterprise" = "enterprise") {
   const { admin, consumerUrl } = yield* Usher
   const keys = yield* (yield* Organizations).create({ name: "Brand", plan })
@@ -32,7 +32,7 @@ const anOrganization = Effect.fnUntraced(function* (plan: "growth" | "enterprise
 
 const allowed = ({ headers }: Answer) => headers["access-control-allow-origin"]
 
-/** Waits, if need be, until the minute has some time left. */
+/** Waits, where necessary, until enough of the minute remains. */
 const withinMinute = Effect.suspend(() => {
   const left = 60_000 - (Date.now() % 60_000)
   return left > 20_000 ? Effect.void : Effect.sleep(left + 50)
@@ -45,7 +45,7 @@ const secondsOf = (token: string) => {
 
 describe("An organization on the Admin API", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("is shown with its plan's limits, and with null for what it has not set", () =>
+    it.effect("is shown with its plan's limits, and with null for each unset field", () =>
       Effect.gen(function* () {
         const { organizationId, read, testSecretKey } = yield* anOrganization("growth")
         const { status, body } = yield* read()
@@ -78,7 +78,7 @@ describe("An organization on the Admin API", () => {
       })
     )
 
-    it.effect("sets what is sent, keeps what is not, and takes null for the default", () =>
+    it.effect("sets the fields that are sent, keeps the others, and takes null for the default", () =>
       Effect.gen(function* () {
         const { set, read } = yield* anOrganization("growth")
         const settings = {
@@ -104,7 +104,7 @@ describe("An organization on the Admin API", () => {
       })
     )
 
-    it.effect("is told of everything that is wrong, and nothing changes", () =>
+    it.effect("receives every mistake in one answer, and nothing changes", () =>
       Effect.gen(function* () {
         const { set, read } = yield* anOrganization()
         const before = (yield* read()).body
@@ -156,7 +156,7 @@ describe("An organization on the Admin API", () => {
       })
     )
 
-    it.effect("holds on every server as soon as its change is answered", () =>
+    it.effect("applies its change on every server as soon as the change is answered", () =>
       Effect.gen(function* () {
         const other = yield* Fixture.anotherServer
         const { consumerUrl: at } = Context.get(other, Server.Listeners)
@@ -190,7 +190,7 @@ describe("An organization on the Admin API", () => {
       })
     )
 
-    it.effect("gives its experiences a zone, a currency and a look where they name none", () =>
+    it.effect("gives its experiences a time zone, a currency and a design where they name none", () =>
       Effect.gen(function* () {
         const { admin } = yield* Usher
         const { set, browse, secretKey } = yield* anOrganization()
@@ -209,7 +209,7 @@ describe("An organization on the Admin API", () => {
       })
     )
 
-    it.effect("keeps every refusal, too, from the pages of others", () =>
+    it.effect("hides every answer, refusals too, from the web pages of other origins", () =>
       Effect.gen(function* () {
         const { set, browse, guest, organizationId, publishableKey, secretKey } = yield* anOrganization()
         const origin = "https://shop.example"

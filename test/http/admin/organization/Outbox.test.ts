@@ -1,4 +1,4 @@
-/** The outbox over HTTP: there for development, and only there. */
+/** The outbox over HTTP, which exists only for development. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Option, Redacted, Schedule } from "effect"
 import { asServer, Usher } from "../../support/usherFixture.ts"
@@ -6,7 +6,7 @@ import * as Fixture from "../../support/usherFixture.ts"
 
 describe("The outbox", () => {
   layer(Fixture.layer, { excludeTestServices: true })("without providers", (it) => {
-    it.effect("shows an organization its own messages, newest first, of one address if it is named", () =>
+    it.effect("shows an organization its own messages, newest first, and filters them by address", () =>
       Effect.gen(function* () {
         const { consumer, admin, brand, stranger } = yield* Usher
         const ask = (body: object) =>
@@ -48,7 +48,7 @@ describe("The outbox", () => {
     smsFrom: "+12025550100"
   })
   layer(production, { excludeTestServices: true })("with providers", (it) => {
-    it.effect("is no path at all, and a message that cannot be delivered does not show in the answer", () =>
+    it.effect("is an unknown path, and an undeliverable message does not change the answer", () =>
       Effect.gen(function* () {
         const { consumer, admin, brand } = yield* Usher
         const { status, body } = yield* admin({ path: "/api/outbox", headers: asServer(brand.secretKey) })

@@ -17,7 +17,7 @@ const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000
 
 describe("Queues on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are created with a name and a rate alone, and answer every field", () =>
+    it.effect("are created with a name and a rate alone, and return every field", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { id: experienceId } = yield* anExperience({ timeZone: "America/New_York" })
@@ -53,7 +53,7 @@ describe("Queues on the Admin API", () => {
       })
     )
 
-    it.effect("are alive as soon as they are created", () =>
+    it.effect("are live as soon as they are created", () =>
       Effect.gen(function* () {
         const engine = yield* Engine
         const { brand } = yield* Admin
@@ -65,7 +65,7 @@ describe("Queues on the Admin API", () => {
       })
     )
 
-    it.effect("are closed from the beginning when their time is over", () =>
+    it.effect("are created closed if their closing time has passed", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aQueue({ openAt: inDays(-2), closeAt: inDays(-1) })
@@ -75,7 +75,7 @@ describe("Queues on the Admin API", () => {
       })
     )
 
-    it.effect("change by the fields sent: absent ones stay, null takes the default", () =>
+    it.effect("change the fields that are sent: absent fields stay, and null restores the default", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aQueue({ capacity: 10, maxAdmissions: 5, supportsGuest: false, timeZone: "Asia/Tokyo" })
@@ -120,7 +120,7 @@ describe("Queues on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, name every mistake, and change nothing", () =>
+    it.effect("refuse malformed fields, name every mistake, and change nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id, sequenceId } = yield* aQueue({ admitRate: 10 })
@@ -181,7 +181,7 @@ describe("Queues on the Admin API", () => {
       })
     )
 
-    it.effect("are not created below a sequence that is not there", () =>
+    it.effect("are not created below a sequence that does not exist", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { status, body } = yield* call("POST", "/queues", { sequenceId: unknown, name: "Line", admitRate: 1 })
@@ -189,7 +189,7 @@ describe("Queues on the Admin API", () => {
       })
     )
 
-    it.effect("end at once, once: who waits is denied, and the configuration is fixed", () =>
+    it.effect("end once and at once: waiting consumers are denied, and the configuration is fixed", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aQueue()
@@ -217,7 +217,7 @@ describe("Queues on the Admin API", () => {
       })
     )
 
-    it.effect("do not move their opening once they have opened", () =>
+    it.effect("keep their opening time once they have opened", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aQueue()
@@ -229,7 +229,7 @@ describe("Queues on the Admin API", () => {
       })
     )
 
-    it.effect("are archived for good: ended, answered once more, and not found afterwards", () =>
+    it.effect("are archived permanently: they end, are returned once more, and are not found afterwards", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const engine = yield* Engine

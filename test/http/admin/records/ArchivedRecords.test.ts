@@ -1,6 +1,6 @@
 /**
- * What holds of every record that can be archived: lists show it when they are asked for what is archived, and restoring
- * brings it back.
+ * The rules for every record that can be archived: a list shows it when the caller requests archived records, and
+ * restoring returns it to the default list.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ const declared = new Map(adminPaths.map(([path, operations]) => [path.replaceAll
 const mechanisms = new Set(["queues", "draws", "auctions", "appointments", "timed-releases", "waitlists"])
 const isOfMechanism = (path: string) => mechanisms.has(path.split("/")[2]!)
 
-/** A row of the record, its id told. */
+/** Returns the id of the record. */
 const idOf = ({ path }: Made) => path.split("/").at(-1)!
 
 const ids = Effect.fnUntraced(function* (list: string, as: Organization) {
@@ -26,11 +26,11 @@ const ids = Effect.fnUntraced(function* (list: string, as: Organization) {
   return answer.body.data.map(({ id }: { readonly id: string }) => id) as ReadonlyArray<string>
 })
 
-/** The list of a record, narrowed further. */
+/** Returns the path of a record's list with a further filter. */
 const narrowed = (list: string, query: string) => `${list}${list.includes("?") ? "&" : "?"}first=100&${query}`
 
 describe("Records that can be archived", () => {
-  it("are in a list that takes `archived`, and no other list does", () => {
+  it("are in a list with the parameter `archived`, and no other list has that parameter", () => {
     const expected = new Set([...archivable.map((path) => path.slice(0, path.lastIndexOf("/"))), "/api/distributions"])
     const taking = adminPaths.flatMap(([path, { get }]) => {
       const archived = get?.parameters.find(({ name }) => name === "archived")
@@ -40,7 +40,7 @@ describe("Records that can be archived", () => {
     assert.sameMembers(taking, [...expected])
   })
 
-  it("can be restored, but for mechanisms, which have ended for good", () => {
+  it("can be restored, except mechanisms, which have ended permanently", () => {
     const restorable = adminPaths.flatMap(([path]) =>
       path.endsWith("/restore") ? [path.slice(0, -"/restore".length)] : []
     )
@@ -57,7 +57,7 @@ describe("Archived records", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     const compare = (a: Key, b: Key) => (a < b ? -1 : a > b ? 1 : 0)
 
-    /** Every page of the list from its beginning, a few rows at a time. */
+    /** Reads every page of the list from its beginning, a few rows at a time. */
     const walked = Effect.fnUntraced(function* ({ path }: List, as: Organization, query: string) {
       const { call } = yield* Admin
       const items: Array<any> = []
@@ -71,7 +71,7 @@ describe("Archived records", () => {
     })
 
     for (const [rows, makeList] of Object.entries(lists)) {
-      it.effect(`are, of the ${rows}, those that the list shows when asked for them, in every order`, () =>
+      it.effect(`are exactly those of the ${rows} that the list shows as archived, in every order`, () =>
         Effect.gen(function* () {
           const { call, organization } = yield* Admin
           const as = yield* organization()
@@ -132,7 +132,7 @@ describe("Archived records", () => {
 
     for (const [kind, { make, archives }] of Object.entries(records)) {
       if (archives === undefined) continue
-      it.effect(`of the kind ${kind} leave the list, and come to the list of what is archived`, () =>
+      it.effect(`of the kind ${kind} leave the default list, and appear in the list of archived records`, () =>
         Effect.gen(function* () {
           const { call, brand, stranger, rehearsal } = yield* Admin
           const made = yield* make(brand)
@@ -148,7 +148,7 @@ describe("Archived records", () => {
       )
 
       if (archives === "for good") {
-        it.effect(`of the kind ${kind} stay archived: there is no way to restore one`, () =>
+        it.effect(`of the kind ${kind} stay archived: no operation restores one`, () =>
           Effect.gen(function* () {
             const { call, brand } = yield* Admin
             const made = yield* make(brand)
@@ -159,7 +159,7 @@ describe("Archived records", () => {
         continue
       }
 
-      it.effect(`of the kind ${kind} are restored as they were, once, and by their own tenant alone`, () =>
+      it.effect(`of the kind ${kind} are restored unchanged, once, and by their own tenant alone`, () =>
         Effect.gen(function* () {
           const { call, brand, stranger, rehearsal } = yield* Admin
           const made = yield* make(brand)
@@ -190,7 +190,7 @@ describe("Archived records", () => {
         })
       )
 
-      it.effect(`of the kind ${kind} are not restored below a record that is archived itself`, () =>
+      it.effect(`of the kind ${kind} are not restored below an archived record`, () =>
         Effect.gen(function* () {
           const { call, brand } = yield* Admin
           const made = yield* make(brand)

@@ -30,7 +30,7 @@ describe("The Admin API's description", () => {
     assert.strictEqual(description.info.version, "1.0.0")
   })
 
-  it("sums up every operation and asks for the secret key on each", () => {
+  it("has a summary for every operation, and requires the secret key for each", () => {
     assert.isAbove(operations.length, 15)
     for (const [name, { summary, security }] of operations) {
       assert.isString(summary, name)
@@ -38,11 +38,11 @@ describe("The Admin API's description", () => {
     }
   })
 
-  it("declares each status an operation can answer with", () => {
+  it("declares each status that an operation can answer", () => {
     for (const [name, { responses }] of operations) {
       const statuses = Object.keys(responses)
       assert.includeMembers(statuses, ["401", "403", "500", "503"], name)
-      // Where nothing is taken, nothing can be malformed.
+      // An operation without input cannot receive malformed input.
       if (!takesNothing.has(name)) assert.include(statuses, "400", name)
       if (name.includes("{id}")) assert.include(statuses, "404", name)
       if (name.startsWith("post ")) assert.include(statuses, "409", name)
@@ -75,7 +75,7 @@ describe("The Admin API's description", () => {
     ])
   })
 
-  it("lets every POST be repeated, and nothing else", () => {
+  it("lets callers repeat every POST, and no other method", () => {
     for (const [name, { parameters, responses }] of operations) {
       const isPost = name.startsWith("post ")
       assert.strictEqual(
@@ -90,7 +90,7 @@ describe("The Admin API's description", () => {
     }
   })
 
-  it("gives every list the parameters of a page, page sizes as integers", () => {
+  it("gives every list the page parameters, with page sizes as integers", () => {
     for (const [name, { parameters }] of operations) {
       if (!/^get .*(s|consumers|history)$/.test(name) || name === "get /api/nodes" || name.endsWith("/events")) continue
       const names = parameters.map((parameter) => parameter.name)
@@ -101,9 +101,9 @@ describe("The Admin API's description", () => {
     }
   })
 
-  it("shows the creative document once, and that the nodes of an email hold nodes", () => {
+  it("contains the creative document once, and declares that the nodes of an email contain nodes", () => {
     const { schemas } = description.components
-    /** The part of the schemas at the end of the path. */
+    /** Returns the part of the schemas at the end of the path. */
     const part = (...path: ReadonlyArray<string>): unknown =>
       path.reduce((node: object, key): object => Reflect.get(node, key), schemas)
     const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
@@ -130,7 +130,7 @@ describe("The Admin API's description", () => {
     )
   })
 
-  it("names the records and shares them between operations", () => {
+  it("names the record schemas, and shares them between operations", () => {
     const schemas = Object.keys(description.components.schemas)
     assert.includeMembers(schemas, ["WholeExperience", "Sequence", "Queue", "QueueDistribution", "Theme", "Issue"])
     for (const [name, { responses }] of operations) {

@@ -11,12 +11,12 @@ const day = 86_400
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString()
 const later = (time: string, seconds: number): string => new Date(Date.parse(time) + seconds * 1000).toISOString()
 
-/** What must differ between an original and its copy. */
+/** The fields that must differ between an original and its copy. */
 const isOwn = (name: string) =>
   /^(id|experienceId|sequenceId|createdAt|createdBy|updatedAt|updatedBy|seedCommitment)$/.test(name)
 const isTime = (name: string) => /(At|From|Until)$/.test(name)
 
-/** A record without what is its own, its times later. */
+/** Returns a record without its own identifiers, with its times moved later. */
 const expected = (value: any, seconds: number, field = ""): any => {
   if (Array.isArray(value)) return value.map((item) => expected(item, seconds, field))
   if (value !== null && typeof value === "object" && field !== "product" && field !== "productVariant") {
@@ -70,7 +70,7 @@ const original = Effect.gen(function* () {
   return (yield* call("GET", `/experiences/${body.id}`)).body
 })
 
-/** Consumers enter a waitlist, which is open before its experience. */
+/** Enters consumers into a waitlist, which opens before its experience. */
 const enter = Effect.fnUntraced(function* (id: string, count: number) {
   const engine = yield* Engine
   const { brand } = yield* Admin
@@ -80,7 +80,7 @@ const enter = Effect.fnUntraced(function* (id: string, count: number) {
 
 describe("A copy of an experience", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("has everything that was set, at later times, and nothing that happened", () =>
+    it.effect("has every setting, at later times, and no entries or history", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const spring = yield* original
@@ -98,13 +98,13 @@ describe("A copy of an experience", () => {
           Object.values(live.counts).filter((count) => count !== 0),
           []
         )
-        // The original is as it was, with those who are in it.
+        // The original is unchanged, with its consumers.
         assert.deepStrictEqual((yield* call("GET", `/experiences/${spring.id}`)).body, spring)
         assert.strictEqual((yield* call("GET", `/distributions/${open}`)).body.live.counts.ENTERED, 3)
       })
     )
 
-    it.effect("keeps its times where none are to be moved, and takes a name", () =>
+    it.effect("keeps its times unless they are moved, and accepts a name", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const spring = yield* original
@@ -120,7 +120,7 @@ describe("A copy of an experience", () => {
       })
     )
 
-    it.effect("is refused if a time of it would have passed, and says how many seconds it takes", () =>
+    it.effect("is refused if one of its times would be in the past, and the answer names the necessary seconds", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* anExperience({ openAt: inSeconds(-100 * day) })
@@ -149,7 +149,7 @@ describe("A copy of an experience", () => {
       })
     )
 
-    it.effect("is closed where the original has an access code, until it is given a new one", () =>
+    it.effect("is closed where the original has an access code, until the caller sets a new one", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const sql = yield* SqlClient.SqlClient
@@ -172,7 +172,7 @@ describe("A copy of an experience", () => {
       })
     )
 
-    it.effect("cannot be had of an experience that is not there, or larger than one that can be created", () =>
+    it.effect("is refused if the experience does not exist, or exceeds the limits of a creation", () =>
       Effect.gen(function* () {
         const { call, stranger, rehearsal } = yield* Admin
         const { id } = yield* anExperience()

@@ -1,4 +1,4 @@
-/** Requests that are sent more than once, with a key that says so. */
+/** Requests that are sent more than once with an idempotency key. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,7 +13,7 @@ import * as Fixture from "../../support/usherFixture.ts"
 
 const clock = movableClock()
 
-/** A POST of the brand to one of its servers. */
+/** Sends a POST of the brand to one of its servers. */
 const post = Effect.fnUntraced(function* (
   path: string,
   body: unknown,
@@ -27,13 +27,13 @@ const post = Effect.fnUntraced(function* (
 
 const isReplayed = ({ headers }: Answer) => headers["idempotency-replayed"] === "true"
 
-/** How many audiences have this name, of all tenants. */
+/** Counts the audiences with this name, of all tenants. */
 const audiencesNamed = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   return (yield* sql<{ count: number }>`select count(*)::int as count from audiences where name = ${name}`)[0]!.count
 })
 
-/** From now on audiences of this name are made as the statement says, before the row is written. */
+/** Makes Postgres run a statement before it inserts an audience with this name. */
 const whenMade = Effect.fnUntraced(function* (name: string, statement: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe(`
@@ -45,7 +45,7 @@ const whenMade = Effect.fnUntraced(function* (name: string, statement: string) {
     for each row execute function test_on_audience()`)
 })
 
-/** The request's claim, as by a process that has died since. */
+/** Writes the request's claim as a process leaves it that has died since. */
 const claimedBySomeone = Effect.fnUntraced(function* (path: string, body: unknown, key: string) {
   const { brand } = yield* Usher
   const keys = yield* IdempotencyKeys
@@ -59,7 +59,7 @@ const services = IdempotencyKeys.layer.pipe(Layer.provideMerge(Fixture.layer), L
 
 describe("A POST with an Idempotency-Key", () => {
   layer(services, { excludeTestServices: true })((it) => {
-    it.effect("is carried out once of fifty at once, on two servers, and all get the one answer", () =>
+    it.effect("runs once for fifty simultaneous calls on two servers, and all get the same answer", () =>
       Effect.gen(function* () {
         const { adminUrl } = yield* Usher
         const other = Context.get(yield* Fixture.anotherServer, Server.Listeners).adminUrl
@@ -78,7 +78,7 @@ describe("A POST with an Idempotency-Key", () => {
       })
     )
 
-    it.effect("that makes a mechanism makes one, however many ask", () =>
+    it.effect("creates one mechanism, however many calls there are", () =>
       Effect.gen(function* () {
         const { admin, brand } = yield* Usher
         const sequence = {
@@ -98,7 +98,7 @@ describe("A POST with an Idempotency-Key", () => {
       })
     )
 
-    it.effect("keeps its key to itself: another body or path is refused, another tenant has keys of its own", () =>
+    it.effect("binds its key to its body and path; each tenant has separate keys", () =>
       Effect.gen(function* () {
         const { brand, stranger } = yield* Usher
         const key = "order/17:~!"
@@ -128,7 +128,7 @@ describe("A POST with an Idempotency-Key", () => {
       })
     )
 
-    it.effect("gets a refusal again that only another request could mend, and none that is about its credential", () =>
+    it.effect("repeats refusals that only another request can avoid, except those about the credential", () =>
       Effect.gen(function* () {
         const { stranger } = yield* Usher
         for (const [path, body, status] of [
@@ -149,7 +149,7 @@ describe("A POST with an Idempotency-Key", () => {
       })
     )
 
-    it.effect("takes a corrected body after a 400, and then keeps the key to that", () =>
+    it.effect("accepts a corrected body after a 400, and then binds the key to that body", () =>
       Effect.gen(function* () {
         for (const wrong of [{ name: 1 }, "{", { name: "" }]) {
           const key = randomUUID()
@@ -167,7 +167,7 @@ describe("A POST with an Idempotency-Key", () => {
       })
     )
 
-    it.effect("is free after a 400 about a record that is not there; fifty corrections at once make one record", () =>
+    it.effect("is free after a 400 about a missing record; fifty simultaneous corrections create one record", () =>
       Effect.gen(function* () {
         const key = randomUUID()
         const unknown = yield* post("/orders", { consumerId: randomUUID() }, key)
@@ -183,7 +183,7 @@ describe("A POST with an Idempotency-Key", () => {
       })
     )
 
-    it.effect("is carried out again after a defect, and then kept", () =>
+    it.effect("runs again after a defect, and then its answer is kept", () =>
       Effect.gen(function* () {
         const body = { name: `Broken ${randomUUID()}` }
         const key = randomUUID()
@@ -202,28 +202,26 @@ describe("A POST with an Idempotency-Key", () => {
       })
     )
 
-    it.effect(
-      "is carried out to its end although its caller has disconnected; the caller gets the answer when it comes back",
-      () =>
-        Effect.gen(function* () {
-          const { adminUrl, brand } = yield* Usher
-          const body = { name: `Slow ${randomUUID()}` }
-          const key = randomUUID()
-          yield* whenMade(body.name, "perform pg_sleep(1)")
-          const headers = { ...asServer(brand.secretKey), "idempotency-key": key, "content-type": "application/json" }
-          const gone = request(`${adminUrl}/api/audiences`, { method: "POST", agent: false, headers })
-          gone.on("error", () => {})
-          gone.end(JSON.stringify(body))
-          yield* Effect.sleep("500 millis")
-          gone.destroy()
-          const answer = yield* post("/audiences", body, key)
-          assert.deepStrictEqual([answer.status, isReplayed(answer)], [201, true])
-          assert.strictEqual(yield* audiencesNamed(body.name), 1)
-          yield* whenMade("nobody", "null")
-        })
+    it.effect("runs to its end although its caller has disconnected, and the repeat gets the answer", () =>
+      Effect.gen(function* () {
+        const { adminUrl, brand } = yield* Usher
+        const body = { name: `Slow ${randomUUID()}` }
+        const key = randomUUID()
+        yield* whenMade(body.name, "perform pg_sleep(1)")
+        const headers = { ...asServer(brand.secretKey), "idempotency-key": key, "content-type": "application/json" }
+        const gone = request(`${adminUrl}/api/audiences`, { method: "POST", agent: false, headers })
+        gone.on("error", () => {})
+        gone.end(JSON.stringify(body))
+        yield* Effect.sleep("500 millis")
+        gone.destroy()
+        const answer = yield* post("/audiences", body, key)
+        assert.deepStrictEqual([answer.status, isReplayed(answer)], [201, true])
+        assert.strictEqual(yield* audiencesNamed(body.name), 1)
+        yield* whenMade("nobody", "null")
+      })
     )
 
-    it.effect("is told to wait while another process is at it, and carried out by the next when that has died", () =>
+    it.effect("is refused while another process runs it, and runs on a repeat if that process has died", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const body = { name: `Orphan ${randomUUID()}` }
@@ -242,7 +240,7 @@ describe("A POST with an Idempotency-Key", () => {
       })
     )
 
-    it.effect("that makes a key is done once, and its answer is kept nowhere", () =>
+    it.effect("runs once if it creates an API key, and its answer is not stored", () =>
       Effect.gen(function* () {
         const { consumer, stranger } = yield* Usher
         const sql = yield* SqlClient.SqlClient
@@ -260,7 +258,7 @@ describe("A POST with an Idempotency-Key", () => {
       })
     )
 
-    it.effect("has a key of 1 to 255 visible characters", () =>
+    it.effect("accepts keys of 1 to 255 visible characters", () =>
       Effect.gen(function* () {
         const { admin, brand } = yield* Usher
         const body = { name: "Friends" }
@@ -274,7 +272,7 @@ describe("A POST with an Idempotency-Key", () => {
       })
     )
 
-    it.effect("leaves nothing behind without one", () =>
+    it.effect("stores nothing without the header", () =>
       Effect.gen(function* () {
         const { admin, brand } = yield* Usher
         const sql = yield* SqlClient.SqlClient
@@ -292,7 +290,7 @@ describe("A POST with an Idempotency-Key", () => {
       })
     )
 
-    it.effect("is answered again for a day, and then it is a new request", () =>
+    it.effect("is answered from storage for a day, and then counts as a new request", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const body = { name: `Daily ${randomUUID()}` }
@@ -307,7 +305,7 @@ describe("A POST with an Idempotency-Key", () => {
         assert.notStrictEqual(next.body.id, first.body.id)
         assert.strictEqual((yield* post("/audiences", body, key)).body.id, next.body.id)
         yield* clock.putForward(86_400_000 + 60_000)
-        // The servers remove too, and each passes over the rows that another is at.
+        // The servers remove old rows too, and each skips the rows that another has locked.
         const left = Effect.andThen(removeExpired, sql`select 1 from idempotency_keys`)
         yield* left.pipe(Effect.repeat({ until: (rows) => rows.length === 0, schedule: Schedule.spaced("10 millis") }))
       }).pipe(Effect.provide(clock.layer))

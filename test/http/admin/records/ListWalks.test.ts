@@ -1,6 +1,6 @@
 /**
- * What holds of every list, whatever is in it: a walk shows each row that was there throughout exactly once, in order,
- * while others come and go; and a cursor serves the list, the sort and the filters it came from, for a day.
+ * The rules for every list, whatever it contains. A walk shows each row that stays exactly once, in sort order, while
+ * other rows are added and removed. A cursor serves the list, sort and filters that it came from, for a day.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -27,7 +27,7 @@ const pageAt = Effect.fnUntraced(function* (list: List, as: Organization, query:
   return body as Page
 })
 
-/** A way through a list. */
+/** A walk through a list: its direction and sort. */
 interface Way {
   readonly sortBy: string
   readonly sortDir: "asc" | "desc"
@@ -35,7 +35,7 @@ interface Way {
   readonly size: number
 }
 
-/** Every item that is met on the way, in list order. */
+/** Returns every item of the walk, in list order. */
 const walk = Effect.fnUntraced(function* (list: List, as: Organization, { sortBy, sortDir, backward, size }: Way) {
   const [limit, from] = backward ? ["last", "before"] : ["first", "after"]
   const query = `sortBy=${sortBy}&sortDir=${sortDir}&${limit}=${size}`
@@ -55,7 +55,7 @@ const walk = Effect.fnUntraced(function* (list: List, as: Organization, { sortBy
 
 const compare = (a: Key, b: Key) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** How two items of the list stand to each other on the way. */
+/** Compares two items of the list in the order of the walk. */
 const orderOf =
   ({ sorts, idOf }: List, { sortBy, sortDir }: Way) =>
   (a: unknown, b: unknown) => {
@@ -72,11 +72,11 @@ const waysThrough = ({ sorts }: List): ReadonlyArray<Way> =>
     )
     .map((way, index) => ({ ...way, size: sizes[index % sizes.length]! }))
 
-/** Rows that are there throughout, and rows that may go, before the first walk. */
+/** Creates rows that stay, and rows that may be removed, before the first walk. */
 const staying = 9
 const leaving = 2
 
-/** A list of an organization of its own, made by the row of the table. */
+/** Creates the list that a row of the table describes, for a new organization. */
 const listOf = Effect.fnUntraced(function* (rows: string) {
   const { organization } = yield* Admin
   const as = yield* organization()
@@ -86,7 +86,7 @@ const listOf = Effect.fnUntraced(function* (rows: string) {
 describe("Every list of the Admin API", () => {
   layer(adminLayer.pipe(Layer.provide(clock.layer)), { excludeTestServices: true })((it) => {
     for (const rows of Object.keys(lists)) {
-      it.effect(`shows each of the ${rows} that stay once, in order, on every way, while others come and go`, () =>
+      it.effect(`shows each of the ${rows} that stay once, in every order, during concurrent changes`, () =>
         Effect.gen(function* () {
           const { as, list } = yield* listOf(rows)
           let made = 0
@@ -97,7 +97,7 @@ describe("Every list of the Admin API", () => {
           const gone: Array<Key> = []
           assert.isAtLeast(stay.length, staying)
 
-          /** What others do meanwhile: new rows come, and the last that may go does. */
+          /** Adds two rows, and removes one of those that may be removed. */
           const change = Effect.gen(function* () {
             yield* make
             const stays = new Set(stay.map(list.idOf))
@@ -134,7 +134,7 @@ describe("Every list of the Admin API", () => {
       )
     }
 
-    it.effect("is in the table of lists, with every field it can be sorted by", () =>
+    it.effect("is in the table of lists, with every field that sorts it", () =>
       Effect.gen(function* () {
         const listed = new Map<string, ReadonlyArray<string>>()
         for (const rows of Object.keys(lists)) {
@@ -167,7 +167,7 @@ describe("Every list of the Admin API", () => {
           })
         )
         for (const { rows, list } of all) {
-          // The limit of requests a minute holds here too.
+          // The rate limit per minute applies here too.
           yield* clock.putForward(60_000)
           for (const other of all) {
             if (other.rows === rows) continue
@@ -183,7 +183,7 @@ describe("Every list of the Admin API", () => {
       })
     )
 
-    it.effect("refuses a cursor of another sort or filter, and one that was tampered with", () =>
+    it.effect("refuses a cursor of another sort or filter, and a modified cursor", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         for (const rows of Object.keys(lists)) {
@@ -209,7 +209,7 @@ describe("Every list of the Admin API", () => {
       })
     )
 
-    it.effect("takes a cursor for a day after it was given out, and no longer", () =>
+    it.effect("accepts a cursor for a day, and no longer", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const all = yield* Effect.forEach(Object.keys(lists), (rows) =>
@@ -245,7 +245,7 @@ describe("Every list of the Admin API", () => {
   })
 })
 
-/** A choice of words as the description has it; of one word alone, it is wrapped. */
+/** The schema of an enumeration in the description. A single word is wrapped. */
 interface Choice {
   readonly enum?: ReadonlyArray<string>
   readonly anyOf?: ReadonlyArray<Choice>
@@ -253,7 +253,7 @@ interface Choice {
 
 const choicesIn = (choice: Choice): ReadonlyArray<string> => choice.enum ?? choice.anyOf?.flatMap(choicesIn) ?? []
 
-/** What becomes of a cursor in the hands of someone who would like to be elsewhere. */
+/** Returns modified versions of a cursor, as a caller could make them to reach other rows. */
 const tampered = (cursor: string): ReadonlyArray<string> => {
   const content = JSON.parse(atob(cursor))
   const rewritten = (changes: object) => btoa(JSON.stringify({ ...content, ...changes }))

@@ -15,7 +15,7 @@ interface Item {
   readonly name: string
 }
 
-/** An organization of its own with `count` experiences. */
+/** Creates an organization with `count` experiences. */
 const experiences = Effect.fnUntraced(function* (count: number) {
   const { organization } = yield* Admin
   const as = yield* organization()
@@ -37,7 +37,7 @@ const ids = ({ data }: { readonly data: ReadonlyArray<Item> }) => data.map(({ id
 
 describe("Lists on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("answer the envelope, 20 items unless asked otherwise, and no cursors when empty", () =>
+    it.effect("return the envelope, 20 items by default, and no cursors when they are empty", () =>
       Effect.gen(function* () {
         const { call, organization } = yield* Admin
         const empty = yield* organization()
@@ -52,7 +52,7 @@ describe("Lists on the Admin API", () => {
       })
     )
 
-    it.effect("are walked forward to the end and backward to the beginning, with inserts in between", () =>
+    it.effect("can be read forward to the end and backward to the beginning, with inserts in between", () =>
       Effect.gen(function* () {
         const as = yield* experiences(11)
         for (const sort of ["sortBy=createdAt", "sortBy=name&sortDir=desc", "sortBy=openAt"]) {
@@ -94,7 +94,7 @@ describe("Lists on the Admin API", () => {
       })
     )
 
-    it.effect("hold the newest first when asked for in descending order, and the last when asked from the end", () =>
+    it.effect("return the newest first in descending order, and the last items when `last` is set alone", () =>
       Effect.gen(function* () {
         const as = yield* experiences(5)
         const all = ids(yield* list("/experiences", as))
@@ -103,7 +103,7 @@ describe("Lists on the Admin API", () => {
       })
     )
 
-    it.effect("find by a part of the name", () =>
+    it.effect("find records by a part of the name", () =>
       Effect.gen(function* () {
         const as = yield* experiences(6)
         yield* anExperience({ name: "100% Wool_Day" }, as)
@@ -114,7 +114,7 @@ describe("Lists on the Admin API", () => {
       })
     )
 
-    it.effect("are narrowed to an experience or a sequence", () =>
+    it.effect("can be filtered by experience or sequence", () =>
       Effect.gen(function* () {
         const { organization } = yield* Admin
         const as = yield* organization()
@@ -134,7 +134,7 @@ describe("Lists on the Admin API", () => {
       })
     )
 
-    it.effect("refuse parameters that make no page, and name them", () =>
+    it.effect("refuse invalid page parameters, and name them", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const mistakes: ReadonlyArray<readonly [string, string]> = [
@@ -184,7 +184,7 @@ describe("Lists on the Admin API", () => {
       })
     )
 
-    it.effect("refuse a cursor that was changed, or is of another list, sort, filter or tenant", () =>
+    it.effect("refuse a cursor that was modified, or comes from another list, sort, filter or tenant", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const as = yield* experiences(3)
@@ -212,7 +212,7 @@ describe("Lists on the Admin API", () => {
       })
     )
 
-    it.effect("do not let a cursor of one mechanism into another's consumers or history", () =>
+    it.effect("refuse a cursor of one mechanism for the consumers or history of another", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const [one, two] = [yield* aQueue(), yield* aQueue()]

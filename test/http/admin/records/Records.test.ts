@@ -1,5 +1,5 @@
 /**
- * What holds of every record of the Admin API, whatever it is: `PUT` and `DELETE` answer it as `GET` does.
+ * The rules for every record of the Admin API, of every kind: `PUT` and `DELETE` return the same record as `GET`.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -7,13 +7,13 @@ import { Admin, layer as adminLayer } from "../adminFixture.ts"
 import { allPaths, archivable, answerOf, type AtPath } from "./declaredRecords.ts"
 import { records, shown } from "./recordTable.ts"
 
-/** Values of options have no `GET`: the option shows them. */
+/** Values of options have no `GET`: their option contains them. */
 const value = "/api/variant-options/{optionId}/values/{valueId}"
 
-/** A `GET` that answers a list is of many, and what is done at its path to one of them answers otherwise. */
+/** A `GET` that returns a list covers many records. A change of one of them has another answer. */
 const isRecord = ([path]: AtPath) => /\}$|\/me$/.test(path)
 
-/** The shape of a value: its keys, and those of whatever is in it. What is null has none, and none is asked of it. */
+/** Returns the shape of a value: its keys, and the shapes of what they hold. Null and scalars have the same shape. */
 const shapeOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(shapeOf)
   if (typeof value !== "object" || value === null) return "value"
@@ -25,7 +25,7 @@ const shapeOf = (value: unknown): unknown => {
 }
 
 describe("A record's operations", () => {
-  it("are declared to answer what GET answers, where they change or archive it", () => {
+  it("declare the same answer as GET, where they change or archive the record", () => {
     const compared: Array<string> = []
     for (const [path, operations] of allPaths.filter(isRecord)) {
       const expected = answerOf(operations["get"])
@@ -40,7 +40,7 @@ describe("A record's operations", () => {
     assert.deepStrictEqual(answerOf(ofValue["delete"]), answerOf(ofValue["put"]))
   })
 
-  it("are in the table of records, where they archive one", () => {
+  it("are in the table of records, where they archive a record", () => {
     const tabled = Object.entries(records).flatMap(([kind, { archives }]) => (archives === undefined ? [] : [kind]))
     assert.lengthOf(tabled, archivable.length, archivable.join())
   })
@@ -49,7 +49,7 @@ describe("A record's operations", () => {
 describe("Every record of the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
     for (const [kind, { make, change, archives }] of Object.entries(records)) {
-      it.effect(`of the kind ${kind} is answered whole when it is changed, as it is read then`, () =>
+      it.effect(`of the kind ${kind} is returned completely after a change, as GET returns it then`, () =>
         Effect.gen(function* () {
           const { call, brand } = yield* Admin
           const made = yield* make(brand)
@@ -63,7 +63,7 @@ describe("Every record of the Admin API", () => {
       )
 
       if (archives === undefined) continue
-      it.effect(`of the kind ${kind} is answered whole when it is archived, with what was archived with it`, () =>
+      it.effect(`of the kind ${kind} is returned completely when it is archived, with its archived parts`, () =>
         Effect.gen(function* () {
           const { call, brand } = yield* Admin
           const made = yield* make(brand)

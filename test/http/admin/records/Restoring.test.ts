@@ -1,4 +1,4 @@
-/** What restoring a record brings back, what stays archived, and what keeps a record from being restored. */
+/** The effects of restoring a record: what it restores, what stays archived, and which conflicts prevent it. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { valuesMax } from "../../../../src/domain/catalogue/VariantOption.ts"
@@ -13,7 +13,7 @@ const page = (experienceId: string, slug: string) => ({
   creativeDocument: { schemaVersion: 1, editor: "sms-text-v1", kind: "announcement-sms", body: { textTemplate: "Now" } }
 })
 
-/** The body of what must succeed. */
+/** Returns the body of a call that must succeed. */
 const done = Effect.fnUntraced(function* (method: string, path: string, body?: object) {
   const { call } = yield* Admin
   const answer = yield* call(method, path, body)
@@ -24,7 +24,7 @@ const done = Effect.fnUntraced(function* (method: string, path: string, body?: o
 const archive = (path: string) => done("DELETE", path)
 const restore = (path: string) => done("POST", `${path}/restore`)
 
-/** Restoring is refused with the code, and the record stays archived. */
+/** Checks that restoring is refused with the code, and that the record stays archived. */
 const refused = Effect.fnUntraced(function* (path: string, code: string) {
   const { call } = yield* Admin
   const answer = yield* call("POST", `${path}/restore`)
@@ -35,7 +35,7 @@ const refused = Effect.fnUntraced(function* (path: string, code: string) {
 
 describe("Restoring", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("an experience leaves its sequences and pages archived, to be restored one by one", () =>
+    it.effect("an experience leaves its sequences and pages archived; they are restored one by one", () =>
       Effect.gen(function* () {
         const sequences = [{ name: "Members", ...mechanismsOfEachKind() }, { name: "Everybody" }]
         const { id } = yield* done("POST", "/experiences", { name: "Drop", accessCode: "let me in", sequences })
@@ -67,7 +67,7 @@ describe("Restoring", () => {
       })
     )
 
-    it.effect("an experience shows the products it offers, but for those that were archived since", () =>
+    it.effect("an experience restores its products, except those that were archived since", () =>
       Effect.gen(function* () {
         const [stays, goes] = [yield* aProduct(), yield* aProduct()]
         const products = [{ productId: stays.id }, { productId: goes.id }]
@@ -108,7 +108,7 @@ describe("Restoring", () => {
       })
     )
 
-    it.effect("an audience brings its members back", () =>
+    it.effect("an audience restores its members", () =>
       Effect.gen(function* () {
         const { id: consumerId } = yield* done("POST", "/consumers", { fullName: "Ann" })
         const { id } = yield* done("POST", "/audiences", { name: "Friends" })
@@ -141,7 +141,7 @@ describe("Restoring", () => {
       })
     )
 
-    it.effect("consumers that are archived are found by their texts, and by what names one of them", () =>
+    it.effect("consumers: a search among the archived ones finds them by text and by identifier", () =>
       Effect.gen(function* () {
         const own = { email: "zoe@example.org", externalId: "crm-zoe", fullName: "Zoe Quill" }
         const { id } = yield* done("POST", "/consumers", own)
@@ -164,7 +164,7 @@ describe("Restoring", () => {
       })
     )
 
-    it.effect("a product leaves its variants archived, and without a default one", () =>
+    it.effect("a product leaves its variants archived, and the product without a default variant", () =>
       Effect.gen(function* () {
         const { id, variants } = yield* aProduct({ variants: [{ sku: "A" }, { sku: "B" }] })
         yield* archive(`/products/${id}`)
@@ -221,7 +221,7 @@ describe("Restoring", () => {
       })
     )
 
-    it.effect("a variant is refused while its product has as many variants as it can have", () =>
+    it.effect("a variant is refused while its product has the maximum number of variants", () =>
       Effect.gen(function* () {
         const { id: productId, variants } = yield* aProduct({ variants: Array.from({ length: 100 }, () => ({})) })
         yield* archive(`/variants/${variants[0].id}`)
@@ -232,7 +232,7 @@ describe("Restoring", () => {
       })
     )
 
-    it.effect("a variant option brings back the values that were not archived themselves", () =>
+    it.effect("a variant option restores its values, except those that were archived separately", () =>
       Effect.gen(function* () {
         const values = [{ value: "S" }, { value: "M" }, { value: "L" }]
         const option = yield* done("POST", "/variant-options", { name: "Size", values })
@@ -252,7 +252,7 @@ describe("Restoring", () => {
       })
     )
 
-    it.effect("a value comes after all others, and is refused while another has its text or there is no room", () =>
+    it.effect("a value places it last, and is refused if another value has its text or the option is full", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const texts = Array.from({ length: valuesMax }, (_, index) => `${index}`)
@@ -278,7 +278,7 @@ describe("Restoring", () => {
       })
     )
 
-    it.effect("twice at the same moment brings a record back once", () =>
+    it.effect("twice at the same moment restores a record once", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id: experienceId } = yield* anExperience()

@@ -6,7 +6,7 @@ const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
 describe("Tenants on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("cannot tell another's records, another mode's, archived ones and unknown ones apart", () =>
+    it.effect("get the same answer for records of another tenant or mode, archived records and unknown ones", () =>
       Effect.gen(function* () {
         const { call, brand, stranger, rehearsal } = yield* Admin
         const queue = yield* aQueue()
@@ -64,7 +64,7 @@ describe("Tenants on the Admin API", () => {
       })
     )
 
-    it.effect("see their own records alone in lists", () =>
+    it.effect("see only their own records in lists", () =>
       Effect.gen(function* () {
         const { call, brand, rehearsal, organization } = yield* Admin
         const other = yield* organization()
@@ -85,7 +85,7 @@ describe("Tenants on the Admin API", () => {
       })
     )
 
-    it.effect("are not served without the secret key, whatever else the request holds", () =>
+    it.effect("are refused without the secret key, whatever else the request contains", () =>
       Effect.gen(function* () {
         const { url } = yield* Admin
         const { id } = yield* anExperience()

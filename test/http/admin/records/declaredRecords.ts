@@ -1,9 +1,9 @@
-/** What the descriptions of both APIs declare of records: the operations at their paths, and which of them archive one. */
+/** The records in both API descriptions: the operations at their paths, and which of them archive a record. */
 import { OpenApi } from "effect/http-api"
 import { AdminApi } from "../../../../src/http/admin/Api.ts"
 import { ConsumerApi } from "../../../../src/http/consumer/Api.ts"
 
-/** The part of an operation's declaration that tells what it takes and answers. */
+/** The part of an operation's declaration that describes its input and answers. */
 export interface Operation {
   readonly parameters: ReadonlyArray<{ readonly name: string; readonly schema: object }>
   readonly responses: {
@@ -24,7 +24,7 @@ export const adminPaths = pathsOf(admin)
 /** The paths of both APIs. */
 export const allPaths = [...pathsOf(OpenApi.fromApi(ConsumerApi)), ...adminPaths]
 
-/** What an operation answers with 200, as declared. */
+/** Returns the declared schema of an operation's answer with 200. */
 export const answerOf = (operation: Operation | undefined) =>
   operation?.responses["200"]?.content?.["application/json"]?.schema
 
@@ -33,14 +33,14 @@ interface DeclaredSchema {
   readonly properties?: object
 }
 
-/** True if an answer of this schema says whether it is archived. */
+/** Returns true if the schema has a field for the archived state. */
 const saysArchived = (schema: DeclaredSchema | undefined): boolean => {
   const name = schema?.$ref?.split("/").at(-1)
   const named: DeclaredSchema | undefined = name === undefined ? schema : admin.components.schemas[name]
   return "archived" in (named?.properties ?? {})
 }
 
-/** The paths of records that are archived one by one: those at which DELETE answers the record. */
+/** The paths of records that are archived one by one: those at which DELETE returns the record. */
 export const archivable: ReadonlyArray<string> = adminPaths.flatMap(([path, operations]) =>
   path.endsWith("}") && saysArchived(answerOf(operations["delete"])) ? [path] : []
 )

@@ -1,5 +1,5 @@
 /**
- * Every list of the Admin API, for what holds of all of them: a list that is new needs a row in `lists`, and nothing
+ * Every list of the Admin API, for the rules that apply to all of them. A new list needs a row in `lists`, and nothing
  * else.
  */
 import { Effect } from "effect"
@@ -7,27 +7,27 @@ import { Sessions } from "../../../../src/auth/sessions/Sessions.ts"
 import { aConsumer } from "../../../store/support/recordsFixture.ts"
 import { Admin, anExperience, aQueue, aSequence, enter, type Organization } from "../adminFixture.ts"
 
-/** What an item of a list is ordered by, and told from others by. */
+/** The fields that order the items of a list and identify them. */
 export type Key = string | number
 
-/** One list of one organization, empty so far. */
+/** One list of one organization, initially empty. */
 export interface List {
   readonly path: string
-  /** Every field it can be sorted by, with what decides where an item stands. */
+  /** Every sort field, with the value that determines an item's position. */
   readonly sorts: { readonly [sortBy: string]: (item: any) => Key }
-  /** What tells items apart, and orders those that are otherwise equal. */
+  /** The value that identifies an item, and orders items that are otherwise equal. */
   readonly idOf: (item: any) => Key
-  /** Narrows it; a cursor of the whole list is none of the narrowed one. */
+  /** A filter for the list. A cursor of the whole list is invalid for the filtered one. */
   readonly filter: string
-  /** Makes the row that is the `n`-th of the list; several have the same name, some have none of what is optional. */
+  /** Creates the `n`-th row of the list. Several rows have the same name, and some have no optional fields. */
   readonly make: (n: number) => Effect.Effect<unknown, never, Services>
-  /** Takes the row of this id away, where rows can go. */
+  /** Removes the row with this id, in lists whose rows can be removed. */
   readonly archive?: (id: Key) => Effect.Effect<unknown, never, Services>
 }
 
 type Services = Sessions | Effect.Services<ReturnType<typeof enter>> | Effect.Services<ReturnType<typeof aConsumer>>
 
-/** Makes the list for an organization. */
+/** Creates the list for an organization. */
 type MakeList = (as: Organization) => Effect.Effect<List, never, Services>
 
 const name = (n: number) => `Row ${n % 3}`
@@ -38,7 +38,7 @@ const sorted = {
   createdAt: ({ createdAt }: { readonly createdAt: string }) => createdAt,
   name: ({ name }: { readonly name: string }) => name
 }
-/** No instant comes first, or last. */
+/** An absent instant sorts first, or last. */
 const noneFirst = (value: string | null) => value ?? ""
 const noneLast = (value: string | null) => value ?? "~"
 
@@ -49,7 +49,7 @@ const request = Effect.fnUntraced(function* (as: Organization, method: string, p
   return answer.body
 })
 
-/** Records that are made and archived at the path of their list. */
+/** A list of records that are created and archived at the path of their list. */
 const records = (
   path: string,
   sorts: List["sorts"],
@@ -68,7 +68,7 @@ const records = (
 
 const mechanismSorts = { ...sorted, openAt: ({ openAt }: { readonly openAt: string | null }) => noneFirst(openAt) }
 
-/** The body of a mechanism, half of them open at once. */
+/** The body of a mechanism. Every second one is already open. */
 const mechanism = (n: number, sequenceId: string, settings: object) => ({
   name: name(n),
   sequenceId,
@@ -92,7 +92,7 @@ const kinds = {
   waitlists: {}
 }
 
-/** Waitlists, each of a sequence of its own, which has one at most. */
+/** Waitlists, each in a new sequence, because a sequence has one at most. */
 const waitlists: MakeList = Effect.fnUntraced(function* (as) {
   const list = yield* records("/waitlists", mechanismSorts, () => ({}))(as)
   return {
@@ -122,7 +122,7 @@ const distributions: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
-/** Audiences, half of which were counted as they were made. */
+/** Audiences. Every second one is counted when it is created. */
 const audiences = records(
   "/audiences",
   {
@@ -151,7 +151,7 @@ const members: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
-/** The sessions of a consumer, which go as they end. */
+/** The sessions of a consumer. They leave the list when they end. */
 const sessions: MakeList = Effect.fnUntraced(function* (as) {
   const consumerId = yield* Effect.orDie(aConsumer(as.tenant))
   const path = `/consumers/${consumerId}/sessions`
@@ -165,7 +165,7 @@ const sessions: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
-/** The consumers of a queue. Nobody goes: who leaves is listed as such. */
+/** The consumers of a queue. No row is removed: a consumer who leaves stays listed as left. */
 const placed: MakeList = Effect.fnUntraced(function* (as) {
   const { id } = yield* aQueue({}, as)
   return {
@@ -177,7 +177,7 @@ const placed: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
-/** The recorded events of a queue: one that it was made, and one for each consumer. */
+/** The recorded events of a queue: one for its creation, and one for each consumer. */
 const history: MakeList = Effect.fnUntraced(function* (as) {
   const { id } = yield* aQueue({}, as)
   return {
@@ -206,7 +206,7 @@ const pages: MakeList = (as) =>
     }))(as)
   )
 
-/** Variants, each of a product of its own: one has room for few. */
+/** Variants, each of a new product, because a product has a small maximum number of variants. */
 const variants: MakeList = Effect.fnUntraced(function* (as) {
   const list = yield* records("/variants", { createdAt: sorted.createdAt, ...updated }, () => ({}))(as)
   return {
@@ -218,7 +218,7 @@ const variants: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
-/** The values of an option, in their order. */
+/** The values of an option, sorted by position. */
 const optionValues: MakeList = (as) =>
   Effect.flatMap(request(as, "POST", "/variant-options", { name: "Size" }), ({ id }) => {
     const path = `/variant-options/${id}/values`
@@ -241,10 +241,10 @@ const orders: MakeList = Effect.fnUntraced(function* (as) {
   return { ...list, filter: "status=PAID" }
 })
 
-/** A list that neither grows nor shrinks has no row below: the keys of a mode are always a pair. */
+/** A list that neither grows nor shrinks has no row below: a mode always has two keys. */
 export const unchanging: ReadonlyArray<string> = ["/api-keys"]
 
-/** The lists, by what they hold. */
+/** The lists, keyed by their rows. */
 export const lists: { readonly [rows: string]: MakeList } = {
   experiences: records("/experiences", { ...sorted, openAt: ({ openAt }) => noneLast(openAt) }, (n) => ({
     name: name(n),

@@ -1,6 +1,6 @@
 /**
- * Every kind of record that the Admin API can change or archive, for what holds of all of them: a kind that is new needs a
- * row in `records`, and nothing else.
+ * Every kind of record that the Admin API can change or archive, for the rules that apply to all of them. A new kind
+ * needs a row in `records`, and nothing else.
  */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
@@ -10,21 +10,21 @@ import { inDays, mechanismsOfEachKind } from "../experience/aggregateFixture.ts"
 
 /** One record of an organization. */
 export interface Made {
-  /** Where it is changed and archived. */
+  /** The path at which it is changed and archived. */
   readonly path: string
-  /** What its list is narrowed to, if the list is of a record above. */
+  /** The filter of its list, if the list belongs to a parent record. */
   readonly list: string
-  /** The record above it, which can be archived and restored. */
+  /** The parent record, which can be archived and restored. */
   readonly parent?: string
 }
 
 /** A kind of record. */
 export interface Kind {
-  /** Makes a record with as much below it and beside it as it can have. */
+  /** Creates a record with as many related records as it can have. */
   readonly make: (as: Organization) => Effect.Effect<Made, never, Services>
-  /** A body that changes it. */
+  /** The body of a change. */
   readonly change: object
-  /** Absent: it is never archived. */
+  /** Absent if the kind is never archived. */
   readonly archives?: "and restores" | "for good"
 }
 
@@ -37,7 +37,7 @@ const create = Effect.fnUntraced(function* (as: Organization, path: string, body
   return answer.body
 })
 
-/** Reads the record at a path as `GET` shows it. A value of an option is shown by its option. */
+/** Reads the record at a path as `GET` returns it. A value of an option is read from its option. */
 export const shown = Effect.fnUntraced(function* ({ path }: Pick<Made, "path">, as: Organization) {
   const { call } = yield* Admin
   const [optionPath, valueId] = path.split("/values/") as [string, string?]
@@ -47,14 +47,14 @@ export const shown = Effect.fnUntraced(function* ({ path }: Pick<Made, "path">, 
   return { ...answer, status: body === undefined ? 404 : 200, body } satisfies Answer
 })
 
-/** A record that needs no other. */
+/** A record without required references. */
 const alone = (path: string, body: () => object): Kind["make"] =>
   Effect.fnUntraced(function* (as: Organization) {
     const { id } = yield* create(as, path, body())
     return { path: `${path}/${id}`, list: path }
   })
 
-/** A mechanism in a sequence of its own. */
+/** A mechanism in a new sequence. */
 const mechanism = (path: string, settings: object): Kind => ({
   make: Effect.fnUntraced(function* (as: Organization) {
     const { id: sequenceId } = yield* aSequence({}, as)
@@ -65,7 +65,7 @@ const mechanism = (path: string, settings: object): Kind => ({
   archives: "for good"
 })
 
-/** A product with variants, media and a source, and what it was made of. */
+/** Creates a product with variants, media and a sync source, and returns these too. */
 const aFullProduct = Effect.fnUntraced(function* (as: Organization) {
   const { id: mediaAssetId } = yield* create(as, "/media-assets", { name: "Side" })
   const { id: primarySyncSourceId } = yield* create(as, "/sync-sources", { syncSource: "shop", syncSourceId: "1" })
@@ -90,7 +90,7 @@ const slugged = () => ({
   }
 })
 
-/** The kinds, by what they are called. */
+/** The kinds, keyed by name. */
 export const records: { readonly [kind: string]: Kind } = {
   experience: {
     make: Effect.fnUntraced(function* (as: Organization) {

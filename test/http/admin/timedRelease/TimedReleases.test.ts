@@ -12,7 +12,7 @@ const aRelease = Effect.fnUntraced(function* (settings: object = {}) {
   return (yield* call("POST", "/timed-releases", { sequenceId, name: "Release", ...settings })).body
 })
 
-/** A consumer enters; answers its id. */
+/** Enters a consumer, and returns its id. */
 const enter = Effect.fnUntraced(function* (id: string, variantId?: string) {
   const engine = yield* Engine
   const { brand } = yield* Admin
@@ -24,7 +24,7 @@ const enter = Effect.fnUntraced(function* (id: string, variantId?: string) {
 
 describe("Timed releases on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are created with a name alone, and answer every field", () =>
+    it.effect("are created with a name alone, and return every field", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { id: sequenceId, experienceId } = yield* aSequence()
@@ -56,7 +56,7 @@ describe("Timed releases on the Admin API", () => {
       })
     )
 
-    it.effect("change by the fields sent: absent ones stay, null takes the default", () =>
+    it.effect("change the fields that are sent: absent fields stay, and null restores the default", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const variantIds = [randomUUID(), randomUUID()]
@@ -72,7 +72,7 @@ describe("Timed releases on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, name every mistake, and change nothing", () =>
+    it.effect("refuse malformed fields, name every mistake, and change nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id, sequenceId } = yield* aRelease({ capacity: 5 })
@@ -100,7 +100,7 @@ describe("Timed releases on the Admin API", () => {
       })
     )
 
-    it.effect("are watched: an entry counts as an entry and as a grant", () =>
+    it.effect("send watchers the counters: an entry counts as an entry and as a grant", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aRelease({ admissionExpirationSeconds: 600 })
@@ -123,7 +123,7 @@ describe("Timed releases on the Admin API", () => {
       })
     )
 
-    it.effect("end at once, once; their work is over when the grants have ended", () =>
+    it.effect("end once and at once; their work is complete when the grants have ended", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aRelease({ admissionExpirationSeconds: 1 })

@@ -12,7 +12,7 @@ const aWaitlist = Effect.fnUntraced(function* (settings: { readonly [name: strin
   return (yield* call("POST", "/waitlists", { name: "Waitlist", ...settings, sequenceId })).body
 })
 
-/** Consumers enter, one after the other; answers their ids. */
+/** Enters consumers, one after the other, and returns their ids. */
 const enter = Effect.fnUntraced(function* (id: string, count: number) {
   const engine = yield* Engine
   const { brand } = yield* Admin
@@ -23,7 +23,7 @@ const enter = Effect.fnUntraced(function* (id: string, count: number) {
   )
 })
 
-/** When the waitlist's notice was scheduled for, by its history: in order, null for never. */
+/** Returns the times for which the notice was scheduled, from the history, oldest first. Null means never. */
 const schedules = Effect.fnUntraced(function* (id: string) {
   const { call } = yield* Admin
   const { data } = (yield* call("GET", `/distributions/${id}/history?type=NoticeScheduled&sortDir=asc`)).body
@@ -32,11 +32,11 @@ const schedules = Effect.fnUntraced(function* (id: string) {
 
 describe("Waitlists on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("are created with a name alone, and answer every field", () =>
+    it.effect("are created with a name alone, and return every field", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const { id: sequenceId, experienceId } = yield* aSequence()
-        // The sequence is open: that the waitlist is told so is no change of its record.
+        // The sequence is open. The notification of the waitlist does not change its record.
         yield* aQueue({ sequenceId })
         const { status, body } = yield* call("POST", "/waitlists", { sequenceId, name: "Waitlist" })
         assert.strictEqual(status, 201)
@@ -61,7 +61,7 @@ describe("Waitlists on the Admin API", () => {
       })
     )
 
-    it.effect("refuse what is malformed, name every mistake, and change nothing", () =>
+    it.effect("refuse malformed fields, name every mistake, and change nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id, sequenceId } = yield* aWaitlist({ capacity: 5 })
@@ -84,7 +84,7 @@ describe("Waitlists on the Admin API", () => {
       })
     )
 
-    it.effect("are one a sequence, however it came to be, until it is archived", () =>
+    it.effect("are limited to one per sequence, whichever operation creates them, until that one is archived", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const exists = [409, { error: "Sequence has a waitlist already", code: "WAITLIST_EXISTS" }]
@@ -111,7 +111,7 @@ describe("Waitlists on the Admin API", () => {
       })
     )
 
-    it.effect("are one a sequence when many are created at the same moment, and others are created beside them", () =>
+    it.effect("are limited to one per sequence under simultaneous creation, while other mechanisms are created", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         for (let round = 0; round < 5; round++) {
@@ -138,7 +138,7 @@ describe("Waitlists on the Admin API", () => {
       })
     )
 
-    it.effect("end at once: who waits is denied", () =>
+    it.effect("end at once: waiting consumers are denied", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aWaitlist()
@@ -162,7 +162,7 @@ describe("Waitlists on the Admin API", () => {
       })
     )
 
-    it.effect("know the earliest opening of the other mechanisms of their sequence, whatever becomes of these", () =>
+    it.effect("know the earliest opening of the other mechanisms of their sequence, after every change of these", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const [first, second, third] = [inDays(1), inDays(2), inDays(3)]
@@ -181,7 +181,7 @@ describe("Waitlists on the Admin API", () => {
         assert.deepStrictEqual(yield* schedules(id), [third, second, first, second])
         yield* call("DELETE", `/queues/${queue.id}`)
         assert.deepStrictEqual(yield* schedules(id), [third, second, first, second, null])
-        // A mechanism of another sequence is not theirs, and one without an opening is open from its creation.
+        // A mechanism of another sequence does not count. One without an opening is open from its creation.
         yield* aQueue({ openAt: first })
         assert.lengthOf(yield* schedules(id), 5)
         const open = yield* aQueue({ sequenceId })

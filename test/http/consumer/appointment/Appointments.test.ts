@@ -1,4 +1,4 @@
-/** A consumer's way through an appointment, over HTTP. */
+/** The path of a consumer through an appointment, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { randomUUID } from "node:crypto"
@@ -28,7 +28,7 @@ const slotNotFound = [404, { error: "Slot not found" }]
 
 describe("An appointment on the Consumer API", () => {
   layer(Fixture.layer.pipe(Layer.provide(clock.layer)), { excludeTestServices: true })((it) => {
-    it.effect("is booked, once, and shown to who booked it", () =>
+    it.effect("is booked once, and is shown to the consumer who booked it", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { id, offered, book, me } = yield* anAppointment()
@@ -54,7 +54,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("gives different bookings different names", () =>
+    it.effect("gives each booking a different id and confirmation code", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { offered, book } = yield* anAppointment({ maxCapacityPerSlot: 20 })
@@ -67,7 +67,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("refuses a second booking, and a slot that is full", () =>
+    it.effect("refuses a second booking of a consumer, and a full slot", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { offered, book, me } = yield* anAppointment()
@@ -84,7 +84,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("is cancelled, which gives the place back, and may be booked again", () =>
+    it.effect("is cancelled, which releases the place, and can be booked again", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { offered, book, cancel } = yield* anAppointment()
@@ -103,7 +103,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("is rescheduled as a whole or not at all", () =>
+    it.effect("is rescheduled completely or not at all", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { offered, book, me, reschedule } = yield* anAppointment()
@@ -122,57 +122,55 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect(
-      "goes its whole way: booked, checked in, completed; missed; closed, and torn down after the last slot",
-      () =>
-        Effect.gen(function* () {
-          const { guest } = yield* Usher
-          const fitting = yield* anAppointment({ slotDurationMinutes: 1, maxCapacityPerSlot: 4 }, clock.now())
-          const [came, left, late, absent] = [yield* guest(), yield* guest(), yield* guest(), yield* guest()]
-          const slot = (yield* fitting.offered)[1]!
-          for (const one of [came, left, late, absent]) {
-            assert.deepInclude((yield* fitting.book(one, slot.id)).body, { status: "BOOKED", slotId: slot.id })
-          }
-          const tooEarly = yield* fitting.noShow(absent)
-          assert.deepStrictEqual(refused(tooEarly), [409, { error: "Slot has not begun", code: "SLOT_NOT_BEGUN" }])
-          assert.deepInclude((yield* fitting.checkIn(came)).body, { status: "CHECKED_IN", slotId: slot.id })
-          assert.strictEqual((yield* fitting.cancel(came)).body.code, "INVALID_STATUS")
-          const ended = yield* fitting.end
-          assert.deepInclude(ended.body, { statusOverride: "ended", teardownStatus: "pending" })
-          assert.strictEqual((yield* fitting.get).body.lifecycle, "settling")
-          assert.strictEqual((yield* fitting.me(left)).body.status, "BOOKED")
-          assert.isTrue((yield* fitting.offered).every(({ available }) => available === 0))
+    it.effect("runs to its end: booked, checked in, completed; missed; closed, and torn down after the last slot", () =>
+      Effect.gen(function* () {
+        const { guest } = yield* Usher
+        const fitting = yield* anAppointment({ slotDurationMinutes: 1, maxCapacityPerSlot: 4 }, clock.now())
+        const [came, left, late, absent] = [yield* guest(), yield* guest(), yield* guest(), yield* guest()]
+        const slot = (yield* fitting.offered)[1]!
+        for (const one of [came, left, late, absent]) {
+          assert.deepInclude((yield* fitting.book(one, slot.id)).body, { status: "BOOKED", slotId: slot.id })
+        }
+        const tooEarly = yield* fitting.noShow(absent)
+        assert.deepStrictEqual(refused(tooEarly), [409, { error: "Slot has not begun", code: "SLOT_NOT_BEGUN" }])
+        assert.deepInclude((yield* fitting.checkIn(came)).body, { status: "CHECKED_IN", slotId: slot.id })
+        assert.strictEqual((yield* fitting.cancel(came)).body.code, "INVALID_STATUS")
+        const ended = yield* fitting.end
+        assert.deepInclude(ended.body, { statusOverride: "ended", teardownStatus: "pending" })
+        assert.strictEqual((yield* fitting.get).body.lifecycle, "settling")
+        assert.strictEqual((yield* fitting.me(left)).body.status, "BOOKED")
+        assert.isTrue((yield* fitting.offered).every(({ available }) => available === 0))
 
-          yield* clock.putForward(Date.parse(slot.startTime) - clock.now())
-          const begun = [409, { error: "Slot has begun", code: "SLOT_PAST" }]
-          assert.deepStrictEqual(refused(yield* fitting.cancel(left)), begun)
-          assert.deepInclude((yield* fitting.noShow(late)).body, { status: "NO_SHOW" })
-          assert.deepInclude((yield* fitting.checkIn(late)).body, { status: "CHECKED_IN" })
-          assert.deepInclude((yield* fitting.complete(came)).body, { status: "COMPLETED" })
-          assert.strictEqual((yield* fitting.checkIn(came)).body.code, "INVALID_STATUS")
+        yield* clock.putForward(Date.parse(slot.startTime) - clock.now())
+        const begun = [409, { error: "Slot has begun", code: "SLOT_PAST" }]
+        assert.deepStrictEqual(refused(yield* fitting.cancel(left)), begun)
+        assert.deepInclude((yield* fitting.noShow(late)).body, { status: "NO_SHOW" })
+        assert.deepInclude((yield* fitting.checkIn(late)).body, { status: "CHECKED_IN" })
+        assert.deepInclude((yield* fitting.complete(came)).body, { status: "COMPLETED" })
+        assert.strictEqual((yield* fitting.checkIn(came)).body.code, "INVALID_STATUS")
 
-          yield* clock.putForward(Date.parse(slot.endTime) - clock.now())
-          const statuses = yield* Effect.forEach([came, left, late, absent], (one) => fitting.me(one))
-          assert.deepStrictEqual(
-            statuses.map(({ body }) => body.status),
-            ["COMPLETED", "NO_SHOW", "COMPLETED", "NO_SHOW"]
-          )
-          const torn = yield* fitting.get.pipe(
-            Effect.repeat({
-              until: ({ body }) => body.teardownStatus === "completed",
-              schedule: Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: "1 minute" }))
-            })
-          )
-          assert.deepInclude(torn.body, { lifecycle: "closed", teardownStatus: "completed" })
-          assert.deepInclude((yield* fitting.complete(absent)).body, { status: "COMPLETED" })
-          const { counts } = (yield* fitting.distribution()).body.live
-          assert.deepStrictEqual(counts, { BOOKED: 0, CHECKED_IN: 0, COMPLETED: 3, CANCELLED: 0, NO_SHOW: 1 })
-          const types = (yield* fitting.distribution("/history?first=100")).body.data.map(({ type }: any) => type)
-          assert.sameMembers(types.slice(-5), ["Completed", "Missed", "Missed", "TornDown", "Completed"])
-        })
+        yield* clock.putForward(Date.parse(slot.endTime) - clock.now())
+        const statuses = yield* Effect.forEach([came, left, late, absent], (one) => fitting.me(one))
+        assert.deepStrictEqual(
+          statuses.map(({ body }) => body.status),
+          ["COMPLETED", "NO_SHOW", "COMPLETED", "NO_SHOW"]
+        )
+        const torn = yield* fitting.get.pipe(
+          Effect.repeat({
+            until: ({ body }) => body.teardownStatus === "completed",
+            schedule: Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: "1 minute" }))
+          })
+        )
+        assert.deepInclude(torn.body, { lifecycle: "closed", teardownStatus: "completed" })
+        assert.deepInclude((yield* fitting.complete(absent)).body, { status: "COMPLETED" })
+        const { counts } = (yield* fitting.distribution()).body.live
+        assert.deepStrictEqual(counts, { BOOKED: 0, CHECKED_IN: 0, COMPLETED: 3, CANCELLED: 0, NO_SHOW: 1 })
+        const types = (yield* fitting.distribution("/history?first=100")).body.data.map(({ type }: any) => type)
+        assert.sameMembers(types.slice(-5), ["Completed", "Missed", "Missed", "TornDown", "Completed"])
+      })
     )
 
-    it.effect("is not booked before it opens, nor after it closed", () =>
+    it.effect("cannot be booked before it opens or after it closes", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const opensAt = new Date(clock.now() + 3_600_000).toISOString()
@@ -193,7 +191,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("does not know slots that are not its own", () =>
+    it.effect("does not accept slots of another appointment", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand } = yield* Usher
         const { id, offered, book } = yield* anAppointment({}, clock.now())
@@ -222,7 +220,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("hides slots that have begun, and refuses them to who knows them still", () =>
+    it.effect("hides slots that have begun, and refuses to book them", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { offered, book } = yield* anAppointment({ slotDurationMinutes: 1 }, clock.now())
@@ -234,7 +232,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("takes place where it says, and nowhere else", () =>
+    it.effect("accepts a booking at its own location, and refuses another location", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const locationId = randomUUID()
@@ -251,7 +249,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("shows its slots on the days that are asked for, in the zone that is asked for", () =>
+    it.effect("shows its slots on the requested days, in the requested time zone", () =>
       Effect.gen(function* () {
         const { slots } = yield* anAppointment({ timeZone: "Asia/Tokyo", maxCapacityPerSlot: 3 }, clock.now())
         const usual = (yield* slots()).body
@@ -277,7 +275,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("refuses days that are malformed, reversed or too many, and zones that are none", () =>
+    it.effect("refuses malformed, reversed or too many days, and unknown time zones", () =>
       Effect.gen(function* () {
         const { slots } = yield* anAppointment({}, clock.now())
         const wrong: ReadonlyArray<readonly [query: string, issues: ReadonlyArray<string>]> = [
@@ -305,7 +303,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("shows everyone what is public of it", () =>
+    it.effect("shows its public fields without a session", () =>
       Effect.gen(function* () {
         const { get, id } = yield* anAppointment(
           { timeZone: "Europe/Berlin", bufferMinutes: 5, hours: { sunday: [{ from: "10:00", to: "24:00" }] } },
@@ -332,7 +330,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("tells who follows it of each change at once", () =>
+    it.effect("sends every subscriber each change at once", () =>
       Effect.gen(function* () {
         const { guest, brand, consumerUrl } = yield* Usher
         const { id, offered, book, reschedule, me } = yield* anAppointment({}, clock.now())
@@ -348,7 +346,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("is for the consumers that its sequence is for", () =>
+    it.effect("admits only the consumers of its sequence", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [friend, stranger] = [yield* guest(), yield* guest()]
@@ -362,7 +360,7 @@ describe("An appointment on the Consumer API", () => {
       })
     )
 
-    it.effect("is the same when its actor has been rebuilt from the journal", () =>
+    it.effect("is unchanged when its actor has been rebuilt from the journal", () =>
       Effect.gen(function* () {
         const { guest, brand } = yield* Usher
         const engine = yield* Engine

@@ -12,7 +12,7 @@ const idsByStart = (slots: ReadonlyArray<Slot>) => slots.map(({ id, startTime })
 
 describe("The id of a slot", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("is derived from when the slot begins and from its appointment", () =>
+    it.effect("is derived from the slot's start and its appointment", () =>
       Effect.gen(function* () {
         const [one, other] = [yield* anAppointment(), yield* anAppointment()]
         const slots = yield* one.offered
@@ -29,7 +29,7 @@ describe("The id of a slot", () => {
     )
 
     it.effect(
-      "stays the same when the appointment's other settings change, and when the slot was booked and cancelled",
+      "stays the same when other settings of the appointment change, and after a booking and its cancellation",
       () =>
         Effect.gen(function* () {
           const { guest } = yield* Usher
@@ -43,7 +43,7 @@ describe("The id of a slot", () => {
         })
     )
 
-    it.effect("is said to be derived and stable by the API's description", () =>
+    it.effect("is described as derived and stable in the API description", () =>
       Effect.gen(function* () {
         const { consumer } = yield* Usher
         const { schemas } = (yield* consumer({ path: "/openapi.json" })).body.components

@@ -29,7 +29,7 @@ export interface Slot {
   readonly locationId: string | null
 }
 
-/** A new appointment of the brand, by day and night for a week from `now` on; and what can be done in it. */
+/** Creates an appointment of the brand, day and night for a week from `now` on, and returns its operations. */
 export const anAppointment = Effect.fnUntraced(function* (settings: object = {}, now: number = Date.now()) {
   const { admin, brand, consumer } = yield* Usher
   const slotsFrom = new Date(now - (now % minuteMillis)).toISOString()

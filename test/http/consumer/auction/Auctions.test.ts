@@ -8,7 +8,7 @@ import { anAudience, anExperience, aSequence } from "../experience/experienceFix
 
 const isoUtc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** Asks until the answer's status is this one. */
+/** Repeats the request until its answer has this status. */
 const until = <E, R>(status: string, question: Effect.Effect<Answer, E, R>) =>
   question.pipe(
     Effect.repeat({ until: ({ body }) => body.status === status, schedule: Schedule.spaced("20 millis"), times: 300 })
@@ -18,7 +18,7 @@ const amounts = ({ body }: Answer): ReadonlyArray<string> => body.data.map((bid:
 
 describe("An auction on the Consumer API", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("english: from the first bid to the shop, with nobody calling in between", () =>
+    it.effect("english: goes from the first bid to the shop without a request in between", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const auction = yield* anAuction({
@@ -94,7 +94,7 @@ describe("An auction on the Consumer API", () => {
       })
     )
 
-    it.effect("dutch: a bid takes a unit at the price of its moment, until none is left", () =>
+    it.effect("dutch: sells a unit at the price of the moment for each bid, until none is left", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const auction = yield* aDutchAuction({ openAt: soon(-3601) })
@@ -132,7 +132,7 @@ describe("An auction on the Consumer API", () => {
       })
     )
 
-    it.effect("shows everyone its terms, and nobody its reserve", () =>
+    it.effect("shows its terms without a session, and shows its reserve to no consumer", () =>
       Effect.gen(function* () {
         const settleAt = soon(3600)
         const auction = yield* anAuction({
@@ -171,7 +171,7 @@ describe("An auction on the Consumer API", () => {
       })
     )
 
-    it.effect("names bidders to each other by handles alone", () =>
+    it.effect("shows bidders to each other by their handles alone", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [ada, bob] = [yield* guest(), yield* guest()]
@@ -196,7 +196,7 @@ describe("An auction on the Consumer API", () => {
       })
     )
 
-    it.effect("gives as many bids as it is asked for, twenty if it is not", () =>
+    it.effect("returns the requested number of bids, twenty by default", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const auction = yield* anAuction({ quantity: 30 })
@@ -218,7 +218,7 @@ describe("An auction on the Consumer API", () => {
       })
     )
 
-    it.effect("refuses what is no amount, and stores nothing of it", () =>
+    it.effect("refuses an invalid amount, and stores nothing of it", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const bad = ["1.123456789", "1e3", "-5", "", "1234567890123", "12,5", " 12", "NaN", 12, 12.5, true, {}, ["12"]]
@@ -240,7 +240,7 @@ describe("An auction on the Consumer API", () => {
       })
     )
 
-    it.effect("needs an amount in an english auction, however it is left out", () =>
+    it.effect("requires an amount in an english auction: absent, null and empty bodies are refused", () =>
       Effect.gen(function* () {
         const { consumer, brand, guest } = yield* Usher
         const auction = yield* anAuction()
@@ -267,7 +267,7 @@ describe("An auction on the Consumer API", () => {
       })
     )
 
-    it.effect("is not entered or bid in before it opens, nor after it closed", () =>
+    it.effect("cannot be entered or bid in before it opens or after it closes", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const someone = yield* guest()
@@ -307,7 +307,7 @@ describe("An auction on the Consumer API", () => {
       })
     )
 
-    it.effect("counts bids under their own limit", () =>
+    it.effect("counts bids in their own rate limit", () =>
       Effect.gen(function* () {
         const { consumer, stranger, guest } = yield* Usher
         const auction = yield* anAuction()
@@ -321,7 +321,7 @@ describe("An auction on the Consumer API", () => {
       })
     )
 
-    it.effect("is bid in by a server for its consumer", () =>
+    it.effect("accepts bids of a server for its consumer", () =>
       Effect.gen(function* () {
         const { consumer, guest, brand } = yield* Usher
         const auction = yield* anAuction()
@@ -337,7 +337,7 @@ describe("An auction on the Consumer API", () => {
       })
     )
 
-    it.effect("takes no bid of a consumer that its sequence is not for", () =>
+    it.effect("refuses bids of a consumer that its sequence does not admit", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [member, other] = [yield* guest(), yield* guest()]
@@ -350,7 +350,7 @@ describe("An auction on the Consumer API", () => {
       })
     )
 
-    it.effect("keeps every accepted bid for ever, exactly as it was", () =>
+    it.effect("keeps every accepted bid permanently, with the exact amount", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const auction = yield* anAuction({ startPrice: "0", minBidIncrement: "0.00000001" })

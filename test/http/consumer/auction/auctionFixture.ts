@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { asConsumer, asServer, type Guest, Usher } from "../../support/usherFixture.ts"
 
-/** The instant so many seconds from now, as text. */
+/** Returns the instant `seconds` seconds from now, as text. */
 export const soon = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString()
 
-/** A new auction of the brand: english, from 10 up by 1, for an hour, unless told otherwise. */
+/** Creates an auction of the brand. Defaults: english, from 10 in steps of 1, for an hour. */
 export const anAuction = Effect.fnUntraced(function* (settings: object = {}) {
   const { admin, brand } = yield* Usher
   const created = (path: string, body: object) =>
@@ -18,7 +18,7 @@ export const anAuction = Effect.fnUntraced(function* (settings: object = {}) {
   return yield* inAuction(yield* created("/auctions", { ...lot, sequenceId, ...settings }))
 })
 
-/** From 100 down to 40 by 15 every hour, two units. */
+/** Settings of a dutch auction: from 100 down to 40 in steps of 15 per hour, two units. */
 export const aDutchAuction = (settings: object = {}) =>
   anAuction({
     auctionType: "dutch",
@@ -31,7 +31,7 @@ export const aDutchAuction = (settings: object = {}) =>
     ...settings
   })
 
-/** What a consumer, anyone, and its organization's server can do in one auction. */
+/** The requests of a consumer, an anonymous caller, and the organization's server in one auction. */
 export const inAuction = Effect.fnUntraced(function* (auctionId: string) {
   const { admin, consumer, brand } = yield* Usher
   const path = (operation: string) => `/api/auctions/${auctionId}${operation}`
@@ -51,7 +51,7 @@ export const inAuction = Effect.fnUntraced(function* (auctionId: string) {
     highestBid: read("/highest-bid"),
     currentPrice: read("/current-price"),
     enter: (guest: Guest) => byConsumer("POST", "/enter", guest),
-    /** The amount as text; without one the body is empty. */
+    /** A bid with this amount as text. Without an amount the body is empty. */
     bid: (guest: Guest, amount?: unknown) =>
       byConsumer("POST", "/bid", guest, amount === undefined ? undefined : { amount }),
     status: (guest: Guest) => byConsumer("GET", "/status", guest),

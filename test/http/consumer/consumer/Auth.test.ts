@@ -6,7 +6,7 @@ import * as Fixture from "../../support/usherFixture.ts"
 
 describe("A guest session", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("is had for the publishable key alone, with everything a client needs", () =>
+    it.effect("needs the publishable key alone, and contains everything that a client needs", () =>
       Effect.gen(function* () {
         const { consumer, brand } = yield* Usher
         const { status, body } = yield* consumer({
@@ -34,7 +34,7 @@ describe("A guest session", () => {
       })
     )
 
-    it.effect("is a new one each time", () =>
+    it.effect("is new for each request", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const guests = yield* Effect.all(
@@ -45,7 +45,7 @@ describe("A guest session", () => {
       })
     )
 
-    it.effect("begins whatever is sent along", () =>
+    it.effect("starts for every request body", () =>
       Effect.gen(function* () {
         const { consumer, brand } = yield* Usher
         for (const body of ["", "not json", { type: "authenticated" }]) {

@@ -1,4 +1,4 @@
-/** Only our tokens, only for here: what looks like an access token and is none. */
+/** Invalid access tokens: malformed ones, forged ones, and those of another issuer, audience or tenant. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { CompactSign, generateKeyPair, SignJWT } from "jose"
@@ -9,7 +9,7 @@ import * as Fixture from "../../support/usherFixture.ts"
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
 
-/** Every kind of bad token, from one good one. */
+/** Derives every kind of invalid token from a valid one. */
 const makeBad = Effect.gen(function* () {
   const { consumer, brand, stranger, guest, queue } = yield* Usher
   const keys = yield* SigningKeys
@@ -101,7 +101,7 @@ const makeBad = Effect.gen(function* () {
 
 describe("A token", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("that is bad in any of fifty ways is refused wherever tokens are taken", () =>
+    it.effect("with any of fifty defects is refused at every operation that takes tokens", () =>
       Effect.gen(function* () {
         const { bad, accessToken, brand, consumer, queueId, signed } = yield* makeBad
         const { "x-publishable-key": key } = asConsumer(brand.publishableKey, "")
@@ -117,11 +117,11 @@ describe("A token", () => {
         ]
         const statusWith = (token: string) =>
           consumer({ ...operations[0]!, headers: asConsumer(brand.publishableKey, token) })
-        // The way the bad ones are made is right: what differs is what is bad about them.
+        // A valid token made the same way is accepted, so only the defect causes the refusal.
         assert.strictEqual((yield* statusWith(signed)).status, 200)
         for (const [name, token] of Object.entries(bad)) {
           for (const { headers, ...operation } of operations) {
-            // Logout takes no key: there is no tenant that the token's could differ from.
+            // Logout takes no publishable key, so there is no tenant that could differ from the token's.
             if (operation.path.endsWith("logout") && /of another (organization|mode)/.test(name)) continue
             const answer = yield* consumer({ ...operation, headers: { ...headers, authorization: `Bearer ${token}` } })
             assert.deepStrictEqual(
@@ -135,7 +135,7 @@ describe("A token", () => {
       })
     )
 
-    it.effect("cannot be had by asking for a refresh with a bad one", () =>
+    it.effect("is not issued in exchange for an invalid refresh token", () =>
       Effect.gen(function* () {
         const { bad, accessToken, brand, consumer } = yield* makeBad
         const { "that is a refresh token": _, ...others } = bad

@@ -1,4 +1,4 @@
-/** What the organization's server says of consumers, and what becomes of them at once, over HTTP. */
+/** The server's changes of consumers, and their immediate effects, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fixture from "../../support/usherFixture.ts"
@@ -22,9 +22,9 @@ const shown = ({ status, body }: Fixture.Answer) => (status === 200 ? [status, b
 const withTier = ({ consumerId }: Guest, tier: string) =>
   admin("PUT", `/consumers/${consumerId}`, { attributes: { tier } })
 
-describe("A consumer that the server knows", () => {
+describe("A consumer with data from the server", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("enters the queue of a dynamic audience as long as it fits the rules, from the next request on", () =>
+    it.effect("enters the queue of a dynamic audience while it matches the rules, from the next request on", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { id } = yield* admin("POST", "/audiences", { name: "Gold", type: "DYNAMIC", rules })
@@ -43,7 +43,7 @@ describe("A consumer that the server knows", () => {
       })
     )
 
-    it.effect("is let in and kept out by what a batch says of it, and by new rules, at once", () =>
+    it.effect("gains and loses access at once when a batch or the rules change", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { id } = yield* admin("POST", "/audiences", { name: "Gold", type: "DYNAMIC", rules })
@@ -77,7 +77,7 @@ describe("A consumer that the server knows", () => {
       })
     )
 
-    it.effect("is nobody any more once it is archived: its tokens do not work, and its places are given up", () =>
+    it.effect("is unknown once it is archived: its tokens are invalid, and it loses its places", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand, queue: makeQueue } = yield* Usher
         const queueId = yield* makeQueue()
@@ -119,7 +119,7 @@ describe("A consumer that the server knows", () => {
       })
     )
 
-    it.effect("is itself again once it is restored: as a guest with its session, and else after it has signed in", () =>
+    it.effect("is available after it was restored: a guest with its session, any other after it signs in again", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand, queue: makeQueue } = yield* Usher
         const queueId = yield* makeQueue()
@@ -148,7 +148,7 @@ describe("A consumer that the server knows", () => {
       })
     )
 
-    it.effect("counts in queues that care for loyalty, with the balance the server has set", () =>
+    it.effect("counts in queues with loyalty ranking, with the balance that the server has set", () =>
       Effect.gen(function* () {
         const { guest, queue: makeQueue } = yield* Usher
         const queue = yield* inQueue(yield* makeQueue({ loyaltyBiasEnabled: true, loyaltyHeadStartSeconds: 3600 }))

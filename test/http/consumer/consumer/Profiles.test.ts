@@ -1,4 +1,4 @@
-/** A consumer and its places, over HTTP. */
+/** A consumer's profile and its places, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import * as Fixture from "../../support/usherFixture.ts"
@@ -9,7 +9,7 @@ const isoUtc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 describe("A consumer on the Consumer API", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("sees itself and its active places, as its organization's server sees them", () =>
+    it.effect("reads its profile and its active places, with the same result as the organization's server", () =>
       Effect.gen(function* () {
         const { consumer, guest, queue, brand } = yield* Usher
         const someone = yield* guest()
@@ -66,7 +66,7 @@ describe("A consumer on the Consumer API", () => {
       })
     )
 
-    it.effect("is seen by its own organization's server alone, in its own mode", () =>
+    it.effect("is visible to its own organization's server alone, in its own mode", () =>
       Effect.gen(function* () {
         const { consumer, guest, brand, stranger } = yield* Usher
         const { consumerId } = yield* guest()
@@ -84,7 +84,7 @@ describe("A consumer on the Consumer API", () => {
       })
     )
 
-    it.effect("changes its names, keeps what it does not send, and takes away what it sends as null", () =>
+    it.effect("changes its names, keeps absent fields, and clears fields that are null", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const someone = yield* guest()
@@ -100,7 +100,7 @@ describe("A consumer on the Consumer API", () => {
       })
     )
 
-    it.effect("changes its email and its phone number with the code that was sent there", () =>
+    it.effect("changes its email and its phone number with the code that was sent to the new address", () =>
       Effect.gen(function* () {
         const someone = yield* signedIn("before@example.com")
         const changed = yield* asked("PUT", someone, {
@@ -112,16 +112,16 @@ describe("A consumer on the Consumer API", () => {
         const reached = yield* asked("PUT", someone, { ...phone, name: "Ann", code: yield* codeFor(phone) })
         const whole = { name: "Ann", email: "after@example.com", phone: "+4915123456789" }
         assert.deepInclude(reached.body, whole)
-        // It is found by the new address, and by the former one no more.
+        // The consumer is found by the new address, and no longer by the previous one.
         assert.strictEqual((yield* signedIn("after@example.com")).consumerId, someone.consumerId)
         assert.notStrictEqual((yield* signedIn("before@example.com")).consumerId, someone.consumerId)
-        // What is its own already needs no code.
+        // An address that the consumer already has needs no code.
         assert.strictEqual((yield* asked("PUT", someone, { ...whole, email: "AFTER@example.com" })).status, 200)
       })
     )
 
     it.effect(
-      "does not change an address without its code, nor with another's, nor more often than the code serves",
+      "does not change an address without a code, with the code of another address, or with a used-up code",
       () =>
         Effect.gen(function* () {
           const someone = yield* signedIn("careful@example.com")
@@ -161,13 +161,13 @@ describe("A consumer on the Consumer API", () => {
         })
     )
 
-    it.effect("is refused an address that another consumer has, and the code stays good", () =>
+    it.effect("is refused an address that another consumer has, and the code stays valid", () =>
       Effect.gen(function* () {
         const { brand } = yield* Usher
         const owner = yield* signedIn("owner@example.com")
         const someone = yield* signedIn("someone@example.com")
         const email = "owner@example.com"
-        // Without the code nobody is told whose it is.
+        // Without the code no answer reveals that the address is in use.
         assert.strictEqual((yield* asked("PUT", someone, { email })).status, 400)
         const code = yield* codeFor({ email })
         assert.strictEqual((yield* asked("PUT", someone, { email, code: otherThan(code) })).status, 401)
@@ -182,7 +182,7 @@ describe("A consumer on the Consumer API", () => {
       })
     )
 
-    it.effect("that is a guest has no address of its own, unless its organization's server says so", () =>
+    it.effect("that is a guest has no address unless its organization's server sets one", () =>
       Effect.gen(function* () {
         const { guest, brand } = yield* Usher
         const someone = yield* guest()
@@ -207,7 +207,7 @@ describe("A consumer on the Consumer API", () => {
   })
 })
 
-/** What a consumer asks of itself, or a server for it. */
+/** The profile requests of a consumer, or of a server for it. */
 const asked = Effect.fnUntraced(function* (
   method: string,
   { accessToken }: { readonly accessToken: string },
@@ -229,7 +229,7 @@ const post = Effect.fnUntraced(function* (path: string, body: object) {
   return yield* consumer({ method: "POST", path: `/api/auth/otp/${path}`, headers, body })
 })
 
-/** Asks for a code, and reads the latest message that went to an address. */
+/** Requests a code, and reads the latest message that was sent to an address. */
 const codeFor = Effect.fnUntraced(function* (address: object) {
   const { admin, brand } = yield* Usher
   const outbox = admin({ path: "/api/outbox", headers: asServer(brand.secretKey) })
@@ -244,13 +244,13 @@ const codeFor = Effect.fnUntraced(function* (address: object) {
 
 const verify = (body: object) => post("verify", body)
 
-/** A consumer that has shown that the email is its own. */
+/** Creates a consumer that has verified its email. */
 const signedIn = Effect.fnUntraced(function* (email: string) {
   const { body } = yield* verify({ email, code: yield* codeFor({ email }) })
   return { accessToken: body.accessToken as string, consumerId: body.session.consumerId as string }
 })
 
-/** The consumer as the Admin API has it. */
+/** Returns the consumer as the Admin API shows it. */
 const recordOf = Effect.fnUntraced(function* ({ consumerId }: { readonly consumerId: string }) {
   const { admin, brand } = yield* Usher
   return (yield* admin({ path: `/api/consumers/${consumerId}`, headers: asServer(brand.secretKey) })).body
@@ -258,7 +258,7 @@ const recordOf = Effect.fnUntraced(function* ({ consumerId }: { readonly consume
 
 const otherThan = (code: string, by = 1) => `${(Number(code) + by) % 1_000_000}`.padStart(6, "0")
 
-/** What a 400 says is wrong: the field of each issue, and its check. */
+/** Returns the field and the check of each issue in a 400. */
 const issuesOf = ({ status, body }: Answer) => {
   assert.deepStrictEqual([status, body.error], [400, "validation_error"])
   return body.issues.map((issue: any) => `${issue.path[0].key}: ${issue.type}`)

@@ -1,4 +1,4 @@
-/** A consumer's sessions on the Consumer API: listed, and ended in every process. */
+/** A consumer's sessions on the Consumer API: how they are listed, and how they end in every process. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Context, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -18,7 +18,7 @@ const sessionIdOf = ({ accessToken }: Tokens) => decodeJwt(accessToken)["session
 
 const identity = () => ({ provider: "shop", issuer: "https://shop.example", subject: randomUUID() })
 
-/** A new session of the consumer that the organization's server vouches for. */
+/** Starts a session of the consumer through the organization's server. */
 const signedIn = Effect.fnUntraced(function* (as: object) {
   const { consumer, brand } = yield* Usher
   const vouched = yield* consumer({
@@ -37,21 +37,21 @@ const post = Effect.fnUntraced(function* (path: string, body: object) {
   return yield* consumer({ method: "POST", path: `/api/auth/${path}`, headers, body })
 })
 
-/** What a consumer does with its sessions. */
+/** The session requests of a consumer. */
 const mine = Effect.fnUntraced(function* (method: string, { accessToken }: Tokens, path = "") {
   const { consumer, brand } = yield* Usher
   const headers = asConsumer(brand.publishableKey, accessToken)
   return yield* consumer({ method, path: `/api/consumers/me/sessions${path}`, headers })
 })
 
-/** What the server does with the sessions of a consumer. */
+/** The server's requests for the sessions of a consumer. */
 const forIt = Effect.fnUntraced(function* (method: string, consumerId: string, path = "") {
   const { consumer, brand } = yield* Usher
   const headers = asServer(brand.secretKey, consumerId)
   return yield* consumer({ method, path: `/api/consumers/me/sessions${path}`, headers })
 })
 
-/** Whether the session's tokens are good at the listener with this address. */
+/** Returns whether the listener with this address accepts the session's tokens. */
 const isAlive = Effect.fnUntraced(function* (url: string, { accessToken }: Tokens) {
   const { brand } = yield* Usher
   const { status } = yield* send(url, {
@@ -61,7 +61,7 @@ const isAlive = Effect.fnUntraced(function* (url: string, { accessToken }: Token
   return status === 200
 })
 
-/** Has the session started so many hours ago. */
+/** Moves the start of the session so many hours into the past. */
 const startedEarlier = (tokens: Tokens, hours: number) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -72,11 +72,11 @@ const startedEarlier = (tokens: Tokens, hours: number) =>
 const isRefreshed = ({ refreshToken }: Tokens) =>
   Effect.map(post("refresh", { refreshToken }), ({ status }) => status === 200)
 
-/** The addresses of the Consumer API of two processes. */
+/** Starts two processes, and returns the addresses of their Consumer APIs. */
 const listeners = Effect.gen(function* () {
   const { consumerUrl } = yield* Usher
   const other = Context.get(yield* anotherServer, Listeners).consumerUrl
-  // Now each has heard of the other.
+  // From here on each process knows the other.
   yield* changesHandled(2)
   return [consumerUrl, other]
 })
@@ -85,7 +85,7 @@ const ids = ({ body }: Answer): ReadonlyArray<string> => body.data.map(({ id }: 
 
 describe("A consumer's sessions", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("are listed, the present one first, with when they were refreshed and when they end", () =>
+    it.effect("are listed, the current one first, with the times of their last refresh and their end", () =>
       Effect.gen(function* () {
         const as = identity()
         const phone = yield* signedIn(as)
@@ -118,7 +118,7 @@ describe("A consumer's sessions", () => {
       })
     )
 
-    it.effect("are listed for the organization's server too, which has none of its own", () =>
+    it.effect("are listed for the organization's server too, which has no current session", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const visitor = yield* guest()
@@ -130,7 +130,7 @@ describe("A consumer's sessions", () => {
       })
     )
 
-    it.effect("are listed as long as they last, a hundred at most, the present one among them", () =>
+    it.effect("are listed while they last, a hundred at most, with the current one among them", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const as = identity()
@@ -152,7 +152,7 @@ describe("A consumer's sessions", () => {
       })
     )
 
-    it.effect("end one by one, at once in every process, refresh token included", () =>
+    it.effect("end one by one, at once in every process, with their refresh tokens", () =>
       Effect.gen(function* () {
         const urls = yield* listeners
         const as = identity()
@@ -175,7 +175,7 @@ describe("A consumer's sessions", () => {
       })
     )
 
-    it.effect("end all together, the present one too, at once in every process, and none of another consumer", () =>
+    it.effect("end all together, with the current one, at once in every process, and other consumers' stay", () =>
       Effect.gen(function* () {
         const urls = yield* listeners
         const { guest } = yield* Usher
@@ -197,7 +197,7 @@ describe("A consumer's sessions", () => {
       })
     )
 
-    it.effect("are nobody else's: those of another consumer cannot be told from none", () =>
+    it.effect("are hidden from other consumers: their ids get the same answer as unknown ones", () =>
       Effect.gen(function* () {
         const { guest, brand, stranger } = yield* Usher
         const visitor = yield* guest()

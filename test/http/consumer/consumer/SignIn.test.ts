@@ -1,4 +1,4 @@
-/** The consumer flows of interface document 5.3 as a client goes through them, mail caught by a mail server in this process. */
+/** The consumer flows of interface document 5.3 from a client's view, with a mail server in this process. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, Redacted, References, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,7 +9,7 @@ import * as Fixture from "../../support/usherFixture.ts"
 const mails: Array<Mail> = []
 const logged: Array<string> = []
 
-/** Both APIs with a mail server behind them, and what they logged, at every level. */
+/** Both APIs with a mail server, and their log at every level. */
 const served = Layer.unwrap(
   Effect.map(mailServer(), (server) => {
     const { port } = server
@@ -37,7 +37,7 @@ const post = Effect.fnUntraced(function* (path: string, body?: unknown, headers?
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** The code in the latest mail to the address, once it has come. */
+/** Waits for a mail to the address, and returns the code in the latest one. */
 const mailedCode = (to: string) =>
   Effect.sync(() => mails.findLast((mail) => mail.to.includes(to))).pipe(
     Effect.repeat({ until: (mail) => mail !== undefined, schedule: Schedule.spaced("5 millis") }),
@@ -48,7 +48,7 @@ const mailedCode = (to: string) =>
     })
   )
 
-/** The code in the latest SMS to the number. */
+/** Returns the code in the latest SMS to the number. */
 const textedCode = Effect.fnUntraced(function* (to: string) {
   const { admin, brand } = yield* Usher
   const read = admin({ path: `/api/outbox?to=${encodeURIComponent(to)}`, headers: asServer(brand.secretKey) })
@@ -81,7 +81,7 @@ const tables = Effect.flatMap(
 
 describe("A consumer", () => {
   layer(served, { excludeTestServices: true })((it) => {
-    it.effect("signs in by email, as the guest it was, and keeps its place", () =>
+    it.effect("signs in by email, stays the same consumer as the guest before, and keeps its place", () =>
       Effect.gen(function* () {
         const { consumer, brand, guest, queue } = yield* Usher
         const visitor = yield* guest()
@@ -116,7 +116,7 @@ describe("A consumer", () => {
       })
     )
 
-    it.effect("signs in by phone, in whatever notation, as the same consumer", () =>
+    it.effect("signs in by phone, in every notation of the number, as the same consumer", () =>
       Effect.gen(function* () {
         const notations = [
           { phone: "0151 23456789", defaultCountry: "DE" },
@@ -136,7 +136,7 @@ describe("A consumer", () => {
       })
     )
 
-    it.effect("comes through its organization's server", () =>
+    it.effect("signs in through its organization's server", () =>
       Effect.gen(function* () {
         const { consumer, brand } = yield* Usher
         const identity = { provider: "shop", issuer: "https://shop.example", subject: "42" }
@@ -159,7 +159,7 @@ describe("A consumer", () => {
         const again = yield* post("external/exchange", { exchangeCode: body.exchangeCode })
         assert.deepStrictEqual([again.status, again.body], [401, { error: "invalid_exchange_code" }])
         assert.strictEqual((yield* authorize({})).body.resolution, "existing")
-        // The email it was vouched with is its own from now on.
+        // From now on, the email that the server confirmed belongs to the consumer.
         yield* post("otp/request", { email: "bob@example.com" })
         const byMail = yield* post("otp/verify", {
           email: "bob@example.com",
@@ -169,7 +169,7 @@ describe("A consumer", () => {
       })
     )
 
-    it.effect("refreshes its session, also when an answer was lost, and loses it when an older token comes back", () =>
+    it.effect("refreshes its session, also after a lost answer, and loses it when an older token is used", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const queueId = yield* queue()
@@ -212,7 +212,7 @@ describe("A consumer", () => {
       })
     )
 
-    it.effect("logs out, and nothing of its session is good any more", () =>
+    it.effect("logs out, and all tokens of its session are invalid from then on", () =>
       Effect.gen(function* () {
         const { consumer, guest, queue } = yield* Usher
         const queueId = yield* queue()
@@ -227,7 +227,7 @@ describe("A consumer", () => {
       })
     )
 
-    it.effect("gets five codes in ten minutes, and is told when to ask again", () =>
+    it.effect("gets five codes in ten minutes, and then receives the time of the next attempt", () =>
       Effect.gen(function* () {
         for (let index = 0; index < 5; index++) {
           assert.strictEqual((yield* post("otp/request", { email: "eager@example.com" })).status, 200)
@@ -246,7 +246,7 @@ describe("A consumer", () => {
       })
     )
 
-    it.effect("is told what is wrong with what it sent; nothing of it is stored, and no secret is repeated", () =>
+    it.effect("receives all mistakes of a request; nothing of it is stored, and no secret is repeated", () =>
       Effect.gen(function* () {
         const { consumer, brand } = yield* Usher
         const before = yield* tables
@@ -313,7 +313,7 @@ describe("A consumer", () => {
       })
     )
 
-    it.effect("asks for a code to one address at a time; null is no address", () =>
+    it.effect("requests a code for one address at a time; null counts as no address", () =>
       Effect.gen(function* () {
         const both = yield* post("otp/request", { email: "both@example.com", phone: "+4915123456789" })
         const [issue] = both.body.issues
@@ -328,7 +328,7 @@ describe("A consumer", () => {
       })
     )
 
-    it.effect("may send claims of exactly 10,000 characters", () =>
+    it.effect("can send claims of exactly 10,000 characters", () =>
       Effect.gen(function* () {
         const { consumer, brand } = yield* Usher
         const claims = { text: "x".repeat(10_000 - JSON.stringify({ text: "" }).length) }
@@ -343,7 +343,7 @@ describe("A consumer", () => {
       })
     )
 
-    it.effect("leaves no secret in the log, whatever the level", () =>
+    it.effect("leaves no secret in the log, at any level", () =>
       Effect.gen(function* () {
         const { brand, guest, consumer } = yield* Usher
         logged.length = 0

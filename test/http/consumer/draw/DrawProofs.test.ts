@@ -4,7 +4,7 @@ import { HttpServerResponse } from "effect/http"
 import { inSlices } from "../../../../src/engine/Engine.ts"
 import { make } from "../../../../src/http/consumer/draw/DrawProofs.ts"
 
-/** A proof of so many characters, in pieces of ten with an empty one before each; counts how often it is made. */
+/** A proof of so many characters, in pieces of ten, each after an empty one. Counts how often it is computed. */
 const proofOf = (length: number) => {
   const made = { times: 0 }
   const pieces = function* () {
@@ -21,7 +21,7 @@ const textOf = (response: HttpServerResponse.HttpServerResponse) =>
   Effect.promise(() => HttpServerResponse.toWeb(response).text())
 
 describe("The proofs of draws", () => {
-  it.effect("are sent whole, with their length", () =>
+  it.effect("are sent completely, with their length", () =>
     Effect.gen(function* () {
       const { proof } = proofOf(100)
       const response = yield* make()("draw", proof)
@@ -30,7 +30,7 @@ describe("The proofs of draws", () => {
     })
   )
 
-  it.effect("are put together once, also for those who ask at the same time", () =>
+  it.effect("are computed once, also for simultaneous requests", () =>
     Effect.gen(function* () {
       const { made, proof } = proofOf(1_000)
       const sent = make()
@@ -43,7 +43,7 @@ describe("The proofs of draws", () => {
     })
   )
 
-  it.effect("let others have their turn between the pieces", () =>
+  it.effect("yield to other work between the pieces", () =>
     Effect.gen(function* () {
       const { proof } = proofOf(1_000)
       const making = yield* Effect.forkChild(make()("draw", proof), { startImmediately: true })
@@ -57,7 +57,7 @@ describe("The proofs of draws", () => {
     })
   )
 
-  it.effect("are made again where one that asked has gone away in the middle", () =>
+  it.effect("are computed again if the request that started them is cancelled", () =>
     Effect.gen(function* () {
       const { made, proof } = proofOf(1_000)
       const sent = make()
@@ -69,7 +69,7 @@ describe("The proofs of draws", () => {
     })
   )
 
-  it.effect("are kept while there is room: the oldest go first, and the newest stays whatever its size", () =>
+  it.effect("are cached up to a size: the oldest are evicted first, and the newest stays whatever its size", () =>
     Effect.gen(function* () {
       const [first, second, third, huge] = [proofOf(100), proofOf(100), proofOf(100), proofOf(1_000)]
       const sent = make(200)

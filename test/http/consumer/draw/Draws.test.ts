@@ -1,4 +1,4 @@
-/** A consumer's way through a draw, over HTTP. */
+/** The path of a consumer through a draw, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,7 +17,7 @@ const entryId = /^[0-9a-f]{26}$/
 const guests = (count: number) =>
   Effect.flatMap(Usher, ({ guest }) => Effect.all(Array.from({ length: count }, () => guest())))
 
-/** Who of them has won, and who has not. */
+/** Returns which of the consumers have won, and which have lost. */
 const sorted = Effect.fnUntraced(function* (draw: Effect.Success<ReturnType<typeof aDraw>>, all: ReadonlyArray<Guest>) {
   const winners: Array<Guest> = []
   const losers: Array<Guest> = []
@@ -30,7 +30,7 @@ const sorted = Effect.fnUntraced(function* (draw: Effect.Success<ReturnType<type
 
 describe("A draw on the Consumer API", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("from the first entry to the shop, with nobody calling in between", () =>
+    it.effect("runs from the first entry to the shop without a request in between", () =>
       Effect.gen(function* () {
         const { consumer } = yield* Usher
         const all = yield* guests(5)
@@ -87,7 +87,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("tells everybody when it was drawn, on streams too, so that who may still win knows that it was", () =>
+    it.effect("publishes its drawing time to every consumer, on streams too, also to those who can still win", () =>
       Effect.gen(function* () {
         const { brand, consumerUrl } = yield* Usher
         const [one, other, stranger] = (yield* guests(3)) as [Guest, Guest, Guest]
@@ -118,7 +118,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("answers each entry with a receipt that anyone can check, and the same one again", () =>
+    it.effect("answers each entry with a receipt that any reader can verify, and repeats the same receipt", () =>
       Effect.gen(function* () {
         const { consumer, brand } = yield* Usher
         const [someone] = (yield* guests(1)) as [Guest]
@@ -152,7 +152,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("is left before the drawing, and entered again as another entry", () =>
+    it.effect("can be left before the drawing, and entered again as a new entry", () =>
       Effect.gen(function* () {
         const [someone, other] = (yield* guests(2)) as [Guest, Guest]
         const draw = yield* aDraw()
@@ -175,7 +175,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("gives a win that expired or was denied to the next, and ends when enough have completed", () =>
+    it.effect("passes an expired or denied win to the next consumer, and ends after enough completions", () =>
       Effect.gen(function* () {
         const all = yield* guests(4)
         const draw = yield* aDraw({ continueSelectingUntilCompleted: true, admissionExpirationSeconds: 600 })
@@ -205,7 +205,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("says of a grant that is shown whether it admits", () =>
+    it.effect("validates a grant, and returns whether it admits", () =>
       Effect.gen(function* () {
         const [holder, loser] = (yield* guests(2)) as [Guest, Guest]
         const draw = yield* aDraw()
@@ -221,7 +221,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("is full at its capacity, and is not entered before it opens, nor after it closed", () =>
+    it.effect("is full at its capacity, and cannot be entered before it opens or after it closes", () =>
       Effect.gen(function* () {
         const [one, two] = (yield* guests(2)) as [Guest, Guest]
         const draw = yield* aDraw({ capacity: 1 })
@@ -244,7 +244,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("that is ended before its drawing denies everyone and has no proof", () =>
+    it.effect("that ends before its drawing denies every consumer and has no proof", () =>
       Effect.gen(function* () {
         const [someone] = (yield* guests(1)) as [Guest]
         const draw = yield* aDraw()
@@ -256,7 +256,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("shows a proof that holds, of the entries that consumers know as theirs", () =>
+    it.effect("shows a valid proof, with the entries that the consumers' receipts contain", () =>
       Effect.gen(function* () {
         const all = yield* guests(6)
         const draw = yield* aDraw({ winnerCount: 3 })
@@ -287,7 +287,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("weighs the loyal more where loyalty counts", () =>
+    it.effect("gives loyal consumers more weight, where loyalty counts", () =>
       Effect.gen(function* () {
         const { brand } = yield* Usher
         const sql = yield* SqlClient.SqlClient
@@ -307,7 +307,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("shows the seed to nobody before the drawing, and the salt never", () =>
+    it.effect("hides the seed until the drawing, and always hides the salt", () =>
       Effect.gen(function* () {
         const [someone] = (yield* guests(1)) as [Guest]
         const draw = yield* aDraw()
@@ -330,7 +330,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("counts entries under their own limit", () =>
+    it.effect("counts entries in their own rate limit", () =>
       Effect.gen(function* () {
         const { consumer, stranger, guest } = yield* Usher
         const draw = yield* aDraw()
@@ -341,7 +341,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("of thousands is drawn while others are served, and every place is on record at last", () =>
+    it.effect("of thousands runs while other requests are served, and finally records every place", () =>
       Effect.gen(function* () {
         const { admin, brand } = yield* Usher
         const engine = yield* Engine
@@ -381,7 +381,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("gives a grant that does not expire without an expiry", () =>
+    it.effect("omits the expiry of a grant that does not expire", () =>
       Effect.gen(function* () {
         const [someone] = (yield* guests(1)) as [Guest]
         const draw = yield* aDraw()

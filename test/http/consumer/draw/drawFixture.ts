@@ -1,10 +1,10 @@
 import { Effect, Schedule } from "effect"
 import { asConsumer, asServer, type Guest, Usher } from "../../support/usherFixture.ts"
 
-/** The instant so many seconds from now, as text. */
+/** Returns the instant `seconds` seconds from now, as text. */
 export const soon = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString()
 
-/** A new draw of the brand: open for an hour, one winner, unless told otherwise. */
+/** Creates a draw of the brand. Defaults: open for an hour, one winner. */
 export const aDraw = Effect.fnUntraced(function* (settings: object = {}) {
   const { admin, brand } = yield* Usher
   const created = (path: string, body: object) =>
@@ -18,7 +18,7 @@ export const aDraw = Effect.fnUntraced(function* (settings: object = {}) {
   return yield* inDraw(yield* created("/draws", { ...raffle, sequenceId, ...settings }))
 })
 
-/** What a consumer, anyone, and its organization's server can do in one draw. */
+/** The requests of a consumer, an anonymous caller, and the organization's server in one draw. */
 export const inDraw = Effect.fnUntraced(function* (drawId: string) {
   const { admin, consumer, brand } = yield* Usher
   const path = (operation: string) => `/api/draws/${drawId}${operation}`
@@ -45,7 +45,7 @@ export const inDraw = Effect.fnUntraced(function* (drawId: string) {
     record: byAdmin("GET"),
     end: byAdmin("POST", "/end"),
     recorded: admin({ path: `/api/distributions/${drawId}/history?first=100`, headers: asServer(brand.secretKey) }),
-    /** Moves closing and drawing into the past, and waits until it has been drawn. */
+    /** Moves closing and drawing into the past, and waits until the draw has been drawn. */
     drawNow: Effect.gen(function* () {
       const past = soon(-1)
       const moved = yield* byAdmin("PUT", "", { closeAt: past, drawAt: past })

@@ -1,4 +1,4 @@
-/** The products that the system picks for consumers, as consumers and shops meet them over HTTP. */
+/** The products that the system assigns to consumers, as consumers and shops see them over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { decodeJwt } from "jose"
@@ -17,7 +17,7 @@ const someProducts = Effect.fnUntraced(function* (count: number) {
   return yield* Effect.forEach(Array.from({ length: count }), () => aProduct(tenant))
 })
 
-/** An experience with a sequence of such products; what it says to each consumer is theirs. */
+/** Creates an experience with a sequence of such products, and returns the requests of its consumers. */
 const aSystemAssigned = Effect.fnUntraced(function* (productIds: ReadonlyArray<string>) {
   const experienceId = yield* anExperience({ products: productIds.map((productId) => ({ productId })) })
   const sequenceProducts = productIds.map((productId) => ({ productId, weight: 1 }))
@@ -36,13 +36,13 @@ const guests = Effect.fnUntraced(function* (count: number) {
 
 describe("Products that the system picks", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("are shown to each consumer on entering the experience, always the same, and to nobody else", () =>
+    it.effect("are shown to each consumer on entering the experience, always the same, and to no other caller", () =>
       Effect.gen(function* () {
         const productIds = yield* someProducts(2)
         const { get, assigned } = yield* aSystemAssigned(productIds)
         const crowd = yield* guests(40)
         const first = yield* Effect.forEach(crowd, assigned)
-        // That 40 consumers all get the same of two is one chance in a million millions, or two.
+        // The probability that 40 consumers all get the same of two products is about two in a million million.
         assert.deepStrictEqual(new Set<string | null>(first), new Set(productIds))
         assert.deepStrictEqual(yield* Effect.forEach(crowd, assigned), first)
         const [sequence] = (yield* get).body.sequences
@@ -51,7 +51,7 @@ describe("Products that the system picks", () => {
       })
     )
 
-    it.effect("are none where consumers pick themselves, or nothing can be picked", () =>
+    it.effect("are absent where consumers choose themselves, or no product can be chosen", () =>
       Effect.gen(function* () {
         const [productId] = yield* someProducts(1)
         const experienceId = yield* anExperience()
@@ -69,7 +69,7 @@ describe("Products that the system picks", () => {
       })
     )
 
-    it.effect("are others only for those whose product is taken away, and none of these is archived", () =>
+    it.effect("change only for consumers whose product is archived, and no assigned product is archived", () =>
       Effect.gen(function* () {
         const [one, other, third] = (yield* someProducts(3)) as [string, string, string]
         const { experienceId, sequenceId, assigned } = yield* aSystemAssigned([one, other, third])
@@ -94,7 +94,7 @@ describe("Products that the system picks", () => {
       })
     )
 
-    it.effect("are named by grants of every kind, which validate as usual", () =>
+    it.effect("are named in grants of every kind, which validate as usual", () =>
       Effect.gen(function* () {
         const { brand } = yield* Usher
         const { sequenceId, assigned } = yield* aSystemAssigned(yield* someProducts(2))
@@ -133,7 +133,7 @@ describe("Products that the system picks", () => {
       })
     )
 
-    it.effect("are not named by grants where consumers pick themselves", () =>
+    it.effect("are not named in grants where consumers choose themselves", () =>
       Effect.gen(function* () {
         const sequenceId = yield* aSequence(yield* anExperience(), { productSelectionMode: "USER_SELECTED" })
         const { id } = yield* admin("POST", "/timed-releases", { sequenceId, name: "R" })
@@ -144,7 +144,7 @@ describe("Products that the system picks", () => {
       })
     )
 
-    it.effect("leave to the consumer of a timed release the variants of its own product alone", () =>
+    it.effect("restrict a timed release to the variants of the consumer's own product", () =>
       Effect.gen(function* () {
         const { brand } = yield* Usher
         const tenant: Tenant = { organizationId: brand.organizationId, mode: "live" }

@@ -7,7 +7,7 @@ import { asServer, Usher } from "../../support/usherFixture.ts"
 import * as Fixture from "../../support/usherFixture.ts"
 import { admin, anExperience } from "./experienceFixture.ts"
 
-/** A new page of the experience, published unless told otherwise. */
+/** Creates a page of the experience, published by default. */
 const aPage = (experienceId: string, settings: object = {}) =>
   admin("POST", "/experience-pages", {
     experienceId,
@@ -18,7 +18,7 @@ const aPage = (experienceId: string, settings: object = {}) =>
     ...settings
   })
 
-/** What the organization's visitors are answered. */
+/** Returns the answers that the organization's visitors get. */
 const seen = Effect.fnUntraced(function* (experienceId: string, slug?: string, publishableKey?: string) {
   const { consumer, brand } = yield* Usher
   const query = slug === undefined ? "" : `?slug=${encodeURIComponent(slug)}`
@@ -35,7 +35,7 @@ const isMissing = (...asked: Parameters<typeof seen>) =>
 
 describe("The page of an experience", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("is the published one with its document, and says nothing of who made it", () =>
+    it.effect("is the published one with its document, without its author", () =>
       Effect.gen(function* () {
         const { consumer, brand } = yield* Usher
         const experienceId = yield* anExperience()
@@ -60,7 +60,7 @@ describe("The page of an experience", () => {
       })
     )
 
-    it.effect("is the one that was published last, unless a slug names another", () =>
+    it.effect("is the one that was published last, unless the caller names a slug", () =>
       Effect.gen(function* () {
         const experienceId = yield* anExperience()
         const first = yield* aPage(experienceId, { slug: "first" })
@@ -79,27 +79,25 @@ describe("The page of an experience", () => {
       })
     )
 
-    it.effect(
-      "shows a change of a published page at once, and a page that is being prepared not before it is published",
-      () =>
-        Effect.gen(function* () {
-          const experienceId = yield* anExperience()
-          const page = yield* aPage(experienceId, { slug: "now" })
-          const draft = yield* aPage(experienceId, { slug: "next", status: "DRAFT" })
-          const creativeDocument = rich({ blocks: ["changed"] })
-          const changed = yield* admin("PUT", `/experience-pages/${page.id}`, { creativeDocument, slug: "moved" })
-          assert.deepInclude((yield* seen(experienceId)).body, {
-            id: page.id,
-            slug: "moved",
-            creativeDocument,
-            lastPublishedAt: page.lastPublishedAt,
-            updatedAt: changed.updatedAt
-          })
-          yield* isMissing(experienceId, "now")
-          yield* isMissing(experienceId, "next")
-          yield* admin("POST", `/experience-pages/${draft.id}/publish`)
-          assert.strictEqual((yield* seen(experienceId)).body.id, draft.id)
+    it.effect("shows a change of a published page at once, and a draft only after it is published", () =>
+      Effect.gen(function* () {
+        const experienceId = yield* anExperience()
+        const page = yield* aPage(experienceId, { slug: "now" })
+        const draft = yield* aPage(experienceId, { slug: "next", status: "DRAFT" })
+        const creativeDocument = rich({ blocks: ["changed"] })
+        const changed = yield* admin("PUT", `/experience-pages/${page.id}`, { creativeDocument, slug: "moved" })
+        assert.deepInclude((yield* seen(experienceId)).body, {
+          id: page.id,
+          slug: "moved",
+          creativeDocument,
+          lastPublishedAt: page.lastPublishedAt,
+          updatedAt: changed.updatedAt
         })
+        yield* isMissing(experienceId, "now")
+        yield* isMissing(experienceId, "next")
+        yield* admin("POST", `/experience-pages/${draft.id}/publish`)
+        assert.strictEqual((yield* seen(experienceId)).body.id, draft.id)
+      })
     )
 
     it.effect("is not found as a draft, unpublished, archived, with its experience, or of another kind", () =>
@@ -125,7 +123,7 @@ describe("The page of an experience", () => {
       })
     )
 
-    it.effect("is its organization's own, in its mode", () =>
+    it.effect("belongs to its organization, in its mode", () =>
       Effect.gen(function* () {
         const { brand, stranger } = yield* Usher
         const experienceId = yield* anExperience()
@@ -137,7 +135,7 @@ describe("The page of an experience", () => {
       })
     )
 
-    it.effect("is asked for with a slug that can be one", () =>
+    it.effect("requires a valid slug", () =>
       Effect.gen(function* () {
         const experienceId = yield* anExperience()
         for (const [asked, slug, key] of [

@@ -1,4 +1,4 @@
-/** What an experience offers, and the access code before it, as consumers meet them over HTTP. */
+/** The products of an experience, and the access code that protects it, as consumers see them over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -15,9 +15,9 @@ const theTenant = Effect.map(Usher, ({ brand }): Tenant => ({ organizationId: br
 const namesIn = (experience: { readonly sequences: ReadonlyArray<{ readonly name: string }> }) =>
   experience.sequences.map(({ name }) => name)
 
-describe("What an experience offers on the Consumer API", () => {
+describe("The offer of an experience on the Consumer API", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("is shown as the Admin API shows it, to anyone and to a consumer that enters", () =>
+    it.effect("is the same as on the Admin API, for anonymous callers and for a consumer that enters", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const tenant = yield* theTenant
@@ -35,7 +35,7 @@ describe("What an experience offers on the Consumer API", () => {
       })
     )
 
-    it.effect("is shown again when experience and product were archived and are restored, in whatever order", () =>
+    it.effect("is shown again after experience and product were archived and restored, in either sequence", () =>
       Effect.gen(function* () {
         const { id: productId } = yield* admin("POST", "/products", { name: "Sneaker", variants: [{ sku: "S" }] })
         const experienceId = yield* anExperience({ products: [{ productId }] })
@@ -61,7 +61,7 @@ describe("What an experience offers on the Consumer API", () => {
       })
     )
 
-    it.effect("follows what is changed, in the experience and in the catalogue", () =>
+    it.effect("changes with the experience and with the catalogue", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* theTenant
@@ -90,7 +90,7 @@ describe("What an experience offers on the Consumer API", () => {
 
 describe("An experience with an access code", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("lets in a consumer that shows it, and shows the others that there is something to be opened", () =>
+    it.effect("admits a consumer that sends it, and shows the others that it is protected", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [someone, other] = [yield* guest(), yield* guest()]
@@ -118,14 +118,14 @@ describe("An experience with an access code", () => {
         assert.deepStrictEqual(namesIn(entered.body.experience), ["All", "Inner"])
         assert.notInclude(entered.text, "sesame")
         assert.strictEqual((yield* queue.enter(someone)).status, 200)
-        // It need not be shown twice. A consumer that has not shown it is refused as before.
+        // A consumer sends the code once. A consumer that has not sent it is refused as before.
         assert.deepStrictEqual((yield* enter(someone)).body, entered.body)
         assert.strictEqual((yield* enter(other)).status, 403)
         assert.strictEqual((yield* queue.enter(other)).status, 403)
       })
     )
 
-    it.effect("shuts at once when it is given one, for sequences of every age, and opens again without", () =>
+    it.effect("closes at once when it gets a code, for all its sequences, and opens when the code is removed", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const experienceId = yield* anExperience()
@@ -147,7 +147,7 @@ describe("An experience with an access code", () => {
       })
     )
 
-    it.effect("is shut from its creation on, with everything that is created with it", () =>
+    it.effect("is closed from its creation on, with everything that is created with it", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { sequences, id } = yield* admin("POST", "/experiences", {

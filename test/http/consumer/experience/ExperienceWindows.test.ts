@@ -1,4 +1,4 @@
-/** The times of an experience: derived from its mechanisms where it has none of its own, and bounding them where it has. */
+/** The times of an experience: derived from its mechanisms where unset, and limiting them where set. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,7 +17,7 @@ const aQueue = (sequenceId: string, settings: object = {}) =>
     ({ id }) => id as string
   )
 
-/** An experience with these times, and a queue in it that has none. */
+/** Creates an experience with these times, and a queue in it without times. */
 const aQueueWithin = Effect.fnUntraced(function* (window: object, settings: object = {}) {
   const experienceId = yield* anExperience(window)
   const sequenceId = yield* aSequence(experienceId)
@@ -25,7 +25,7 @@ const aQueueWithin = Effect.fnUntraced(function* (window: object, settings: obje
   return { experienceId, sequenceId, id, change: (body: object) => admin("PUT", `/experiences/${experienceId}`, body) }
 })
 
-/** The answer to a new guest that enters. */
+/** Returns the answer to a new guest that enters. */
 const entering = Effect.fnUntraced(function* (group: string, id: string) {
   const { guest } = yield* Usher
   const { byConsumer } = yield* inMechanism(group, id)
@@ -40,7 +40,7 @@ const entering = Effect.fnUntraced(function* (group: string, id: string) {
 const standing = ({ status, body }: Answer) => [status, body.code ?? body.status ?? null, body.opensAt ?? null]
 const notOpen = (opensAt: string) => [423, "NOT_OPEN", opensAt]
 
-/** The queue as its public read shows it, and what its record says. */
+/** Returns the queue as its public read shows it, and its record. */
 const shown = Effect.fnUntraced(function* (id: string) {
   const { get } = yield* inMechanism("queues", id)
   const { openAt, closeAt, lifecycle } = (yield* get).body
@@ -49,9 +49,9 @@ const shown = Effect.fnUntraced(function* (id: string) {
 
 describe("The times of an experience", () => {
   layer(usherLayer, { excludeTestServices: true })((it) => {
-    describe("where it has none of its own", () => {
+    describe("where they are unset", () => {
       it.effect(
-        "are the earliest opening and the latest closing of its mechanisms that have one, waitlists aside",
+        "are the earliest opening and the latest closing of its mechanisms that have one, except waitlists",
         () =>
           Effect.gen(function* () {
             const { guest } = yield* Usher
@@ -88,7 +88,7 @@ describe("The times of an experience", () => {
           })
       )
 
-      it.effect("sort the list as they are shown", () =>
+      it.effect("sort the list by the values that it shows", () =>
         Effect.gen(function* () {
           const ids = yield* Effect.forEach([3, 1, 2], (days) =>
             Effect.gen(function* () {
@@ -108,7 +108,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("bound no mechanism", () =>
+      it.effect("limit no mechanism", () =>
         Effect.gen(function* () {
           const { sequenceId, id } = yield* aQueueWithin({})
           yield* aQueue(sequenceId, { openAt: soon(day), closeAt: soon(2 * day) })
@@ -118,7 +118,7 @@ describe("The times of an experience", () => {
     })
 
     describe("where they are set", () => {
-      it.effect("bound each kind of mechanism below it, and of a waitlist the closing alone", () =>
+      it.effect("limit each kind of mechanism below it; for a waitlist, only the closing", () =>
         Effect.gen(function* () {
           const openAt = soon(day)
           const experienceId = yield* anExperience({ openAt })
@@ -134,7 +134,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("leave the later opening and the earlier closing, and the record as the admin set it", () =>
+      it.effect("keep the later opening and the earlier closing, and do not change the record that the admin set", () =>
         Effect.gen(function* () {
           const [early, openAt, closeAt, late] = [soon(day), soon(2 * day), soon(3 * day), soon(4 * day)]
           const own = { openAt: early, closeAt: late }
@@ -149,7 +149,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("bound a mechanism however it was created, and a copy's at the copy's times", () =>
+      it.effect("limit a mechanism, whichever operation created it, and a copy's mechanism at the copy's times", () =>
         Effect.gen(function* () {
           const openAt = soon(day)
           const queues = [{ name: "Line", admitRate: 0 }]
@@ -173,7 +173,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("show in the experience's own view, and in lists by lifecycle", () =>
+      it.effect("appear in the experience's own view, and in lists by lifecycle", () =>
         Effect.gen(function* () {
           const openAt = soon(day)
           const { experienceId, id } = yield* aQueueWithin({ openAt })
@@ -190,7 +190,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("say when a waitlist's sequence opens", () =>
+      it.effect("determine when a waitlist's sequence opens", () =>
         Effect.gen(function* () {
           const [openAt, later] = [soon(day), soon(2 * day)]
           const { experienceId, sequenceId } = yield* aQueueWithin({ openAt })
@@ -206,13 +206,13 @@ describe("The times of an experience", () => {
       )
     })
 
-    describe("that are changed", () => {
-      it.effect("are those of its mechanisms when the change is answered: moved, and lifted", () =>
+    describe("when they change", () => {
+      it.effect("apply to its mechanisms when the change is answered, also when they are removed", () =>
         Effect.gen(function* () {
           const [first, second] = [soon(day), soon(2 * day)]
           const { id, change } = yield* aQueueWithin({})
           yield* change({ openAt: first })
-          // Nobody had entered, but it had been open: that stays.
+          // No consumer had entered, but the mechanism had been open, so it stays open.
           assert.deepStrictEqual(standing(yield* entering("queues", id)), [200, "QUEUED", null])
 
           const held = yield* aQueueWithin({ openAt: first }, { closeAt: soon(9 * day) })
@@ -229,7 +229,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("leave open what has opened, and closed what has closed, and fail for neither", () =>
+      it.effect("leave open what has opened and closed what has closed, and the change succeeds", () =>
         Effect.gen(function* () {
           const { sequenceId, id, change } = yield* aQueueWithin({ openAt: soon(-hour) })
           const scheduled = yield* aQueue(sequenceId, { openAt: soon(hour) })
@@ -247,7 +247,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("survive a change of the mechanism, whose own opening may change until it opens", () =>
+      it.effect("persist through a change of the mechanism, whose own opening can change until it opens", () =>
         Effect.gen(function* () {
           const openAt = soon(day)
           const { id } = yield* aQueueWithin({ openAt })
@@ -259,7 +259,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("are recorded in the mechanism's history, with who changed them", () =>
+      it.effect("are recorded in the mechanism's history, with the user who changed them", () =>
         Effect.gen(function* () {
           const openAt = soon(day)
           const { id, change } = yield* aQueueWithin({ closeAt: soon(9 * day) })
@@ -272,7 +272,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("hold after a restart", () =>
+      it.effect("persist through a restart", () =>
         Effect.gen(function* () {
           const { brand, guest } = yield* Usher
           const [first, second] = [soon(day), soon(2 * day)]
@@ -289,12 +289,12 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("reach those that were left out when the change was cut off, with the same change sent again", () =>
+      it.effect("reach the mechanisms that an interrupted change missed, when the same change is sent again", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const openAt = soon(day)
           const { experienceId, id, change } = yield* aQueueWithin({ openAt: soon(2 * day) })
-          // As a process leaves it that ends after its commit.
+          // The state after a process that died right after its commit.
           yield* sql`
             update experiences
             set record = record || jsonb_build_object('openAt', ${openAt}::text), window_revision = window_revision + 1
@@ -305,7 +305,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("come to the same in all mechanisms, whatever else changes them at the same time", () =>
+      it.effect("reach the same result in all mechanisms, whatever else changes them at the same time", () =>
         Effect.gen(function* () {
           const { experienceId, sequenceId, id, change } = yield* aQueueWithin({ openAt: soon(day) })
           const ids = [id, ...(yield* Effect.forEach(Array.from({ length: 5 }), () => aQueue(sequenceId)))]
@@ -323,7 +323,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("are sent to watchers of the mechanism, when they come", () =>
+      it.effect("are sent to watchers of the mechanism when they apply", () =>
         Effect.gen(function* () {
           const { adminUrl, brand } = yield* Usher
           const { id, change } = yield* aQueueWithin({ openAt: soon(day) })

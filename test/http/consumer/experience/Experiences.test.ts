@@ -14,7 +14,7 @@ const refused = ({ status, body }: Answer) => [status, body]
 
 describe("An experience on the Consumer API", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("answers every field of the interface document, with null or nothing where nothing is set", () =>
+    it.effect("returns every field of the interface document, with null or an empty list where nothing is set", () =>
       Effect.gen(function* () {
         const id = yield* anExperience()
         const { get } = yield* inExperience(id)
@@ -36,7 +36,7 @@ describe("An experience on the Consumer API", () => {
       })
     )
 
-    it.effect("shows its sequences by priority, with their mechanisms as their own reads show them", () =>
+    it.effect("shows its sequences by priority, with their mechanisms as their own operations return them", () =>
       Effect.gen(function* () {
         const { consumer, brand } = yield* Usher
         const theme = { primary: "#123456", variant: "rounded" }
@@ -78,7 +78,7 @@ describe("An experience on the Consumer API", () => {
       })
     )
 
-    it.effect("shows mechanisms of every kind, each by its own fields, and nothing that is secret", () =>
+    it.effect("shows mechanisms of every kind, each with its own fields, and no secret", () =>
       Effect.gen(function* () {
         const { consumer, brand } = yield* Usher
         const experienceId = yield* anExperience()
@@ -108,7 +108,7 @@ describe("An experience on the Consumer API", () => {
       })
     )
 
-    it.effect("is entered once: entering again answers the same instant, until it is left", () =>
+    it.effect("is entered once: repeated entries return the same instant, until the consumer leaves", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const experienceId = yield* anExperience()
@@ -128,7 +128,7 @@ describe("An experience on the Consumer API", () => {
       })
     )
 
-    it.effect("shows a sequence with an audience to its members alone, and tells the others that there is one", () =>
+    it.effect("shows a sequence with an audience to its members alone, and its existence to the others", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [member, other] = [yield* guest(), yield* guest()]
@@ -148,7 +148,7 @@ describe("An experience on the Consumer API", () => {
       })
     )
 
-    it.effect("opens a sequence to a consumer that shows its access code, from then on, also after leaving", () =>
+    it.effect("opens a sequence to a consumer that sends its access code, from then on, also after it left", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const someone = yield* guest()
@@ -161,7 +161,7 @@ describe("An experience on the Consumer API", () => {
           const answer = yield* enter(someone, { accessCode })
           assert.deepStrictEqual(refused(answer), [403, { error: "The access code opens nothing here" }])
         }
-        // A consumer that shows a wrong code has not entered.
+        // A consumer that sends a wrong code has not entered.
         assert.deepStrictEqual((yield* leave(someone)).body, { left: false })
         const opened = yield* enter(someone, { accessCode: "open sesame" })
         assert.deepStrictEqual(namesIn(opened.body.experience), ["Secret"])
@@ -205,7 +205,7 @@ describe("An experience on the Consumer API", () => {
       })
     )
 
-    it.effect("is not found by another organization, in another mode, when it is archived or nobody's", () =>
+    it.effect("is not found by another organization, in another mode, when it is archived, or when it is unknown", () =>
       Effect.gen(function* () {
         const { consumer, guest, brand, stranger } = yield* Usher
         const experienceId = yield* anExperience({ accessCode: null })

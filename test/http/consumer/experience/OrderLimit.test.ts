@@ -1,4 +1,4 @@
-/** Mechanisms of sequences in which a consumer may order only so often, over HTTP. */
+/** Mechanisms of sequences that limit the orders of a consumer, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fixture from "../../support/usherFixture.ts"
@@ -15,9 +15,9 @@ const aQueue = Effect.fnUntraced(function* (sequenceId: string) {
   return { id: id as string, ...(yield* inQueue(id)) }
 })
 
-describe("A sequence with a limit of orders", () => {
+describe("A sequence with an order limit", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("keeps a consumer with so many orders out of mechanisms of every kind, and nobody else", () =>
+    it.effect("refuses a consumer with that many orders in mechanisms of every kind, and no other consumer", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand } = yield* Usher
         const [buyer, other] = [yield* guest(), yield* guest()]
@@ -45,7 +45,7 @@ describe("A sequence with a limit of orders", () => {
       })
     )
 
-    it.effect("counts the orders that complete its grants, and lets a consumer in again after one is cancelled", () =>
+    it.effect("counts the orders that complete its grants, and admits the consumer again after a cancellation", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const buyer = yield* guest()
@@ -64,7 +64,7 @@ describe("A sequence with a limit of orders", () => {
       })
     )
 
-    it.effect("follows each change of the limit as soon as it is answered, and minds only its own orders", () =>
+    it.effect("applies each change of the limit as soon as it is answered, and counts only its own orders", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const buyer = yield* guest()

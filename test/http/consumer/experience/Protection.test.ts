@@ -1,4 +1,4 @@
-/** Mechanisms of sequences that are not for everybody, over HTTP. */
+/** Mechanisms of sequences that are restricted to some consumers, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fixture from "../../support/usherFixture.ts"
@@ -19,7 +19,7 @@ const shown = ({ status, body }: Fixture.Answer) => (status === 200 ? [status, b
 
 describe("A protected sequence", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("keeps consumers outside its audience out of its queue, and lets its members in", () =>
+    it.effect("refuses consumers outside its audience in its queue, and admits its members", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand } = yield* Usher
         const [member, other] = [yield* guest(), yield* guest()]
@@ -38,7 +38,7 @@ describe("A protected sequence", () => {
       })
     )
 
-    it.effect("keeps them out of mechanisms of every kind, whatever entering is called there", () =>
+    it.effect("refuses them in mechanisms of every kind, whatever the entering operation is called there", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand } = yield* Usher
         const [member, other] = [yield* guest(), yield* guest()]
@@ -85,7 +85,7 @@ describe("A protected sequence", () => {
       })
     )
 
-    it.effect("follows each change as soon as it is answered", () =>
+    it.effect("applies each change as soon as it is answered", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const someone = yield* guest()
@@ -109,7 +109,7 @@ describe("A protected sequence", () => {
       })
     )
 
-    it.effect("lets in a consumer that has shown its access code to the experience", () =>
+    it.effect("admits a consumer that has sent its access code to the experience", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [knowing, other] = [yield* guest(), yield* guest()]
@@ -123,7 +123,7 @@ describe("A protected sequence", () => {
       })
     )
 
-    it.effect("does not take away a place that a consumer has, and lets it leave", () =>
+    it.effect("keeps the place that a consumer has, and lets the consumer leave", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const member = yield* guest()

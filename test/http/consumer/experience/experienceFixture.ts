@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { asConsumer, asServer, type Guest, Usher } from "../../support/usherFixture.ts"
 
-/** What the organization's server creates or changes on the Admin API; dies unless it succeeds. */
+/** Creates or changes a record on the Admin API as the organization's server. Dies unless it succeeds. */
 export const admin = Effect.fnUntraced(function* (method: string, path: string, body?: object) {
   const usher = yield* Usher
   const headers = asServer(usher.brand.secretKey)
@@ -18,7 +18,7 @@ export const aSequence = (experienceId: string, settings: object = {}) =>
 
 const soon = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 
-/** Mechanisms of every kind that are open, by the group that is their path, with how a consumer comes into each. */
+/** Open mechanisms of every kind, by the group in their path, each with its entering operation. */
 export const kinds: {
   readonly [group: string]: { readonly settings: () => object; readonly entry: string; readonly body?: object }
 } = {
@@ -37,7 +37,7 @@ export const kinds: {
   waitlists: { settings: () => ({ capacity: 10 }), entry: "enter" }
 }
 
-/** A mechanism of each kind below the sequence: their ids by group. */
+/** Creates a mechanism of each kind below the sequence, and returns their ids by group. */
 export const oneOfEach = Effect.fnUntraced(function* (sequenceId: string) {
   const ids: { [group: string]: string } = {}
   for (const [group, { settings }] of Object.entries(kinds)) {
@@ -46,7 +46,7 @@ export const oneOfEach = Effect.fnUntraced(function* (sequenceId: string) {
   return ids
 })
 
-/** An audience of these consumers. */
+/** Creates an audience of these consumers. */
 export const anAudience = Effect.fnUntraced(function* (members: ReadonlyArray<Guest>) {
   const { id } = yield* admin("POST", "/audiences", { name: "Friends" })
   const consumerIds = members.map(({ consumerId }) => consumerId)
@@ -54,7 +54,7 @@ export const anAudience = Effect.fnUntraced(function* (members: ReadonlyArray<Gu
   return id as string
 })
 
-/** What a consumer can do with an experience. */
+/** The requests of a consumer in an experience. */
 export const inExperience = Effect.fnUntraced(function* (experienceId: string) {
   const { consumer, brand } = yield* Usher
   const path = (operation: string) => `/api/experiences/${experienceId}${operation}`

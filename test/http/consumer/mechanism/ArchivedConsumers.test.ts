@@ -1,4 +1,4 @@
-/** What becomes of the places of a consumer that is archived, over HTTP. */
+/** The places of a consumer that is archived, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -16,7 +16,7 @@ const guests = (count: number) =>
 
 const archive = ({ consumerId }: Guest) => admin("DELETE", `/consumers/${consumerId}`)
 
-/** Where a consumer stands, as recorded. */
+/** Returns the recorded status of a consumer. */
 const placesOf = Effect.fnUntraced(function* ({ consumerId }: Guest) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly id: string; readonly status: string; readonly reason: string | null }>`
@@ -24,7 +24,7 @@ const placesOf = Effect.fnUntraced(function* ({ consumerId }: Guest) {
   return new Map(rows.map(({ id, status, reason }) => [id, reason === null ? status : `${status} ${reason}`]))
 })
 
-/** The consumer's events in a mechanism, with whether they say who caused them. */
+/** Returns the consumer's events in a mechanism, and whether each names the actor that caused it. */
 const recordedOf = Effect.fnUntraced(function* (id: string, { consumerId }: Guest) {
   const { data } = yield* admin("GET", `/distributions/${id}/history?first=100`)
   return data
@@ -40,7 +40,7 @@ const aQueue = Effect.fnUntraced(function* (settings: object = {}) {
 
 describe("A consumer that is archived", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("has lost its places in mechanisms of every kind when the answer comes", () =>
+    it.effect("has lost its places in mechanisms of every kind when the answer arrives", () =>
       Effect.gen(function* () {
         const [gone, other] = (yield* guests(2)) as [Guest, Guest]
         const [waiting, granted, completed, deleted] = [
@@ -105,7 +105,7 @@ describe("A consumer that is archived", () => {
       })
     )
 
-    it.effect("is found no more by its server, so that its grant admits nobody", () =>
+    it.effect("is no longer found by its server, so its grant does not admit", () =>
       Effect.gen(function* () {
         const [gone] = (yield* guests(1)) as [Guest]
         const { consumerId } = gone
@@ -119,33 +119,31 @@ describe("A consumer that is archived", () => {
       })
     )
 
-    it.effect(
-      "loses what it still has when a removal that was cut off is asked for again, and is unknown after that",
-      () =>
-        Effect.gen(function* () {
-          const { admin: call, brand } = yield* Usher
-          const [gone] = (yield* guests(1)) as [Guest]
-          const [first, second] = [yield* aQueue(), yield* aQueue()]
-          for (const { enter } of [first, second]) yield* enter(gone)
-          const sql = yield* SqlClient.SqlClient
-          // As a process that died between the consumer and its places has left it.
-          yield* sql`update consumers set archived = true, updated_by = 'someone' where id = ${gone.consumerId}`
-          assert.deepStrictEqual([...(yield* placesOf(gone)).values()], ["QUEUED", "QUEUED"])
-          const again = call({
-            method: "DELETE",
-            path: `/api/consumers/${gone.consumerId}`,
-            headers: asServer(brand.secretKey)
-          })
-          const completed = yield* again
-          assert.strictEqual(completed.status, 200)
-          assert.deepInclude(completed.body, { id: gone.consumerId, archived: true, updatedBy: "someone" })
-          assert.deepStrictEqual([...(yield* placesOf(gone)).values()], ["LEFT", "LEFT"])
-          const { status, body } = yield* again
-          assert.deepStrictEqual([status, body], [404, { error: "Consumer not found" }])
+    it.effect("loses its remaining places when an interrupted removal is repeated, and is unknown after that", () =>
+      Effect.gen(function* () {
+        const { admin: call, brand } = yield* Usher
+        const [gone] = (yield* guests(1)) as [Guest]
+        const [first, second] = [yield* aQueue(), yield* aQueue()]
+        for (const { enter } of [first, second]) yield* enter(gone)
+        const sql = yield* SqlClient.SqlClient
+        // The state after a process that died between archiving the consumer and removing its places.
+        yield* sql`update consumers set archived = true, updated_by = 'someone' where id = ${gone.consumerId}`
+        assert.deepStrictEqual([...(yield* placesOf(gone)).values()], ["QUEUED", "QUEUED"])
+        const again = call({
+          method: "DELETE",
+          path: `/api/consumers/${gone.consumerId}`,
+          headers: asServer(brand.secretKey)
         })
+        const completed = yield* again
+        assert.strictEqual(completed.status, 200)
+        assert.deepInclude(completed.body, { id: gone.consumerId, archived: true, updatedBy: "someone" })
+        assert.deepStrictEqual([...(yield* placesOf(gone)).values()], ["LEFT", "LEFT"])
+        const { status, body } = yield* again
+        assert.deepStrictEqual([status, body], [404, { error: "Consumer not found" }])
+      })
     )
 
-    it.effect("loses its places in very many mechanisms too", () =>
+    it.effect("loses its places in a large number of mechanisms too", () =>
       Effect.gen(function* () {
         const [gone] = (yield* guests(1)) as [Guest]
         const { sequenceId } = yield* admin("GET", `/queues/${yield* (yield* Usher).queue()}`)

@@ -1,4 +1,4 @@
-/** A consumer's place as it changes, over HTTP. */
+/** The live updates of a consumer's place, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule } from "effect"
 import { Engine } from "../../../../src/engine/Engine.ts"
@@ -16,7 +16,7 @@ const follow = Effect.fnUntraced(function* (queueId: string, guest: Guest, lastE
   })
 })
 
-/** Guests who wait in a new queue that admits by hand, in this order. */
+/** Creates a queue that admits by hand, and enters guests in this order. */
 const line = Effect.fnUntraced(function* (count: number) {
   const usher = yield* Usher
   const queueId = yield* usher.queue()
@@ -26,7 +26,7 @@ const line = Effect.fnUntraced(function* (count: number) {
   return { queueId, guests, ...queue }
 })
 
-/** Takes events until one shows the position. */
+/** Reads events until one shows the position. */
 const positionsUpTo = (stream: OpenStream, position: number) =>
   Effect.gen(function* () {
     const positions: Array<number> = []
@@ -36,7 +36,7 @@ const positionsUpTo = (stream: OpenStream, position: number) =>
 
 describe("Live updates of a queue", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("tell at once what the status says, whatever becomes of the consumer", () =>
+    it.effect("send the content of the status at once, for every change of the consumer", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const queueId = yield* queue()
@@ -64,7 +64,7 @@ describe("Live updates of a queue", () => {
       })
     )
 
-    it.effect("tell a server of the consumer it names", () =>
+    it.effect("send a server the updates of the consumer that it names", () =>
       Effect.gen(function* () {
         const { consumerUrl, brand } = yield* Usher
         const { queueId, guests } = yield* line(2)
@@ -75,7 +75,7 @@ describe("Live updates of a queue", () => {
       })
     )
 
-    it.effect("tell the position once a second at most, and in the end the right one", () =>
+    it.effect("send the position once a second at most, and finally the current one", () =>
       Effect.gen(function* () {
         const { queueId, guests, leave } = yield* line(13)
         const stream = yield* follow(queueId, guests[12]!)
@@ -97,7 +97,7 @@ describe("Live updates of a queue", () => {
       })
     )
 
-    it.effect("go on where they were cut off, without telling again what is known", () =>
+    it.effect("resume after a disconnect, without repeating known events", () =>
       Effect.gen(function* () {
         const { queueId, guests, leave } = yield* line(3)
         const last = guests[2]!
@@ -117,7 +117,7 @@ describe("Live updates of a queue", () => {
       })
     )
 
-    it.effect("go on when the mechanism is rebuilt, from what is stored", () =>
+    it.effect("continue from the stored state when the mechanism is rebuilt", () =>
       Effect.gen(function* () {
         const { brand } = yield* Usher
         const { queueId, guests, leave } = yield* line(3)
@@ -130,7 +130,7 @@ describe("Live updates of a queue", () => {
           tenant: { organizationId: brand.organizationId, mode: "live" }
         } as const
         yield* other.send(ref, { _tag: "Leave", consumerId: guests[0]!.consumerId })
-        // What this process writes now conflicts with what the other wrote, so that it reads the journal again.
+        // The next write of this process conflicts with the other process's write, so it reads the journal again.
         assert.strictEqual((yield* leave(guests[1]!)).status, 503)
         const positions = yield* positionsUpTo(stream, 2)
         yield* Effect.repeat(leave(guests[1]!), {
@@ -143,7 +143,7 @@ describe("Live updates of a queue", () => {
       })
     )
 
-    it.effect("end with the consumer's session, and tell nothing more", () =>
+    it.effect("end with the consumer's session, and send nothing more", () =>
       Effect.gen(function* () {
         const { consumer } = yield* Usher
         const { queueId, guests, admit } = yield* line(2)
@@ -163,7 +163,7 @@ describe("Live updates of a queue", () => {
       })
     )
 
-    it.effect("end when the queue is over, after the last state, also for a consumer that comes then", () =>
+    it.effect("end when the queue is over, after the last state, also for a late subscriber", () =>
       Effect.gen(function* () {
         const { admin, brand } = yield* Usher
         const { queueId, guests } = yield* line(1)
@@ -180,7 +180,7 @@ describe("Live updates of a queue", () => {
       })
     )
 
-    it.effect("end for the oldest when a consumer opens more than five", () =>
+    it.effect("end the oldest stream when a consumer opens more than five", () =>
       Effect.gen(function* () {
         const { queueId, guests } = yield* line(1)
         const streams: Array<OpenStream> = []
@@ -198,7 +198,7 @@ describe("Live updates of a queue", () => {
       })
     )
 
-    it.effect("are refused as the status is", () =>
+    it.effect("are refused in the same cases as the status", () =>
       Effect.gen(function* () {
         const { consumer, brand, stranger, guest } = yield* Usher
         const { queueId, guests } = yield* line(1)
@@ -222,7 +222,7 @@ describe("Live updates of a queue", () => {
       })
     )
 
-    it.effect("are described with what they tell", () =>
+    it.effect("are described with the data that they send", () =>
       Effect.gen(function* () {
         const { consumer } = yield* Usher
         const { paths } = (yield* consumer({ path: "/openapi.json" })).body

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { openStream } from "../../support/eventStream.ts"
 import { type Answer, asConsumer, asServer, type Guest, Usher } from "../../support/usherFixture.ts"
 
-/** A new record of the brand, made by its server; the whole record. */
+/** Creates a record of the brand through its server, and returns the whole record. */
 export const created = Effect.fnUntraced(function* (path: string, body: object) {
   const { admin, brand } = yield* Usher
   const answer = yield* admin({ method: "POST", path: `/api${path}`, headers: asServer(brand.secretKey), body })
@@ -10,13 +10,13 @@ export const created = Effect.fnUntraced(function* (path: string, body: object) 
   return answer.body as { readonly id: string; readonly [field: string]: any }
 })
 
-/** A new sequence of the brand, below an experience of this name. */
+/** Creates a sequence of the brand, below an experience of this name. */
 export const aSequence = Effect.fnUntraced(function* (experience = "Drop") {
   const { id: experienceId } = yield* created("/experiences", { name: experience })
   return (yield* created("/sequences", { experienceId, name: "General sale" })).id
 })
 
-/** A new mechanism of the brand; the path says its kind. Below a sequence of its own unless one is named. */
+/** Creates a mechanism of the brand. The path names its kind. Below a new sequence unless one is named. */
 export const aMechanism = Effect.fnUntraced(function* (
   group: string,
   settings: { readonly sequenceId?: string; readonly [name: string]: unknown } = {}
@@ -25,7 +25,7 @@ export const aMechanism = Effect.fnUntraced(function* (
   return (yield* created(`/${group}`, { name: "Main", ...settings, sequenceId })).id
 })
 
-/** What consumers and the organization's server can do in one mechanism. */
+/** The requests of consumers and the organization's server in one mechanism. */
 export const inMechanism = Effect.fnUntraced(function* (group: string, id: string) {
   const { admin, brand, consumer, consumerUrl } = yield* Usher
   const path = (operation: string) => `/api/${group}/${id}${operation}`
@@ -45,7 +45,7 @@ export const inMechanism = Effect.fnUntraced(function* (group: string, id: strin
   }
 })
 
-/** The instant some seconds from now, as text. */
+/** Returns the instant `seconds` seconds from now, as text. */
 export const soon = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString()
 
 export const isoUtc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

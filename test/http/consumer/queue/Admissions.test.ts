@@ -12,7 +12,7 @@ const queue = {
   tenant: { organizationId: "0199b2a1-7c3e-7d7a-b0f2-000000000000", mode: "live" }
 } as const
 
-/** An engine with so many who wait, which answers `then` once they are admitted; and the counts it was asked for. */
+/** An engine with so many waiting consumers, which answers `then` after they are admitted. Records the counts. */
 const engineOf = (waiting: number, then: Effect.Effect<never, unknown> | undefined) => {
   const asked: Array<number> = []
   let admitted = 0
@@ -32,7 +32,7 @@ const admitNext = (engine: ReturnType<typeof engineOf>, count: number) =>
   Effect.flatMap(Admissions.make, (admit) => admit(queue, count, "admin")).pipe(Effect.provide(engine.layer))
 
 describe("admissions by count", () => {
-  it.effect("are made in commits of a thousand at most, until as many are admitted as were wanted", () =>
+  it.effect("are made in commits of a thousand at most, until the requested number is admitted", () =>
     Effect.gen(function* () {
       const engine = engineOf(10_000, undefined)
       const admitted = yield* admitNext(engine, 2_500)
@@ -44,7 +44,7 @@ describe("admissions by count", () => {
     })
   )
 
-  it.effect("end when nobody waits any more", () =>
+  it.effect("end when no consumer waits any more", () =>
     Effect.gen(function* () {
       const engine = engineOf(1_200, undefined)
       assert.lengthOf(yield* admitNext(engine, 9_000), 1_200)
@@ -52,7 +52,7 @@ describe("admissions by count", () => {
     })
   )
 
-  it.effect("tell who was admitted when they cannot go on, and fail where nobody was", () =>
+  it.effect("return the admitted consumers when they cannot continue, and fail if there were none", () =>
     Effect.gen(function* () {
       for (const failure of [new Unavailable({ cause: "the test says so" }), new AdmissionsUsedUp()]) {
         assert.lengthOf(yield* admitNext(engineOf(2_000, Effect.fail(failure)), 9_000), 2_000)

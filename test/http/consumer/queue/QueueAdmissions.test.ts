@@ -1,4 +1,4 @@
-/** Admitting the next ones of a queue by count, over HTTP. */
+/** Admission of the next consumers of a queue by count, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,7 +10,7 @@ import { asServer, layer as usherLayer, Usher } from "../../support/usherFixture
 import { soon } from "../mechanism/mechanismFixture.ts"
 import { inQueue } from "./queueFixture.ts"
 
-/** A queue in which so many wait, in this order. */
+/** Creates a queue in which so many consumers wait, in this order. */
 const aLine = Effect.fnUntraced(function* (count: number, settings: object = {}) {
   const { guest, queue } = yield* Usher
   const id = yield* queue(settings)
@@ -27,7 +27,7 @@ const ref = Effect.fnUntraced(function* (id: string) {
 
 describe("Admitting by count", () => {
   layer(usherLayer, { excludeTestServices: true })((it) => {
-    it.effect("admits the next ones in the queue's order, and says who they are", () =>
+    it.effect("admits the next consumers in the queue's order, and returns their ids", () =>
       Effect.gen(function* () {
         const { admit, status, guests, consumerIds } = yield* aLine(4)
         const first = yield* admit({ count: 3 })
@@ -44,7 +44,7 @@ describe("Admitting by count", () => {
       })
     )
 
-    it.effect("is recorded as an admission by name is", () =>
+    it.effect("is recorded like an admission by name", () =>
       Effect.gen(function* () {
         const { admin, brand } = yield* Usher
         const { id, admit, consumerIds } = yield* aLine(2)
@@ -60,7 +60,7 @@ describe("Admitting by count", () => {
       })
     )
 
-    it.effect("never admits more than maxAdmissions, also when many ask at once", () =>
+    it.effect("never exceeds maxAdmissions, also with many simultaneous requests", () =>
       Effect.gen(function* () {
         const { admit, consumerIds } = yield* aLine(9, { maxAdmissions: 7 })
         const answers = yield* Effect.all(
@@ -99,7 +99,7 @@ describe("Admitting by count", () => {
       })
     )
 
-    it.effect("takes either a consumer or a count, and says what is wrong with another body", () =>
+    it.effect("accepts either a consumer or a count, and names the mistakes of any other body", () =>
       Effect.gen(function* () {
         const { admit, status, guests, consumerIds } = yield* aLine(1)
         const [consumerId] = consumerIds
@@ -124,7 +124,7 @@ describe("Admitting by count", () => {
       })
     )
 
-    it.effect("admits as many as one request may name, each once and in order, which holds after a restart", () =>
+    it.effect("admits the maximum of one request, each once and in order, also after a restart", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const engine = yield* Engine

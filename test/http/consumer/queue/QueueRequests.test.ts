@@ -1,4 +1,4 @@
-/** What is asked of a queue that cannot be, or that is none of the caller's business. */
+/** Invalid requests for a queue, and requests for queues that are not visible to the caller. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { asConsumer, asServer, Usher } from "../../support/usherFixture.ts"
@@ -9,7 +9,7 @@ const anyId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
 describe("A request about a queue", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("finds none of another organization, of the other mode, or archived", () =>
+    it.effect("finds no queue of another organization, of the other mode, or archived", () =>
       Effect.gen(function* () {
         const { consumer, admin, guest, queue, brand, stranger } = yield* Usher
         const queueId = yield* queue()
@@ -33,7 +33,7 @@ describe("A request about a queue", () => {
       })
     )
 
-    it.effect("is refused where it is malformed with all that is wrong, and changes nothing", () =>
+    it.effect("is refused if it is malformed, with every mistake, and changes nothing", () =>
       Effect.gen(function* () {
         const { consumer, guest, queue, brand } = yield* Usher
         const queueId = yield* queue()
@@ -74,7 +74,7 @@ describe("A request about a queue", () => {
       })
     )
 
-    it.effect("may write identifiers in any case, and have fields that nobody knows", () =>
+    it.effect("can contain identifiers in any case, and unknown fields", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const queueId = yield* queue()

@@ -1,4 +1,4 @@
-/** A consumer's way through a queue, over HTTP. */
+/** The path of a consumer through a queue, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,7 +14,7 @@ const soon = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOStr
 
 describe("A queue on the Consumer API", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("lets consumers in at the end of the line, each once", () =>
+    it.effect("places each consumer at the end of the line, once", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const { enter, status } = yield* inQueue(yield* queue({ admitRate: 0 }))
@@ -30,7 +30,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("tells how long the wait is at its rate", () =>
+    it.effect("returns the estimated wait at its rate", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const { enter } = yield* inQueue(yield* queue({ admitRate: 6, lobbyOpenAt: soon(-60), openAt: soon(60) }))
@@ -44,7 +44,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("admits at its rate with nobody asking, and gives a grant that can be checked offline", () =>
+    it.effect("admits at its rate without a request, and issues a grant that can be verified offline", () =>
       Effect.gen(function* () {
         const { consumer, guest, queue, brand } = yield* Usher
         const queueId = yield* queue({ admitRate: 6000, admissionExpirationSeconds: 600 })
@@ -84,7 +84,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("leaves the expiry out of a grant that does not expire", () =>
+    it.effect("omits the expiry of a grant that does not expire", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const { enter, admit } = yield* inQueue(yield* queue())
@@ -96,7 +96,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("says of a grant that is shown whether it admits", () =>
+    it.effect("validates a grant, and returns whether it admits", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const line = yield* inQueue(yield* queue())
@@ -131,7 +131,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("does not admit with a grant that has expired", () =>
+    it.effect("does not admit a consumer with an expired grant", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const { enter, admit, validate, status } = yield* inQueue(yield* queue({ admissionExpirationSeconds: 1 }))
@@ -147,7 +147,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("completes a grant once, however often a server asks", () =>
+    it.effect("completes a grant once, however often a server requests it", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const { enter, admit, complete } = yield* inQueue(yield* queue())
@@ -167,7 +167,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("is left from the line, and entered again at its end", () =>
+    it.effect("can be left before admission, and entered again at its end", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const { enter, leave } = yield* inQueue(yield* queue())
@@ -183,7 +183,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("is full at its capacity, and says when to come back", () =>
+    it.effect("is full at its capacity, and says when to retry", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const { enter } = yield* inQueue(yield* queue({ capacity: 1 }))
@@ -194,7 +194,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("is not entered before it opens, nor after it closed", () =>
+    it.effect("cannot be entered before it opens or after it closes", () =>
       Effect.gen(function* () {
         const { admin, guest, queue, brand } = yield* Usher
         const opensAt = soon(3600)
@@ -217,7 +217,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("refuses guests where it does not support them", () =>
+    it.effect("refuses guests where they are not supported", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const { enter } = yield* inQueue(yield* queue({ supportsGuest: false }))
@@ -226,7 +226,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("shows everyone what is public of it", () =>
+    it.effect("shows its public fields without a session", () =>
       Effect.gen(function* () {
         const { queue } = yield* Usher
         const openAt = soon(60)
@@ -258,7 +258,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("moves a loyal consumer ahead where loyalty counts", () =>
+    it.effect("moves a loyal consumer ahead, where loyalty counts", () =>
       Effect.gen(function* () {
         const { guest, queue, brand } = yield* Usher
         const sql = yield* SqlClient.SqlClient
@@ -275,7 +275,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("is entered by a server for its consumer", () =>
+    it.effect("accepts the entry of a server for its consumer", () =>
       Effect.gen(function* () {
         const { consumer, guest, queue, brand } = yield* Usher
         const queueId = yield* queue()
@@ -290,7 +290,7 @@ describe("A queue on the Consumer API", () => {
       })
     )
 
-    it.effect("is answered from memory: status costs no statement, also for a new connection", () =>
+    it.effect("answers from memory: status runs no statement, also for a new connection", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const sql = yield* SqlClient.SqlClient
@@ -298,7 +298,7 @@ describe("A queue on the Consumer API", () => {
         const { enter, status } = yield* inQueue(yield* queue())
         const someone = yield* guest()
         const entered = yield* enter(someone)
-        // A statement that needs one of these tables now has to wait, and its request too.
+        // A statement that needs one of these tables would now wait, and so would its request.
         const answers = sql.withTransaction(
           Effect.gen(function* () {
             yield* sql`lock table organizations, api_keys, consumers, sessions, mechanisms, journal, places in access exclusive mode`

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { asConsumer, asServer, type Guest, Usher } from "../../support/usherFixture.ts"
 
-/** What a consumer, and its organization's server, can do in one queue. */
+/** The requests of a consumer, and of its organization's server, in one queue. */
 export const inQueue = Effect.fnUntraced(function* (queueId: string) {
   const { consumer, brand } = yield* Usher
   const path = (operation: string) => `/api/queues/${queueId}${operation}`

@@ -1,4 +1,4 @@
-/** A hundred consumers race for ten units, over HTTP. Each run is made of a seed, which a failure names. */
+/** A hundred consumers race for ten units, over HTTP. Each run depends on a seed, which a failure reports. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { type Event, decider } from "../../../../src/domain/timedRelease/TimedRelease.ts"
@@ -21,7 +21,7 @@ const crowdOf = (size: number) =>
     )
   })
 
-/** A release with ten units, and what the crowd can do in it. */
+/** Creates a release with ten units, and returns the requests of the consumers. */
 const aRelease = Effect.gen(function* () {
   const id = yield* aMechanism("timed-releases", { capacity })
   const { byConsumer } = yield* inMechanism("timed-releases", id)
@@ -34,7 +34,7 @@ const shuffled = <A>(dice: Dice, items: ReadonlyArray<A>): ReadonlyArray<A> =>
     .toSorted(([a], [b]) => a - b)
     .map(([, item]) => item)
 
-/** All of them at once, each after a moment that the dice choose. */
+/** Runs all effects at once, each after a random delay. */
 const race = <A>(dice: Dice, consumers: ReadonlyArray<Guest>, act: (consumer: Guest) => Effect.Effect<A>) =>
   Effect.forEach(
     consumers.map((consumer) => [consumer, dice.between(0, 30)] as const),
@@ -44,7 +44,7 @@ const race = <A>(dice: Dice, consumers: ReadonlyArray<Guest>, act: (consumer: Gu
 
 const hasOne = ({ status, body }: Answer) => status === 200 && body.status === "ENTERED"
 
-/** What is recorded, and the state it leads to. */
+/** Returns the recorded events, and the state that they produce. */
 const replayed = Effect.fnUntraced(function* (releaseId: string) {
   const journal = yield* Journal
   const head = yield* journal.head(releaseId)
@@ -60,7 +60,7 @@ const replayed = Effect.fnUntraced(function* (releaseId: string) {
 
 describe("A race for a timed release", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("gives ten of a hundred one unit each, however they come, and after a rebuild they still have it", () =>
+    it.effect("gives ten of a hundred consumers one unit each, in any arrival order, also after a rebuild", () =>
       Effect.gen(function* () {
         const { brand } = yield* Usher
         const crowd = yield* crowdOf(100)
@@ -68,7 +68,7 @@ describe("A race for a timed release", () => {
           const run = `seed ${seed}`
           const dice = new Dice(seed)
           const { id, enter } = yield* aRelease
-          // Many ask several times; a consumer is still one.
+          // Many consumers send several requests, and each still counts as one consumer.
           const callers = crowd.flatMap((consumer) => Array.from({ length: dice.between(1, 3) }, () => consumer))
           const answers = yield* race(dice, shuffled(dice, callers), (consumer) =>
             Effect.map(enter(consumer), (answer) => ({ consumerId: consumer.consumerId, answer }))
@@ -97,7 +97,7 @@ describe("A race for a timed release", () => {
       })
     )
 
-    it.effect("never has an eleventh holder, though units are given back in the middle of it", () =>
+    it.effect("never has an eleventh holder, even while units are returned", () =>
       Effect.gen(function* () {
         const crowd = yield* crowdOf(100)
         for (const seed of seeds) {

@@ -1,4 +1,4 @@
-/** A consumer's way through a timed release, over HTTP. */
+/** The path of a consumer through a timed release, over HTTP. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose"
@@ -24,7 +24,7 @@ const inRelease = Effect.fnUntraced(function* (settings: object = {}) {
   }
 })
 
-/** A product of the brand with so many variants: its id, and theirs. */
+/** Creates a product of the brand with so many variants. Returns its id and theirs. */
 const aProductOf = Effect.fnUntraced(function* (count: number) {
   const { brand } = yield* Usher
   const tenant: Tenant = { organizationId: brand.organizationId, mode: "live" }
@@ -33,14 +33,14 @@ const aProductOf = Effect.fnUntraced(function* (count: number) {
   return { productId, variantIds }
 })
 
-/** A timed release below an experience that offers these products. */
+/** Creates a timed release below an experience that offers these products. */
 const inReleaseOf = Effect.fnUntraced(function* (products: ReadonlyArray<object>, settings: object = {}) {
   const { id: experienceId } = yield* created("/experiences", { name: "Drop", products })
   const { id: sequenceId } = yield* created("/sequences", { experienceId, name: "General sale" })
   return { experienceId, ...(yield* inRelease({ sequenceId, ...settings })) }
 })
 
-/** What the brand's server changes on the Admin API. */
+/** Sends a change to the Admin API as the brand's server. */
 const changed = Effect.fnUntraced(function* (path: string, body: object) {
   const { admin, brand } = yield* Usher
   return yield* admin({ method: "PUT", path: `/api${path}`, headers: asServer(brand.secretKey), body })
@@ -52,7 +52,7 @@ const soldOut = { error: "Timed release is sold out", code: "SOLD_OUT" }
 
 describe("A timed release on the Consumer API", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("grants at once to who enters, with a grant that can be checked offline", () =>
+    it.effect("grants at once on entry, and the grant can be verified offline", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand } = yield* Usher
         const { id, enter, status, get } = yield* inRelease({ admissionExpirationSeconds: 600 })
@@ -84,7 +84,7 @@ describe("A timed release on the Consumer API", () => {
       })
     )
 
-    it.effect("takes a selection, and another one, and keeps the grant", () =>
+    it.effect("accepts a selection, then another one, and keeps the grant", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [red, blue, green] = [randomUUID(), randomUUID(), randomUUID()]
@@ -112,7 +112,7 @@ describe("A timed release on the Consumer API", () => {
       })
     )
 
-    it.effect("takes the variants that its experience offers, and no other", () =>
+    it.effect("accepts the variants that its experience offers, and no others", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [whole, single, other] = [yield* aProductOf(2), yield* aProductOf(2), yield* aProductOf(1)]
@@ -128,7 +128,7 @@ describe("A timed release on the Consumer API", () => {
         for (const variantId of [...whole.variantIds, offered]) {
           assert.strictEqual((yield* enter(someone, { variantId })).body.selectedVariantId, variantId)
         }
-        // What is selected is kept, and nothing else is taken in its place.
+        // The selection is kept, and no other variant replaces it.
         assert.strictEqual((yield* enter(someone, { variantId: hidden })).status, 404)
         assert.strictEqual((yield* status(someone)).body.selectedVariantId, offered)
 
@@ -143,7 +143,7 @@ describe("A timed release on the Consumer API", () => {
       })
     )
 
-    it.effect("takes no selection where its experience offers nothing, and entries without one", () =>
+    it.effect("accepts no selection where its experience offers nothing, and accepts entries without one", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { variantIds } = yield* aProductOf(1)
@@ -157,7 +157,7 @@ describe("A timed release on the Consumer API", () => {
       })
     )
 
-    it.effect("is sold out when all units are held, and says when one may come back", () =>
+    it.effect("is sold out when all units are held, and says when to retry", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { enter, leave, complete } = yield* inRelease({ capacity: 1, admissionExpirationSeconds: 600 })
@@ -179,7 +179,7 @@ describe("A timed release on the Consumer API", () => {
       })
     )
 
-    it.effect("gives a unit on when its grant expires, with nobody asking", () =>
+    it.effect("passes a unit on when its grant expires, without a request", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { enter, status, validate } = yield* inRelease({ capacity: 1, admissionExpirationSeconds: 1 })
@@ -201,7 +201,7 @@ describe("A timed release on the Consumer API", () => {
       })
     )
 
-    it.effect("says of a grant that is shown whether it admits", () =>
+    it.effect("validates a grant, and returns whether it admits", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { enter, leave, validate, complete, deny } = yield* inRelease()
@@ -234,7 +234,7 @@ describe("A timed release on the Consumer API", () => {
       })
     )
 
-    it.effect("is not entered before it opens, nor after it ended; grants stay", () =>
+    it.effect("cannot be entered before it opens or after it ends; grants stay", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const opensAt = soon(3600)
@@ -253,7 +253,7 @@ describe("A timed release on the Consumer API", () => {
       })
     )
 
-    it.effect("refuses guests where it does not support them", () =>
+    it.effect("refuses guests where they are not supported", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { enter } = yield* inRelease({ supportsGuest: false })
@@ -262,7 +262,7 @@ describe("A timed release on the Consumer API", () => {
       })
     )
 
-    it.effect("tells who follows it what the status says, until nothing will change any more", () =>
+    it.effect("sends subscribers the content of the status, until no more changes can follow", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const { productId, variantIds } = yield* aProductOf(1)
@@ -283,7 +283,7 @@ describe("A timed release on the Consumer API", () => {
       })
     )
 
-    it.effect("is entered by a server for its consumer, and left once", () =>
+    it.effect("accepts the entry of a server for its consumer, and is left once", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand } = yield* Usher
         const { productId, variantIds } = yield* aProductOf(1)
@@ -304,7 +304,7 @@ describe("A timed release on the Consumer API", () => {
       })
     )
 
-    it.effect("shows everyone what is public of it", () =>
+    it.effect("shows its public fields without a session", () =>
       Effect.gen(function* () {
         const openAt = soon(60)
         const { id, get } = yield* inRelease({ openAt, capacity: 500, admissionExpirationSeconds: 60 })

@@ -1,4 +1,4 @@
-/** A consumer's way through a waitlist, over HTTP, until it is told that the sequence is open. */
+/** The path of a consumer through a waitlist, over HTTP, until the notification that the sequence is open. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -27,7 +27,7 @@ const inWaitlist = Effect.fnUntraced(function* (settings: { readonly [name: stri
 const guests = (count: number) =>
   Effect.flatMap(Usher, ({ guest }) => Effect.all(Array.from({ length: count }, () => guest())))
 
-/** What is known of the guest from now on. */
+/** Stores the email and the phone number of the guest. */
 const known = Effect.fnUntraced(function* (
   { consumerId }: Guest,
   { email = null, phone = null }: { readonly email?: string | null; readonly phone?: string | null }
@@ -36,7 +36,7 @@ const known = Effect.fnUntraced(function* (
   yield* sql`update consumers set email = ${email}, phone = ${phone} where id = ${consumerId}`
 })
 
-/** What was sent to an address, the latest first. */
+/** Returns the messages to an address, the latest first. */
 const sentTo = Effect.fnUntraced(function* (to: string) {
   const { admin, brand } = yield* Usher
   const path = `/api/outbox?to=${encodeURIComponent(to)}`
@@ -56,7 +56,7 @@ const standing = (isEntered: boolean, waitlistId: string) => ({
 
 describe("A waitlist on the Consumer API", () => {
   layer(services, { excludeTestServices: true })((it) => {
-    it.effect("takes consumers in, each once, at its end, and lets them go by either method", () =>
+    it.effect("accepts consumers, each once, at its end, and lets them leave by either method", () =>
       Effect.gen(function* () {
         const { id, enter, leave, leaveByDelete, status } = yield* inWaitlist()
         const [first, second, third] = (yield* guests(3)) as [Guest, Guest, Guest]
@@ -78,7 +78,7 @@ describe("A waitlist on the Consumer API", () => {
       })
     )
 
-    it.effect("tells who follows it how it stands, and when those before it leave", () =>
+    it.effect("sends subscribers their position, also when consumers ahead of them leave", () =>
       Effect.gen(function* () {
         const { id, enter, leave, status, follow } = yield* inWaitlist()
         const [first, second] = (yield* guests(2)) as [Guest, Guest]
@@ -93,7 +93,7 @@ describe("A waitlist on the Consumer API", () => {
       })
     )
 
-    it.effect("is full at its capacity, until someone leaves", () =>
+    it.effect("is full at its capacity, until a consumer leaves", () =>
       Effect.gen(function* () {
         const { enter, leave } = yield* inWaitlist({ capacity: 1 })
         const [first, second] = (yield* guests(2)) as [Guest, Guest]
@@ -108,7 +108,7 @@ describe("A waitlist on the Consumer API", () => {
       })
     )
 
-    it.effect("is not entered before it opens, nor after it ended", () =>
+    it.effect("cannot be entered before it opens or after it ends", () =>
       Effect.gen(function* () {
         const opensAt = soon(3600)
         const [someone] = (yield* guests(1)) as [Guest]
@@ -127,7 +127,7 @@ describe("A waitlist on the Consumer API", () => {
       })
     )
 
-    it.effect("is entered by a server for its consumer, and is nobody else's", () =>
+    it.effect("accepts the entry of a server for its consumer, and is hidden from other organizations", () =>
       Effect.gen(function* () {
         const { consumer, brand, stranger } = yield* Usher
         const { id, status } = yield* inWaitlist()
@@ -147,7 +147,7 @@ describe("A waitlist on the Consumer API", () => {
       })
     )
 
-    it.effect("has its members told, each once, as soon as something of the sequence opens", () =>
+    it.effect("notifies each of its members once, as soon as a mechanism of the sequence opens", () =>
       Effect.gen(function* () {
         const { admin, brand } = yield* Usher
         const sequenceId = yield* aSequence("Moon boots")
@@ -199,7 +199,7 @@ describe("A waitlist on the Consumer API", () => {
         )
         const after = (yield* status(late)).body
         assert.deepStrictEqual([after.isEntered, after.position], [true, 4])
-        // Opening another mechanism tells nobody a second time, nor do those come into it who have left or wait elsewhere.
+        // Another opening notifies no member twice, and no consumer who has left or waits in another waitlist.
         yield* aMechanism("queues", { sequenceId, admitRate: 0 })
         yield* Effect.sleep("400 millis")
         for (const to of [addresses.ada, "+4915112345602", "+4915112345606"]) assert.lengthOf(yield* sentTo(to), 1)
