@@ -14,8 +14,8 @@ import * as Reference from "./Reference.ts"
 const keysMaxAgeSeconds = 300
 
 /**
- * `/health`: the process is up. `/ready`: the process should get requests, with remarks if it has any; 503 with the
- * reasons if it should not. Remarks are for operators, so only the Admin API's listener shows them.
+ * `/health`: the process is up. `/ready`: the process should get requests; the answer may have remarks. 503
+ * with the reasons if it should not. Remarks are for operators, so only the Admin API's listener shows them.
  */
 const health = (audience: "operators" | "public") =>
   HttpRouter.use(

@@ -3,7 +3,7 @@ import { Arbitrary } from "effect"
 import { type Command, type Configuration, decider, offeredSlots } from "../../../src/domain/appointment/Appointment.ts"
 import { bookingName } from "../../../src/domain/appointment/Names.ts"
 import { askedOf, outcomeOf } from "../mechanism/History.ts"
-import { assertAcceptsAny, assertReplays, pick, play, present } from "../mechanism/Properties.ts"
+import { itAcceptsAny, itReplays, pick, play, present } from "../mechanism/Properties.ts"
 import { at, configure, entropy, History, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
 import { windowOf } from "../mechanism/window.ts"
@@ -177,23 +177,13 @@ describe("an appointment under random commands", () => {
     { arbitrary: { runs: 300, size: 60 } }
   )
 
-  it.prop(
-    "has the same state after a replay of its events, also through their stored form",
-    { settings: settingsArbitrary, steps: stepsArbitrary(waits) },
-    ({ settings, steps }) => {
-      assertReplays(decider, run(settings, steps, "noticed"), told, 3_600_000)
-    },
-    { arbitrary: { runs: 150, size: 60 } }
-  )
-
-  it.prop(
-    "has the same outcome whether time is noticed at every instant or only with the next command",
-    { settings: settingsArbitrary, steps: stepsArbitrary(waits) },
-    ({ settings, steps }) => {
-      assert.deepStrictEqual(run(settings, steps, "noticed").events, run(settings, steps, "until").events)
-    },
-    { arbitrary: { runs: 200, size: 60 } }
-  )
+  itReplays(decider, {
+    settings: settingsArbitrary,
+    steps: stepsArbitrary(waits),
+    run,
+    told,
+    laterMillis: 3_600_000
+  })
 
   it.prop(
     "never goes back in time, never gives more places than a slot has, and never lets booked slots overlap",
@@ -219,10 +209,5 @@ describe("an appointment under random commands", () => {
     { arbitrary: { runs: 300, size: 60 } }
   )
 
-  it.prop(
-    "accepts any events in any order",
-    { events: Arbitrary.array(Arbitrary.schema(decider.event), { maxLength: 40 }) },
-    ({ events }) => assertAcceptsAny(decider, events, consumers, told, start),
-    { arbitrary: { runs: 200, size: 40 } }
-  )
+  itAcceptsAny(decider, consumers, told, start, { runs: 200, length: 40 })
 })

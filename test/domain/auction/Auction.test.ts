@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Schema } from "effect"
+import { Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { type Bid, type Command, type Configuration, decider } from "../../../src/domain/auction/Auction.ts"
 import type { ExperienceWindow } from "../../../src/domain/experience/ExperienceWindow.ts"
 import { below, type Random32, seededRandom } from "../../../src/domain/values/SeededRandom.ts"
 import { askedOf, isEvents } from "../mechanism/History.ts"
-import { assertAcceptsAny } from "../mechanism/Properties.ts"
+import { itAcceptsAny } from "../mechanism/Properties.ts"
 import { at, bid, complete, configure, deny, dutch, end, english, enter, History, remove, start } from "./history.ts"
 import { Reference, type Refused, textOf, unitsOf } from "./Reference.ts"
 
@@ -234,10 +234,5 @@ describe("an auction under random commands around its closing", () => {
     }
   })
 
-  it.prop(
-    "accepts any events in any order",
-    { events: Arbitrary.array(Arbitrary.schema(decider.event), { maxLength: 60 }) },
-    ({ events }) => assertAcceptsAny(decider, events, consumers, told, start),
-    { arbitrary: { runs: 300, size: 60 } }
-  )
+  itAcceptsAny(decider, consumers, told, start)
 })

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { type Command, type Configuration, decider, type Event } from "../../../src/domain/draw/Draw.ts"
 import { roundAfter } from "../../../src/domain/draw/proof/Beacon.ts"
 import { askedOf } from "../mechanism/History.ts"
-import { assertAcceptsAny, assertFollows, assertReplays, pick, play, present } from "../mechanism/Properties.ts"
+import { itAcceptsAny, assertFollows, assertReplays, pick, play, present } from "../mechanism/Properties.ts"
 import { at, configuration, dice, History, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
 import { windowOf } from "../mechanism/window.ts"
@@ -205,10 +205,5 @@ describe("a draw under random commands", () => {
     { arbitrary: { runs: 300, size: 60 } }
   )
 
-  it.prop(
-    "accepts any events in any order",
-    { events: Arbitrary.array(Arbitrary.schema(decider.event), { maxLength: 60 }) },
-    ({ events }) => assertAcceptsAny(decider, events, consumers, told, start),
-    { arbitrary: { runs: 300, size: 60 } }
-  )
+  itAcceptsAny(decider, consumers, told, start)
 })

@@ -109,7 +109,7 @@ describe("the product that is picked for a consumer", () => {
     }
   })
 
-  it("is never one without a weight, and none where none has any", () => {
+  it("is never a product without a weight; without weights, no product is picked", () => {
     for (const consumerId of consumers(500)) {
       assert.strictEqual(picked(weighing(0, 0, 1, 0), consumerId), idOf("product 2"))
     }

@@ -2,7 +2,7 @@
  * Properties of every kind of mechanism under random commands. A kind's test defines the settings, the steps and the
  * number of runs; its Reference is an independent model.
  */
-import { assert } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import type { Moment } from "../../../src/domain/mechanism/Decider.ts"
 import { type History, outcomeOf } from "./History.ts"
@@ -147,7 +147,7 @@ export const assertReplays = <S extends { readonly lastAt: number }, Configurati
  * Asserts that a kind accepts any events in this order and answers every query after each, and that its counts match
  * its places.
  */
-export const assertAcceptsAny = <S, Configuration, E extends AnyEvent>(
+const assertAcceptsAny = <S, Configuration, E extends AnyEvent>(
   rules: Rules<S, Configuration, E>,
   events: ReadonlyArray<E>,
   consumers: ReadonlyArray<string>,
@@ -177,3 +177,62 @@ const narrowed = <E extends AnyEvent>(event: E, consumers: ReadonlyArray<string>
   if (typeof consumerId === "string") fields["consumerId"] = consumers[consumerId.length % consumers.length]!
   return fields as unknown as E
 }
+
+/**
+ * Tests that a replay gives the same state, and that the outcome does not depend on when time is noticed. `run` plays the
+ * steps; `noticedSteps` are those of the second test, if they differ.
+ */
+export const itReplays = <S extends { readonly lastAt: number }, Configuration, E, Settings, Step>(
+  rules: Rules<S, Configuration, E>,
+  {
+    settings,
+    steps,
+    noticedSteps = steps,
+    noticedRuns = 200,
+    run,
+    told,
+    laterMillis
+  }: {
+    readonly settings: Arbitrary.Arbitrary<Settings>
+    readonly steps: Arbitrary.Arbitrary<ReadonlyArray<Step>>
+    readonly noticedSteps?: Arbitrary.Arbitrary<ReadonlyArray<Step>>
+    readonly noticedRuns?: number
+    readonly run: (
+      settings: Settings,
+      steps: ReadonlyArray<Step>,
+      tick: "noticed" | "until"
+    ) => { readonly state: S; readonly events: ReadonlyArray<E> }
+    readonly told: (state: S, now: number) => unknown
+    readonly laterMillis?: number
+  }
+): void => {
+  it.prop(
+    "has the same state after a replay of its events, also through their stored form",
+    { settings, steps },
+    ({ settings, steps }) => void assertReplays(rules, run(settings, steps, "noticed"), told, laterMillis),
+    { arbitrary: { runs: 150, size: 60 } }
+  )
+
+  it.prop(
+    "has the same outcome whether time is noticed at every instant or only with the next command",
+    { settings, steps: noticedSteps },
+    ({ settings, steps }) =>
+      assert.deepStrictEqual(run(settings, steps, "noticed").events, run(settings, steps, "until").events),
+    { arbitrary: { runs: noticedRuns, size: 60 } }
+  )
+}
+
+/** Tests that a kind accepts any events, `runs` times up to `length` of them. */
+export const itAcceptsAny = <S, Configuration, E extends AnyEvent>(
+  rules: Rules<S, Configuration, E>,
+  consumers: ReadonlyArray<string>,
+  told: (state: S, now: number) => unknown,
+  start: number,
+  { runs, length } = { runs: 300, length: 60 }
+): void =>
+  it.prop(
+    "accepts any events in any order",
+    { events: Arbitrary.array(Arbitrary.schema(rules.event), { maxLength: length }) },
+    ({ events }) => assertAcceptsAny(rules, events, consumers, told, start),
+    { arbitrary: { runs, size: length } }
+  )

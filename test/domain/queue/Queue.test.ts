@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary } from "effect"
 import { type Command, type Configuration, configurationProblems, decider } from "../../../src/domain/queue/Queue.ts"
 import { askedOf } from "../mechanism/History.ts"
-import { assertAcceptsAny, assertFollows, assertReplays, pick, play, present } from "../mechanism/Properties.ts"
+import { itAcceptsAny, assertFollows, itReplays, pick, play, present } from "../mechanism/Properties.ts"
 import { at, configuration, History, seed, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
 import { windowOf } from "../mechanism/window.ts"
@@ -132,23 +132,14 @@ describe("a queue under random commands", () => {
     { arbitrary: { runs: 400, size: 60 } }
   )
 
-  it.prop(
-    "has the same state after a replay of its events, also through their stored form",
-    { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 100, 250, 900]) },
-    ({ settings, steps }) => {
-      assertReplays(decider, run(settings, steps, "noticed"), told)
-    },
-    { arbitrary: { runs: 150, size: 60 } }
-  )
-
-  it.prop(
-    "has the same outcome whether time is noticed at every instant or only with the next command",
-    { settings: settingsArbitrary, steps: stepsArbitrary([0, 1, 7, 60, 100, 200, 250]) },
-    ({ settings, steps }) => {
-      assert.deepStrictEqual(run(settings, steps, "noticed").events, run(settings, steps, "until").events)
-    },
-    { arbitrary: { runs: 300, size: 60 } }
-  )
+  itReplays(decider, {
+    settings: settingsArbitrary,
+    steps: stepsArbitrary([0, 1, 100, 250, 900]),
+    noticedSteps: stepsArbitrary([0, 1, 7, 60, 100, 200, 250]),
+    noticedRuns: 300,
+    run,
+    told
+  })
 
   it.prop(
     "never goes back in time, never admits more than rate and maximum allow, and admits the head of the line",
@@ -190,12 +181,7 @@ describe("a queue under random commands", () => {
     { arbitrary: { runs: 300, size: 60 } }
   )
 
-  it.prop(
-    "accepts any events in any order",
-    { events: Arbitrary.array(Arbitrary.schema(decider.event), { maxLength: 60 }) },
-    ({ events }) => assertAcceptsAny(decider, events, consumers, told, start),
-    { arbitrary: { runs: 300, size: 60 } }
-  )
+  itAcceptsAny(decider, consumers, told, start)
 })
 
 describe("contradictory settings of a queue", () => {

@@ -7,7 +7,7 @@ import {
   decider
 } from "../../../src/domain/timedRelease/TimedRelease.ts"
 import { askedOf, isEvents } from "../mechanism/History.ts"
-import { assertAcceptsAny, assertFollows, assertReplays, pick, play, present } from "../mechanism/Properties.ts"
+import { itAcceptsAny, assertFollows, itReplays, pick, play, present } from "../mechanism/Properties.ts"
 import { at, configuration, History, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
 import { windowOf } from "../mechanism/window.ts"
@@ -152,30 +152,9 @@ describe("a timed release under random commands", () => {
     { arbitrary: { runs: 400, size: 60 } }
   )
 
-  it.prop(
-    "has the same state after a replay of its events, also through their stored form",
-    { settings: settingsArbitrary, steps: stepsArbitrary },
-    ({ settings, steps }) => {
-      assertReplays(decider, run(settings, steps, "noticed"), told)
-    },
-    { arbitrary: { runs: 150, size: 60 } }
-  )
+  itReplays(decider, { settings: settingsArbitrary, steps: stepsArbitrary, run, told })
 
-  it.prop(
-    "has the same outcome whether time is noticed at every instant or only with the next command",
-    { settings: settingsArbitrary, steps: stepsArbitrary },
-    ({ settings, steps }) => {
-      assert.deepStrictEqual(run(settings, steps, "noticed").events, run(settings, steps, "until").events)
-    },
-    { arbitrary: { runs: 200, size: 60 } }
-  )
-
-  it.prop(
-    "accepts any events in any order",
-    { events: Arbitrary.array(Arbitrary.schema(decider.event), { maxLength: 60 }) },
-    ({ events }) => assertAcceptsAny(decider, events, consumers, told, start),
-    { arbitrary: { runs: 300, size: 60 } }
-  )
+  itAcceptsAny(decider, consumers, told, start)
 })
 
 describe("contradictory settings of a timed release", () => {
