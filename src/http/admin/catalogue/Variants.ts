@@ -6,9 +6,8 @@ import { type TooManyVariants, Variants } from "../../../store/catalogue/Variant
 import { answering } from "../../errors/Answering.ts"
 import { Conflict } from "../../errors/Errors.ts"
 import { AdminApi } from "../Api.ts"
-import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant, onRecord } from "../records/Operations.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
+import { revising } from "../records/Payloads.ts"
 import { orInUse, orInvalidReferences } from "../records/References.ts"
 import { orArchived } from "../records/Restoring.ts"
 import { ChangeVariant, CreateVariant } from "./VariantApi.ts"
@@ -27,8 +26,7 @@ export const VariantHandlers = HttpApiBuilder.group(
             .pipe(orInvalidReferences(CreateVariant, payload), orTooMany)
         ),
 
-      listVariants: ({ query }) =>
-        forTenant((tenant) => variants.list(tenant, query, query).pipe(orInvalidPage(query))),
+      listVariants: onList((tenant, query) => variants.list(tenant, query, query)),
 
       getVariant: onRecord((tenant, id) => variants.find(tenant, id)),
 
@@ -57,10 +55,7 @@ const inUse = orInUse({ record: "Variant", code: "VARIANT_IN_USE", users: "exper
 
 const defaults = { inventoryPolicy: "untracked" } as const
 
-/** The settings with the changes made. */
-const revised = (settings: Partial<Settings>, changes: typeof ChangeVariant.Type): Settings =>
-  // The required setting is in the defaults.
-  withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
+const revised = revising<Settings>(Settings.fields, defaults)
 
 /** What a variant is created from, alone or with its product. */
 export const variantDraft = (body: typeof ChangeVariant.Type) => ({

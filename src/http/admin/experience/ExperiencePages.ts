@@ -6,10 +6,8 @@ import { ExperiencePages, type SlugTaken } from "../../../store/experience/Exper
 import { answering } from "../../errors/Answering.ts"
 import { Conflict } from "../../errors/Errors.ts"
 import { AdminApi } from "../Api.ts"
-import type { ChangeExperiencePage, CreateExperiencePage } from "./ExperiencePageApi.ts"
-import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant, onRecord } from "../records/Operations.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
+import { revising } from "../records/Payloads.ts"
 import { orArchived } from "../records/Restoring.ts"
 
 export const ExperiencePageHandlers = HttpApiBuilder.group(
@@ -26,8 +24,7 @@ export const ExperiencePageHandlers = HttpApiBuilder.group(
             .pipe(orSlugTaken)
         ),
 
-      listExperiencePages: ({ query }) =>
-        forTenant((tenant) => pages.list(tenant, query, query).pipe(orInvalidPage(query))),
+      listExperiencePages: onList((tenant, query) => pages.list(tenant, query, query)),
 
       getExperiencePage: onRecord((tenant, id) => pages.find(tenant, id)),
 
@@ -47,11 +44,7 @@ export const ExperiencePageHandlers = HttpApiBuilder.group(
   })
 )
 
-/** The settings with the changes made. Every required setting is in the body of a creation, or stored already. */
-const revised = (
-  settings: Partial<Settings>,
-  changes: typeof CreateExperiencePage.Type | typeof ChangeExperiencePage.Type
-): Settings => withChanges<Settings>(settings, changes, Settings.fields, {}) as Settings
+const revised = revising<Settings>(Settings.fields)
 
 /** Turns a slug that another page has into a 409. */
 const orSlugTaken = answering({

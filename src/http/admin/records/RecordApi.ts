@@ -40,18 +40,26 @@ const orNotFound = <Errors extends HttpApiEndpoint.ErrorConstraint>(error: Error
   // Without `error` the type parameter is `OnlyNotFound`.
   error ?? (NotFound as unknown as ErrorsOf<Errors>)
 
-/**
- * The operations on all records of a kind, and on one that the path names by `id`. `list` shows the records that are not
- * archived, or only those that are; `only` are further filters.
- */
+/** The operations on all records of a kind, and on one that the path names by `id`. */
 export const operationsOn = <const Name extends string, const Path extends string, Record extends Schema.Top>(
   names: RecordNames<Name, Path, Record>
-) => {
-  const { name, aNoun, record } = names
+) => ({
+  ...operationsOnAll(names),
+  ...operationsOnOne({ ...names, path: `${names.path}/:id` as const, params: { id: Id } })
+})
+
+/**
+ * The operations on all records. `list` shows the records that are not archived, or only those that are; `only` are
+ * further filters.
+ */
+export const operationsOnAll = <const Name extends string, const Path extends string, Record extends Schema.Top>({
+  name,
+  aNoun,
+  record,
+  ...names
+}: RecordNames<Name, Path, Record>) => {
   const path = `/${names.path}` as const
   return {
-    ...operationsOnOne({ ...names, path: `${names.path}/:id` as const, params: { id: Id } }),
-
     create: <Payload extends Schema.Top, const Errors extends HttpApiEndpoint.ErrorConstraint = never>({
       payload,
       error,
