@@ -8,13 +8,9 @@ import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { revising } from "../records/Payloads.ts"
 import { orInUse } from "../records/References.ts"
 
-export const MediaAssetHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "mediaAssets",
-  Effect.fnUntraced(function* (handlers) {
-    const mediaAssets = yield* MediaAssets
-
-    return handlers.handleAll({
+export const MediaAssetHandlers = HttpApiBuilder.group(AdminApi, "mediaAssets", (handlers) =>
+  Effect.map(MediaAssets, (mediaAssets) =>
+    handlers.handleAll({
       createMediaAsset: ({ payload }) =>
         forTenant((tenant, by) => mediaAssets.create(tenant, by, revised({}, payload))),
 
@@ -29,7 +25,7 @@ export const MediaAssetHandlers = HttpApiBuilder.group(
 
       restoreMediaAsset: onRecord((tenant, id, by) => mediaAssets.restore(tenant, id, by))
     })
-  })
+  )
 )
 
 const inUse = orInUse({ record: "Media asset", code: "MEDIA_ASSET_IN_USE", users: "product(s)" })

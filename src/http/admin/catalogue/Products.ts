@@ -11,13 +11,9 @@ import { orInUse, orInvalidReferences } from "../records/References.ts"
 import { orArchived } from "../records/Restoring.ts"
 import { variantDraft } from "./Variants.ts"
 
-export const ProductHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "products",
-  Effect.fnUntraced(function* (handlers) {
-    const products = yield* Products
-
-    return handlers.handleAll({
+export const ProductHandlers = HttpApiBuilder.group(AdminApi, "products", (handlers) =>
+  Effect.map(Products, (products) =>
+    handlers.handleAll({
       createProduct: ({ payload }) =>
         forTenant((tenant, by) => {
           const draft = {
@@ -44,7 +40,7 @@ export const ProductHandlers = HttpApiBuilder.group(
 
       restoreProduct: onRecord((tenant, id, by) => products.restore(tenant, id, by).pipe(orArchived))
     })
-  })
+  )
 )
 
 const inUse = orInUse({ record: "Product", code: "PRODUCT_IN_USE", users: "experience(s)" })

@@ -8,13 +8,9 @@ import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { revising } from "../records/Payloads.ts"
 import { orInUse } from "../records/References.ts"
 
-export const SyncSourceHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "syncSources",
-  Effect.fnUntraced(function* (handlers) {
-    const syncSources = yield* SyncSources
-
-    return handlers.handleAll({
+export const SyncSourceHandlers = HttpApiBuilder.group(AdminApi, "syncSources", (handlers) =>
+  Effect.map(SyncSources, (syncSources) =>
+    handlers.handleAll({
       createSyncSource: ({ payload }) =>
         forTenant((tenant, by) => syncSources.create(tenant, by, revised({}, payload))),
 
@@ -29,7 +25,7 @@ export const SyncSourceHandlers = HttpApiBuilder.group(
 
       restoreSyncSource: onRecord((tenant, id, by) => syncSources.restore(tenant, id, by))
     })
-  })
+  )
 )
 
 const inUse = orInUse({ record: "Sync source", code: "SYNC_SOURCE_IN_USE", users: "product(s) and variant(s)" })

@@ -12,13 +12,9 @@ import { orInUse, orInvalidReferences } from "../records/References.ts"
 import { orArchived } from "../records/Restoring.ts"
 import { ChangeVariant, CreateVariant } from "./VariantApi.ts"
 
-export const VariantHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "variants",
-  Effect.fnUntraced(function* (handlers) {
-    const variants = yield* Variants
-
-    return handlers.handleAll({
+export const VariantHandlers = HttpApiBuilder.group(AdminApi, "variants", (handlers) =>
+  Effect.map(Variants, (variants) =>
+    handlers.handleAll({
       createVariant: ({ payload }) =>
         forTenant((tenant, by) =>
           variants
@@ -42,7 +38,7 @@ export const VariantHandlers = HttpApiBuilder.group(
 
       restoreVariant: onRecord((tenant, id, by) => variants.restore(tenant, id, by).pipe(orTooMany, orArchived))
     })
-  })
+  )
 )
 
 /** Turns a variant that would be one too many for its product into a 409. */

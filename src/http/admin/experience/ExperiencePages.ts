@@ -10,13 +10,9 @@ import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { revising } from "../records/Payloads.ts"
 import { orArchived } from "../records/Restoring.ts"
 
-export const ExperiencePageHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "experiencePages",
-  Effect.fnUntraced(function* (handlers) {
-    const pages = yield* ExperiencePages
-
-    return handlers.handleAll({
+export const ExperiencePageHandlers = HttpApiBuilder.group(AdminApi, "experiencePages", (handlers) =>
+  Effect.map(ExperiencePages, (pages) =>
+    handlers.handleAll({
       createExperiencePage: ({ payload }) =>
         forTenant((tenant, by) =>
           pages
@@ -41,7 +37,7 @@ export const ExperiencePageHandlers = HttpApiBuilder.group(
 
       unpublishExperiencePage: onRecord((tenant, id, by) => pages.unpublish(tenant, id, by))
     })
-  })
+  )
 )
 
 const revised = revising<Settings>(Settings.fields)
