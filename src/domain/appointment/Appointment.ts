@@ -4,7 +4,7 @@
  * brings.
  */
 import { Configuration } from "./Configuration.ts"
-import { decide } from "./Decide.ts"
+import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
@@ -27,7 +27,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   event: Event,
   initial,
   timed,
-  decide,
+  rules,
   apply,
   view,
   facts,

@@ -16,7 +16,7 @@
  * - Once it has opened, only the name, the time zone and the lifetime of grants can change.
  */
 import { Configuration } from "./Configuration.ts"
-import { decide } from "./Decide.ts"
+import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
@@ -36,7 +36,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   event: Event,
   initial,
   timed,
-  decide,
+  rules,
   apply,
   view,
   facts,

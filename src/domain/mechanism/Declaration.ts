@@ -2,20 +2,25 @@
  * How a kind of mechanism is declared. A declaration contains what only that kind can say; {@link deciderOf} derives
  * the rest of the decider from it and from the common part of the state.
  */
+import { decideBy, type Rules } from "./Administration.ts"
 import type { Command, Decider, Event, Refusal } from "./Decider.ts"
 import { lifecycle, statusFields } from "./Lifecycle.ts"
+import type { Windowed } from "../experience/ExperienceWindow.ts"
 import type { MechanismState } from "./State.ts"
 import * as Timed from "./Timed.ts"
 import type { Millis } from "../values/Time.ts"
 
-/** The opening and the closing of a configuration. */
-interface Window {
-  readonly openAt?: Millis | undefined
-  readonly closeAt?: Millis | undefined
-}
-
 /** The parts of a decider that follow from the rest of a declaration. */
-type Derived = "due" | "work" | "wakeAt" | "evolve" | "configurationOf" | "statusFields" | "lifecycle" | "counts"
+type Derived =
+  | "decide"
+  | "due"
+  | "work"
+  | "wakeAt"
+  | "evolve"
+  | "configurationOf"
+  | "statusFields"
+  | "lifecycle"
+  | "counts"
 
 /** What a kind declares. */
 export interface Declaration<
@@ -27,6 +32,8 @@ export interface Declaration<
   View,
   Facts
 > extends Omit<Decider<Configuration, State, C, E, R, View, Facts>, Derived> {
+  /** What commands lead to. */
+  readonly rules: Rules<Configuration, State, C, E, R>
   /** What time alone brings. */
   readonly timed: Timed.TimedTransitions<State, E>
   /**
@@ -38,7 +45,7 @@ export interface Declaration<
 
 /** Returns the decider of a declaration. */
 export const deciderOf = <
-  Configuration extends Window,
+  Configuration extends Windowed,
   State extends MechanismState<Configuration>,
   C extends Command,
   E extends Event,
@@ -46,11 +53,13 @@ export const deciderOf = <
   View,
   Facts = undefined
 >({
+  rules,
   timed,
   apply,
   ...declared
 }: Declaration<Configuration, State, C, E, R, View, Facts>): Decider<Configuration, State, C, E, R, View, Facts> => ({
   ...declared,
+  decide: decideBy(rules),
   due: (state, moment) => Timed.due(timed, state, moment),
   ...(timed.some(({ work }) => work !== undefined) && {
     work: (state: State, now: Millis) => Timed.work(timed, state, now)

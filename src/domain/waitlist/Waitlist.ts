@@ -8,7 +8,7 @@
 import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 import { Configuration } from "./Configuration.ts"
-import { decide } from "./Decide.ts"
+import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
@@ -26,7 +26,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   event: Event,
   initial,
   timed,
-  decide,
+  rules,
   apply,
   view,
   place,

@@ -21,7 +21,7 @@ const declaration = {
     if (_tag === "Closed") state.closedAt = at
     else state.counts.IN = state.sequence
   },
-  decide: () => [],
+  rules: { decide: () => [], phaseOf: () => ({ isClosed: false, hasOpened: false }), fixedSetting: () => undefined },
   view: () => "view",
   place: () => undefined,
   rated: { entries: ["Entered"], grants: [] }
