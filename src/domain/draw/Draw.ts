@@ -21,7 +21,7 @@ import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
 import { awaitsBeacon, initial, type State } from "./State.ts"
 import { timed } from "./Timed.ts"
-import { type Facts, facts, place, published, view } from "./View.ts"
+import * as views from "./View.ts"
 
 export { timeOfRound } from "./proof/Beacon.ts"
 export { Configuration, configurationProblems } from "./Configuration.ts"
@@ -31,18 +31,14 @@ export { type Command, DenialReason, type Refusal, type View } from "./Protocol.
 export { awaitsBeacon, type State } from "./State.ts"
 export type { Facts } from "./View.ts"
 
-export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf({
-  configuration: Configuration,
-  event: Event,
-  initial,
-  timed,
+export const decider: Decider<Configuration, State, Command, Event, Refusal, View, views.Facts> = deciderOf({
+  schemas: { configuration: Configuration, event: Event },
+  state: { initial, apply },
   rules,
-  apply,
-  view,
-  facts,
-  place,
+  timed,
+  views,
   needsEffect: (state) => awaitsBeacon(state) !== undefined,
-  publishedFacts: published,
+  publishedFacts: views.published,
   rated: { entries: ["Entered"], grants: ["Won"] },
   // The last completion ends the draw for every consumer who is still ENTERED.
   farReaching: ["Completed"]
