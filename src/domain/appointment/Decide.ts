@@ -4,7 +4,7 @@
  */
 import { Equal, HashMap } from "effect"
 import { authored } from "../mechanism/Author.ts"
-import type { OwnCommand, Phase } from "../mechanism/Administration.ts"
+import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import {
   AlreadyBooked,
@@ -29,8 +29,6 @@ import { type Slot, slotAt, slotsOverlapping, timetableOf } from "./Timetable.ts
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
-const unchanged: ReadonlyArray<Event> = []
-
 export const decide = (state: State, command: OwnCommand<Command>, at: Millis, entropy: Moment["entropy"]): Outcome => {
   switch (command._tag) {
     case "Book":
@@ -50,13 +48,8 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis, e
   }
 }
 
-export const phaseOf = (state: State, at: Millis): Phase => ({
-  isClosed: isClosed(state, at),
-  hasOpened: hasOpened(state, at)
-})
-
 /** An absent `openAt` means open from the beginning. */
-const hasOpened = (state: State, at: Millis): boolean =>
+export const hasOpened = (state: State, at: Millis): boolean =>
   state.bookings.size > 0 || (state.configuration.openAt ?? 0) <= at
 
 /** The settings that define the slots. A refusal of a change of slots names one of them. */

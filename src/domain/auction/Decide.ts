@@ -3,9 +3,9 @@
  * whether or not their events are recorded yet.
  */
 import { ofText } from "../values/Amount.ts"
-import type { OwnCommand, Phase } from "../mechanism/Administration.ts"
+import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import type { Moment } from "../mechanism/Decider.ts"
-import { closingNoEarlier } from "../experience/ExperienceWindow.ts"
+import { closingNoEarlier, type ExperienceWindow } from "../experience/ExperienceWindow.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
@@ -13,12 +13,10 @@ import { bid, full, shut } from "./Bidding.ts"
 import { type Configuration, isPrice, terms } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
-import { isClosed, type State, type Status, statusAsOf } from "./State.ts"
+import { type State, type Status, statusAsOf } from "./State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
-
-const unchanged: ReadonlyArray<Event> = []
 
 const grants = grantRules<Status>({ granted: "WON" })
 
@@ -38,11 +36,8 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
 }
 
 /** A window does not take back a closing that bids have moved, because bidders rely on it. */
-export const phaseOf = (state: State, at: Millis): Phase => ({
-  isClosed: isClosed(state, at),
-  hasOpened: hasOpened(state, at),
-  windowFor: (window) => closingNoEarlier(window, state.extendedTo)
-})
+export const windowFor = ({ extendedTo }: State, window: ExperienceWindow): ExperienceWindow =>
+  closingNoEarlier(window, extendedTo)
 
 export const created = (
   { configuration, by }: CommandOf<"Configure">,
@@ -72,7 +67,7 @@ const isSame = <S extends keyof Configuration>(setting: S, a: Configuration[S], 
   isPrice(setting) && typeof a === "string" && typeof b === "string" ? ofText(a) === ofText(b) : a === b
 
 /** An absent `openAt` means open from the beginning. */
-const hasOpened = (state: State, at: Millis): boolean => (state.configuration.openAt ?? 0) <= at
+export const hasOpened = (state: State, at: Millis): boolean => (state.configuration.openAt ?? 0) <= at
 
 const enter = (state: State, { consumerId }: CommandOf<"Enter">, at: Millis): Outcome => {
   if (state.places.has(consumerId)) return unchanged

@@ -3,7 +3,7 @@
  * whether or not their events are recorded yet.
  */
 import { authored } from "../mechanism/Author.ts"
-import type { OwnCommand, Phase } from "../mechanism/Administration.ts"
+import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { sha256OfHex } from "../values/Digest.ts"
 import * as Configuring from "../mechanism/Configuring.ts"
@@ -17,8 +17,6 @@ import { awaitsBeacon, isClosed, type State, type Status, statusAsOf } from "./S
 
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
-
-const unchanged: ReadonlyArray<Event> = []
 
 const grants = grantRules<Status>({ waiting: "ENTERED", granted: "WON" })
 
@@ -45,12 +43,6 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
   }
 }
 
-export const phaseOf = (state: State, at: Millis): Phase => ({
-  isClosed: isClosed(state, at),
-  hasOpened: hasOpened(state, at),
-  isOver: isOver(state)
-})
-
 export const created = (
   command: CommandOf<"Configure">,
   at: Millis,
@@ -68,11 +60,11 @@ export const fixedSetting = (state: State, next: Configuration, at: Millis): key
 }
 
 /** An absent `openAt` means open from the beginning. */
-const hasOpened = (state: State, at: Millis): boolean =>
+export const hasOpened = (state: State, at: Millis): boolean =>
   state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
 
 /** Whether nothing is left to end. */
-const isOver = ({ overAt, endedBy, tornDown }: State): boolean =>
+export const isOver = ({ overAt, endedBy, tornDown }: State): boolean =>
   overAt !== Infinity || endedBy !== undefined || tornDown
 
 const provideBeacon = (

@@ -21,6 +21,7 @@ import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
 import { awaitsBeacon, initial, type State } from "./State.ts"
 import { timed } from "./Timed.ts"
+import { type Facts, published } from "./View.ts"
 import * as views from "./View.ts"
 
 export { timeOfRound } from "./proof/Beacon.ts"
@@ -31,14 +32,14 @@ export { type Command, DenialReason, type Refusal, type View } from "./Protocol.
 export { awaitsBeacon, type State } from "./State.ts"
 export type { Facts } from "./View.ts"
 
-export const decider: Decider<Configuration, State, Command, Event, Refusal, View, views.Facts> = deciderOf({
+export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf({
   schemas: { configuration: Configuration, event: Event },
   state: { initial, apply },
   rules,
   timed,
   views,
   needsEffect: (state) => awaitsBeacon(state) !== undefined,
-  publishedFacts: views.published,
+  publishedFacts: published,
   rated: { entries: ["Entered"], grants: ["Won"] },
   // The last completion ends the draw for every consumer who is still ENTERED.
   farReaching: ["Completed"]

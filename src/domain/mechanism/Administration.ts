@@ -28,21 +28,19 @@ interface Configure<Configuration> {
 /** The commands of a kind that other kinds need not have. */
 export type OwnCommand<C extends Command> = Exclude<C, { readonly _tag: Administration<unknown>["_tag"] }>
 
-/** How far a mechanism is at an instant. */
-export interface Phase {
-  readonly isClosed: boolean
-  readonly hasOpened: boolean
-  /** Whether nothing is left to end. Absent: as `isClosed`. */
-  readonly isOver?: boolean
-  /** Returns the part of the experience's window that applies to the mechanism. Absent: the whole window. */
-  readonly windowFor?: (window: ExperienceWindow) => ExperienceWindow
-}
+/** The outcome of a command that changes nothing. */
+export const unchanged: ReadonlyArray<never> = []
 
 /** What commands lead to in one kind. `at` is the instant of the step: never earlier than the last event. */
 export interface Rules<Configuration, State, C extends Command, E extends Event, R extends Refusal> {
   /** Returns the outcome of one of the kind's own commands. */
   decide(state: State, command: OwnCommand<C>, at: Millis, entropy: Moment["entropy"]): ReadonlyArray<E> | R
-  phaseOf(state: State, at: Millis): Phase
+  /** Whether the mechanism has opened. */
+  hasOpened(state: State, at: Millis): boolean
+  /** Whether nothing is left to end. Absent: whether it is closed. */
+  isOver?(state: State, at: Millis): boolean
+  /** Returns the part of the experience's window that applies to the mechanism. Absent: the whole window. */
+  windowFor?(state: State, window: ExperienceWindow): ExperienceWindow
   /** Returns a setting that must not change to its value in `next`; undefined if there is none. */
   fixedSetting(state: State, next: Configuration, at: Millis): string | undefined
   /** Returns the configuration that a change to `next` leads to. Absent: `next` itself. */
@@ -92,7 +90,8 @@ const administer = <
   entropy: Moment["entropy"]
 ) => {
   const { by } = command
-  const { isClosed, hasOpened, isOver = isClosed, windowFor } = rules.phaseOf(state, at)
+  const isClosed = Lifecycle.closedAsOf(state, state.configuration.closeAt, at) !== Infinity
+  const isOver = () => rules.isOver?.(state, at) ?? isClosed
   switch (command._tag) {
     case "Configure": {
       if (state.sequence === 0) return rules.created?.(command, at, entropy) ?? Configuring.first(command, at)
@@ -103,12 +102,12 @@ const administer = <
       return Configuring.configured(state, rules.kept?.(state, next, at) ?? next, by, at)
     }
     case "SetExperienceWindow": {
-      const window = windowFor?.(command.window) ?? command.window
-      return Configuring.setWindow(state, { window, by }, { isClosed, hasOpened }, at)
+      const window = rules.windowFor?.(state, command.window) ?? command.window
+      return Configuring.setWindow(state, { window, by }, { isClosed, hasOpened: rules.hasOpened(state, at) }, at)
     }
     case "End":
-      return Lifecycle.end(isOver, by, at)
+      return Lifecycle.end(isOver(), by, at)
     case "Archive":
-      return Lifecycle.archive(state, isOver, by, at)
+      return Lifecycle.archive(state, isOver(), by, at)
   }
 }

@@ -2,7 +2,7 @@
  * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
  * whether or not their events are recorded yet.
  */
-import type { OwnCommand, Phase } from "../mechanism/Administration.ts"
+import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { AdmissionsUsedUp, Closed, Full, GuestsRefused, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
@@ -24,8 +24,6 @@ import {
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
-const unchanged: ReadonlyArray<Event> = []
-
 const grants = grantRules<Status>({ waiting: "QUEUED", granted: "GRANTED" })
 
 export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
@@ -46,11 +44,6 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
       return grants.remove(statusOf(state, command.consumerId, at), command, at)
   }
 }
-
-export const phaseOf = (state: State, at: Millis): Phase => ({
-  isClosed: isClosed(state, at),
-  hasOpened: hasOpened(state, at)
-})
 
 /** The openings cannot change once one of them has passed or a consumer has entered. */
 export const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
@@ -105,7 +98,8 @@ const mayEnterAgain = (state: State, place: Place, at: Millis): boolean =>
     (place.status === "DENIED" && place.reason === "ADMISSION_EXPIRED"))
 
 /** An absent `openAt` means open from the beginning. The opening of the lobby counts as the opening. */
-const hasOpened = (state: State, at: Millis): boolean => state.lobbyOpened || (state.configuration.openAt ?? 0) <= at
+export const hasOpened = (state: State, at: Millis): boolean =>
+  state.lobbyOpened || (state.configuration.openAt ?? 0) <= at
 
 const enteredEvent = ({ consumerId, loyaltyScore }: CommandOf<"Enter">, at: Millis): Event =>
   loyaltyScore > 0

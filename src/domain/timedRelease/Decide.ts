@@ -2,7 +2,7 @@
  * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
  * whether or not their events are recorded yet.
  */
-import type { OwnCommand, Phase } from "../mechanism/Administration.ts"
+import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { Closed, GuestsRefused, NotOpen, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
@@ -13,8 +13,6 @@ import { hasExpired, isClosed, type Place, placesMax, type State, type Status, s
 
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
-
-const unchanged: ReadonlyArray<Event> = []
 
 const grants = grantRules<Status>({ granted: "ENTERED" })
 
@@ -33,17 +31,12 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
   }
 }
 
-export const phaseOf = (state: State, at: Millis): Phase => ({
-  isClosed: isClosed(state, at),
-  hasOpened: hasOpened(state, at)
-})
-
 /** The opening cannot change once it has passed. */
 export const fixedSetting = (state: State, next: Configuration, at: Millis): "openAt" | undefined =>
   hasOpened(state, at) && next.openAt !== state.configured.openAt ? "openAt" : undefined
 
 /** An absent `openAt` means open from the beginning. */
-const hasOpened = (state: State, at: Millis): boolean =>
+export const hasOpened = (state: State, at: Millis): boolean =>
   state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
 
 const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome => {

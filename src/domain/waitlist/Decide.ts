@@ -3,8 +3,8 @@
  * whether or not their events are recorded yet.
  */
 import { authored } from "../mechanism/Author.ts"
-import type { OwnCommand, Phase } from "../mechanism/Administration.ts"
-import { withoutOpening, withWindow } from "../experience/ExperienceWindow.ts"
+import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
+import { type ExperienceWindow, withoutOpening, withWindow } from "../experience/ExperienceWindow.ts"
 import * as Configuring from "../mechanism/Configuring.ts"
 import { Closed, Full, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
@@ -15,8 +15,6 @@ import { isClosed, isEnded, placesMax, type State, statusOf } from "./State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
-
-const unchanged: ReadonlyArray<Event> = []
 
 /** When to try again at a full waitlist. No one can know when a member leaves. */
 const retryAfterSeconds = 60
@@ -37,12 +35,7 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
 }
 
 /** A waitlist collects interest before the experience opens, so the experience's window bounds its closing alone. */
-export const phaseOf = (state: State, at: Millis): Phase => ({
-  isClosed: isClosed(state, at),
-  hasOpened: hasOpened(state, at),
-  isOver: isSettled(state, at),
-  windowFor: withoutOpening
-})
+export const windowFor = (_: State, window: ExperienceWindow): ExperienceWindow => withoutOpening(window)
 
 /** The window of a new waitlist bounds its closing alone, too. */
 export const created = ({ configuration, by }: CommandOf<"Configure">, at: Millis): ReadonlyArray<Event> => {
@@ -55,7 +48,7 @@ export const fixedSetting = (state: State, next: Configuration, at: Millis): "op
   hasOpened(state, at) && next.openAt !== state.configured.openAt ? "openAt" : undefined
 
 /** An absent `openAt` means open from the beginning. */
-const hasOpened = (state: State, at: Millis): boolean =>
+export const hasOpened = (state: State, at: Millis): boolean =>
   state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
 
 const enter = (state: State, { consumerId }: CommandOf<"Enter">, at: Millis): Outcome => {
@@ -97,5 +90,5 @@ const markNotified = (state: State, { consumerId, channel }: CommandOf<"MarkNoti
 }
 
 /** Whether nothing is left to end. A waitlist that closed at its time can still be ended, so that no member is notified. */
-const isSettled = (state: State, at: Millis): boolean =>
+export const isOver = (state: State, at: Millis): boolean =>
   isEnded(state) || (isClosed(state, at) && state.waiting.size === 0)

@@ -24,7 +24,7 @@ const declaration = {
       else state.counts.IN = state.sequence
     }
   },
-  rules: { decide: () => [], phaseOf: () => ({ isClosed: false, hasOpened: false }), fixedSetting: () => undefined },
+  rules: { decide: () => [], hasOpened: () => false, fixedSetting: () => undefined },
   timed: [closing],
   views: { view: () => "view", place: () => undefined },
   rated: { entries: ["Entered"], grants: [] }
