@@ -9,7 +9,7 @@ import { OrganizationKeys, type RotatedKey, type ShownKey } from "../auth/keys/O
 import { Mode } from "../domain/values/Ids.ts"
 import { toText } from "../domain/values/Time.ts"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
-import { json, organization, refused } from "./runtime/Arguments.ts"
+import { examples, json, organization, refused } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
@@ -27,13 +27,7 @@ const list = Command.make("list", { organization, json }, ({ organization, json 
   }).pipe(refused(organization), Effect.provide(keys), interruptible)
 ).pipe(
   Command.withDescription("Show an organization's API keys: their ends, never the keys. Works while servers run."),
-  Command.withExamples([
-    { command: "usher keys list --organization 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", description: "For people" },
-    {
-      command: "usher keys list --organization 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a --json",
-      description: "For scripts"
-    }
-  ])
+  examples("usher keys list --organization 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a")
 )
 
 const rotate = Command.make(

@@ -7,7 +7,7 @@ import { isUuid } from "../domain/values/Ids.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
 import { type ParkedMechanism, ParkedMechanisms } from "../store/mechanism/ParkedMechanisms.ts"
-import { json, orDatabaseProblem } from "./runtime/Arguments.ts"
+import { examples, json, orDatabaseProblem } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
@@ -26,10 +26,7 @@ const parked = Command.make("parked", { json }, ({ json }) =>
   Command.withDescription(
     "Show the mechanisms that are parked because they kept failing, and their errors. All others keep running."
   ),
-  Command.withExamples([
-    { command: "usher mechanisms parked", description: "For people" },
-    { command: "usher mechanisms parked --json", description: "For scripts" }
-  ])
+  examples("usher mechanisms parked")
 )
 
 const unpark = Command.make(

@@ -2,7 +2,7 @@
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Nodes from "../store/coordination/Nodes.ts"
-import { json, orDatabaseProblem } from "./runtime/Arguments.ts"
+import { examples, json, orDatabaseProblem } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
@@ -18,10 +18,7 @@ export const command = Command.make("nodes", { json }, ({ json }) =>
     "Show the processes that serve from this database, and how many of the shards each of them owns. One that was not " +
       "started with CLUSTER has neither address nor shards."
   ),
-  Command.withExamples([
-    { command: "DATABASE_URL=postgres://usher@db.example.com/usher usher nodes", description: "For people" },
-    { command: "DATABASE_URL=postgres://usher@db.example.com/usher usher nodes --json", description: "For scripts" }
-  ])
+  examples("DATABASE_URL=postgres://usher@db.example.com/usher usher nodes")
 )
 
 const table = (nodes: ReadonlyArray<Nodes.AliveProcess>): string => {

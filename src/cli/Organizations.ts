@@ -11,7 +11,7 @@ import { TokenLifetimes } from "../auth/tokens/TokenLifetimes.ts"
 import { Plan, RateLimits } from "../domain/organization/Plan.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
-import { json, organization, refused } from "./runtime/Arguments.ts"
+import { examples, json, organization, refused } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
@@ -78,10 +78,7 @@ const create = Command.make(
     )
 ).pipe(
   Command.withDescription("Create an organization and print its keys. Works while servers run."),
-  Command.withExamples([
-    { command: 'usher organizations create --name "Atelier Nord" --plan growth', description: "For people" },
-    { command: 'usher organizations create --name "Atelier Nord" --plan growth --json', description: "For scripts" }
-  ])
+  examples('usher organizations create --name "Atelier Nord" --plan growth')
 )
 
 const list = Command.make("list", { json }, ({ json }) =>
@@ -99,10 +96,7 @@ const list = Command.make("list", { json }, ({ json }) =>
   )
 ).pipe(
   Command.withDescription("Show the organizations: their ids, plans and names. Works while servers run."),
-  Command.withExamples([
-    { command: "usher organizations list", description: "For people" },
-    { command: "usher organizations list --json", description: "For scripts" }
-  ])
+  examples("usher organizations list")
 )
 
 /** Matches a limit: its name and its number. */

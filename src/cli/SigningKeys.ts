@@ -5,7 +5,7 @@ import { type AcceptedKey, SigningKeyRotation } from "../auth/keys/SigningKeyRot
 import { toText } from "../domain/values/Time.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
-import { json, orDatabaseProblem } from "./runtime/Arguments.ts"
+import { examples, json, orDatabaseProblem } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
@@ -21,10 +21,7 @@ const list = Command.make("list", { json }, ({ json }) =>
   }).pipe(orDatabaseProblem, Effect.provide(rotation), interruptible)
 ).pipe(
   Command.withDescription("Show the signing keys that are accepted, the current one first"),
-  Command.withExamples([
-    { command: "usher signing-keys list", description: "For people" },
-    { command: "usher signing-keys list --json", description: "For scripts" }
-  ])
+  examples("usher signing-keys list")
 )
 
 const rotate = Command.make("rotate", { json }, ({ json }) =>
@@ -42,10 +39,7 @@ const rotate = Command.make("rotate", { json }, ({ json }) =>
     "Sign tokens and grants with a new key from now on, in every running server. The former key stays published and " +
       "accepted until it is removed. Works while servers run."
   ),
-  Command.withExamples([
-    { command: "usher signing-keys rotate", description: "For people" },
-    { command: "usher signing-keys rotate --json", description: "For scripts" }
-  ])
+  examples("usher signing-keys rotate")
 )
 
 const remove = Command.make(

@@ -1,6 +1,6 @@
-/** Flags that several commands share, and errors for an unknown organization or an unavailable database. */
+/** Flags and examples that several commands share, and errors for an unknown organization or an unavailable database. */
 import { Effect } from "effect"
-import { Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { isUuid } from "../../domain/values/Ids.ts"
 import { StartRefused } from "../../settings/Settings.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
@@ -17,6 +17,13 @@ export const json = Flag.Boolean("json").pipe(
   Flag.withDescription("Print one line of JSON and nothing else on standard output"),
   Flag.withDefault(false)
 )
+
+/** The examples of a command that prints text, or JSON with the flag. */
+export const examples = (command: string) =>
+  Command.withExamples([
+    { command, description: "For people" },
+    { command: `${command} --json`, description: "For scripts" }
+  ])
 
 /** Turns an unknown organization or a database failure into a message for the operator. */
 export function refused(organizationId: string) {

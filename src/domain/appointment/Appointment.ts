@@ -4,13 +4,13 @@
  * brings.
  */
 import { Configuration } from "./Configuration.ts"
-import { decide } from "./Decide.ts"
+import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
 import { initial, type State } from "./State.ts"
 import { timed } from "./Timed.ts"
-import { facts, place, view } from "./View.ts"
+import * as views from "./View.ts"
 import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 
@@ -23,14 +23,10 @@ export type { State } from "./State.ts"
 export { offeredSlots } from "./View.ts"
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf({
-  configuration: Configuration,
-  event: Event,
-  initial,
+  schemas: { configuration: Configuration, event: Event },
+  state: { initial, apply },
+  rules,
   timed,
-  decide,
-  apply,
-  view,
-  facts,
-  place,
+  views,
   rated: { entries: ["Booked"], grants: [] }
 })

@@ -2,7 +2,7 @@
  * What an admin sets on an appointment (interface document 2.8; completions 4, "appointment").
  */
 import { Schema } from "effect"
-import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { ExperienceWindow, windowProblems } from "../experience/ExperienceWindow.ts"
 import { Id } from "../values/Ids.ts"
 import { Timestamp } from "../values/Time.ts"
 import { dayMillis } from "../values/WallClock.ts"
@@ -40,11 +40,8 @@ export interface ConfigurationProblem {
 
 /** Returns the settings that are not valid, and the contradictions between settings that are. */
 export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
-  const { openAt, closeAt, slotsFrom, slotsUntil, hours, slotDurationMinutes } = configuration
-  const problems: Array<ConfigurationProblem> = []
-  if (openAt !== undefined && closeAt !== undefined && closeAt <= openAt) {
-    problems.push({ field: "closeAt", message: "closeAt must be after openAt" })
-  }
+  const { slotsFrom, slotsUntil, hours, slotDurationMinutes } = configuration
+  const problems: Array<ConfigurationProblem> = [...windowProblems(configuration)]
   if (slotsUntil <= slotsFrom) problems.push({ field: "slotsUntil", message: "slotsUntil must be after slotsFrom" })
   if (slotsUntil - slotsFrom > slotsDaysMax * dayMillis) {
     problems.push({ field: "slotsUntil", message: `slotsUntil must be at most ${slotsDaysMax} days after slotsFrom` })

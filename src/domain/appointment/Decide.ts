@@ -4,14 +4,11 @@
  */
 import { Equal, HashMap } from "effect"
 import { authored } from "../mechanism/Author.ts"
+import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import type { Moment } from "../mechanism/Decider.ts"
-import { withWindow } from "../experience/ExperienceWindow.ts"
-import * as Configuring from "../mechanism/Configuring.ts"
-import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import {
   AlreadyBooked,
   Closed,
-  ConfigurationFixed,
   Full,
   NotOpen,
   SlotFull,
@@ -32,24 +29,8 @@ import { type Slot, slotAt, slotsOverlapping, timetableOf } from "./Timetable.ts
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
-const unchanged: ReadonlyArray<Event> = []
-
-export const decide = (state: State, command: Command, { now, entropy }: Moment): Outcome => {
-  const at = Math.max(state.lastAt, now)
+export const decide = (state: State, command: OwnCommand<Command>, at: Millis, entropy: Moment["entropy"]): Outcome => {
   switch (command._tag) {
-    case "Configure":
-      return configure(state, command, at)
-    case "SetExperienceWindow":
-      return Configuring.setWindow(
-        state,
-        command,
-        { isClosed: isClosed(state, at), hasOpened: hasOpened(state, at) },
-        at
-      )
-    case "End":
-      return Lifecycle.end(isClosed(state, at), command.by, at)
-    case "Archive":
-      return Lifecycle.archive(state, isClosed(state, at), command.by, at)
     case "Book":
       return book(state, command, at, entropy)
     case "Reschedule":
@@ -67,18 +48,8 @@ export const decide = (state: State, command: Command, { now, entropy }: Moment)
   }
 }
 
-const configure = (state: State, { configuration: wanted, by }: CommandOf<"Configure">, at: Millis): Outcome => {
-  if (state.sequence === 0) return [{ _tag: "Configured", at, configuration: wanted, by }]
-  if (isClosed(state, at)) return new Closed()
-  const { configured } = state
-  const configuration = withWindow(wanted, configured.experienceWindow)
-  const setting = fixedSetting(state, configuration, at)
-  if (setting !== undefined) return new ConfigurationFixed({ setting })
-  return Configuring.configured(state, configuration, by, at)
-}
-
 /** An absent `openAt` means open from the beginning. */
-const hasOpened = (state: State, at: Millis): boolean =>
+export const hasOpened = (state: State, at: Millis): boolean =>
   state.bookings.size > 0 || (state.configuration.openAt ?? 0) <= at
 
 /** The settings that define the slots. A refusal of a change of slots names one of them. */
@@ -92,7 +63,7 @@ const slotSettings = [
 ] as const satisfies ReadonlyArray<keyof Configuration>
 
 /** Returns the setting that must not change: an opening in the past, or a setting that a booking relies on. */
-const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
+export const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
   const current = state.configured
   if (hasOpened(state, at) && next.openAt !== current.openAt) return "openAt"
   if (state.standing.size > 0 && next.locationId !== current.locationId) return "locationId"

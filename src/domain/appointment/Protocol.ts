@@ -13,7 +13,7 @@
  * A consumer can cancel while the appointment is not open, but can book a slot only while it is open.
  */
 import type { HashMap } from "effect"
-import type { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import type { Administration } from "../mechanism/Administration.ts"
 import type {
   AlreadyBooked,
   Closed,
@@ -44,11 +44,7 @@ type RequestedSlot = Millis | undefined
  * an archived consumer.
  */
 export type Command =
-  | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
-  /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
-  | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
-  | { readonly _tag: "End"; readonly by: string }
-  | { readonly _tag: "Archive"; readonly by: string }
+  | Administration<Configuration>
   | {
       readonly _tag: "Book"
       readonly consumerId: string

@@ -16,13 +16,13 @@
  * - Once it has opened, only the name, the time zone and the lifetime of grants can change.
  */
 import { Configuration } from "./Configuration.ts"
-import { decide } from "./Decide.ts"
+import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
 import { initial, type State } from "./State.ts"
 import { timed } from "./Timed.ts"
-import { facts, place, view } from "./View.ts"
+import * as views from "./View.ts"
 import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 
@@ -32,14 +32,10 @@ export { type Bid, bidsShownMax, type Command, DenialReason, type Facts, type Re
 export type { State } from "./State.ts"
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf({
-  configuration: Configuration,
-  event: Event,
-  initial,
+  schemas: { configuration: Configuration, event: Event },
+  state: { initial, apply },
+  rules,
   timed,
-  decide,
-  apply,
-  view,
-  facts,
-  place,
+  views,
   rated: { entries: ["Entered"], grants: ["Won"] }
 })

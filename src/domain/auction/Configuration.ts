@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import { isBelow, PositivePrice, Price } from "../values/Amount.ts"
-import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { ExperienceWindow, windowProblems } from "../experience/ExperienceWindow.ts"
 import { CurrencyCode } from "../values/Locale.ts"
 import { Timestamp } from "../values/Time.ts"
 
@@ -53,11 +53,10 @@ const ofEnglish = ["reservePrice", "minBidIncrement", "autoExtendSeconds"] as co
 
 /** Returns the contradictions between settings that are valid by themselves. */
 export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
-  const { auctionType, openAt, closeAt, settleAt, startPrice, floorPrice } = configuration
-  const problems: Array<ConfigurationProblem> = []
+  const { auctionType, closeAt, settleAt, startPrice, floorPrice } = configuration
+  const problems: Array<ConfigurationProblem> = [...windowProblems(configuration)]
   const isSet = (setting: Setting) => configuration[setting] !== undefined && configuration[setting] !== 0
   const problem = (field: Setting, message: string) => problems.push({ field, message })
-  if (openAt !== undefined && closeAt <= openAt) problem("closeAt", "closeAt must be after openAt")
   if (settleAt < closeAt) problem("settleAt", "settleAt must not be before closeAt")
   if (auctionType === "dutch") {
     for (const field of ofDutch) if (!isSet(field)) problem(field, `a dutch auction needs a ${field}`)

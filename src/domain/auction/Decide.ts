@@ -3,37 +3,25 @@
  * whether or not their events are recorded yet.
  */
 import { ofText } from "../values/Amount.ts"
+import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import type { Moment } from "../mechanism/Decider.ts"
-import { closingNoEarlier, withWindow } from "../experience/ExperienceWindow.ts"
-import * as Configuring from "../mechanism/Configuring.ts"
+import { closingNoEarlier, type ExperienceWindow } from "../experience/ExperienceWindow.ts"
 import { grantRules } from "../mechanism/Grants.ts"
-import * as Lifecycle from "../mechanism/Lifecycle.ts"
-import { Closed, ConfigurationFixed, WrongStatus } from "../mechanism/Refusals.ts"
+import { WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import { bid, full, shut } from "./Bidding.ts"
 import { type Configuration, isPrice, terms } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
-import { isClosed, type State, type Status, statusAsOf } from "./State.ts"
+import { type State, type Status, statusAsOf } from "./State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
-const unchanged: ReadonlyArray<Event> = []
-
 const grants = grantRules<Status>({ granted: "WON" })
 
-export const decide = (state: State, command: Command, { now, entropy }: Moment): Outcome => {
-  const at = Math.max(state.lastAt, now)
+export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
   switch (command._tag) {
-    case "Configure":
-      return configure(state, command, at, entropy)
-    case "SetExperienceWindow":
-      return setWindow(state, command, at)
-    case "End":
-      return Lifecycle.end(isClosed(state, at), command.by, at)
-    case "Archive":
-      return Lifecycle.archive(state, isClosed(state, at), command.by, at)
     case "Enter":
       return enter(state, command, at)
     case "Bid":
@@ -47,20 +35,23 @@ export const decide = (state: State, command: Command, { now, entropy }: Moment)
   }
 }
 
-const configure = (
-  state: State,
-  { configuration: wanted, by }: CommandOf<"Configure">,
+/** A window does not take back a closing that bids have moved, because bidders rely on it. */
+export const windowFor = ({ extendedTo }: State, window: ExperienceWindow): ExperienceWindow =>
+  closingNoEarlier(window, extendedTo)
+
+export const created = (
+  { configuration, by }: CommandOf<"Configure">,
   at: Millis,
   entropy: Moment["entropy"]
-): Outcome => {
-  if (state.sequence === 0) return [{ _tag: "Configured", at, configuration: wanted, by, handleSalt: entropy() }]
-  if (isClosed(state, at)) return new Closed()
-  const { closeAt, settleAt, experienceWindow } = state.configured
-  const configuration = withWindow(wanted, experienceWindow)
-  if (!hasOpened(state, at)) return Configuring.configured(state, configuration, by, at)
-  const changed = terms.find((setting) => !isKept(state, configuration, setting))
-  if (changed !== undefined) return new ConfigurationFixed({ setting: changed })
-  return Configuring.configured(state, { ...configuration, closeAt, settleAt }, by, at)
+): ReadonlyArray<Event> => [{ _tag: "Configured", at, configuration, by, handleSalt: entropy() }]
+
+export const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined =>
+  hasOpened(state, at) ? terms.find((setting) => !isKept(state, next, setting)) : undefined
+
+/** Keeps the times to which late bids have moved it. */
+export const kept = (state: State, next: Configuration, at: Millis): Configuration => {
+  const { closeAt, settleAt } = state.configured
+  return hasOpened(state, at) ? { ...next, closeAt, settleAt } : next
 }
 
 /**
@@ -76,13 +67,7 @@ const isSame = <S extends keyof Configuration>(setting: S, a: Configuration[S], 
   isPrice(setting) && typeof a === "string" && typeof b === "string" ? ofText(a) === ofText(b) : a === b
 
 /** An absent `openAt` means open from the beginning. */
-const hasOpened = (state: State, at: Millis): boolean => (state.configuration.openAt ?? 0) <= at
-
-/** Applies a window. It does not take back a closing that bids have moved, because bidders rely on it. */
-const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
-  const phase = { isClosed: isClosed(state, at), hasOpened: hasOpened(state, at) }
-  return Configuring.setWindow(state, { window: closingNoEarlier(window, state.extendedTo), by }, phase, at)
-}
+export const hasOpened = (state: State, at: Millis): boolean => (state.configuration.openAt ?? 0) <= at
 
 const enter = (state: State, { consumerId }: CommandOf<"Enter">, at: Millis): Outcome => {
   if (state.places.has(consumerId)) return unchanged

@@ -4,7 +4,7 @@
 import { Schema } from "effect"
 import type { Price } from "../values/Amount.ts"
 import { AdminReason } from "../mechanism/Denial.ts"
-import type { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import type { Administration } from "../mechanism/Administration.ts"
 import type {
   AmountMissing,
   BidTooLow,
@@ -32,11 +32,7 @@ export type DenialReason = typeof DenialReason.Type
  * place of an archived consumer.
  */
 export type Command =
-  | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
-  /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
-  | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
-  | { readonly _tag: "End"; readonly by: string }
-  | { readonly _tag: "Archive"; readonly by: string }
+  | Administration<Configuration>
   | { readonly _tag: "Enter"; readonly consumerId: string }
   | {
       readonly _tag: "Bid"

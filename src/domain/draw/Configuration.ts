@@ -2,7 +2,7 @@
  * What an admin sets on a draw (interface document 2.8; completions 3, "Draw", and 4, "draw").
  */
 import { Schema } from "effect"
-import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { ExperienceWindow, windowProblems } from "../experience/ExperienceWindow.ts"
 import { Timestamp } from "../values/Time.ts"
 import { BeaconName } from "./proof/Beacon.ts"
 
@@ -42,11 +42,8 @@ export interface ConfigurationProblem {
 
 /** Returns the contradictions between settings that are valid by themselves. */
 export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
-  const { openAt, closeAt, drawAt } = configuration
-  const problems: Array<ConfigurationProblem> = []
-  if (openAt !== undefined && closeAt <= openAt) {
-    problems.push({ field: "closeAt", message: "closeAt must be after openAt" })
-  }
+  const { closeAt, drawAt } = configuration
+  const problems: Array<ConfigurationProblem> = [...windowProblems(configuration)]
   if (drawAt < closeAt) problems.push({ field: "drawAt", message: "drawAt must not be before closeAt" })
   return problems
 }

@@ -3,32 +3,20 @@
  * whether or not their events are recorded yet.
  */
 import { authored } from "../mechanism/Author.ts"
+import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { sha256OfHex } from "../values/Digest.ts"
-import { withWindow } from "../experience/ExperienceWindow.ts"
 import * as Configuring from "../mechanism/Configuring.ts"
 import { grantRules } from "../mechanism/Grants.ts"
-import * as Lifecycle from "../mechanism/Lifecycle.ts"
-import {
-  AlreadyGranted,
-  Closed,
-  ConfigurationFixed,
-  Full,
-  GuestsRefused,
-  NotEntered,
-  NotOpen,
-  WrongStatus
-} from "../mechanism/Refusals.ts"
+import { AlreadyGranted, Closed, Full, GuestsRefused, NotEntered, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
-import { placesMax } from "./Configuration.ts"
+import { type Configuration, placesMax } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
 import { awaitsBeacon, isClosed, type State, type Status, statusAsOf } from "./State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
-
-const unchanged: ReadonlyArray<Event> = []
 
 const grants = grantRules<Status>({ waiting: "ENTERED", granted: "WON" })
 
@@ -38,22 +26,8 @@ const retryAfterSeconds = 60
 /** The settings that decide who wins. They are fixed from the first entry on, so that they are the same for all. */
 const fixedByEntry = ["loyaltyBiasEnabled", "loyaltyWeight", "beacon"] as const
 
-export const decide = (state: State, command: Command, moment: Moment): Outcome => {
-  const at = Math.max(state.lastAt, moment.now)
+export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
   switch (command._tag) {
-    case "Configure":
-      return configure(state, command, at, moment.entropy)
-    case "SetExperienceWindow":
-      return Configuring.setWindow(
-        state,
-        command,
-        { isClosed: isClosed(state, at), hasOpened: hasOpened(state, at) },
-        at
-      )
-    case "End":
-      return Lifecycle.end(isOver(state), command.by, at)
-    case "Archive":
-      return Lifecycle.archive(state, isOver(state), command.by, at)
     case "ProvideBeacon":
       return provideBeacon(state, command, at)
     case "Enter":
@@ -69,34 +43,28 @@ export const decide = (state: State, command: Command, moment: Moment): Outcome 
   }
 }
 
-const configure = (
-  state: State,
-  { configuration: wanted, by }: CommandOf<"Configure">,
+export const created = (
+  command: CommandOf<"Configure">,
   at: Millis,
-  entropy: () => string
-): Outcome => {
-  const { configured } = state
-  if (state.sequence === 0) {
-    const seedDrawn: Event = { _tag: "SeedDrawn", at, seed: entropy() + entropy(), salt: entropy() }
-    return [{ _tag: "Configured", at, configuration: wanted, by }, seedDrawn]
-  }
-  if (isClosed(state, at)) return new Closed()
-  const configuration = withWindow(wanted, configured.experienceWindow)
-  if (hasOpened(state, at) && configuration.openAt !== configured.openAt)
-    return new ConfigurationFixed({ setting: "openAt" })
-  for (const setting of fixedByEntry) {
-    if (state.places.size > 0 && configuration[setting] !== configured[setting])
-      return new ConfigurationFixed({ setting })
-  }
-  return Configuring.configured(state, configuration, by, at)
+  entropy: Moment["entropy"]
+): ReadonlyArray<Event> => [
+  ...Configuring.first(command, at),
+  { _tag: "SeedDrawn", at, seed: entropy() + entropy(), salt: entropy() }
+]
+
+/** The opening cannot change once it has passed. */
+export const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
+  const { configured, places } = state
+  if (hasOpened(state, at) && next.openAt !== configured.openAt) return "openAt"
+  return places.size > 0 ? fixedByEntry.find((setting) => next[setting] !== configured[setting]) : undefined
 }
 
 /** An absent `openAt` means open from the beginning. */
-const hasOpened = (state: State, at: Millis): boolean =>
+export const hasOpened = (state: State, at: Millis): boolean =>
   state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
 
 /** Whether nothing is left to end. */
-const isOver = ({ overAt, endedBy, tornDown }: State): boolean =>
+export const isOver = ({ overAt, endedBy, tornDown }: State): boolean =>
   overAt !== Infinity || endedBy !== undefined || tornDown
 
 const provideBeacon = (

@@ -15,13 +15,14 @@
 import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 import { Configuration } from "./Configuration.ts"
-import { decide } from "./Decide.ts"
+import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
 import { awaitsBeacon, initial, type State } from "./State.ts"
 import { timed } from "./Timed.ts"
-import { type Facts, facts, place, published, view } from "./View.ts"
+import { type Facts, published } from "./View.ts"
+import * as views from "./View.ts"
 
 export { timeOfRound } from "./proof/Beacon.ts"
 export { Configuration, configurationProblems } from "./Configuration.ts"
@@ -32,15 +33,11 @@ export { awaitsBeacon, type State } from "./State.ts"
 export type { Facts } from "./View.ts"
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf({
-  configuration: Configuration,
-  event: Event,
-  initial,
+  schemas: { configuration: Configuration, event: Event },
+  state: { initial, apply },
+  rules,
   timed,
-  decide,
-  apply,
-  view,
-  facts,
-  place,
+  views,
   needsEffect: (state) => awaitsBeacon(state) !== undefined,
   publishedFacts: published,
   rated: { entries: ["Entered"], grants: ["Won"] },

@@ -23,6 +23,15 @@ export interface Windowed {
   readonly experienceWindow?: ExperienceWindow
 }
 
+/** Returns the contradiction in a window that closes before or when it opens. */
+export const windowProblems = ({
+  openAt,
+  closeAt
+}: Windowed): ReadonlyArray<{ readonly field: "closeAt"; readonly message: string }> =>
+  openAt !== undefined && closeAt !== undefined && closeAt <= openAt
+    ? [{ field: "closeAt", message: "closeAt must be after openAt" }]
+    : []
+
 /** Returns the window that an experience gives its mechanisms; undefined if it never had one. */
 export const windowOf = (
   { openAt, closeAt }: Omit<ExperienceWindow, "revision">,

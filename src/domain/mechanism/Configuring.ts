@@ -12,6 +12,12 @@ interface Configured<Configuration> {
   readonly by: string
 }
 
+/** Returns the first event of a mechanism. */
+export const first = <Configuration>(
+  { configuration, by }: { readonly configuration: Configuration; readonly by: string },
+  at: Millis
+): ReadonlyArray<Configured<Configuration>> => [{ _tag: "Configured", at, configuration, by }]
+
 /** Returns the event of a change by `by`; none if the configuration is the same as the recorded one. */
 export const configured = <Configuration>(
   state: { readonly configured: Configuration },

@@ -2,20 +2,16 @@
  * How a kind of mechanism is declared. A declaration contains what only that kind can say; {@link deciderOf} derives
  * the rest of the decider from it and from the common part of the state.
  */
+import { decideBy, type Rules } from "./Administration.ts"
 import type { Command, Decider, Event, Refusal } from "./Decider.ts"
 import { lifecycle, statusFields } from "./Lifecycle.ts"
+import type { Windowed } from "../experience/ExperienceWindow.ts"
 import type { MechanismState } from "./State.ts"
 import * as Timed from "./Timed.ts"
 import type { Millis } from "../values/Time.ts"
 
-/** The opening and the closing of a configuration. */
-interface Window {
-  readonly openAt?: Millis | undefined
-  readonly closeAt?: Millis | undefined
-}
-
-/** The parts of a decider that follow from the rest of a declaration. */
-type Derived = "due" | "work" | "wakeAt" | "evolve" | "configurationOf" | "statusFields" | "lifecycle" | "counts"
+/** The parts of a decider that a kind declares as they are. */
+type Declared = "needsEffect" | "publishedFacts" | "rated" | "lines" | "farReaching" | "nonRecordEvents"
 
 /** What a kind declares. */
 export interface Declaration<
@@ -26,19 +22,29 @@ export interface Declaration<
   R extends Refusal,
   View,
   Facts
-> extends Omit<Decider<Configuration, State, C, E, R, View, Facts>, Derived> {
+> extends Pick<Decider<Configuration, State, C, E, R, View, Facts>, Declared> {
+  /** What is stored. */
+  readonly schemas: Pick<Decider<Configuration, State, C, E, R, View, Facts>, "configuration" | "event">
+  readonly state: {
+    /** The state before the first event. */
+    readonly initial: () => State
+    /**
+     * Applies one event; the state's `sequence` and `lastAt` are already the event's. Total: it accepts every stored
+     * event in every state, and never throws.
+     */
+    readonly apply: (state: State, event: E) => void
+  }
+  /** What commands lead to. */
+  readonly rules: Rules<Configuration, State, C, E, R>
   /** What time alone brings. */
   readonly timed: Timed.TimedTransitions<State, E>
-  /**
-   * Applies one event; the state's `sequence` and `lastAt` are already the event's. Total: it accepts every stored
-   * event in every state, and never throws.
-   */
-  readonly apply: (state: State, event: E) => void
+  /** What consumers and admins see. */
+  readonly views: Pick<Decider<Configuration, State, C, E, R, View, Facts>, "view" | "facts" | "place">
 }
 
 /** Returns the decider of a declaration. */
 export const deciderOf = <
-  Configuration extends Window,
+  Configuration extends Windowed,
   State extends MechanismState<Configuration>,
   C extends Command,
   E extends Event,
@@ -46,11 +52,20 @@ export const deciderOf = <
   View,
   Facts = undefined
 >({
+  schemas,
+  state: { initial, apply },
+  rules,
   timed,
-  apply,
+  views: { view, facts, place },
   ...declared
 }: Declaration<Configuration, State, C, E, R, View, Facts>): Decider<Configuration, State, C, E, R, View, Facts> => ({
   ...declared,
+  ...schemas,
+  initial,
+  decide: decideBy(rules),
+  view,
+  ...(facts !== undefined && { facts }),
+  place,
   due: (state, moment) => Timed.due(timed, state, moment),
   ...(timed.some(({ work }) => work !== undefined) && {
     work: (state: State, now: Millis) => Timed.work(timed, state, now)

@@ -2,7 +2,7 @@
  * What an admin sets on a queue (interface document 2.8; completions 4, "queue").
  */
 import { Schema } from "effect"
-import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { ExperienceWindow, windowProblems } from "../experience/ExperienceWindow.ts"
 import { Timestamp } from "../values/Time.ts"
 
 /** The maximum of admissions per minute. It is more than one process can admit durably. */
@@ -41,11 +41,8 @@ export interface ConfigurationProblem {
 
 /** Returns the contradictions between settings that are valid by themselves. */
 export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
-  const { openAt, closeAt, lobbyOpenAt } = configuration
-  const problems: Array<ConfigurationProblem> = []
-  if (openAt !== undefined && closeAt !== undefined && closeAt <= openAt) {
-    problems.push({ field: "closeAt", message: "closeAt must be after openAt" })
-  }
+  const { openAt, lobbyOpenAt } = configuration
+  const problems: Array<ConfigurationProblem> = [...windowProblems(configuration)]
   if (lobbyOpenAt !== undefined && openAt === undefined) {
     problems.push({ field: "lobbyOpenAt", message: "lobbyOpenAt needs an openAt" })
   }

@@ -2,21 +2,11 @@
  * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
  * whether or not their events are recorded yet.
  */
-import type { Moment } from "../mechanism/Decider.ts"
-import { withWindow } from "../experience/ExperienceWindow.ts"
-import * as Configuring from "../mechanism/Configuring.ts"
+import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import { grantRules } from "../mechanism/Grants.ts"
-import * as Lifecycle from "../mechanism/Lifecycle.ts"
-import {
-  AdmissionsUsedUp,
-  Closed,
-  ConfigurationFixed,
-  Full,
-  GuestsRefused,
-  NotOpen,
-  WrongStatus
-} from "../mechanism/Refusals.ts"
+import { AdmissionsUsedUp, Closed, Full, GuestsRefused, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
+import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
 import {
@@ -34,26 +24,10 @@ import {
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
-const unchanged: ReadonlyArray<Event> = []
-
 const grants = grantRules<Status>({ waiting: "QUEUED", granted: "GRANTED" })
 
-export const decide = (state: State, command: Command, { now }: Moment): Outcome => {
-  const at = Math.max(state.lastAt, now)
+export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
   switch (command._tag) {
-    case "Configure":
-      return configure(state, command, at)
-    case "SetExperienceWindow":
-      return Configuring.setWindow(
-        state,
-        command,
-        { isClosed: isClosed(state, at), hasOpened: hasOpened(state, at) },
-        at
-      )
-    case "End":
-      return Lifecycle.end(isClosed(state, at), command.by, at)
-    case "Archive":
-      return Lifecycle.archive(state, isClosed(state, at), command.by, at)
     case "AdmitNext":
       return admitNext(state, command, at)
     case "Enter":
@@ -71,16 +45,10 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
   }
 }
 
-const configure = (state: State, { configuration: wanted, by }: CommandOf<"Configure">, at: Millis): Outcome => {
-  if (state.sequence === 0) return [{ _tag: "Configured", at, configuration: wanted, by }]
-  if (isClosed(state, at)) return new Closed()
-  const { configured } = state
-  const configuration = withWindow(wanted, configured.experienceWindow)
-  if (state.places.size > 0 || hasOpened(state, at)) {
-    if (configuration.openAt !== configured.openAt) return new ConfigurationFixed({ setting: "openAt" })
-    if (configuration.lobbyOpenAt !== configured.lobbyOpenAt) return new ConfigurationFixed({ setting: "lobbyOpenAt" })
-  }
-  return Configuring.configured(state, configuration, by, at)
+/** The openings cannot change once one of them has passed or a consumer has entered. */
+export const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
+  if (state.places.size === 0 && !hasOpened(state, at)) return undefined
+  return (["openAt", "lobbyOpenAt"] as const).find((setting) => next[setting] !== state.configured[setting])
 }
 
 const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome => {
@@ -130,7 +98,8 @@ const mayEnterAgain = (state: State, place: Place, at: Millis): boolean =>
     (place.status === "DENIED" && place.reason === "ADMISSION_EXPIRED"))
 
 /** An absent `openAt` means open from the beginning. The opening of the lobby counts as the opening. */
-const hasOpened = (state: State, at: Millis): boolean => state.lobbyOpened || (state.configuration.openAt ?? 0) <= at
+export const hasOpened = (state: State, at: Millis): boolean =>
+  state.lobbyOpened || (state.configuration.openAt ?? 0) <= at
 
 const enteredEvent = ({ consumerId, loyaltyScore }: CommandOf<"Enter">, at: Millis): Event =>
   loyaltyScore > 0

@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import * as Denial from "../mechanism/Denial.ts"
-import type { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import type { Administration } from "../mechanism/Administration.ts"
 import type {
   AdmissionsUsedUp,
   Closed,
@@ -29,11 +29,7 @@ export type DenialReason = typeof DenialReason.Type
  * place of an archived consumer.
  */
 export type Command =
-  | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
-  /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
-  | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
-  | { readonly _tag: "End"; readonly by: string }
-  | { readonly _tag: "Archive"; readonly by: string }
+  | Administration<Configuration>
   /** Admits the next `count` in the queue's order, or fewer if not so many wait or may be admitted. */
   | { readonly _tag: "AdmitNext"; readonly count: number; readonly by: string }
   | {

@@ -5,13 +5,13 @@
 import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 import { Configuration } from "./Configuration.ts"
-import { decide } from "./Decide.ts"
+import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
 import { initial, type State } from "./State.ts"
 import { timed } from "./Timed.ts"
-import { place, view } from "./View.ts"
+import * as views from "./View.ts"
 
 export { Configuration, configurationProblems } from "./Configuration.ts"
 export { Event } from "./Event.ts"
@@ -19,14 +19,11 @@ export { AdminReason, type Command, DenialReason, type Refusal, type View } from
 export type { State } from "./State.ts"
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = deciderOf({
-  configuration: Configuration,
-  event: Event,
-  initial,
+  schemas: { configuration: Configuration, event: Event },
+  state: { initial, apply },
+  rules,
   timed,
-  decide,
-  apply,
-  view,
-  place,
+  views,
   rated: { entries: ["Entered"], grants: ["Granted"] },
   lines: ({ waiting }) => [waiting]
 })

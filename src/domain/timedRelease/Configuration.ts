@@ -31,17 +31,5 @@ export const Configuration = Schema.Struct({
 })
 export type Configuration = typeof Configuration.Type
 
-/** A setting that contradicts another one. */
-export interface ConfigurationProblem {
-  readonly field: "closeAt"
-  readonly message: string
-}
-
-/** Returns the contradictions between settings that are valid by themselves. */
-export const configurationProblems = ({ openAt, closeAt }: Configuration): ReadonlyArray<ConfigurationProblem> =>
-  openAt !== undefined && closeAt !== undefined && closeAt <= openAt
-    ? [{ field: "closeAt", message: "closeAt must be after openAt" }]
-    : []
-
 /** The configuration before the first `Configured` event. */
 export const unconfigured: Configuration = { name: "", timeZone: "UTC", supportsGuest: false }

@@ -2,13 +2,11 @@
  * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
  * whether or not their events are recorded yet.
  */
-import type { Moment } from "../mechanism/Decider.ts"
-import { withWindow } from "../experience/ExperienceWindow.ts"
-import * as Configuring from "../mechanism/Configuring.ts"
+import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import { grantRules } from "../mechanism/Grants.ts"
-import * as Lifecycle from "../mechanism/Lifecycle.ts"
-import { Closed, ConfigurationFixed, GuestsRefused, NotOpen, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
+import { Closed, GuestsRefused, NotOpen, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
+import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
 import { hasExpired, isClosed, type Place, placesMax, type State, type Status, statusAsOf, unitsLeft } from "./State.ts"
@@ -16,26 +14,10 @@ import { hasExpired, isClosed, type Place, placesMax, type State, type Status, s
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
-const unchanged: ReadonlyArray<Event> = []
-
 const grants = grantRules<Status>({ granted: "ENTERED" })
 
-export const decide = (state: State, command: Command, { now }: Moment): Outcome => {
-  const at = Math.max(state.lastAt, now)
+export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
   switch (command._tag) {
-    case "Configure":
-      return configure(state, command, at)
-    case "SetExperienceWindow":
-      return Configuring.setWindow(
-        state,
-        command,
-        { isClosed: isClosed(state, at), hasOpened: hasOpened(state, at) },
-        at
-      )
-    case "End":
-      return Lifecycle.end(isClosed(state, at), command.by, at)
-    case "Archive":
-      return Lifecycle.archive(state, isClosed(state, at), command.by, at)
     case "Enter":
       return enter(state, command, at)
     case "Leave":
@@ -49,19 +31,12 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
   }
 }
 
-const configure = (state: State, { configuration: wanted, by }: CommandOf<"Configure">, at: Millis): Outcome => {
-  if (state.sequence === 0) return [{ _tag: "Configured", at, configuration: wanted, by }]
-  if (isClosed(state, at)) return new Closed()
-  const { configured } = state
-  const configuration = withWindow(wanted, configured.experienceWindow)
-  if (hasOpened(state, at) && configuration.openAt !== configured.openAt) {
-    return new ConfigurationFixed({ setting: "openAt" })
-  }
-  return Configuring.configured(state, configuration, by, at)
-}
+/** The opening cannot change once it has passed. */
+export const fixedSetting = (state: State, next: Configuration, at: Millis): "openAt" | undefined =>
+  hasOpened(state, at) && next.openAt !== state.configured.openAt ? "openAt" : undefined
 
 /** An absent `openAt` means open from the beginning. */
-const hasOpened = (state: State, at: Millis): boolean =>
+export const hasOpened = (state: State, at: Millis): boolean =>
   state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
 
 const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome => {

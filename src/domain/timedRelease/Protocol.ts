@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import { AdminReason } from "../mechanism/Denial.ts"
-import type { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import type { Administration } from "../mechanism/Administration.ts"
 import type {
   Closed,
   ConfigurationFixed,
@@ -25,11 +25,7 @@ export type DenialReason = typeof DenialReason.Type
  * place of an archived consumer.
  */
 export type Command =
-  | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
-  /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
-  | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
-  | { readonly _tag: "End"; readonly by: string }
-  | { readonly _tag: "Archive"; readonly by: string }
+  | Administration<Configuration>
   | {
       readonly _tag: "Enter"
       readonly consumerId: string

@@ -3,11 +3,10 @@
  * whether or not their events are recorded yet.
  */
 import { authored } from "../mechanism/Author.ts"
-import type { Moment } from "../mechanism/Decider.ts"
-import { withoutOpening, withWindow } from "../experience/ExperienceWindow.ts"
+import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
+import { type ExperienceWindow, withoutOpening, withWindow } from "../experience/ExperienceWindow.ts"
 import * as Configuring from "../mechanism/Configuring.ts"
-import * as Lifecycle from "../mechanism/Lifecycle.ts"
-import { Closed, ConfigurationFixed, Full, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
+import { Closed, Full, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -17,22 +16,11 @@ import { isClosed, isEnded, placesMax, type State, statusOf } from "./State.ts"
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
-const unchanged: ReadonlyArray<Event> = []
-
 /** When to try again at a full waitlist. No one can know when a member leaves. */
 const retryAfterSeconds = 60
 
-export const decide = (state: State, command: Command, { now }: Moment): Outcome => {
-  const at = Math.max(state.lastAt, now)
+export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
   switch (command._tag) {
-    case "Configure":
-      return configure(state, command, at)
-    case "SetExperienceWindow":
-      return setWindow(state, command, at)
-    case "End":
-      return Lifecycle.end(isSettled(state, at), command.by, at)
-    case "Archive":
-      return Lifecycle.archive(state, isSettled(state, at), command.by, at)
     case "Enter":
       return enter(state, command, at)
     case "Leave":
@@ -46,29 +34,21 @@ export const decide = (state: State, command: Command, { now }: Moment): Outcome
   }
 }
 
-const configure = (state: State, { configuration: wanted, by }: CommandOf<"Configure">, at: Millis): Outcome => {
-  if (state.sequence === 0) return [{ _tag: "Configured", at, configuration: boundedInClosing(wanted), by }]
-  if (isClosed(state, at)) return new Closed()
-  const { configured } = state
-  const configuration = withWindow(wanted, configured.experienceWindow)
-  if (hasOpened(state, at) && configuration.openAt !== configured.openAt) {
-    return new ConfigurationFixed({ setting: "openAt" })
-  }
-  return Configuring.configured(state, configuration, by, at)
-}
-
 /** A waitlist collects interest before the experience opens, so the experience's window bounds its closing alone. */
-const boundedInClosing = (wanted: Configuration): Configuration =>
-  withWindow(wanted, wanted.experienceWindow && withoutOpening(wanted.experienceWindow))
+export const windowFor = (_: State, window: ExperienceWindow): ExperienceWindow => withoutOpening(window)
 
-/** The experience's window bounds its closing alone. */
-const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow">, at: Millis): Outcome => {
-  const phase = { isClosed: isClosed(state, at), hasOpened: hasOpened(state, at) }
-  return Configuring.setWindow(state, { window: withoutOpening(window), by }, phase, at)
+/** The window of a new waitlist bounds its closing alone, too. */
+export const created = ({ configuration, by }: CommandOf<"Configure">, at: Millis): ReadonlyArray<Event> => {
+  const window = configuration.experienceWindow && withoutOpening(configuration.experienceWindow)
+  return Configuring.first({ configuration: withWindow(configuration, window), by }, at)
 }
+
+/** The opening cannot change once it has passed. */
+export const fixedSetting = (state: State, next: Configuration, at: Millis): "openAt" | undefined =>
+  hasOpened(state, at) && next.openAt !== state.configured.openAt ? "openAt" : undefined
 
 /** An absent `openAt` means open from the beginning. */
-const hasOpened = (state: State, at: Millis): boolean =>
+export const hasOpened = (state: State, at: Millis): boolean =>
   state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
 
 const enter = (state: State, { consumerId }: CommandOf<"Enter">, at: Millis): Outcome => {
@@ -110,5 +90,5 @@ const markNotified = (state: State, { consumerId, channel }: CommandOf<"MarkNoti
 }
 
 /** Whether nothing is left to end. A waitlist that closed at its time can still be ended, so that no member is notified. */
-const isSettled = (state: State, at: Millis): boolean =>
+export const isOver = (state: State, at: Millis): boolean =>
   isEnded(state) || (isClosed(state, at) && state.waiting.size === 0)

@@ -2,7 +2,7 @@
  * The commands, refusals and views of a waitlist (completions 3, "Waitlist").
  */
 import { Schema } from "effect"
-import type { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import type { Administration } from "../mechanism/Administration.ts"
 import type { Closed, ConfigurationFixed, Full, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -19,11 +19,7 @@ export const denialReason = "WAITLIST_CLOSED"
  * the place of an archived consumer.
  */
 export type Command =
-  | { readonly _tag: "Configure"; readonly configuration: Configuration; readonly by: string }
-  /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
-  | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
-  | { readonly _tag: "End"; readonly by: string }
-  | { readonly _tag: "Archive"; readonly by: string }
+  | Administration<Configuration>
   | { readonly _tag: "Enter"; readonly consumerId: string }
   | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }

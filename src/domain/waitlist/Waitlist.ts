@@ -8,28 +8,26 @@
 import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 import { Configuration } from "./Configuration.ts"
-import { decide } from "./Decide.ts"
+import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
 import { areNoticesDue, initial, type State } from "./State.ts"
 import { timed } from "./Timed.ts"
-import { place, view } from "./View.ts"
+import * as views from "./View.ts"
 
-export { Configuration, configurationProblems } from "./Configuration.ts"
+export { windowProblems as configurationProblems } from "../experience/ExperienceWindow.ts"
+export { Configuration } from "./Configuration.ts"
 export { Event } from "./Event.ts"
 export type { Channel, Command, Refusal, View } from "./Protocol.ts"
 export { type Awaiting, awaitingNotice, type State } from "./State.ts"
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = deciderOf({
-  configuration: Configuration,
-  event: Event,
-  initial,
+  schemas: { configuration: Configuration, event: Event },
+  state: { initial, apply },
+  rules,
   timed,
-  decide,
-  apply,
-  view,
-  place,
+  views,
   needsEffect: areNoticesDue,
   rated: { entries: ["Entered"], grants: [] },
   lines: ({ members }) => [members],

@@ -9,6 +9,7 @@ import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { MechanismName } from "../../store/mechanism/Mechanisms.ts"
 import { Places } from "../../store/mechanism/Places.ts"
 import { Engine, type EngineError } from "../Engine.ts"
+import { unlessGone } from "./NamedMechanisms.ts"
 import type { Parked } from "../registry/Registry.ts"
 
 /** Mechanisms that a consumer is removed from at the same time. */
@@ -47,18 +48,5 @@ const remove = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, Exclude<EngineError, { readonly _tag: "MechanismNotFound" }>, Engine> {
   const engine = yield* Engine
   const mechanism = { kind, id, tenant, includesArchived: true } as const
-  yield* engine.send<Kind>(mechanism, { _tag: "Remove", consumerId, by }).pipe(
-    Effect.catch((error) => {
-      switch (error._tag) {
-        case "MechanismNotFound":
-          return Effect.void
-        case "Unavailable":
-        case "Overloaded":
-        case "Parked":
-          return Effect.fail(error)
-        default:
-          return Effect.die(error)
-      }
-    })
-  )
+  yield* unlessGone(engine.send<Kind>(mechanism, { _tag: "Remove", consumerId, by }))
 })

@@ -4,7 +4,7 @@
 import { Context, Layer } from "effect"
 import { type MediaAsset, Settings } from "../../domain/catalogue/MediaAsset.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
-import type { ListShape } from "../records/Pagination.ts"
+import { listShape } from "../records/Pagination.ts"
 import { identityAndStamps, type SettingsRow } from "../records/Rows.ts"
 import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import { makeSettingsRecords, type SettingsRecords } from "../records/SettingsRecords.ts"
@@ -15,14 +15,7 @@ export interface Row extends SettingsRow {
 }
 
 /** The list of media assets. */
-export const shape = {
-  name: "media assets",
-  sorts: {
-    createdAt: { expression: "r.created_at", type: "timestamptz" },
-    name: { expression: "r.name", type: "text" }
-  },
-  id: { expression: "r.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt" | "name">
+export const shape = listShape("media assets", "r", { createdAt: "timestamptz", name: "text" })
 
 const columns = makeSettingsColumns(Settings, { name: "name" })
 

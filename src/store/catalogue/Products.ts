@@ -9,7 +9,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, type InUse, reference, usedBy } from "../records/Declaration.ts"
-import type { ListShape } from "../records/Pagination.ts"
+import { listShape } from "../records/Pagination.ts"
 import { type Archivable, type Changeable, make, type Readable } from "../records/Records.ts"
 import { ReferenceArchived } from "../records/Restoring.ts"
 import { stampOf, stamped } from "../records/Rows.ts"
@@ -27,15 +27,7 @@ export interface ProductDraft {
 }
 
 /** The list of products. */
-export const shape = {
-  name: "products",
-  sorts: {
-    createdAt: { expression: "p.created_at", type: "timestamptz" },
-    name: { expression: "p.name", type: "text" },
-    updatedAt: { expression: "p.updated_at", type: "timestamptz" }
-  },
-  id: { expression: "p.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt" | "name" | "updatedAt">
+export const shape = listShape("products", "p", { createdAt: "timestamptz", name: "text", updatedAt: "timestamptz" })
 
 type Sort = keyof typeof shape.sorts
 

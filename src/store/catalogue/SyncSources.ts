@@ -4,7 +4,7 @@
 import { Context, Layer } from "effect"
 import { Settings, type SyncSource } from "../../domain/catalogue/SyncSource.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
-import type { ListShape } from "../records/Pagination.ts"
+import { listShape } from "../records/Pagination.ts"
 import { identityAndStamps, type SettingsRow } from "../records/Rows.ts"
 import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import { makeSettingsRecords, type SettingsRecords } from "../records/SettingsRecords.ts"
@@ -16,11 +16,7 @@ export interface Row extends SettingsRow {
 }
 
 /** The list of sync sources. */
-export const shape = {
-  name: "sync sources",
-  sorts: { createdAt: { expression: "r.created_at", type: "timestamptz" } },
-  id: { expression: "r.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt">
+export const shape = listShape("sync sources", "r", { createdAt: "timestamptz" })
 
 const columns = makeSettingsColumns(Settings, { syncSource: "sync_source", syncSourceId: "sync_source_id" })
 

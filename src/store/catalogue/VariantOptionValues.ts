@@ -10,7 +10,7 @@ import { type ValueSettings, valuesMax, type VariantOptionValue } from "../../do
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
-import type { ListShape, Page, PageQuery, PageRefused } from "../records/Pagination.ts"
+import { listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Archival, make } from "../records/Records.ts"
 import type { ParentArchived } from "../records/Restoring.ts"
@@ -27,11 +27,7 @@ export class OptionFull extends Schema.TaggedError<OptionFull>()("OptionFull", {
 export class ValueExists extends Schema.TaggedError<ValueExists>()("ValueExists", { value: Schema.String }) {}
 
 /** The list of an option's values, sorted by position. */
-export const shape = {
-  name: "variant option values",
-  sorts: { sortOrder: { expression: "x.sort_order", type: "bigint" } },
-  id: { expression: "x.id", type: "uuid" }
-} as const satisfies ListShape<"sortOrder">
+export const shape = listShape("variant option values", "x", { sortOrder: "bigint" })
 
 type Sort = keyof typeof shape.sorts
 

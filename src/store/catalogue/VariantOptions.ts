@@ -16,21 +16,14 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
 import { makeList } from "../records/Lists.ts"
-import type { ListShape } from "../records/Pagination.ts"
+import { listShape } from "../records/Pagination.ts"
 import type { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Archivable, make, type Readable } from "../records/Records.ts"
 import { identityAndStamps, insertRows, newRow, type RecordRow, stampOf } from "../records/Rows.ts"
 import { columnsOf, valuesOf } from "./VariantOptionValueRows.ts"
 
 /** The list of variant options. */
-export const shape = {
-  name: "variant options",
-  sorts: {
-    createdAt: { expression: "o.created_at", type: "timestamptz" },
-    name: { expression: "o.name", type: "text" }
-  },
-  id: { expression: "o.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt" | "name">
+export const shape = listShape("variant options", "o", { createdAt: "timestamptz", name: "text" })
 
 type Sort = keyof typeof shape.sorts
 

@@ -15,7 +15,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, type InUse, parent, reference, usedBy } from "../records/Declaration.ts"
-import type { ListShape } from "../records/Pagination.ts"
+import { listShape } from "../records/Pagination.ts"
 import type { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Archivable, type Changeable, make, type Readable } from "../records/Records.ts"
 import { type ParentArchived, ReferenceArchived } from "../records/Restoring.ts"
@@ -45,14 +45,7 @@ export interface VariantFilter {
 }
 
 /** The list of variants. */
-export const shape = {
-  name: "variants",
-  sorts: {
-    createdAt: { expression: "v.created_at", type: "timestamptz" },
-    updatedAt: { expression: "v.updated_at", type: "timestamptz" }
-  },
-  id: { expression: "v.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt" | "updatedAt">
+export const shape = listShape("variants", "v", { createdAt: "timestamptz", updatedAt: "timestamptz" })
 
 type Sort = keyof typeof shape.sorts
 type Wrong = ParentArchived | ReferenceArchived | TooManyVariants

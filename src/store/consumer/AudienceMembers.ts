@@ -12,7 +12,7 @@ import { fits } from "./AudienceRules.ts"
 import * as Audiences from "./Audiences.ts"
 import * as ConsumerList from "./ConsumerList.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { type ListShape, makePlan, page, type Page, type PageQuery, PageRefused } from "../records/Pagination.ts"
+import { listShape, makePlan, page, type Page, type PageQuery, PageRefused } from "../records/Pagination.ts"
 import type { RecordNotFound } from "../records/RecordNotFound.ts"
 import { make } from "../records/Records.ts"
 import { type Stamp, stampOf } from "../records/Rows.ts"
@@ -41,22 +41,20 @@ export interface AudienceMember {
 }
 
 /** The list of an audience's members, in the order they were added. */
-export const shape = {
-  name: "audience members",
-  sorts: {
-    addedAt: { expression: "m.added_at", type: "timestamptz" },
-    consumerId: { expression: "m.consumer_id", type: "uuid" }
-  },
-  id: { expression: "m.consumer_id", type: "uuid" }
-} as const satisfies ListShape<"addedAt" | "consumerId">
+export const shape = listShape(
+  "audience members",
+  "m",
+  { addedAt: "timestamptz", consumerId: "uuid" },
+  { id: { expression: "m.consumer_id", type: "uuid" } }
+)
 
 /** The list of a DYNAMIC audience's members, sorted by creation. */
-const dynamicShape = {
-  name: "dynamic audience members",
-  sorts: { addedAt: { expression: "c.created_at", type: "timestamptz" } },
-  second: ConsumerList.shape.second,
-  id: { expression: "c.id", type: "uuid" }
-} as const satisfies ListShape<"addedAt">
+const dynamicShape = listShape(
+  "dynamic audience members",
+  "c",
+  { addedAt: ConsumerList.byAge },
+  { second: ConsumerList.byAge }
+)
 
 export class AudienceMembers extends Context.Service<
   AudienceMembers,

@@ -11,7 +11,7 @@ import { tellMembersRemoved } from "../experience/SequenceAccess.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
-import type { ListShape } from "../records/Pagination.ts"
+import { listShape } from "../records/Pagination.ts"
 import type { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Archivable, make, type Readable } from "../records/Records.ts"
 import { identityAndStamps, type RecordRow, stampOf } from "../records/Rows.ts"
@@ -34,15 +34,11 @@ export interface AudienceChanges extends Partial<Settings> {
  * The list of audiences (interface document 8.3). Sorted by `lastRefreshedAt`, audiences that never had members come
  * first.
  */
-export const shape = {
-  name: "audiences",
-  sorts: {
-    createdAt: { expression: "a.created_at", type: "timestamptz" },
-    name: { expression: "a.name", type: "text" },
-    lastRefreshedAt: { expression: "coalesce(a.last_refreshed_at, '-infinity')", type: "timestamptz" }
-  },
-  id: { expression: "a.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt" | "name" | "lastRefreshedAt">
+export const shape = listShape("audiences", "a", {
+  createdAt: "timestamptz",
+  name: "text",
+  lastRefreshedAt: { expression: "coalesce(a.last_refreshed_at, '-infinity')", type: "timestamptz" }
+})
 
 type Sort = keyof typeof shape.sorts
 

@@ -11,23 +11,32 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import type { ConsumerType } from "../../domain/consumer/Consumer.ts"
 import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
-import { archivedAsAsked, containing as patternOf, type ListShape, type Plan } from "../records/Pagination.ts"
+import {
+  archivedAsAsked,
+  containing as patternOf,
+  listShape,
+  type Plan,
+  type SortField
+} from "../records/Pagination.ts"
 import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
+/** The order of consumers with an equal sort field. */
+export const byAge: SortField = { expression: "c.created_at", type: "timestamptz" }
+
 /** The list of consumers (interface document 8.3). Consumers without a value come first. */
-export const shape = {
-  name: "consumers",
-  sorts: {
-    createdAt: { expression: "c.created_at", type: "timestamptz" },
+export const shape = listShape(
+  "consumers",
+  "c",
+  {
+    createdAt: "timestamptz",
     email: { expression: "coalesce(c.email, '')", type: "text" },
     fullName: { expression: "coalesce(c.full_name, '')", type: "text" },
     lastOrderAt: { expression: "coalesce(c.last_order_at, '-infinity')", type: "timestamptz" },
-    totalOrderValue: { expression: "c.total_order_value", type: "numeric" }
+    totalOrderValue: "numeric"
   },
-  second: { expression: "c.created_at", type: "timestamptz" },
-  id: { expression: "c.id", type: "uuid" }
-} as const satisfies ListShape<string>
+  { second: byAge }
+)
 
 /** The lowest key of each sort, as in a cursor. All anonymous guests have it. */
 const leastKeys: { readonly [expression: string]: string } = {

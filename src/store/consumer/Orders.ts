@@ -13,7 +13,7 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import * as FewAtOnce from "../postgres/FewAtOnce.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each } from "../records/Declaration.ts"
-import type { ListShape } from "../records/Pagination.ts"
+import { listShape } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { make, type Readable, type Revisable } from "../records/Records.ts"
 import { stampOf } from "../records/Rows.ts"
@@ -45,15 +45,7 @@ export interface OrderFilter {
 }
 
 /** The list of orders. */
-export const shape = {
-  name: "orders",
-  sorts: {
-    createdAt: { expression: "o.created_at", type: "timestamptz" },
-    updatedAt: { expression: "o.updated_at", type: "timestamptz" },
-    total: { expression: "o.total", type: "numeric" }
-  },
-  id: { expression: "o.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt" | "updatedAt" | "total">
+export const shape = listShape("orders", "o", { createdAt: "timestamptz", updatedAt: "timestamptz", total: "numeric" })
 
 type Sort = keyof typeof shape.sorts
 

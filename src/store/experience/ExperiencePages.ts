@@ -10,7 +10,7 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, parent } from "../records/Declaration.ts"
 import { filtersOf, listed } from "../records/Lists.ts"
-import { type Filter, type ListShape, makePlan, page, type PageQuery, type RowKey } from "../records/Pagination.ts"
+import { type Filter, listShape, makePlan, page, type PageQuery, type RowKey } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Changeable, make, type Readable } from "../records/Records.ts"
 import type { ParentArchived } from "../records/Restoring.ts"
@@ -36,15 +36,11 @@ export interface PageFilter {
 }
 
 /** The list of experience pages (completions 4). */
-export const shape = {
-  name: "experience pages",
-  sorts: {
-    createdAt: { expression: "p.created_at", type: "timestamptz" },
-    title: { expression: "p.title", type: "text" },
-    updatedAt: { expression: "p.updated_at", type: "timestamptz" }
-  },
-  id: { expression: "p.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt" | "title" | "updatedAt">
+export const shape = listShape("experience pages", "p", {
+  createdAt: "timestamptz",
+  title: "text",
+  updatedAt: "timestamptz"
+})
 
 type Sort = keyof typeof shape.sorts
 

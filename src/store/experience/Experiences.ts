@@ -12,7 +12,7 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each } from "../records/Declaration.ts"
 import { listed } from "../records/Lists.ts"
-import { type ListShape, makePlan, page, type PageQuery } from "../records/Pagination.ts"
+import { listShape, makePlan, page, type PageQuery } from "../records/Pagination.ts"
 import type { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Archivable, make, type Readable, type Revisable } from "../records/Records.ts"
 import { identityAndStamps, type RecordRow, stampOf, stamped } from "../records/Rows.ts"
@@ -23,18 +23,11 @@ import { type Occupied, occupiedBy } from "../mechanism/Occupied.ts"
 import { type AccessCodeHash, makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 
 /** The list of experiences (interface document 8.3). Sorted by `openAt`, experiences without one come last. */
-export const shape = {
-  name: "experiences",
-  sorts: {
-    createdAt: { expression: "e.created_at", type: "timestamptz" },
-    name: { expression: "e.name", type: "text" },
-    openAt: {
-      expression: "coalesce((e.record ->> 'openAt')::timestamptz, w.open_at, 'infinity')",
-      type: "timestamptz"
-    }
-  },
-  id: { expression: "e.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt" | "name" | "openAt">
+export const shape = listShape("experiences", "e", {
+  createdAt: "timestamptz",
+  name: "text",
+  openAt: { expression: "coalesce((e.record ->> 'openAt')::timestamptz, w.open_at, 'infinity')", type: "timestamptz" }
+})
 
 type Sort = keyof typeof shape.sorts
 

@@ -10,7 +10,7 @@ import { type Sequence, Settings } from "../../domain/experience/Sequence.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, parent, reference } from "../records/Declaration.ts"
-import type { ListShape } from "../records/Pagination.ts"
+import { listShape } from "../records/Pagination.ts"
 import type { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Archivable, make, type Readable, type Revisable } from "../records/Records.ts"
 import type { ParentArchived, ReferenceArchived } from "../records/Restoring.ts"
@@ -27,15 +27,11 @@ export interface SequenceFilter {
 }
 
 /** The list of sequences. */
-export const shape = {
-  name: "sequences",
-  sorts: {
-    createdAt: { expression: "s.created_at", type: "timestamptz" },
-    name: { expression: "s.name", type: "text" },
-    priority: { expression: "(s.record -> 'priority')::bigint", type: "bigint" }
-  },
-  id: { expression: "s.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt" | "name" | "priority">
+export const shape = listShape("sequences", "s", {
+  createdAt: "timestamptz",
+  name: "text",
+  priority: { expression: "(s.record -> 'priority')::bigint", type: "bigint" }
+})
 
 type Sort = keyof typeof shape.sorts
 type Wrong = ParentArchived | ReferenceArchived

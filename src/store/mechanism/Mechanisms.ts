@@ -8,7 +8,7 @@ import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type RegionalDefaults } from "../../domain/values/Locale.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { type ListShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
+import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { each } from "../records/Declaration.ts"
 import { listed, makeList } from "../records/Lists.ts"
@@ -55,18 +55,11 @@ export interface DistributionFilter {
 }
 
 /** The list of the mechanisms of one kind. Sorted by `openAt`, mechanisms without one (open at once) come first. */
-export const shape = {
-  name: "mechanisms",
-  sorts: {
-    createdAt: { expression: "m.created_at", type: "timestamptz" },
-    name: { expression: "(m.configuration ->> 'name')", type: "text" },
-    openAt: {
-      expression: "coalesce((m.configuration ->> 'openAt')::timestamptz, '-infinity')",
-      type: "timestamptz"
-    }
-  },
-  id: { expression: "m.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt" | "name" | "openAt">
+export const shape = listShape("mechanisms", "m", {
+  createdAt: "timestamptz",
+  name: { expression: "(m.configuration ->> 'name')", type: "text" },
+  openAt: { expression: "coalesce((m.configuration ->> 'openAt')::timestamptz, '-infinity')", type: "timestamptz" }
+})
 
 /** The list of the mechanisms of all kinds. */
 export const distributionShape = { ...shape, name: "distributions" } as const

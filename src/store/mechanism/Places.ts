@@ -12,7 +12,7 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import type { MechanismName } from "./Mechanisms.ts"
 import {
   containing,
-  type ListShape,
+  listShape,
   makePlan,
   page,
   type Page,
@@ -52,14 +52,12 @@ export interface PlaceFilter {
 }
 
 /** The list of a mechanism's consumers, sorted by entry. */
-export const shape = {
-  name: "distribution consumers",
-  sorts: {
-    enteredAt: { expression: "p.entered_at", type: "timestamptz" },
-    consumerId: { expression: "p.consumer_id", type: "uuid" }
-  },
-  id: { expression: "p.consumer_id", type: "uuid" }
-} as const satisfies ListShape<"enteredAt" | "consumerId">
+export const shape = listShape(
+  "distribution consumers",
+  "p",
+  { enteredAt: "timestamptz", consumerId: "uuid" },
+  { id: { expression: "p.consumer_id", type: "uuid" } }
+)
 
 export class Places extends Context.Service<
   Places,

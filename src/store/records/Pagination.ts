@@ -6,7 +6,7 @@
  * page begins or ends. Every response carries new ones.
  */
 import { createHash } from "node:crypto"
-import { Clock, Effect, Result, Schema } from "effect"
+import { Clock, Effect, Record, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -32,6 +32,26 @@ export interface ListShape<Sort extends string> {
   readonly second?: SortField
   readonly id: SortField
 }
+
+/**
+ * The list of the rows of a table. `alias` is the table in the statement. A sort is the type of the column that has its
+ * name (`createdAt`: `created_at`), or an expression. Equal rows are ordered by `id`.
+ */
+export const listShape = <const Sort extends string>(
+  name: string,
+  alias: string,
+  sorts: { readonly [S in Sort]: SortField["type"] | SortField },
+  others: Partial<Pick<ListShape<Sort>, "second" | "id">> = {}
+): ListShape<Sort> => ({
+  name,
+  sorts: Record.map(sorts as { readonly [sort: string]: SortField["type"] | SortField }, (field, sort) =>
+    typeof field === "string" ? { expression: `${alias}.${columnOf(sort)}`, type: field } : field
+  ) as ListShape<Sort>["sorts"],
+  id: { expression: `${alias}.id`, type: "uuid" },
+  ...others
+})
+
+const columnOf = (sort: string): string => sort.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** The parameters of a list request, decoded and in range. */
 export interface PageQuery<Sort extends string> {

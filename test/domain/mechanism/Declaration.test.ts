@@ -13,17 +13,20 @@ type State = MechanismState<Configuration, "IN">
 type Event = { readonly _tag: "Closed" | "Entered"; readonly at: number; readonly consumerId?: string }
 
 const declaration = {
-  configuration: Schema.Unknown as unknown as Schema.Codec<Configuration, unknown>,
-  event: Schema.Unknown as unknown as Schema.Codec<Event, unknown>,
-  initial: (): State => newState({}, { IN: 0 }),
-  timed: [closing],
-  apply: (state: State, { _tag, at }: Event) => {
-    if (_tag === "Closed") state.closedAt = at
-    else state.counts.IN = state.sequence
+  schemas: {
+    configuration: Schema.Unknown as unknown as Schema.Codec<Configuration, unknown>,
+    event: Schema.Unknown as unknown as Schema.Codec<Event, unknown>
   },
-  decide: () => [],
-  view: () => "view",
-  place: () => undefined,
+  state: {
+    initial: (): State => newState({}, { IN: 0 }),
+    apply: (state: State, { _tag, at }: Event) => {
+      if (_tag === "Closed") state.closedAt = at
+      else state.counts.IN = state.sequence
+    }
+  },
+  rules: { decide: () => [], hasOpened: () => false, fixedSetting: () => undefined },
+  timed: [closing],
+  views: { view: () => "view", place: () => undefined },
   rated: { entries: ["Entered"], grants: [] }
 } as const
 

@@ -4,24 +4,17 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/catalogue/MediaAsset.ts"
 import { MediaAssets } from "../../../store/catalogue/MediaAssets.ts"
 import { AdminApi } from "../Api.ts"
-import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant, onRecord } from "../records/Operations.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
+import { revising } from "../records/Payloads.ts"
 import { orInUse } from "../records/References.ts"
-import type { ChangeMediaAsset, CreateMediaAsset } from "./MediaAssetApi.ts"
 
-export const MediaAssetHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "mediaAssets",
-  Effect.fnUntraced(function* (handlers) {
-    const mediaAssets = yield* MediaAssets
-
-    return handlers.handleAll({
+export const MediaAssetHandlers = HttpApiBuilder.group(AdminApi, "mediaAssets", (handlers) =>
+  Effect.map(MediaAssets, (mediaAssets) =>
+    handlers.handleAll({
       createMediaAsset: ({ payload }) =>
         forTenant((tenant, by) => mediaAssets.create(tenant, by, revised({}, payload))),
 
-      listMediaAssets: ({ query }) =>
-        forTenant((tenant) => mediaAssets.list(tenant, query, {}).pipe(orInvalidPage(query))),
+      listMediaAssets: onList((tenant, query) => mediaAssets.list(tenant, query, {})),
 
       getMediaAsset: onRecord((tenant, id) => mediaAssets.find(tenant, id)),
 
@@ -32,15 +25,9 @@ export const MediaAssetHandlers = HttpApiBuilder.group(
 
       restoreMediaAsset: onRecord((tenant, id, by) => mediaAssets.restore(tenant, id, by))
     })
-  })
+  )
 )
 
 const inUse = orInUse({ record: "Media asset", code: "MEDIA_ASSET_IN_USE", users: "product(s)" })
 
-/** The settings with the changes made. */
-const revised = (
-  settings: Partial<Settings>,
-  changes: typeof CreateMediaAsset.Type | typeof ChangeMediaAsset.Type
-): Settings =>
-  // Every required setting is in the body of a creation, or stored already.
-  withChanges<Settings>(settings, changes, Settings.fields, {}) as Settings
+const revised = revising<Settings>(Settings.fields)

@@ -1,14 +1,12 @@
 /** Products on the Admin API: the declaration (completions 4, "Catalogue"). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { MediaUses, Product, Settings } from "../../../domain/catalogue/Product.ts"
 import { variantsMax } from "../../../domain/catalogue/Variant.ts"
-import { Id } from "../../../domain/values/Ids.ts"
 import * as Products from "../../../store/catalogue/Products.ts"
 import { Conflict, NotFound } from "../../errors/Errors.ts"
-import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
-import { archivedQuery, restores } from "../records/Restoring.ts"
+import { operationsOn } from "../records/RecordApi.ts"
 import { variantFields } from "./VariantApi.ts"
 
 const productMediaAssets = Schema.optionalKey(Schema.NullOr(MediaUses))
@@ -30,66 +28,41 @@ export const ChangeProduct = Schema.Struct({
   productMediaAssets
 }).annotate({ identifier: "ChangeProduct" })
 
-const params = { id: Id }
+const { create, list, get, change, archive, restore } = operationsOn({
+  name: "Product",
+  aNoun: "a product",
+  path: "products",
+  record: Product
+})
 
 export class ProductApi extends HttpApiGroup.make("products")
   .add(
-    HttpApiEndpoint.post("createProduct", "/products", {
+    create({
       payload: CreateProduct,
-      success: Product.pipe(HttpApiSchema.status(201))
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Create a product",
-        description:
-          "With its variants and media, all or nothing. The first of the variants becomes the default one; a `defaultVariantId` can only be named later, when there are variants to name. A media asset, a sync source, an option or a value that is not there is a 400 that names it."
-      })
-    ),
-    HttpApiEndpoint.get("listProducts", "/products", {
-      query: { ...listQuery(Products.shape), ...searchQuery("name and handle"), ...archivedQuery },
-      success: pageOf(Product).annotate({ identifier: "ProductPage" })
-    }).annotateMerge(
-      listAnnotations({
-        summary: "List products",
-        description:
-          "All that are not archived, or with `archived=true` those that are. Variants that are archived are not shown."
-      })
-    ),
-    HttpApiEndpoint.get("getProduct", "/products/:id", { params, success: Product, error: NotFound }).annotateMerge(
-      OpenApi.annotations({ summary: "Get a product" })
-    ),
-    HttpApiEndpoint.put("changeProduct", "/products/:id", {
-      params,
+      description:
+        "With its variants and media, all or nothing. The first of the variants becomes the default one; a `defaultVariantId` can only be named later, when there are variants to name. A media asset, a sync source, an option or a value that is not there is a 400 that names it."
+    }),
+    list({
+      shape: Products.shape,
+      search: "name and handle",
+      description:
+        "All that are not archived, or with `archived=true` those that are. Variants that are archived are not shown."
+    }),
+    get(),
+    change({
       payload: ChangeProduct,
-      success: Product,
-      error: NotFound
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Change a product",
-        description:
-          "Send the fields to change: one that is absent keeps its value, null takes an optional one away. `productMediaAssets` and `metadata` are replaced as a whole. Variants are changed through `/variants`."
-      })
-    ),
-    HttpApiEndpoint.delete("archiveProduct", "/products/:id", {
-      params,
-      success: Product,
-      error: [NotFound, Conflict]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Archive a product",
-        description:
-          "Archives its variants too, and answers the archived record with them. As long as an experience offers the product, it is refused (409 `PRODUCT_IN_USE`). Sequences that weigh it pick it no more."
-      })
-    ),
-    HttpApiEndpoint.post("restoreProduct", "/products/:id/restore", {
-      params,
-      success: Product,
-      error: [NotFound, Conflict]
-    }).annotateMerge(
-      restores({
-        aNoun: "a product",
-        description:
-          "Its variants stay archived and are restored one by one; a default variant that is archived is its default no more. If a media asset or the sync source that it names is archived it is refused (409 `REFERENCE_ARCHIVED`)."
-      })
-    )
+      description:
+        "Send the fields to change: one that is absent keeps its value, null takes an optional one away. `productMediaAssets` and `metadata` are replaced as a whole. Variants are changed through `/variants`."
+    }),
+    archive({
+      error: [NotFound, Conflict],
+      description:
+        "Archives its variants too, and answers the archived record with them. As long as an experience offers the product, it is refused (409 `PRODUCT_IN_USE`). Sequences that weigh it pick it no more."
+    }),
+    restore({
+      error: [NotFound, Conflict],
+      description:
+        "Its variants stay archived and are restored one by one; a default variant that is archived is its default no more. If a media asset or the sync source that it names is archived it is refused (409 `REFERENCE_ARCHIVED`)."
+    })
   )
   .annotateMerge(OpenApi.annotations({ title: "Products", description: "What experiences release." })) {}

@@ -4,21 +4,16 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/catalogue/Product.ts"
 import { Products } from "../../../store/catalogue/Products.ts"
 import { AdminApi } from "../Api.ts"
-import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant, onRecord } from "../records/Operations.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
+import { revising } from "../records/Payloads.ts"
 import { ChangeProduct, CreateProduct } from "./ProductApi.ts"
 import { orInUse, orInvalidReferences } from "../records/References.ts"
 import { orArchived } from "../records/Restoring.ts"
 import { variantDraft } from "./Variants.ts"
 
-export const ProductHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "products",
-  Effect.fnUntraced(function* (handlers) {
-    const products = yield* Products
-
-    return handlers.handleAll({
+export const ProductHandlers = HttpApiBuilder.group(AdminApi, "products", (handlers) =>
+  Effect.map(Products, (products) =>
+    handlers.handleAll({
       createProduct: ({ payload }) =>
         forTenant((tenant, by) => {
           const draft = {
@@ -29,7 +24,7 @@ export const ProductHandlers = HttpApiBuilder.group(
           return products.create(tenant, by, draft).pipe(orInvalidReferences(CreateProduct, payload))
         }),
 
-      listProducts: ({ query }) => forTenant((tenant) => products.list(tenant, query).pipe(orInvalidPage(query))),
+      listProducts: onList((tenant, query) => products.list(tenant, query)),
 
       getProduct: onRecord((tenant, id) => products.find(tenant, id)),
 
@@ -45,15 +40,9 @@ export const ProductHandlers = HttpApiBuilder.group(
 
       restoreProduct: onRecord((tenant, id, by) => products.restore(tenant, id, by).pipe(orArchived))
     })
-  })
+  )
 )
 
 const inUse = orInUse({ record: "Product", code: "PRODUCT_IN_USE", users: "experience(s)" })
 
-/** The settings with the changes made. */
-const revised = (
-  settings: Partial<Settings>,
-  changes: typeof CreateProduct.Type | typeof ChangeProduct.Type
-): Settings =>
-  // Every required setting is in the body of a creation, or stored already.
-  withChanges<Settings>(settings, changes, Settings.fields, {}) as Settings
+const revised = revising<Settings>(Settings.fields)

@@ -4,26 +4,17 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/catalogue/SyncSource.ts"
 import { SyncSources } from "../../../store/catalogue/SyncSources.ts"
 import { AdminApi } from "../Api.ts"
-import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant, onRecord } from "../records/Operations.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
+import { revising } from "../records/Payloads.ts"
 import { orInUse } from "../records/References.ts"
-import type { ChangeSyncSource, CreateSyncSource } from "./SyncSourceApi.ts"
 
-export const SyncSourceHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "syncSources",
-  Effect.fnUntraced(function* (handlers) {
-    const syncSources = yield* SyncSources
-
-    return handlers.handleAll({
+export const SyncSourceHandlers = HttpApiBuilder.group(AdminApi, "syncSources", (handlers) =>
+  Effect.map(SyncSources, (syncSources) =>
+    handlers.handleAll({
       createSyncSource: ({ payload }) =>
         forTenant((tenant, by) => syncSources.create(tenant, by, revised({}, payload))),
 
-      listSyncSources: ({ query }) =>
-        forTenant((tenant) =>
-          syncSources.list(tenant, query, { syncStatus: query.syncStatus }).pipe(orInvalidPage(query))
-        ),
+      listSyncSources: onList((tenant, query) => syncSources.list(tenant, query, { syncStatus: query.syncStatus })),
 
       getSyncSource: onRecord((tenant, id) => syncSources.find(tenant, id)),
 
@@ -34,15 +25,9 @@ export const SyncSourceHandlers = HttpApiBuilder.group(
 
       restoreSyncSource: onRecord((tenant, id, by) => syncSources.restore(tenant, id, by))
     })
-  })
+  )
 )
 
 const inUse = orInUse({ record: "Sync source", code: "SYNC_SOURCE_IN_USE", users: "product(s) and variant(s)" })
 
-/** The settings with the changes made. */
-const revised = (
-  settings: Partial<Settings>,
-  changes: typeof CreateSyncSource.Type | typeof ChangeSyncSource.Type
-): Settings =>
-  // Every required setting is in the body of a creation, or stored already.
-  withChanges<Settings>(settings, changes, Settings.fields, {}) as Settings
+const revised = revising<Settings>(Settings.fields)

@@ -16,9 +16,10 @@ import {
 import * as VariantOptions from "../../../store/catalogue/VariantOptions.ts"
 import * as VariantOptionValues from "../../../store/catalogue/VariantOptionValues.ts"
 import { Conflict, Forbidden, NotFound } from "../../errors/Errors.ts"
-import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
+import { listAnnotations, listQuery, pageOf } from "../records/Lists.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
-import { archivedQuery, restores } from "../records/Restoring.ts"
+import { operationsOnAll, operationsOnOne } from "../records/RecordApi.ts"
+import { archivedQuery } from "../records/Restoring.ts"
 
 /** The body of `POST /variant-options/{optionId}/values`, and of each value of a new option. */
 export const CreateVariantOptionValue = Schema.Struct(createFields(ValueSettings.fields, ["value"])).annotate({
@@ -47,71 +48,46 @@ export const ValueOrder = Schema.Struct({
 }).annotate({ identifier: "ValueOrder" })
 
 const params = { optionId: Id }
-const one = "/variant-options/:optionId"
-const values = `${one}/values` as const
-const valueParams = { ...params, valueId: Id }
+const one = "variant-options/:optionId"
+const values = `/${one}/values` as const
+
+const option = { name: "VariantOption", aNoun: "a variant option", record: VariantOptionWithValues } as const
+const { create, list } = operationsOnAll({ ...option, path: "variant-options" })
+const { get, change, archive, restore } = operationsOnOne({ ...option, path: one, params })
+
+const value = operationsOnOne({
+  name: "VariantOptionValue",
+  aNoun: "a value of a variant option",
+  path: `${one}/values/:valueId`,
+  params: { ...params, valueId: Id },
+  record: VariantOptionValue
+})
 
 export class VariantOptionApi extends HttpApiGroup.make("variantOptions")
   .add(
-    HttpApiEndpoint.post("createVariantOption", "/variant-options", {
+    create({
       payload: CreateVariantOption,
-      success: VariantOptionWithValues.pipe(HttpApiSchema.status(201))
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Create a variant option",
-        description: `With its first \`values\`, if one likes, in their order: all or nothing. ${valuesMax} at most, and no two of the same text.`
-      })
-    ),
-    HttpApiEndpoint.get("listVariantOptions", "/variant-options", {
-      query: { ...listQuery(VariantOptions.shape), ...searchQuery("the name"), ...archivedQuery },
-      success: pageOf(VariantOption).annotate({ identifier: "VariantOptionPage" })
-    }).annotateMerge(
-      listAnnotations({
-        summary: "List variant options",
-        description:
-          "All that are not archived, or with `archived=true` those that are; without their values: `GET /variant-options/{optionId}` has those."
-      })
-    ),
-    HttpApiEndpoint.get("getVariantOption", one, {
-      params,
-      success: VariantOptionWithValues,
-      error: NotFound
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Get a variant option",
-        description: "With all its values that are not archived, in order."
-      })
-    ),
-    HttpApiEndpoint.put("changeVariantOption", one, {
-      params,
+      description: `With its first \`values\`, if one likes, in their order: all or nothing. ${valuesMax} at most, and no two of the same text.`
+    }),
+    list({
+      shape: VariantOptions.shape,
+      search: "the name",
+      item: VariantOption,
+      description:
+        "All that are not archived, or with `archived=true` those that are; without their values: `GET /variant-options/{optionId}` has those."
+    }),
+    get("With all its values that are not archived, in order."),
+    change({
       payload: ChangeVariantOption,
-      success: VariantOptionWithValues,
-      error: NotFound
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Change a variant option",
-        description:
-          "Send the fields to change: one that is absent keeps its value. Values are changed by operations of their own."
-      })
-    ),
-    HttpApiEndpoint.delete("archiveVariantOption", one, {
-      params,
-      success: VariantOptionWithValues,
-      error: [NotFound, Conflict]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Archive a variant option",
-        description:
-          "Answers the archived record; neither it nor its values are found afterwards, until it is restored. As long as a variant that is not archived has one of its values, it is refused (409 `OPTION_IN_USE`)."
-      })
-    ),
-    HttpApiEndpoint.post("restoreVariantOption", `${one}/restore`, {
-      params,
-      success: VariantOptionWithValues,
-      error: NotFound
-    }).annotateMerge(
-      restores({ aNoun: "a variant option", description: "It has the values that were not archived themselves." })
-    )
+      description:
+        "Send the fields to change: one that is absent keeps its value. Values are changed by operations of their own."
+    }),
+    archive({
+      error: [NotFound, Conflict],
+      description:
+        "Answers the archived record; neither it nor its values are found afterwards, until it is restored. As long as a variant that is not archived has one of its values, it is refused (409 `OPTION_IN_USE`)."
+    }),
+    restore({ description: "It has the values that were not archived themselves." })
   )
   .add(
     HttpApiEndpoint.get("listVariantOptionValues", values, {
@@ -148,40 +124,22 @@ export class VariantOptionApi extends HttpApiGroup.make("variantOptions")
           "`valueOrder` names each centrally managed value of the option once. Answers all values of the option in their new order, `sortOrder` from 0 on; those that are not centrally managed keep their order after the others. An identifier that is there twice, unknown or missing is a 400 that names it, and nothing changes."
       })
     ),
-    HttpApiEndpoint.put("changeVariantOptionValue", `${values}/:valueId`, {
-      params: valueParams,
+    value.change({
       payload: ChangeVariantOptionValue,
-      success: VariantOptionValue,
-      error: [NotFound, Conflict]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Change a value of a variant option",
-        description:
-          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default. A text that another value of the option has is refused (409 `VALUE_EXISTS`)."
-      })
-    ),
-    HttpApiEndpoint.delete("archiveVariantOptionValue", `${values}/:valueId`, {
-      params: valueParams,
-      success: VariantOptionValue,
-      error: [NotFound, Conflict]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Archive a value of a variant option",
-        description:
-          "Answers the archived record. As long as a variant that is not archived has it, it is refused (409 `VALUE_IN_USE`)."
-      })
-    ),
-    HttpApiEndpoint.post("restoreVariantOptionValue", `${values}/:valueId/restore`, {
-      params: valueParams,
-      success: VariantOptionValue,
-      error: [NotFound, Conflict]
-    }).annotateMerge(
-      restores({
-        aNoun: "a value of a variant option",
-        description:
-          "It comes after all others. If the option is archived it is refused (409 `PARENT_ARCHIVED`), and so it is if another value has its text (409 `VALUE_EXISTS`), or if the option has as many values as it can have (409 `OPTION_FULL`)."
-      })
-    )
+      error: [NotFound, Conflict],
+      description:
+        "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default. A text that another value of the option has is refused (409 `VALUE_EXISTS`)."
+    }),
+    value.archive({
+      error: [NotFound, Conflict],
+      description:
+        "Answers the archived record. As long as a variant that is not archived has it, it is refused (409 `VALUE_IN_USE`)."
+    }),
+    value.restore({
+      error: [NotFound, Conflict],
+      description:
+        "It comes after all others. If the option is archived it is refused (409 `PARENT_ARCHIVED`), and so it is if another value has its text (409 `VALUE_EXISTS`), or if the option has as many values as it can have (409 `OPTION_FULL`)."
+    })
   )
   .annotateMerge(
     OpenApi.annotations({

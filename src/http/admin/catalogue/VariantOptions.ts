@@ -11,16 +11,11 @@ import { issueAt, issuesMax } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant } from "../records/Operations.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { forTenant, onList } from "../records/Operations.ts"
+import { revising } from "../records/Payloads.ts"
 import { orInUse } from "../records/References.ts"
 import { orArchived } from "../records/Restoring.ts"
-import type {
-  ChangeVariantOptionValue,
-  CreateVariantOption,
-  CreateVariantOptionValue,
-  ValueOrder
-} from "./VariantOptionApi.ts"
+import type { CreateVariantOption, ValueOrder } from "./VariantOptionApi.ts"
 
 const defaults = { isCentrallyManaged: true }
 
@@ -45,7 +40,7 @@ export const VariantOptionHandlers = HttpApiBuilder.group(
           )
         ),
 
-      listVariantOptions: ({ query }) => forTenant((tenant) => options.list(tenant, query).pipe(orInvalidPage(query))),
+      listVariantOptions: onList((tenant, query) => options.list(tenant, query)),
 
       getVariantOption: ({ params: { optionId } }) => forTenant((tenant) => options.find(tenant, optionId)),
 
@@ -89,12 +84,7 @@ const optionInUse = orInUse({ record: "Variant option", code: "OPTION_IN_USE", u
 const valueInUse = orInUse({ record: "Variant option value", code: "VALUE_IN_USE", users: "variant(s)" })
 
 /** The value's settings with the changes made. */
-const revised = (
-  settings: Partial<ValueSettings>,
-  changes: typeof CreateVariantOptionValue.Type | typeof ChangeVariantOptionValue.Type
-): ValueSettings =>
-  // The text is in the body of a creation, or stored already.
-  withChanges<ValueSettings>(settings, changes, ValueSettings.fields, defaults) as ValueSettings
+const revised = revising<ValueSettings>(ValueSettings.fields, defaults)
 
 /** Fails with an issue for each value of a new option whose text an earlier value has. */
 const refuseRepeated = (payload: typeof CreateVariantOption.Type): Effect.Effect<void, ValidationError> => {

@@ -6,20 +6,15 @@ import { type TooManyVariants, Variants } from "../../../store/catalogue/Variant
 import { answering } from "../../errors/Answering.ts"
 import { Conflict } from "../../errors/Errors.ts"
 import { AdminApi } from "../Api.ts"
-import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant, onRecord } from "../records/Operations.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
+import { revising } from "../records/Payloads.ts"
 import { orInUse, orInvalidReferences } from "../records/References.ts"
 import { orArchived } from "../records/Restoring.ts"
 import { ChangeVariant, CreateVariant } from "./VariantApi.ts"
 
-export const VariantHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "variants",
-  Effect.fnUntraced(function* (handlers) {
-    const variants = yield* Variants
-
-    return handlers.handleAll({
+export const VariantHandlers = HttpApiBuilder.group(AdminApi, "variants", (handlers) =>
+  Effect.map(Variants, (variants) =>
+    handlers.handleAll({
       createVariant: ({ payload }) =>
         forTenant((tenant, by) =>
           variants
@@ -27,8 +22,7 @@ export const VariantHandlers = HttpApiBuilder.group(
             .pipe(orInvalidReferences(CreateVariant, payload), orTooMany)
         ),
 
-      listVariants: ({ query }) =>
-        forTenant((tenant) => variants.list(tenant, query, query).pipe(orInvalidPage(query))),
+      listVariants: onList((tenant, query) => variants.list(tenant, query, query)),
 
       getVariant: onRecord((tenant, id) => variants.find(tenant, id)),
 
@@ -44,7 +38,7 @@ export const VariantHandlers = HttpApiBuilder.group(
 
       restoreVariant: onRecord((tenant, id, by) => variants.restore(tenant, id, by).pipe(orTooMany, orArchived))
     })
-  })
+  )
 )
 
 /** Turns a variant that would be one too many for its product into a 409. */
@@ -57,10 +51,7 @@ const inUse = orInUse({ record: "Variant", code: "VARIANT_IN_USE", users: "exper
 
 const defaults = { inventoryPolicy: "untracked" } as const
 
-/** The settings with the changes made. */
-const revised = (settings: Partial<Settings>, changes: typeof ChangeVariant.Type): Settings =>
-  // The required setting is in the defaults.
-  withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
+const revised = revising<Settings>(Settings.fields, defaults)
 
 /** What a variant is created from, alone or with its product. */
 export const variantDraft = (body: typeof ChangeVariant.Type) => ({

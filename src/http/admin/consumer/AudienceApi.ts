@@ -9,7 +9,7 @@ import * as Audiences from "../../../store/consumer/Audiences.ts"
 import { Conflict, NotFound } from "../../errors/Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
-import { archivedQuery, restores } from "../records/Restoring.ts"
+import { operationsOn } from "../records/RecordApi.ts"
 
 const type = Schema.optionalKey(
   Schema.NullOr(AudienceType).annotate({
@@ -44,62 +44,39 @@ export const AudienceMember = Schema.Struct({
 
 const params = { id: Id }
 
+const { create, list, get, change, archive, restore } = operationsOn({
+  name: "Audience",
+  aNoun: "an audience",
+  path: "audiences",
+  record: Audience
+})
+
 export class AudienceApi extends HttpApiGroup.make("audiences")
   .add(
-    HttpApiEndpoint.post("createAudience", "/audiences", {
+    create({
       payload: CreateAudience,
-      success: Audience.pipe(HttpApiSchema.status(201))
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Create an audience",
-        description:
-          "A `STATIC` one is of consumers that are named one by one, and has no members yet. The members of a `DYNAMIC` one are the consumers who fit its rules at the moment: all or any of them. Text of email, phone and full name is compared upper and lower case alike, everything else exactly; what is not known is equal to nothing and has no order."
-      })
-    ),
-    HttpApiEndpoint.get("listAudiences", "/audiences", {
-      query: { ...listQuery(Audiences.shape), ...searchQuery("the name"), ...archivedQuery },
-      success: pageOf(Audience).annotate({ identifier: "AudiencePage" })
-    }).annotateMerge(
-      listAnnotations({
-        summary: "List audiences",
-        description:
-          "All that are not archived, or with `archived=true` those that are. Sorted by `lastRefreshedAt`, those whose members never changed come first. `memberCount` of a `DYNAMIC` one is as it was last counted."
-      })
-    ),
-    HttpApiEndpoint.get("getAudience", "/audiences/:id", { params, success: Audience, error: NotFound }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Get an audience",
-        description: "The members of a `DYNAMIC` one are counted, once a minute at most: `lastRefreshedAt` says when."
-      })
-    ),
-    HttpApiEndpoint.put("changeAudience", "/audiences/:id", {
-      params,
+      description:
+        "A `STATIC` one is of consumers that are named one by one, and has no members yet. The members of a `DYNAMIC` one are the consumers who fit its rules at the moment: all or any of them. Text of email, phone and full name is compared upper and lower case alike, everything else exactly; what is not known is equal to nothing and has no order."
+    }),
+    list({
+      shape: Audiences.shape,
+      search: "the name",
+      description:
+        "All that are not archived, or with `archived=true` those that are. Sorted by `lastRefreshedAt`, those whose members never changed come first. `memberCount` of a `DYNAMIC` one is as it was last counted."
+    }),
+    get("The members of a `DYNAMIC` one are counted, once a minute at most: `lastRefreshedAt` says when."),
+    change({
       payload: ChangeAudience,
-      success: Audience,
-      error: [NotFound, Conflict]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Change an audience",
-        description:
-          "Send the fields to change: one that is absent keeps its value. New rules hold at once. A `STATIC` audience takes no rules, and a `DYNAMIC` one keeps some (409 `AUDIENCE_TYPE_FIXED`)."
-      })
-    ),
-    HttpApiEndpoint.delete("archiveAudience", "/audiences/:id", {
-      params,
-      success: Audience,
-      error: [NotFound, Conflict]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Archive an audience",
-        description:
-          "Answers the archived record. As long as a sequence is for it, it is refused (409 `AUDIENCE_IN_USE`), so that no sequence opens or shuts unnoticed."
-      })
-    ),
-    HttpApiEndpoint.post("restoreAudience", "/audiences/:id/restore", {
-      params,
-      success: Audience,
-      error: NotFound
-    }).annotateMerge(restores({ aNoun: "an audience", description: "It has the members it had." })),
+      error: [NotFound, Conflict],
+      description:
+        "Send the fields to change: one that is absent keeps its value. New rules hold at once. A `STATIC` audience takes no rules, and a `DYNAMIC` one keeps some (409 `AUDIENCE_TYPE_FIXED`)."
+    }),
+    archive({
+      error: [NotFound, Conflict],
+      description:
+        "Answers the archived record. As long as a sequence is for it, it is refused (409 `AUDIENCE_IN_USE`), so that no sequence opens or shuts unnoticed."
+    }),
+    restore({ description: "It has the members it had." }),
     HttpApiEndpoint.get("listAudienceMembers", "/audiences/:id/members", {
       params,
       query: { ...listQuery(AudienceMembers.shape), ...searchQuery("email, phone and full name") },

@@ -17,7 +17,7 @@ import { invalidInput } from "../../errors/Validation.ts"
 import { AdminApi } from "../Api.ts"
 import type { ChangeAudience, ConsumerIds, CreateAudience } from "./AudienceApi.ts"
 import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant, onRecord } from "../records/Operations.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { orInUse } from "../records/References.ts"
 
 export const AudienceHandlers = HttpApiBuilder.group(
@@ -34,7 +34,7 @@ export const AudienceHandlers = HttpApiBuilder.group(
           Effect.flatMap(settingsOf(payload), (settings) => audiences.create(tenant, by, settings))
         ),
 
-      listAudiences: ({ query }) => forTenant((tenant) => audiences.list(tenant, query).pipe(orInvalidPage(query))),
+      listAudiences: onList((tenant, query) => audiences.list(tenant, query)),
 
       getAudience: onRecord((tenant, id) => audiences.find(tenant, id)),
 

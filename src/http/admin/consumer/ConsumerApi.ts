@@ -1,6 +1,6 @@
 /** Consumers on the Admin API: the declaration (interface document 4.4 and 8.3; completions 4, "Consumers"). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as ConsumerSessions from "../../../auth/sessions/ConsumerSessions.ts"
 import { SessionType } from "../../../auth/tokens/Tokens.ts"
 import { Consumer, consumersAtOnceMax, ConsumerType, Settings } from "../../../domain/consumer/Consumer.ts"
@@ -9,9 +9,9 @@ import * as ConsumerList from "../../../store/consumer/ConsumerList.ts"
 import { Country, EmailText, PhoneText } from "../../fields/AddressFields.ts"
 import { Conflict, NotFound } from "../../errors/Errors.ts"
 import { EndedSessions, sessionFields } from "../../fields/SessionFields.ts"
-import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
+import { listAnnotations, listQuery, pageOf } from "../records/Lists.ts"
 import { createFields } from "../records/Payloads.ts"
-import { archivedQuery, restores } from "../records/Restoring.ts"
+import { operationsOn } from "../records/RecordApi.ts"
 
 /** The settings of a consumer, in bodies that create or change it. */
 export const ConsumerSettings = Schema.Struct({
@@ -34,33 +34,27 @@ const params = { id: Id }
 const taken =
   "An email, phone number or external id of another consumer is refused (409 `EMAIL_TAKEN`, `PHONE_TAKEN`, `EXTERNAL_ID_TAKEN`)."
 
+const { create, list, get, change, archive, restore } = operationsOn({
+  name: "Consumer",
+  aNoun: "a consumer",
+  path: "consumers",
+  record: Consumer
+})
+
 export class ConsumersApi extends HttpApiGroup.make("consumers")
   .add(
-    HttpApiEndpoint.post("createConsumer", "/consumers", {
+    create({
       payload: ConsumerSettings,
-      success: Consumer.pipe(HttpApiSchema.status(201)),
-      error: Conflict
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Create a consumer",
-        description: `An authenticated one, who can sign in with its email or phone number. ${taken}`
-      })
-    ),
-    HttpApiEndpoint.get("listConsumers", "/consumers", {
-      query: {
-        ...listQuery(ConsumerList.shape),
-        ...searchQuery("email, phone and full name; or a whole id or external id"),
-        ...archivedQuery,
-        type: Schema.optionalKey(ConsumerType)
-      },
-      success: pageOf(Consumer).annotate({ identifier: "ConsumerPage" })
-    }).annotateMerge(
-      listAnnotations({
-        summary: "List consumers",
-        description:
-          "All that are not archived, guests too, or with `archived=true` those that are. Those without a value of the sort field come first. `totalOrderValue` sorts by what was ordered in the organization's currency; what was ordered in others is in `totalOrderValues`."
-      })
-    ),
+      error: Conflict,
+      description: `An authenticated one, who can sign in with its email or phone number. ${taken}`
+    }),
+    list({
+      shape: ConsumerList.shape,
+      search: "email, phone and full name; or a whole id or external id",
+      only: { type: Schema.optionalKey(ConsumerType) },
+      description:
+        "All that are not archived, guests too, or with `archived=true` those that are. Those without a value of the sort field come first. `totalOrderValue` sorts by what was ordered in the organization's currency; what was ordered in others is in `totalOrderValues`."
+    }),
     HttpApiEndpoint.post("upsertConsumers", "/consumers/batch", {
       payload: ConsumerBatch,
       success: Schema.Struct({ data: Schema.Array(Consumer) }).annotate({ identifier: "Consumers" })
@@ -71,31 +65,16 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
           "All or none, answered in the order of the rows. A row changes the consumer that has its external id, else its email, else its phone number, by the fields it has; if there is none it creates one. Rows that mean the same consumer, or one whose fields point at different consumers, are a 400 that names them."
       })
     ),
-    HttpApiEndpoint.get("getConsumer", "/consumers/:id", { params, success: Consumer, error: NotFound }).annotateMerge(
-      OpenApi.annotations({ summary: "Get a consumer" })
-    ),
-    HttpApiEndpoint.put("changeConsumer", "/consumers/:id", {
-      params,
+    get(),
+    change({
       payload: ConsumerSettings,
-      success: Consumer,
-      error: [NotFound, Conflict]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Change a consumer",
-        description: `Send the fields to change: one that is absent keeps its value, null takes it away. ${taken}`
-      })
-    ),
-    HttpApiEndpoint.delete("archiveConsumer", "/consumers/:id", {
-      params,
-      success: Consumer,
-      error: NotFound
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Archive a consumer",
-        description:
-          "Answers the archived record. Its tokens work no more, anywhere. It loses its places: where it waits it has `LEFT`, its grants, its wins and its bids are `DENIED` with `ADMIN_ACTION`, a booking is `CANCELLED`; in an auction the next best bid leads in place of its own. A request that fails with a 503 may be sent again, and goes on. Its email, phone number and external id are free for another."
-      })
-    ),
+      error: [NotFound, Conflict],
+      description: `Send the fields to change: one that is absent keeps its value, null takes it away. ${taken}`
+    }),
+    archive({
+      description:
+        "Answers the archived record. Its tokens work no more, anywhere. It loses its places: where it waits it has `LEFT`, its grants, its wins and its bids are `DENIED` with `ADMIN_ACTION`, a booking is `CANCELLED`; in an auction the next best bid leads in place of its own. A request that fails with a 503 may be sent again, and goes on. Its email, phone number and external id are free for another."
+    }),
     HttpApiEndpoint.get("listConsumerSessions", "/consumers/:id/sessions", {
       params,
       query: { ...listQuery(ConsumerSessions.shape), type: Schema.optionalKey(SessionType) },
@@ -130,16 +109,10 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
     )
   )
   .add(
-    HttpApiEndpoint.post("restoreConsumer", "/consumers/:id/restore", {
-      params,
-      success: Consumer,
-      error: [NotFound, Conflict]
-    }).annotateMerge(
-      restores({
-        aNoun: "a consumer",
-        description: `It can sign in again; its sessions from before have ended, but for those of a guest, which has no other way in. What another consumer has by now is refused (409 \`EMAIL_TAKEN\`, \`PHONE_TAKEN\`, \`EXTERNAL_ID_TAKEN\`).`
-      })
-    )
+    restore({
+      error: [NotFound, Conflict],
+      description: `It can sign in again; its sessions from before have ended, but for those of a guest, which has no other way in. What another consumer has by now is refused (409 \`EMAIL_TAKEN\`, \`PHONE_TAKEN\`, \`EXTERNAL_ID_TAKEN\`).`
+    })
   )
   .annotateMerge(
     OpenApi.annotations({

@@ -22,8 +22,8 @@ import { invalidInput } from "../../errors/Validation.ts"
 import { AdminApi } from "../Api.ts"
 import type { ConsumerBatch, ConsumerSettings } from "./ConsumerApi.ts"
 import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant, onRecord } from "../records/Operations.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
+import { revising } from "../records/Payloads.ts"
 
 export const ConsumerHandlers = HttpApiBuilder.group(
   AdminApi,
@@ -52,7 +52,7 @@ export const ConsumerHandlers = HttpApiBuilder.group(
           )
         ),
 
-      listConsumers: ({ query }) => forTenant((tenant) => records.list(tenant, query).pipe(orInvalidPage(query))),
+      listConsumers: onList((tenant, query) => records.list(tenant, query)),
 
       upsertConsumers: ({ payload }) => forTenant((tenant, by) => upsert(tenant, by, payload)),
 
@@ -134,9 +134,7 @@ const readAll = Effect.fnUntraced(function* (
 /** The changes that a body for one consumer asks for. */
 const readOne = (sent: Sent) => Effect.map(readAll(sent, [{ path: [], sent }]), ([changes]) => changes!)
 
-/** The settings with the changes made. Every required setting has a default. */
-const revised = (settings: Partial<Settings>, changes: Changes): Settings =>
-  withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
+const revised = revising<Settings>(Settings.fields, defaults)
 
 const upsertOf = (changes: Changes): Upsert => ({
   keys: Object.fromEntries(keyFields.map((field) => [field, changes[field] ?? undefined])),

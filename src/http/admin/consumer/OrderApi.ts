@@ -1,12 +1,13 @@
 /** Orders on the Admin API: the declaration (completions 4, "Orders"). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
 import { Order, OrderStatus, Settings } from "../../../domain/consumer/Order.ts"
 import * as Orders from "../../../store/consumer/Orders.ts"
 import { Conflict, NotFound, StockConflict } from "../../errors/Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
+import { operationsOn } from "../records/RecordApi.ts"
 
 const described = (description: string) => Id.pipe(Schema.annotateEncoded({ description }))
 
@@ -28,22 +29,19 @@ export const ChangeOrder = Schema.Struct({
 
 const only = (what: string) => Schema.optionalKey(described(`Only those of this ${what}.`))
 
+const { create, get, change } = operationsOn({ name: "Order", aNoun: "an order", path: "orders", record: Order })
+
 export class OrderApi extends HttpApiGroup.make("orders")
   .add(
-    HttpApiEndpoint.post("createOrder", "/orders", {
+    create({
       payload: CreateOrder,
-      success: Order.pipe(HttpApiSchema.status(201)),
-      error: [Conflict, StockConflict]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Create an order",
-        description:
-          "`status` defaults to `CREATED`, `placedAt` to now, `currencyCode` to the experience's or else the organization's, `items` to none, and `total` to the exact sum of the items, with as many digits after the point as the longest of their prices has; a `total` that differs from it is taken as it is, since there are discounts and fees. Prices stay as they were written. Products are not looked up: an item may name any. " +
-          "Items that name a variant of this organization count its `inventoryQuantity` down, unless its `inventoryPolicy` is `untracked`. By `deny` it never falls below zero: where too little is left for one item the whole order is refused (409 `OUT_OF_STOCK` with the `productVariantId` and how many units are `available`), nothing is counted, and no grant is completed. An archived variant is counted as well. " +
-          "An order that names a distribution completes the consumer's grant there, or its booking, unless it is created as `CANCELLED`; if the consumer holds none it is refused (409 `INVALID_STATUS`), not written and not counted. Completing is idempotent: after an error the same request can be sent again, and further orders may follow one grant. " +
-          "An `externalId` that another order has is refused (409 `EXTERNAL_ID_TAKEN`): with it, an order that is sent twice is written once. Orders that are not cancelled count in the consumer's `orderCount`, `totalOrderValues` (a sum for each currency), `totalOrderValue` (the sum in the organization's currency) and `lastOrderAt`, and toward the sequence's `orderLimitPerConsumer`."
-      })
-    ),
+      error: [Conflict, StockConflict],
+      description:
+        "`status` defaults to `CREATED`, `placedAt` to now, `currencyCode` to the experience's or else the organization's, `items` to none, and `total` to the exact sum of the items, with as many digits after the point as the longest of their prices has; a `total` that differs from it is taken as it is, since there are discounts and fees. Prices stay as they were written. Products are not looked up: an item may name any. " +
+        "Items that name a variant of this organization count its `inventoryQuantity` down, unless its `inventoryPolicy` is `untracked`. By `deny` it never falls below zero: where too little is left for one item the whole order is refused (409 `OUT_OF_STOCK` with the `productVariantId` and how many units are `available`), nothing is counted, and no grant is completed. An archived variant is counted as well. " +
+        "An order that names a distribution completes the consumer's grant there, or its booking, unless it is created as `CANCELLED`; if the consumer holds none it is refused (409 `INVALID_STATUS`), not written and not counted. Completing is idempotent: after an error the same request can be sent again, and further orders may follow one grant. " +
+        "An `externalId` that another order has is refused (409 `EXTERNAL_ID_TAKEN`): with it, an order that is sent twice is written once. Orders that are not cancelled count in the consumer's `orderCount`, `totalOrderValues` (a sum for each currency), `totalOrderValue` (the sum in the organization's currency) and `lastOrderAt`, and toward the sequence's `orderLimitPerConsumer`."
+    }),
     HttpApiEndpoint.get("listOrders", "/orders", {
       query: {
         ...listQuery(Orders.shape),
@@ -60,24 +58,14 @@ export class OrderApi extends HttpApiGroup.make("orders")
         description: "Sorted by `total`, amounts are compared as numbers, whatever their currency."
       })
     ),
-    HttpApiEndpoint.get("getOrder", "/orders/:id", {
-      params: { id: Id },
-      success: Order,
-      error: NotFound
-    }).annotateMerge(OpenApi.annotations({ summary: "Get an order" })),
-    HttpApiEndpoint.put("changeOrder", "/orders/:id", {
-      params: { id: Id },
+    get(),
+    change({
       payload: ChangeOrder,
-      success: Order,
-      error: [NotFound, Conflict, StockConflict]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Change an order",
-        description:
-          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default; a `total` that was never set follows the items. `status` goes from `CREATED` over `PAID` to `FULFILLED`, and may skip; any but `FULFILLED` can become `CANCELLED`; anything else is refused (409 `ORDER_STATUS`). The consumer and where the order comes from stay as they are, and a grant that was completed stays so, also if the order is cancelled. " +
-          "A change of the items counts the difference in the stock of the variants, and is refused as a whole where too little is left (409 `OUT_OF_STOCK`). An order that becomes `CANCELLED` gives the units back that it took, once, whatever the variants' policies have become; units that were not counted when they were ordered are not given back."
-      })
-    )
+      error: [NotFound, Conflict, StockConflict],
+      description:
+        "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default; a `total` that was never set follows the items. `status` goes from `CREATED` over `PAID` to `FULFILLED`, and may skip; any but `FULFILLED` can become `CANCELLED`; anything else is refused (409 `ORDER_STATUS`). The consumer and where the order comes from stay as they are, and a grant that was completed stays so, also if the order is cancelled. " +
+        "A change of the items counts the difference in the stock of the variants, and is refused as a whole where too little is left (409 `OUT_OF_STOCK`). An order that becomes `CANCELLED` gives the units back that it took, once, whatever the variants' policies have become; units that were not counted when they were ordered are not given back."
+    })
   )
   .annotateMerge(
     OpenApi.annotations({

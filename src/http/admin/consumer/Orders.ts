@@ -33,10 +33,9 @@ import { orAnswer } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { orBusy } from "../records/Answers.ts"
 import { AdminApi } from "../Api.ts"
-import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant, onRecord } from "../records/Operations.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import type { ChangeOrder, CreateOrder } from "./OrderApi.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { revising } from "../records/Payloads.ts"
 
 export const OrderHandlers = HttpApiBuilder.group(
   AdminApi,
@@ -81,7 +80,7 @@ export const OrderHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       createOrder: ({ payload }) => forTenant((tenant, by) => create(tenant, by, payload).pipe(orTaken, orOutOfStock)),
 
-      listOrders: ({ query }) => forTenant((tenant) => orders.list(tenant, query, query).pipe(orInvalidPage(query))),
+      listOrders: onList((tenant, query) => orders.list(tenant, query, query)),
 
       getOrder: onRecord((tenant, id) => orders.find(tenant, id)),
 
@@ -95,14 +94,11 @@ export const OrderHandlers = HttpApiBuilder.group(
 
 const defaults = { items: [] }
 
-/** The settings with the changes made. */
-const revised = (settings: Settings, changes: typeof ChangeOrder.Type): Settings =>
-  // The stored order has every required setting.
-  withChanges<Settings>(settings, changes, Settings.fields, defaults) as Settings
+const revised = revising<Settings>(Settings.fields, defaults)
 
 /** The settings of a new order: those of the body, else the given ones. Null in the body counts as absent. */
 const created = (given: Settings, said: typeof CreateOrder.Type): Settings =>
-  withChanges<Settings>(given, said, Settings.fields, given) as Settings
+  revising<Settings>(Settings.fields, given)(given, said)
 
 /** The order with the changes made, if its status allows them. */
 const changed = (

@@ -1,6 +1,6 @@
 /** Experience pages on the Admin API: the declaration (interface document 2.1 to 2.4 and 4.1; completions 4). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { nodeLevelsMax, nodesMax } from "../../../domain/experience/creative/EmailNode.ts"
 import { placeholders } from "../../../domain/experience/creative/rendering/Placeholders.ts"
 import { ExperiencePage, PageStatus, Settings } from "../../../domain/experience/ExperiencePage.ts"
@@ -8,9 +8,8 @@ import { Id } from "../../../domain/values/Ids.ts"
 import * as ExperiencePages from "../../../store/experience/ExperiencePages.ts"
 import { documentBytesMax } from "../../../store/mechanism/GrantMessages.ts"
 import { Conflict, NotFound } from "../../errors/Errors.ts"
-import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
-import { archivedQuery, restores } from "../records/Restoring.ts"
+import { operationsOn } from "../records/RecordApi.ts"
 
 /** The placeholders and their meanings. */
 const placeholderList = Object.entries(placeholders)
@@ -44,81 +43,53 @@ const messagesDescription =
 
 const params = { id: Id }
 
+const { create, list, get, change, archive, restore } = operationsOn({
+  name: "ExperiencePage",
+  aNoun: "an experience page",
+  path: "experience-pages",
+  record: ExperiencePage
+})
+
 export class ExperiencePageApi extends HttpApiGroup.make("experiencePages")
   .add(
-    HttpApiEndpoint.post("createExperiencePage", "/experience-pages", {
+    create({
       payload: CreateExperiencePage,
-      success: ExperiencePage.pipe(HttpApiSchema.status(201)),
-      error: [NotFound, Conflict]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Create an experience page",
-        description:
-          "The slug is the page's own among the pages of its experience (409 `SLUG_TAKEN`); an archived page gives its slug back. " +
-          "The creative document is checked whole, at any depth, and each mistake in it has an issue with its path. Fields that " +
-          "the vocabulary does not know are ignored; the body of `rich-content-v0` is kept as it is. " +
-          `An email has at most ${nodesMax} nodes, at most ${nodeLevelsMax} levels deep.\n\n${messagesDescription}`
-      })
-    ),
-    HttpApiEndpoint.get("listExperiencePages", "/experience-pages", {
-      query: {
-        ...listQuery(ExperiencePages.shape),
-        ...searchQuery("the title and the slug"),
-        ...archivedQuery,
+      error: [NotFound, Conflict],
+      description:
+        "The slug is the page's own among the pages of its experience (409 `SLUG_TAKEN`); an archived page gives its slug back. " +
+        "The creative document is checked whole, at any depth, and each mistake in it has an issue with its path. Fields that " +
+        "the vocabulary does not know are ignored; the body of `rich-content-v0` is kept as it is. " +
+        `An email has at most ${nodesMax} nodes, at most ${nodeLevelsMax} levels deep.\n\n${messagesDescription}`
+    }),
+    list({
+      shape: ExperiencePages.shape,
+      search: "the title and the slug",
+      only: {
         experienceId: Schema.optionalKey(Id.annotate({ description: "Only those of this experience." })),
         status: Schema.optionalKey(PageStatus.annotate({ description: "Only those in this status." }))
       },
-      success: pageOf(ExperiencePage).annotate({ identifier: "ExperiencePageList" })
-    }).annotateMerge(
-      listAnnotations({
-        summary: "List experience pages",
-        description:
-          "All that are not archived, or with `archived=true` those that are, with their creative documents. Where these are large, a page of the list ends after " +
-          `${ExperiencePages.documentBytesMax / 2 ** 20} MiB of them and has fewer items than were asked for; its cursors go on from there.`
-      })
-    ),
-    HttpApiEndpoint.get("getExperiencePage", "/experience-pages/:id", {
-      params,
-      success: ExperiencePage,
-      error: NotFound
-    }).annotateMerge(OpenApi.annotations({ summary: "Get an experience page" })),
-    HttpApiEndpoint.put("changeExperiencePage", "/experience-pages/:id", {
-      params,
+      page: "ExperiencePageList",
+      description:
+        "All that are not archived, or with `archived=true` those that are, with their creative documents. Where these are large, a page of the list ends after " +
+        `${ExperiencePages.documentBytesMax / 2 ** 20} MiB of them and has fewer items than were asked for; its cursors go on from there.`
+    }),
+    get(),
+    change({
       payload: ChangeExperiencePage,
-      success: ExperiencePage,
-      error: [NotFound, Conflict]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Change an experience page",
-        description:
-          "Send the fields to change: one that is absent keeps its value, null takes an optional one away. The creative document is " +
-          "replaced as a whole. A page stays with its experience, and its status is changed by publishing and unpublishing alone. " +
-          "Nothing is frozen by publishing: consumers see a change of a published page at once, it stays `PUBLISHED`, and " +
-          "`publishedAt` and `lastPublishedAt` stay as they are, so that an `updatedAt` after `lastPublishedAt` says that it has " +
-          "changed since. To prepare a change unseen, make another page and publish that one when it is ready."
-      })
-    ),
-    HttpApiEndpoint.delete("archiveExperiencePage", "/experience-pages/:id", {
-      params,
-      success: ExperiencePage,
-      error: NotFound
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Archive an experience page",
-        description: "Answers the archived record. It is not found any more afterwards, until it is restored."
-      })
-    ),
-    HttpApiEndpoint.post("restoreExperiencePage", "/experience-pages/:id/restore", {
-      params,
-      success: ExperiencePage,
-      error: [NotFound, Conflict]
-    }).annotateMerge(
-      restores({
-        aNoun: "an experience page",
-        description:
-          "Its status is what it was. If its experience is archived it is refused (409 `PARENT_ARCHIVED`), and so it is if another page has its slug now (409 `SLUG_TAKEN`)."
-      })
-    ),
+      error: [NotFound, Conflict],
+      description:
+        "Send the fields to change: one that is absent keeps its value, null takes an optional one away. The creative document is " +
+        "replaced as a whole. A page stays with its experience, and its status is changed by publishing and unpublishing alone. " +
+        "Nothing is frozen by publishing: consumers see a change of a published page at once, it stays `PUBLISHED`, and " +
+        "`publishedAt` and `lastPublishedAt` stay as they are, so that an `updatedAt` after `lastPublishedAt` says that it has " +
+        "changed since. To prepare a change unseen, make another page and publish that one when it is ready."
+    }),
+    archive({ description: "Answers the archived record. It is not found any more afterwards, until it is restored." }),
+    restore({
+      error: [NotFound, Conflict],
+      description:
+        "Its status is what it was. If its experience is archived it is refused (409 `PARENT_ARCHIVED`), and so it is if another page has its slug now (409 `SLUG_TAKEN`)."
+    }),
     HttpApiEndpoint.post("publishExperiencePage", "/experience-pages/:id/publish", {
       params,
       success: ExperiencePage,

@@ -6,19 +6,13 @@ import { ExperiencePages, type SlugTaken } from "../../../store/experience/Exper
 import { answering } from "../../errors/Answering.ts"
 import { Conflict } from "../../errors/Errors.ts"
 import { AdminApi } from "../Api.ts"
-import type { ChangeExperiencePage, CreateExperiencePage } from "./ExperiencePageApi.ts"
-import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant, onRecord } from "../records/Operations.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
+import { revising } from "../records/Payloads.ts"
 import { orArchived } from "../records/Restoring.ts"
 
-export const ExperiencePageHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "experiencePages",
-  Effect.fnUntraced(function* (handlers) {
-    const pages = yield* ExperiencePages
-
-    return handlers.handleAll({
+export const ExperiencePageHandlers = HttpApiBuilder.group(AdminApi, "experiencePages", (handlers) =>
+  Effect.map(ExperiencePages, (pages) =>
+    handlers.handleAll({
       createExperiencePage: ({ payload }) =>
         forTenant((tenant, by) =>
           pages
@@ -26,8 +20,7 @@ export const ExperiencePageHandlers = HttpApiBuilder.group(
             .pipe(orSlugTaken)
         ),
 
-      listExperiencePages: ({ query }) =>
-        forTenant((tenant) => pages.list(tenant, query, query).pipe(orInvalidPage(query))),
+      listExperiencePages: onList((tenant, query) => pages.list(tenant, query, query)),
 
       getExperiencePage: onRecord((tenant, id) => pages.find(tenant, id)),
 
@@ -44,14 +37,10 @@ export const ExperiencePageHandlers = HttpApiBuilder.group(
 
       unpublishExperiencePage: onRecord((tenant, id, by) => pages.unpublish(tenant, id, by))
     })
-  })
+  )
 )
 
-/** The settings with the changes made. Every required setting is in the body of a creation, or stored already. */
-const revised = (
-  settings: Partial<Settings>,
-  changes: typeof CreateExperiencePage.Type | typeof ChangeExperiencePage.Type
-): Settings => withChanges<Settings>(settings, changes, Settings.fields, {}) as Settings
+const revised = revising<Settings>(Settings.fields)
 
 /** Turns a slug that another page has into a 409. */
 const orSlugTaken = answering({

@@ -26,8 +26,7 @@ import { copyOf, isTooLarge, namedBy } from "../mechanism/Duplication.ts"
 import type { CreateExperience } from "./ExperienceAggregateApi.ts"
 import type { ChangeExperience, DuplicateExperience } from "./ExperienceApi.ts"
 import { changed, namedIn, namedProducts, newAggregate, type NewAggregate } from "./ExperienceBodies.ts"
-import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant, onRecord } from "../records/Operations.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { experienceAggregate } from "./AggregateRecords.ts"
 
 export const ExperienceHandlers = HttpApiBuilder.group(
@@ -51,8 +50,7 @@ export const ExperienceHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       createExperience: ({ payload }) => forTenant((tenant, by) => create(tenant, by, payload)),
-      listExperiences: ({ query }) =>
-        forTenant((tenant) => experiences.list(tenant, query).pipe(orInvalidPage(query), Effect.flatMap(withProducts))),
+      listExperiences: onList((tenant, query) => Effect.flatMap(experiences.list(tenant, query), withProducts)),
       getExperience: onRecord(find),
       changeExperience: ({ params: { id }, payload }) => forTenant((tenant, by) => change(tenant, id, by, payload)),
       duplicateExperience: ({ params: { id }, payload }) =>

@@ -15,7 +15,7 @@ import { issueAt, issuesMax, issueWithin } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { completed, issuesWith, type KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
 import { kinds } from "../mechanism/Kinds.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { revising } from "../records/Payloads.ts"
 import { ChangeSequence } from "./SequenceApi.ts"
 import { CreateSequence, type CreateSequenceWithin, kindOfField, type MechanismField } from "./SequenceAggregateApi.ts"
 
@@ -75,7 +75,7 @@ export const sequenceIn = (
     }
     return { kind, configuration }
   })
-  return { sequence: { settings: revised({}, body), accessCode: body.accessCode ?? null, mechanisms }, issues }
+  return { sequence: { settings: revised(defaults, body), accessCode: body.accessCode ?? null, mechanisms }, issues }
 }
 
 /** The sequence that a body creates in an existing experience. */
@@ -96,13 +96,10 @@ export const changed = (
 ): Result.Result<Settings, ValidationError> => {
   const known = new Set([...products, ...productsNamed(before)])
   const issues = productIssues(body.sequenceProducts ?? [], known, { input: () => encodeChange(body), at: [] })
-  return issues.length > 0 ? refused(issues) : Result.succeed(revised(before, body))
+  return issues.length > 0 ? refused(issues) : Result.succeed(revised({ ...defaults, ...before }, body))
 }
 
-/** The settings with the changes made. */
-const revised = (settings: Partial<Settings>, changes: Body | ChangeBody): Settings =>
-  // Every required setting is in the body of a creation, in the defaults, or stored already.
-  withChanges<Settings>({ ...defaults, ...settings }, changes, Settings.fields, defaults) as Settings
+const revised = revising<Settings>(Settings.fields, defaults)
 
 const refused = (issues: ReadonlyArray<Issue>) => Result.fail(invalidInput(issues.slice(0, issuesMax)))
 

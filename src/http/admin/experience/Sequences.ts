@@ -9,8 +9,7 @@ import { Engine } from "../../../engine/Engine.ts"
 import { Sequences } from "../../../store/experience/Sequences.ts"
 import { SequenceAggregates } from "../../../store/experience/SequenceAggregates.ts"
 import { AdminApi } from "../Api.ts"
-import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant, onRecord } from "../records/Operations.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { orArchived } from "../records/Restoring.ts"
 import { changed, namedIn, newSequence, productsNamed } from "./SequenceBodies.ts"
 import type { CreateSequence } from "./SequenceAggregateApi.ts"
@@ -48,8 +47,7 @@ export const SequenceHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       createSequence: ({ payload }) => forTenant((tenant, by) => create(tenant, by, payload)),
 
-      listSequences: ({ query }) =>
-        forTenant((tenant) => sequences.list(tenant, query, query).pipe(orInvalidPage(query))),
+      listSequences: onList((tenant, query) => sequences.list(tenant, query, query)),
 
       getSequence: onRecord(find),
 

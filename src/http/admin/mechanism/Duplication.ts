@@ -12,7 +12,7 @@ import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import type { DuplicateExperience } from "../experience/ExperienceApi.ts"
 import type { NewAggregate } from "../experience/ExperienceBodies.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { revising } from "../records/Payloads.ts"
 import { productsNamed } from "../experience/SequenceBodies.ts"
 import { sequencesMax } from "../experience/ExperienceAggregateApi.ts"
 import { mechanismsMax } from "../experience/SequenceAggregateApi.ts"
@@ -31,6 +31,8 @@ const instants: ReadonlySet<string> = new Set([
 
 /** The last instant that a timestamp can express. */
 const latest: Millis = 253_402_300_799_999
+
+const sequenceSettings = revising<SequenceSettings>(SequenceSettings.fields)
 
 /** True if one request could not create the copy. */
 export const isTooLarge = ({ sequences }: ExperienceAggregate): boolean =>
@@ -75,12 +77,7 @@ export const copyOf = (
         known.products.has(productId) && (productVariantId === null || known.variants.has(productVariantId))
     ),
     sequences: original.sequences.map(({ sequence, mechanisms }) => ({
-      settings: withChanges<SequenceSettings>(
-        {},
-        withoutArchived(sequence, known),
-        SequenceSettings.fields,
-        {}
-      ) as SequenceSettings,
+      settings: sequenceSettings({}, withoutArchived(sequence, known)),
       accessCode: lost(sequence.hasAccessCode),
       mechanisms: withOneWaitlist(mechanisms).flatMap((mechanism) => {
         const { kind } = mechanism.identity

@@ -20,13 +20,9 @@ import { invalidInput } from "../../errors/Validation.ts"
 import type { AnalyticsQuery } from "./AnalyticsApi.ts"
 import { AdminApi } from "../Api.ts"
 
-export const AnalyticsHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "analytics",
-  Effect.fnUntraced(function* (handlers) {
-    const analytics = yield* Analytics
-
-    return handlers.handleAll({
+export const AnalyticsHandlers = HttpApiBuilder.group(AdminApi, "analytics", (handlers) =>
+  Effect.map(Analytics, (analytics) =>
+    handlers.handleAll({
       queryAnalytics: Effect.fnUntraced(function* ({ payload }) {
         const { tenant } = yield* CurrentTenant
         const { interval, measures, where } = payload
@@ -61,7 +57,7 @@ export const AnalyticsHandlers = HttpApiBuilder.group(
         }
       }, orServiceUnavailable)
     })
-  })
+  )
 )
 
 const rangeProblems = (

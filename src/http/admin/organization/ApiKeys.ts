@@ -7,13 +7,9 @@ import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
 
-export const ApiKeyHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "apiKeys",
-  Effect.fnUntraced(function* (handlers) {
-    const keys = yield* OrganizationKeys
-
-    return handlers.handleAll({
+export const ApiKeyHandlers = HttpApiBuilder.group(AdminApi, "apiKeys", (handlers) =>
+  Effect.map(OrganizationKeys, (keys) =>
+    handlers.handleAll({
       listApiKeys: Effect.fnUntraced(function* ({ query }) {
         const { tenant } = yield* CurrentTenant
         return yield* keys.list(tenant, query).pipe(orInvalidPage(query))
@@ -29,5 +25,5 @@ export const ApiKeyHandlers = HttpApiBuilder.group(
         orServiceUnavailable
       )
     })
-  })
+  )
 )

@@ -13,7 +13,7 @@ import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { AdminApi } from "../Api.ts"
 import type { ChangeOrganization, Organization as ShownOrganization } from "./OrganizationApi.ts"
-import { withChanges, withNulls } from "../records/Payloads.ts"
+import { revising, withNulls } from "../records/Payloads.ts"
 
 export const OrganizationHandlers = HttpApiBuilder.group(
   AdminApi,
@@ -58,18 +58,15 @@ const shown = ({ id, name, plan, settings, ...stamps }: Organization): typeof Sh
     ...stamps
   }) as typeof ShownOrganization.Type
 
+const withChanges = revising<Domain.Settings>(Domain.Settings.fields)
+
 /** The settings with the changes made, if the lifetimes of the tokens agree. */
 const revised = (
   settings: Domain.Settings,
   changes: typeof ChangeOrganization.Type,
   installation: { readonly access: number; readonly refresh: number }
 ): Result.Result<Domain.Settings, ValidationError> => {
-  const { allowedOrigins, ...next } = withChanges<Domain.Settings>(
-    settings,
-    changes,
-    Domain.Settings.fields,
-    {}
-  ) as Domain.Settings
+  const { allowedOrigins, ...next } = withChanges(settings, changes)
   const access = next.accessTokenTtlSeconds ?? installation.access
   const refresh = next.refreshTokenTtlSeconds ?? installation.refresh
   const isAboutTokens = changes.accessTokenTtlSeconds !== undefined || changes.refreshTokenTtlSeconds !== undefined

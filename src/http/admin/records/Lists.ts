@@ -99,11 +99,15 @@ export const pageOf = <S extends Schema.Constraint>(item: S) =>
   })
 
 /** Turns a refused page into a 400 that names the parameter. */
-export const orInvalidPage = (query: { readonly [parameter: string]: unknown }) =>
+export const orInvalidPage = (query: object) =>
   answering({
     PageRefused: ({ parameter, expected, received }: PageRefused) => {
       const type = parameter === "last" ? "number" : "string"
-      const issue = issueAt(query, parameter, { kind: "validation", type, expected })
+      const issue = issueAt(query as { readonly [parameter: string]: unknown }, parameter, {
+        kind: "validation",
+        type,
+        expected
+      })
       const message = `Invalid value: Expected ${expected} but received ${received}`
       return invalidInput([{ ...issue, message }])
     }

@@ -1,9 +1,11 @@
 /** The parts that operations on records of all kinds share. */
 import { Effect } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"
+import type { PageRefused } from "../../../store/records/Pagination.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { orNotFound } from "../../errors/Refusals.ts"
 import { orBusy } from "./Answers.ts"
+import { orInvalidPage } from "./Lists.ts"
 
 /**
  * Runs an operation for the tenant of the request; `by` is the API key, as records name it. A record that does not
@@ -17,3 +19,9 @@ export const onRecord =
   <A, E, R>(run: (tenant: Tenant, id: string, by: string) => Effect.Effect<A, E, R>) =>
   ({ params: { id } }: { readonly params: { readonly id: string } }) =>
     forTenant((tenant, by) => run(tenant, id, by))
+
+/** A handler that lists records of the tenant. A refused page is a 400 that names the parameter. */
+export const onList =
+  <Query extends object, A, E, R>(list: (tenant: Tenant, query: Query) => Effect.Effect<A, E | PageRefused, R>) =>
+  ({ query }: { readonly query: Query }) =>
+    forTenant((tenant) => list(tenant, query).pipe(orInvalidPage(query)))

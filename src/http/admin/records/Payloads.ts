@@ -81,6 +81,15 @@ export const withChanges = <S extends object>(
   return changed as Partial<S>
 }
 
+/**
+ * Makes the function that returns the settings of a kind of record with the changes made. The settings must be complete
+ * with the changes and the defaults: every required one is in the body of a creation, in the defaults, or stored.
+ */
+export const revising =
+  <S extends object>(names: Fields, defaults: Partial<S> = {}) =>
+  (settings: Partial<S>, changes: { readonly [K in keyof S]?: S[K] | null }): S =>
+    withChanges<S>(settings, changes, names, defaults) as S
+
 /** A record's settings for `recordFields`: null where one is not set. */
 export const withNulls = (settings: object, names: Fields): { readonly [name: string]: unknown } =>
   Object.fromEntries(

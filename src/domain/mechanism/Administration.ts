@@ -1,0 +1,113 @@
+/**
+ * The commands that mechanisms of every kind have: an admin configures a mechanism, ends it and archives it, and its
+ * experience sets its window. A kind declares what differs; {@link decideBy} decides these commands from it and passes
+ * the others to the kind.
+ */
+import { type ExperienceWindow, type Windowed, withWindow } from "../experience/ExperienceWindow.ts"
+import type { Millis } from "../values/Time.ts"
+import * as Configuring from "./Configuring.ts"
+import type { Command, Decider, Event, Moment, Refusal } from "./Decider.ts"
+import * as Lifecycle from "./Lifecycle.ts"
+import { Closed, ConfigurationFixed } from "./Refusals.ts"
+import type { MechanismState } from "./State.ts"
+
+/** `by` is the name of the API key that was used. */
+export type Administration<Configuration> =
+  | Configure<Configuration>
+  /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
+  | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
+  | { readonly _tag: "End"; readonly by: string }
+  | { readonly _tag: "Archive"; readonly by: string }
+
+interface Configure<Configuration> {
+  readonly _tag: "Configure"
+  readonly configuration: Configuration
+  readonly by: string
+}
+
+/** The commands of a kind that other kinds need not have. */
+export type OwnCommand<C extends Command> = Exclude<C, { readonly _tag: Administration<unknown>["_tag"] }>
+
+/** The outcome of a command that changes nothing. */
+export const unchanged: ReadonlyArray<never> = []
+
+/** What commands lead to in one kind. `at` is the instant of the step: never earlier than the last event. */
+export interface Rules<Configuration, State, C extends Command, E extends Event, R extends Refusal> {
+  /** Returns the outcome of one of the kind's own commands. */
+  decide(state: State, command: OwnCommand<C>, at: Millis, entropy: Moment["entropy"]): ReadonlyArray<E> | R
+  /** Whether the mechanism has opened. */
+  hasOpened(state: State, at: Millis): boolean
+  /** Whether nothing is left to end. Absent: whether it is closed. */
+  isOver?(state: State, at: Millis): boolean
+  /** Returns the part of the experience's window that applies to the mechanism. Absent: the whole window. */
+  windowFor?(state: State, window: ExperienceWindow): ExperienceWindow
+  /** Returns a setting that must not change to its value in `next`; undefined if there is none. */
+  fixedSetting(state: State, next: Configuration, at: Millis): string | undefined
+  /** Returns the configuration that a change to `next` leads to. Absent: `next` itself. */
+  kept?(state: State, next: Configuration, at: Millis): Configuration
+  /** Returns the first events. Absent: `Configured`, as it was sent. */
+  created?(command: Configure<Configuration>, at: Millis, entropy: Moment["entropy"]): ReadonlyArray<E>
+}
+
+/** Returns the function that decides all commands of a kind. */
+export const decideBy = <
+  Configuration extends Windowed,
+  State extends MechanismState<Configuration>,
+  C extends Command,
+  E extends Event,
+  R extends Refusal
+>(
+  rules: Rules<Configuration, State, C, E, R>
+): Decider<Configuration, State, C, E, R, unknown>["decide"] => {
+  const { decide } = rules
+  return (state, sent, { now, entropy }) => {
+    const at = Math.max(state.lastAt, now)
+    const command = sent as Administration<Configuration> | OwnCommand<C>
+    switch (command._tag) {
+      case "Configure":
+      case "SetExperienceWindow":
+      case "End":
+      case "Archive":
+        // Each kind has the events and the refusals that these commands lead to.
+        return administer(rules, state, command as Administration<Configuration>, at, entropy) as ReadonlyArray<E> | R
+      default:
+        return decide(state, command as OwnCommand<C>, at, entropy)
+    }
+  }
+}
+
+const administer = <
+  Configuration extends Windowed,
+  State extends MechanismState<Configuration>,
+  C extends Command,
+  E extends Event,
+  R extends Refusal
+>(
+  rules: Rules<Configuration, State, C, E, R>,
+  state: State,
+  command: Administration<Configuration>,
+  at: Millis,
+  entropy: Moment["entropy"]
+) => {
+  const { by } = command
+  const isClosed = Lifecycle.closedAsOf(state, state.configuration.closeAt, at) !== Infinity
+  const isOver = () => rules.isOver?.(state, at) ?? isClosed
+  switch (command._tag) {
+    case "Configure": {
+      if (state.sequence === 0) return rules.created?.(command, at, entropy) ?? Configuring.first(command, at)
+      if (isClosed) return new Closed()
+      const next = withWindow(command.configuration, state.configured.experienceWindow)
+      const setting = rules.fixedSetting(state, next, at)
+      if (setting !== undefined) return new ConfigurationFixed({ setting })
+      return Configuring.configured(state, rules.kept?.(state, next, at) ?? next, by, at)
+    }
+    case "SetExperienceWindow": {
+      const window = rules.windowFor?.(state, command.window) ?? command.window
+      return Configuring.setWindow(state, { window, by }, { isClosed, hasOpened: rules.hasOpened(state, at) }, at)
+    }
+    case "End":
+      return Lifecycle.end(isOver(), by, at)
+    case "Archive":
+      return Lifecycle.archive(state, isOver(), by, at)
+  }
+}

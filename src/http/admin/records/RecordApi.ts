@@ -1,0 +1,166 @@
+/**
+ * The operations that records of most kinds have on the Admin API: the declarations (completions 4). A kind of record
+ * names its schemas and what is special about each operation. Names, paths and answers follow from the names of the
+ * kind.
+ */
+import type { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Id } from "../../../domain/values/Ids.ts"
+import type { ListShape } from "../../../store/records/Pagination.ts"
+import { NotFound } from "../../errors/Errors.ts"
+import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
+import { archivedQuery, restores } from "./Restoring.ts"
+
+/** The names of a kind of record, and its schema. */
+interface RecordNames<Name extends string, Path extends string, Record extends Schema.Top> {
+  /** In the names of operations and schemas: `MediaAsset`. */
+  readonly name: Name
+  /** In a sentence, with its article: `a media asset`. */
+  readonly aNoun: string
+  /** Without its first slash: `media-assets` for all records, `media-assets/:id` for one. */
+  readonly path: Path
+  readonly record: Record
+}
+
+/** What an operation says about itself. Without `error` it fails with a 404 at most. */
+interface Operation<Errors extends HttpApiEndpoint.ErrorConstraint> {
+  readonly description?: string
+  readonly error?: ErrorsOf<Errors>
+}
+
+/** The type of `error` in the options of an endpoint. */
+type ErrorsOf<Errors extends HttpApiEndpoint.ErrorConstraint> = NonNullable<
+  Parameters<typeof HttpApiEndpoint.get<"", "/", never, never, never, never, never, Errors>>[2]
+>["error"]
+
+type OnlyNotFound = typeof NotFound
+
+/** The errors of an operation on one record. */
+const orNotFound = <Errors extends HttpApiEndpoint.ErrorConstraint>(error: ErrorsOf<Errors>): ErrorsOf<Errors> =>
+  // Without `error` the type parameter is `OnlyNotFound`.
+  error ?? (NotFound as unknown as ErrorsOf<Errors>)
+
+/** The operations on all records of a kind, and on one that the path names by `id`. */
+export const operationsOn = <const Name extends string, const Path extends string, Record extends Schema.Top>(
+  names: RecordNames<Name, Path, Record>
+) => ({
+  ...operationsOnAll(names),
+  ...operationsOnOne({ ...names, path: `${names.path}/:id` as const, params: { id: Id } })
+})
+
+/**
+ * The operations on all records. `list` shows the records that are not archived, or only those that are; `only` are
+ * further filters.
+ */
+export const operationsOnAll = <const Name extends string, const Path extends string, Record extends Schema.Top>({
+  name,
+  aNoun,
+  record,
+  ...names
+}: RecordNames<Name, Path, Record>) => {
+  const path = `/${names.path}` as const
+  return {
+    create: <Payload extends Schema.Top, const Errors extends HttpApiEndpoint.ErrorConstraint = never>({
+      payload,
+      error,
+      description
+    }: Operation<Errors> & { readonly payload: Payload }) =>
+      HttpApiEndpoint.post<`create${Name}`, `/${Path}`, never, never, Payload, never, Record["Rebuild"], Errors>(
+        `create${name}`,
+        path,
+        {
+          payload,
+          success: record.pipe(HttpApiSchema.status(201)),
+          error
+        }
+      ).annotateMerge(textsOf(`Create ${aNoun}`, description)),
+
+    list: <Sort extends string, Only extends Schema.Struct.Fields = {}, Item extends Schema.Top = Record>(options: {
+      readonly shape: ListShape<Sort>
+      /** The searched fields in words. */
+      readonly search: string
+      readonly only?: Only
+      /** The record as the list shows it, if it differs. */
+      readonly item?: Item
+      /** The name of the schema of a page. */
+      readonly page?: string
+      readonly description: string
+    }) =>
+      HttpApiEndpoint.get(`list${name}s`, path, {
+        query: {
+          ...listQuery(options.shape),
+          ...searchQuery(options.search),
+          ...archivedQuery,
+          ...(options.only as Only)
+        },
+        success: pageOf((options.item ?? record) as Item).annotate({ identifier: options.page ?? `${name}Page` })
+      }).annotateMerge(
+        listAnnotations({ summary: `List ${aNoun.replace(/^an? /, "")}s`, description: options.description })
+      )
+  }
+}
+
+/** The operations on one record. `restore` is the inverse of `archive`. */
+export const operationsOnOne = <
+  const Name extends string,
+  const Path extends string,
+  Params extends HttpApiEndpoint.ParamsConstraint & Schema.Struct.Fields,
+  Record extends Schema.Top
+>({
+  name,
+  aNoun,
+  record: success,
+  params,
+  ...names
+}: RecordNames<Name, Path, Record> & { readonly params: Params }) => {
+  const path = `/${names.path}` as const
+  return {
+    get: (description?: string) =>
+      HttpApiEndpoint.get(`get${name}`, path, { params, success, error: NotFound }).annotateMerge(
+        textsOf(`Get ${aNoun}`, description)
+      ),
+
+    change: <Payload extends Schema.Top, const Errors extends HttpApiEndpoint.ErrorConstraint = OnlyNotFound>({
+      payload,
+      error,
+      description
+    }: Operation<Errors> & { readonly payload: Payload }) =>
+      HttpApiEndpoint.put<`change${Name}`, `/${Path}`, Params, never, Payload, never, Record, Errors>(
+        `change${name}`,
+        path,
+        {
+          params,
+          payload,
+          success,
+          error: orNotFound<Errors>(error)
+        }
+      ).annotateMerge(textsOf(`Change ${aNoun}`, description)),
+
+    archive: <const Errors extends HttpApiEndpoint.ErrorConstraint = OnlyNotFound>({
+      error,
+      description
+    }: Operation<Errors>) =>
+      HttpApiEndpoint.delete<`archive${Name}`, `/${Path}`, Params, never, never, never, Record, Errors>(
+        `archive${name}`,
+        path,
+        { params, success, error: orNotFound<Errors>(error) }
+      ).annotateMerge(textsOf(`Archive ${aNoun}`, description)),
+
+    restore: <const Errors extends HttpApiEndpoint.ErrorConstraint = OnlyNotFound>({
+      error,
+      ...texts
+    }: Operation<Errors> = {}) =>
+      HttpApiEndpoint.post<`restore${Name}`, `/${Path}/restore`, Params, never, never, never, Record, Errors>(
+        `restore${name}`,
+        `${path}/restore`,
+        {
+          params,
+          success,
+          error: orNotFound<Errors>(error)
+        }
+      ).annotateMerge(restores({ aNoun, ...texts }))
+  }
+}
+
+const textsOf = (summary: string, description: string | undefined) =>
+  OpenApi.annotations({ summary, ...(description !== undefined && { description }) })
