@@ -3,7 +3,7 @@
  * answer that changes between check and connection reaches nothing else. Redirects are not followed.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import { lookup } from "node:dns"
+import { lookup as systemLookup, type LookupAddress, type LookupAllOptions } from "node:dns"
 import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http"
 import { Agent as HttpsAgent, request as requestHttps } from "node:https"
 import type { LookupFunction } from "node:net"
@@ -48,76 +48,89 @@ export class WebhookClient extends Context.Service<
     problemOf(url: string): string | undefined
   }
 >()("usher/delivery/webhook/WebhookClient") {
-  static readonly layer = Layer.effect(
-    WebhookClient,
-    Effect.gen(function* () {
-      const { webhookNetworks: networks } = yield* Settings
-      const isAllowed = (address: string) => isPublic(address) || isIn(networks, address)
+  static readonly layer = Layer.suspend(() => WebhookClient.layerWith(systemLookup))
 
-      const lookupAllowed: LookupFunction = (host, options, answer) =>
-        lookup(host, { ...options, all: true }, (error, found) => {
-          const addresses = error === null ? found : []
-          if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
-            answer(new Error(unreachable), "", 4)
-          } else if (options.all === true) {
-            answer(null, addresses)
-          } else {
-            answer(null, addresses[0]!.address, addresses[0]!.family)
+  /** With another resolver of host names. */
+  static readonly layerWith = (lookup: Resolver) =>
+    Layer.effect(
+      WebhookClient,
+      Effect.gen(function* () {
+        const { webhookNetworks: networks } = yield* Settings
+        const isAllowed = (address: string) => isPublic(address) || isIn(networks, address)
+        const pooled = { keepAlive: true, maxFreeSockets: idleConnectionsMax, lookup: checkedLookup(lookup, isAllowed) }
+        const agents = { "https:": new HttpsAgent(pooled), "http:": new HttpAgent(pooled) }
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            agents["https:"].destroy()
+            agents["http:"].destroy()
+          })
+        )
+
+        const exchange = (url: URL, headers: { readonly [name: string]: string }, body: string) =>
+          Effect.callback<Answer>((resume) => {
+            const isSecure = url.protocol === "https:"
+            const request = (isSecure ? requestHttps : requestHttp)(url, {
+              method: "POST",
+              agent: agents[isSecure ? "https:" : "http:"],
+              headers: { ...headers, "content-length": Buffer.byteLength(body) }
+            })
+            request.on("response", (response) => readBeginning(response, (answer) => resume(Effect.succeed(answer))))
+            request.on("error", (error) => resume(Effect.succeed(unanswered(error))))
+            request.end(body)
+            return Effect.sync(() => request.destroy())
+          })
+
+        const post = Effect.fnUntraced(function* (
+          url: string,
+          headers: { readonly [name: string]: string },
+          body: string
+        ) {
+          const at = yield* Clock.currentTimeMillis
+          const target = URL.parse(url)
+          // The operator's networks may have changed since the URL was stored.
+          const answer: Answer =
+            target === null || problemOf(url, networks) !== undefined
+              ? { statusCode: null, body: unreachable, headers: {} }
+              : yield* Effect.timeoutOrElse(exchange(target, headers, body), {
+                  duration: attemptMillisMax,
+                  orElse: () => Effect.succeed({ statusCode: null, body: "No answer within 15 s", headers: {} })
+                })
+          const now = yield* Clock.currentTimeMillis
+          return {
+            at,
+            durationMillis: now - at,
+            statusCode: answer.statusCode,
+            body: answer.body,
+            retryAfterMillis: retryAfterMillisOf(answer.headers["retry-after"], now)
           }
         })
 
-      const pooled = { keepAlive: true, maxFreeSockets: idleConnectionsMax, lookup: lookupAllowed }
-      const agents = { "https:": new HttpsAgent(pooled), "http:": new HttpAgent(pooled) }
-      yield* Effect.addFinalizer(() =>
-        Effect.sync(() => {
-          agents["https:"].destroy()
-          agents["http:"].destroy()
-        })
-      )
-
-      const exchange = (url: URL, headers: { readonly [name: string]: string }, body: string) =>
-        Effect.callback<Answer>((resume) => {
-          const isSecure = url.protocol === "https:"
-          const request = (isSecure ? requestHttps : requestHttp)(url, {
-            method: "POST",
-            agent: agents[isSecure ? "https:" : "http:"],
-            headers: { ...headers, "content-length": Buffer.byteLength(body) }
-          })
-          request.on("response", (response) => readBeginning(response, (answer) => resume(Effect.succeed(answer))))
-          request.on("error", (error) => resume(Effect.succeed(unanswered(error))))
-          request.end(body)
-          return Effect.sync(() => request.destroy())
-        })
-
-      const post = Effect.fnUntraced(function* (
-        url: string,
-        headers: { readonly [name: string]: string },
-        body: string
-      ) {
-        const at = yield* Clock.currentTimeMillis
-        const target = URL.parse(url)
-        // The operator's networks may have changed since the URL was stored.
-        const answer: Answer =
-          target === null || problemOf(url, networks) !== undefined
-            ? { statusCode: null, body: unreachable, headers: {} }
-            : yield* Effect.timeoutOrElse(exchange(target, headers, body), {
-                duration: attemptMillisMax,
-                orElse: () => Effect.succeed({ statusCode: null, body: "No answer within 15 s", headers: {} })
-              })
-        const now = yield* Clock.currentTimeMillis
-        return {
-          at,
-          durationMillis: now - at,
-          statusCode: answer.statusCode,
-          body: answer.body,
-          retryAfterMillis: retryAfterMillisOf(answer.headers["retry-after"], now)
-        }
+        return { post, problemOf: (url) => problemOf(url, networks) }
       })
-
-      return { post, problemOf: (url) => problemOf(url, networks) }
-    })
-  )
+    )
 }
+
+/** Resolves a host name to all of its addresses. */
+export type Resolver = (
+  host: string,
+  options: LookupAllOptions,
+  answer: (error: NodeJS.ErrnoException | null, addresses: Array<LookupAddress>) => void
+) => void
+
+/** Resolves a host name. Fails unless every address is allowed. */
+const checkedLookup =
+  (lookup: Resolver, isAllowed: (address: string) => boolean): LookupFunction =>
+  (host, options, answer) =>
+    lookup(host, { ...options, all: true }, (error, found) => {
+      const addresses = error === null ? found : []
+      if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
+        answer(new Error(unreachable), "", 4)
+      } else if (options.all === true) {
+        answer(null, addresses)
+      } else {
+        answer(null, addresses[0]!.address, addresses[0]!.family)
+      }
+    })
 
 interface Answer {
   readonly statusCode: number | null
