@@ -85,6 +85,19 @@ const definitions = {
       "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. Their own requests without these headers, " +
       "such as health checks, are also accepted over plain HTTP."
   }),
+  webhookNetworks: networks("WEBHOOK_NETWORKS", {
+    whenAbsent: "webhooks reach public addresses only",
+    meaning:
+      "The operator's own networks that webhooks may reach. A webhook may use plain HTTP and an address without a " +
+      "name there. Any organization can then send requests to these networks."
+  }),
+  webhooksPerSecond: whole("WEBHOOKS_PER_SECOND", {
+    unit: "deliveries a second",
+    fallback: 500,
+    least: 1,
+    most: 10_000,
+    meaning: "The most webhook deliveries that this process starts."
+  }),
   consumerApiPerAddress: share("LIMIT_CONSUMER_API_PER_ADDRESS", "Consumer API requests", "client address", "5000"),
   otpRequestsPerAddress: share("LIMIT_OTP_REQUESTS_PER_ADDRESS", "requests for one-time codes", "client address", "10"),
   queueEntriesPerAddress: share("LIMIT_QUEUE_ENTRIES_PER_ADDRESS", "queue entries", "client address", "1000"),

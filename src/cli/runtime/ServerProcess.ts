@@ -28,6 +28,7 @@ import * as ParkedMechanisms from "../../workers/ParkedMechanisms.ts"
 import { stopRequested } from "./Signals.ts"
 import * as DrawBeacons from "../../workers/DrawBeacons.ts"
 import * as WaitlistNotices from "../../workers/WaitlistNotices.ts"
+import * as WebhookDeliveries from "../../workers/WebhookDeliveries.ts"
 import { welcome } from "./Welcome.ts"
 
 const journal = JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
@@ -64,6 +65,7 @@ export const layer = Layer.mergeAll(
   Layer.provide(DrawBeacons.layer, Beacon.layer),
   WaitlistNotices.layer,
   GrantMessages.layer,
+  WebhookDeliveries.layer,
   ParkedMechanisms.layer
 ).pipe(
   Layer.provideMerge(Layer.merge(Auth.layer, Delivery.layer)),

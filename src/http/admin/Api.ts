@@ -30,6 +30,7 @@ import { TimedReleaseApi } from "./timedRelease/TimedReleaseApi.ts"
 import { VariantApi } from "./catalogue/VariantApi.ts"
 import { VariantOptionApi } from "./catalogue/VariantOptionApi.ts"
 import { WaitlistApi } from "./waitlist/WaitlistApi.ts"
+import { WebhookApi } from "./webhook/WebhookApi.ts"
 
 export const AdminApi = describe(
   HttpApi.make("admin")
@@ -54,6 +55,7 @@ export const AdminApi = describe(
     .add(VariantOptionApi)
     .add(OrderApi)
     .add(AnalyticsApi)
+    .add(WebhookApi)
     .add(NodeApi)
     .add(OutboxApi)
     .prefix("/api")

@@ -31,6 +31,7 @@ import salesAndPages from "./migrations/0018_salesAndPages.ts"
 import experienceWindows from "./migrations/0019_experienceWindows.ts"
 import bookings from "./migrations/0020_bookings.ts"
 import archivedLists from "./migrations/0021_archivedLists.ts"
+import webhooks from "./migrations/0030_webhooks.ts"
 import processes from "./migrations/0022_processes.ts"
 
 const steps = {
@@ -55,7 +56,8 @@ const steps = {
   "0019_experienceWindows": experienceWindows,
   "0020_bookings": bookings,
   "0021_archivedLists": archivedLists,
-  "0022_processes": processes
+  "0022_processes": processes,
+  "0030_webhooks": webhooks
 }
 
 /** The key of the advisory lock. Any fixed number works. */

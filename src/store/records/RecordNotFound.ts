@@ -20,6 +20,7 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
     "Variant",
     "Variant option",
     "Variant option value",
-    "Order"
+    "Order",
+    "Webhook"
   ])
 }) {}

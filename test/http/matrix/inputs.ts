@@ -10,6 +10,7 @@ import { catalogueInputs } from "./catalogueInputs.ts"
 import { consumerInputs } from "./consumerInputs.ts"
 import { drawInputs } from "./drawInputs.ts"
 import { orderInputs } from "./orderInputs.ts"
+import { webhookInputs } from "./webhookInputs.ts"
 import { experiencePageInputs } from "./experiencePageInputs.ts"
 import { timedReleaseInputs, waitlistInputs } from "./timedReleaseInputs.ts"
 import { variantOptionInputs } from "./variantOptionInputs.ts"
@@ -258,6 +259,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "DELETE /api/queues/:id": record("id", "queueId"),
   "POST /api/queues/:id/end": record("id", "queueId"),
   ...experiencePageInputs,
+  ...webhookInputs,
   ...appointmentInputs,
   ...auctionInputs,
   ...catalogueInputs,

@@ -47,6 +47,10 @@ import { TimedReleaseHandlers } from "../timedRelease/TimedReleases.ts"
 import { VariantHandlers } from "../catalogue/Variants.ts"
 import { VariantOptionHandlers } from "../catalogue/VariantOptions.ts"
 import { WaitlistHandlers } from "../waitlist/Waitlists.ts"
+import { WebhookClient } from "../../../delivery/webhook/WebhookClient.ts"
+import { WebhookDeliveries } from "../../../store/webhook/WebhookDeliveries.ts"
+import { Webhooks } from "../../../store/webhook/Webhooks.ts"
+import { WebhookHandlers } from "../webhook/Webhooks.ts"
 import { WatchedDistributions } from "../mechanism/WatchedDistributions.ts"
 
 /** The handlers of all groups, with their repositories. They need the database, the journal and the engine. */
@@ -72,6 +76,7 @@ export const layer = Layer.mergeAll(
   VariantOptionHandlers,
   OrderHandlers,
   AnalyticsHandlers,
+  WebhookHandlers,
   NodeHandlers,
   OutboxHandlers
 ).pipe(
@@ -84,5 +89,6 @@ export const layer = Layer.mergeAll(
   Layer.provide(Layer.mergeAll(Mechanisms.layer, Places.layer, History.layer, Analytics.layer, Operations.layer)),
   Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, ConsumerRecords.layer, Orders.layer)),
   Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer)),
-  Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer))
+  Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer)),
+  Layer.provide(Layer.mergeAll(Webhooks.layer, WebhookDeliveries.layer, WebhookClient.layer))
 )

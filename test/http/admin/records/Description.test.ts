@@ -22,7 +22,7 @@ const operations = Object.entries(description.paths).flatMap(([path, methods]) =
   )
 )
 
-const takesNothing = new Set(["get /api/organizations/me", "get /api/nodes"])
+const takesNothing = new Set(["get /api/organizations/me", "get /api/nodes", "get /api/event-types"])
 
 describe("The Admin API's description", () => {
   it("is version 1.0.0 in OpenAPI 3.1", () => {
@@ -92,7 +92,7 @@ describe("The Admin API's description", () => {
 
   it("gives every list the page parameters, with page sizes as integers", () => {
     for (const [name, { parameters }] of operations) {
-      if (!/^get .*(s|consumers|history)$/.test(name) || name === "get /api/nodes" || name.endsWith("/events")) continue
+      if (!/^get .*(s|consumers|history)$/.test(name) || takesNothing.has(name) || name.endsWith("/events")) continue
       const names = parameters.map((parameter) => parameter.name)
       assert.includeMembers(names, ["first", "after", "last", "before", "sortBy", "sortDir"], name)
       for (const size of parameters.filter((parameter) => ["first", "last"].includes(parameter.name))) {

@@ -3,6 +3,8 @@
  * else.
  */
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
 import { Sessions } from "../../../../src/auth/sessions/Sessions.ts"
 import { aConsumer } from "../../../store/support/recordsFixture.ts"
 import { Admin, anExperience, aQueue, aSequence, enter, type Organization } from "../adminFixture.ts"
@@ -165,6 +167,36 @@ const sessions: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
+/** The deliveries of a webhook. No row is removed before it is old. */
+const webhookDeliveries: MakeList = Effect.fnUntraced(function* (as) {
+  const { id } = yield* request(as, "POST", "/webhooks", {
+    url: "https://shop.example/hooks",
+    events: ["distribution.joined"]
+  })
+  return {
+    path: `/webhooks/${id}/deliveries`,
+    sorts: { createdAt: sorted.createdAt },
+    idOf: byId,
+    filter: "status=FAILED",
+    make: (n: number) =>
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`
+          insert into webhook_deliveries ${sql.insert({
+            webhook_id: id,
+            event_id: randomUUID(),
+            id: randomUUID(),
+            type: "distribution.joined",
+            status: "DELIVERED",
+            attempts: "[]",
+            body: "{}",
+            created_at: new Date(instant(n)),
+            updated_at: new Date(instant(n))
+          })}`
+      ).pipe(Effect.orDie)
+  }
+})
+
 /** The consumers of a queue. No row is removed: a consumer who leaves stays listed as left. */
 const placed: MakeList = Effect.fnUntraced(function* (as) {
   const { id } = yield* aQueue({}, as)
@@ -275,6 +307,11 @@ export const lists: { readonly [rows: string]: MakeList } = {
     syncSource: name(n),
     syncSourceId: `${n}`
   })),
+  webhooks: records("/webhooks", { createdAt: sorted.createdAt, url: ({ url }) => url }, (n) => ({
+    url: `https://shop.example/${name(n)}`,
+    events: ["distribution.joined"]
+  })),
+  "webhook deliveries": webhookDeliveries,
   "media assets": records("/media-assets", sorted, (n) => ({ name: name(n) })),
   products: records("/products", { ...sorted, ...updated }, (n) => ({ name: name(n) })),
   variants,

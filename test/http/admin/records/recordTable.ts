@@ -173,6 +173,11 @@ export const records: { readonly [kind: string]: Kind } = {
     change: { name: "Front" },
     archives: "and restores"
   },
+  webhook: {
+    make: alone("/webhooks", () => ({ url: "https://shop.example/hooks", events: ["distribution.joined"] })),
+    change: { description: "Joined" },
+    archives: "and restores"
+  },
   "sync source": {
     make: alone("/sync-sources", () => ({ syncSource: "shop", syncSourceId: "1" })),
     change: { syncStatus: "SUCCESS" },

@@ -1,0 +1,44 @@
+/**
+ * The signatures of webhook requests: the header of the interface document (section 6) and those of the Standard
+ * Webhooks specification, so that its libraries verify our requests.
+ */
+import { createHmac } from "node:crypto"
+
+/** The beginning of a secret whose rest is Base64. The bytes of any other secret are its key. */
+export const secretPrefix = "whsec_"
+
+/** A request to sign. */
+export interface Signed {
+  readonly id: string
+  readonly timestampSeconds: number
+  readonly body: string
+}
+
+/**
+ * Returns the headers that prove where a request comes from.
+ *
+ * @param secrets the present secret, and after it the former one while both are valid
+ */
+export const signatureHeaders = (
+  { id, timestampSeconds, body }: Signed,
+  secrets: readonly [string, ...ReadonlyArray<string>]
+): { readonly [name: string]: string } => {
+  const content = `${id}.${timestampSeconds}.${body}`
+  const signatures = secrets.map(
+    (secret) => `v1,${createHmac("sha256", keyOf(secret)).update(content).digest("base64")}`
+  )
+  // A receiver of the interface document's header knows one secret: the former one, until the overlap has ended.
+  const oldest = secrets.at(-1)!
+  return {
+    "x-service-signature": `sha256=${createHmac("sha256", keyOf(oldest)).update(body).digest("hex")}`,
+    "x-service-timestamp": `${timestampSeconds}`,
+    "webhook-id": id,
+    "webhook-timestamp": `${timestampSeconds}`,
+    "webhook-signature": signatures.join(" ")
+  }
+}
+
+const keyOf = (secret: string): Buffer =>
+  secret.startsWith(secretPrefix)
+    ? Buffer.from(secret.slice(secretPrefix.length), "base64")
+    : Buffer.from(secret, "utf8")

@@ -1,0 +1,171 @@
+/**
+ * Sends webhook requests. Each connection resolves the host anew, and connects to an address that was checked: an
+ * answer that changes between check and connection reaches nothing else. Redirects are not followed.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { lookup as systemLookup, type LookupAddress, type LookupAllOptions } from "node:dns"
+import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http"
+import { Agent as HttpsAgent, request as requestHttps } from "node:https"
+import type { LookupFunction } from "node:net"
+import { Settings } from "../../settings/Settings.ts"
+import { isIn, isPublic } from "./PublicAddress.ts"
+import { problemOf } from "./Target.ts"
+
+/** The longest time for an attempt, from the look-up of the host to the end of the answer. */
+export const attemptMillisMax = 15_000
+
+/** Bytes of an answer that are read. The rest is cut off with its connection. */
+export const answerBytesMax = 1_024
+
+/** The one message for every address that a webhook may not reach, so that it reveals nothing about the network. */
+const unreachable = "The address could not be reached"
+
+/** Idle connections to one host. */
+const idleConnectionsMax = 10
+
+/** The result of one attempt. */
+export interface Attempt {
+  readonly at: number
+  readonly durationMillis: number
+  /** Null if no answer arrived. */
+  readonly statusCode: number | null
+  /** The beginning of the answer, or what went wrong. */
+  readonly body: string
+  /** The wait that the endpoint asked for; 0 for none. */
+  readonly retryAfterMillis: number
+}
+
+/** True if the endpoint has taken the event. */
+export const isDelivered = ({ statusCode }: Attempt): boolean =>
+  statusCode !== null && statusCode >= 200 && statusCode < 300
+
+export class WebhookClient extends Context.Service<
+  WebhookClient,
+  {
+    /** Posts the body once. Never fails: what went wrong is in the attempt. */
+    post(url: string, headers: { readonly [name: string]: string }, body: string): Effect.Effect<Attempt>
+    /** Returns what is wrong with a URL for webhooks; undefined if nothing is. */
+    problemOf(url: string): string | undefined
+  }
+>()("usher/delivery/webhook/WebhookClient") {
+  static readonly layer = Layer.suspend(() => WebhookClient.layerWith(systemLookup))
+
+  /** With another resolver of host names. */
+  static readonly layerWith = (lookup: Resolver) =>
+    Layer.effect(
+      WebhookClient,
+      Effect.gen(function* () {
+        const { webhookNetworks: networks } = yield* Settings
+        const isAllowed = (address: string) => isPublic(address) || isIn(networks, address)
+        const pooled = { keepAlive: true, maxFreeSockets: idleConnectionsMax, lookup: checkedLookup(lookup, isAllowed) }
+        const agents = { "https:": new HttpsAgent(pooled), "http:": new HttpAgent(pooled) }
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            agents["https:"].destroy()
+            agents["http:"].destroy()
+          })
+        )
+
+        const exchange = (url: URL, headers: { readonly [name: string]: string }, body: string) =>
+          Effect.callback<Answer>((resume) => {
+            const isSecure = url.protocol === "https:"
+            const request = (isSecure ? requestHttps : requestHttp)(url, {
+              method: "POST",
+              agent: agents[isSecure ? "https:" : "http:"],
+              headers: { ...headers, "content-length": Buffer.byteLength(body) }
+            })
+            request.on("response", (response) => readBeginning(response, (answer) => resume(Effect.succeed(answer))))
+            request.on("error", (error) => resume(Effect.succeed(unanswered(error))))
+            request.end(body)
+            return Effect.sync(() => request.destroy())
+          })
+
+        const post = Effect.fnUntraced(function* (
+          url: string,
+          headers: { readonly [name: string]: string },
+          body: string
+        ) {
+          const at = yield* Clock.currentTimeMillis
+          const target = URL.parse(url)
+          // The operator's networks may have changed since the URL was stored.
+          const answer: Answer =
+            target === null || problemOf(url, networks) !== undefined
+              ? { statusCode: null, body: unreachable, headers: {} }
+              : yield* Effect.timeoutOrElse(exchange(target, headers, body), {
+                  duration: attemptMillisMax,
+                  orElse: () => Effect.succeed({ statusCode: null, body: "No answer within 15 s", headers: {} })
+                })
+          const now = yield* Clock.currentTimeMillis
+          return {
+            at,
+            durationMillis: now - at,
+            statusCode: answer.statusCode,
+            body: answer.body,
+            retryAfterMillis: retryAfterMillisOf(answer.headers["retry-after"], now)
+          }
+        })
+
+        return { post, problemOf: (url) => problemOf(url, networks) }
+      })
+    )
+}
+
+/** Resolves a host name to all of its addresses. */
+export type Resolver = (
+  host: string,
+  options: LookupAllOptions,
+  answer: (error: NodeJS.ErrnoException | null, addresses: Array<LookupAddress>) => void
+) => void
+
+/** Resolves a host name. Fails unless every address is allowed. */
+const checkedLookup =
+  (lookup: Resolver, isAllowed: (address: string) => boolean): LookupFunction =>
+  (host, options, answer) =>
+    lookup(host, { ...options, all: true }, (error, found) => {
+      const addresses = error === null ? found : []
+      if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
+        answer(new Error(unreachable), "", 4)
+      } else if (options.all === true) {
+        answer(null, addresses)
+      } else {
+        answer(null, addresses[0]!.address, addresses[0]!.family)
+      }
+    })
+
+interface Answer {
+  readonly statusCode: number | null
+  readonly body: string
+  readonly headers: IncomingHttpHeaders
+}
+
+/** Reads the beginning of an answer. A longer one is cut off. */
+function readBeginning(response: IncomingMessage, resume: (answer: Answer) => void): void {
+  const chunks: Array<Buffer> = []
+  let size = 0
+  const finish = () => {
+    const body = Buffer.concat(chunks).subarray(0, answerBytesMax).toString("utf8")
+    resume({ statusCode: response.statusCode ?? null, body, headers: response.headers })
+  }
+  response.on("data", (chunk: Buffer) => {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > answerBytesMax) response.destroy()
+  })
+  response.on("close", finish)
+}
+
+/** The codes of errors that say nothing about the operator's network. */
+const shownCodes = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ENOTFOUND", "CERT_HAS_EXPIRED"])
+
+const unanswered = ({ code }: NodeJS.ErrnoException): Answer => ({
+  statusCode: null,
+  body: code !== undefined && shownCodes.has(code) ? `${unreachable} (${code})` : unreachable,
+  headers: {}
+})
+
+/** Reads `Retry-After`: seconds, or a date. */
+function retryAfterMillisOf(value: string | undefined, now: number): number {
+  if (value === undefined) return 0
+  const millis = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now
+  return Number.isFinite(millis) ? Math.max(0, millis) : 0
+}

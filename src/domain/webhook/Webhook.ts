@@ -1,0 +1,58 @@
+/** The webhook: an address of an organization's server that Usher reports events to (interface document 6). */
+import { Schema } from "effect"
+import { stampFields } from "../experience/Experience.ts"
+import { Id } from "../values/Ids.ts"
+import { text } from "../values/Text.ts"
+import { Timestamp } from "../values/Time.ts"
+import { eventTypes } from "./Catalogue.ts"
+
+/** Types that one endpoint subscribes to, at most. */
+const eventsMax = 50
+
+/** How the events of a webhook wait for each other. */
+export const Ordering = Schema.Literals(["consumer", "distribution", "none"]).annotate({
+  description:
+    "`consumer`: the events of one consumer in one mechanism arrive in order. `distribution`: all events of a mechanism do. `none`: no event waits for another."
+})
+export type Ordering = typeof Ordering.Type
+
+/** How often a failed delivery is repeated. */
+export const RetrySchedule = Schema.Literals(["standard", "extended"]).annotate({
+  description:
+    "`standard`: six attempts, at once and after 1 min, 5 min, 30 min, 2 h and 12 h. `extended`: four more, after 14, 20, 24 and 24 h."
+})
+export type RetrySchedule = typeof RetrySchedule.Type
+
+/** The fields an admin sets, apart from the secret. */
+export const Settings = Schema.Struct({
+  url: text({ minLength: 1, maxLength: 2_000 }).annotate({
+    description: "An `https` address with a host name. Its host must resolve to public addresses only.",
+    examples: ["https://shop.example.com/usher"]
+  }),
+  events: Schema.Array(Schema.Literals(eventTypes)).check(Schema.isMinLength(1), Schema.isMaxLength(eventsMax)),
+  description: Schema.optionalKey(text({ maxLength: 500 })),
+  ordering: Schema.optionalKey(Ordering),
+  schedule: Schema.optionalKey(RetrySchedule)
+})
+export type Settings = typeof Settings.Type
+
+/** Why a webhook receives nothing for now. */
+export const DisabledReason = Schema.Literals(["ADMIN_ACTION", "GONE", "FAILING"]).annotate({
+  description: "`GONE`: the endpoint answered 410. `FAILING`: no delivery succeeded for five days."
+})
+
+/** The webhook in responses. */
+export const Webhook = Schema.Struct({
+  id: Id,
+  organizationId: Id,
+  url: Schema.String,
+  events: Schema.Array(Schema.Literals(eventTypes)),
+  description: Schema.NullOr(Schema.String),
+  ordering: Ordering,
+  schedule: RetrySchedule,
+  status: Schema.Literals(["ENABLED", "DISABLED"]),
+  disabledReason: Schema.NullOr(DisabledReason),
+  failingSince: Schema.NullOr(Timestamp),
+  ...stampFields
+}).annotate({ identifier: "Webhook" })
+export type Webhook = typeof Webhook.Type

@@ -1,0 +1,214 @@
+/** Webhooks on the Admin API: the declaration (interface document 6). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { eventTypes } from "../../../domain/webhook/Catalogue.ts"
+import { Settings, Webhook } from "../../../domain/webhook/Webhook.ts"
+import { Id } from "../../../domain/values/Ids.ts"
+import { text } from "../../../domain/values/Text.ts"
+import { Timestamp } from "../../../domain/values/Time.ts"
+import * as WebhookDeliveries from "../../../store/webhook/WebhookDeliveries.ts"
+import * as Webhooks from "../../../store/webhook/Webhooks.ts"
+import { NotFound } from "../../errors/Errors.ts"
+import { AnswerHoldsSecret } from "../../idempotency/Idempotency.ts"
+import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
+import { changeFields, createFields } from "../records/Payloads.ts"
+import { archivedQuery, restores } from "../records/Restoring.ts"
+
+const secretDescription =
+  "The key of the signatures. One that begins with `whsec_` is Base64, of any other the bytes are the key."
+
+/** The body of `POST /webhooks`. */
+export const CreateWebhook = Schema.Struct({
+  ...createFields(Settings.fields, ["url", "events"]),
+  secret: Schema.optionalKey(
+    text({ minLength: 16, maxLength: 200 }).annotate({ description: `${secretDescription} Default: a new one.` })
+  )
+}).annotate({ identifier: "CreateWebhook" })
+
+/** The body of `PUT /webhooks/{id}`. */
+export const ChangeWebhook = Schema.Struct(changeFields(Settings.fields, ["url", "events"])).annotate({
+  identifier: "ChangeWebhook"
+})
+
+/** A webhook with its secret. */
+export const WebhookWithSecret = Schema.Struct({
+  ...Webhook.fields,
+  secret: Schema.String.annotate({ description: `${secretDescription} Shown in this answer alone.` })
+}).annotate({ identifier: "WebhookWithSecret" })
+
+const attempt = {
+  at: Timestamp,
+  durationMillis: Schema.Int,
+  statusCode: Schema.NullOr(Schema.Int).annotate({ description: "Null if no answer arrived." }),
+  body: Schema.String.annotate({ description: "The first 1,024 bytes of the answer, or what went wrong." })
+}
+
+/** One attempt to deliver an event. */
+export const WebhookAttempt = Schema.Struct(attempt).annotate({ identifier: "WebhookAttempt" })
+
+const DeliveryStatus = Schema.Literals(["DELIVERED", "WAITING", "FAILED"])
+
+/** A delivery in the log. */
+export const WebhookDelivery = Schema.Struct({
+  id: Id,
+  eventId: Schema.String,
+  type: Schema.String,
+  status: DeliveryStatus,
+  retryCount: Schema.Int,
+  attempts: Schema.Array(WebhookAttempt),
+  body: Schema.String.annotate({ description: "The body of the request." }),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotate({ identifier: "WebhookDelivery" })
+
+/** A type of event. */
+export const EventTypeList = Schema.Struct({
+  data: Schema.Array(Schema.Struct({ type: Schema.Literals(eventTypes), description: Schema.String }))
+}).annotate({ identifier: "EventTypeList" })
+
+const params = { id: Id }
+const overlapSecondsMax = 604_800
+
+/** The operations that create, read and change webhooks. */
+const records = [
+  HttpApiEndpoint.post("createWebhook", "/webhooks", {
+    payload: CreateWebhook,
+    success: WebhookWithSecret.pipe(HttpApiSchema.status(201))
+  })
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Create a webhook",
+        description:
+          "Usher posts the events from now on to the address: signed, at least once, and in order within a lane. The answer shows the secret, this once."
+      })
+    )
+    .annotate(AnswerHoldsSecret, true),
+  HttpApiEndpoint.get("listWebhooks", "/webhooks", {
+    query: { ...listQuery(Webhooks.shape), ...searchQuery("the address"), ...archivedQuery },
+    success: pageOf(Webhook).annotate({ identifier: "WebhookPage" })
+  }).annotateMerge(
+    listAnnotations({
+      summary: "List webhooks",
+      description: "All that are not archived, or with `archived=true` those that are."
+    })
+  ),
+  HttpApiEndpoint.get("getWebhook", "/webhooks/:id", { params, success: Webhook, error: NotFound }).annotateMerge(
+    OpenApi.annotations({ summary: "Get a webhook" })
+  ),
+  HttpApiEndpoint.put("changeWebhook", "/webhooks/:id", {
+    params,
+    payload: ChangeWebhook,
+    success: Webhook,
+    error: NotFound
+  }).annotateMerge(
+    OpenApi.annotations({
+      summary: "Change a webhook",
+      description: "Send the fields to change. An absent field keeps its value, null removes an optional one."
+    })
+  ),
+  HttpApiEndpoint.delete("archiveWebhook", "/webhooks/:id", {
+    params,
+    success: Webhook,
+    error: NotFound
+  }).annotateMerge(
+    OpenApi.annotations({ summary: "Archive a webhook", description: "It receives nothing from then on." })
+  ),
+  HttpApiEndpoint.post("restoreWebhook", "/webhooks/:id/restore", {
+    params,
+    success: Webhook,
+    error: NotFound
+  }).annotateMerge(restores({ aNoun: "a webhook", description: "It receives what it missed meanwhile." }))
+] as const
+
+/** The operations on the deliveries of a webhook. */
+const deliveries = [
+  HttpApiEndpoint.post("enableWebhook", "/webhooks/:id/enable", {
+    params,
+    payload: Schema.Struct({ from: Schema.optionalKey(Schema.Literals(["cursor", "now"])) }),
+    success: Webhook,
+    error: NotFound
+  }).annotateMerge(
+    OpenApi.annotations({
+      summary: "Enable a webhook",
+      description: "`from`: `cursor` (default) delivers what it missed, `now` begins with the next event."
+    })
+  ),
+  HttpApiEndpoint.post("disableWebhook", "/webhooks/:id/disable", {
+    params,
+    success: Webhook,
+    error: NotFound
+  }).annotateMerge(
+    OpenApi.annotations({
+      summary: "Disable a webhook",
+      description: "It receives nothing, and loses nothing: events wait until it is enabled."
+    })
+  ),
+  HttpApiEndpoint.post("rotateWebhookSecret", "/webhooks/:id/secret/rotate", {
+    params,
+    payload: Schema.Struct({
+      overlapSeconds: Schema.optionalKey(
+        Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: overlapSecondsMax })).annotate({
+          description: "How long the former secret signs too. Default 86400, a day."
+        })
+      )
+    }),
+    success: WebhookWithSecret,
+    error: NotFound
+  })
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Replace the secret of a webhook",
+        description:
+          "Until the overlap ends, `webhook-signature` has a signature by each secret, and `X-Service-Signature` is by the former one."
+      })
+    )
+    .annotate(AnswerHoldsSecret, true),
+  HttpApiEndpoint.post("testWebhook", "/webhooks/:id/test", {
+    params,
+    success: WebhookAttempt,
+    error: NotFound
+  }).annotateMerge(
+    OpenApi.annotations({
+      summary: "Send a test event",
+      description: "Posts an event of type `webhook.test` at once, and answers the result. It is not repeated."
+    })
+  ),
+  HttpApiEndpoint.get("listWebhookDeliveries", "/webhooks/:id/deliveries", {
+    params,
+    query: { ...listQuery(WebhookDeliveries.shape), status: Schema.optionalKey(DeliveryStatus) },
+    success: pageOf(WebhookDelivery).annotate({ identifier: "WebhookDeliveryPage" }),
+    error: NotFound
+  }).annotateMerge(
+    listAnnotations({
+      summary: "List the deliveries of a webhook",
+      description: `With every attempt. Deliveries are kept for ${WebhookDeliveries.keptDays} days.`
+    })
+  ),
+  HttpApiEndpoint.post("replayWebhook", "/webhooks/:id/replay", {
+    params,
+    payload: Schema.Struct({
+      from: Schema.Union([Schema.Literal("failed"), Timestamp]).annotate({
+        description: "`failed`: the deliveries that failed for good, at most 10,000. A time: all events from then on."
+      })
+    }),
+    success: Webhook,
+    error: NotFound
+  }).annotateMerge(
+    OpenApi.annotations({
+      summary: "Deliver events again",
+      description: "The events keep their ids, so a receiver can tell them from new ones."
+    })
+  ),
+  HttpApiEndpoint.get("listEventTypes", "/event-types", { success: EventTypeList }).annotateMerge(
+    OpenApi.annotations({ summary: "List the types of events" })
+  )
+] as const
+
+export class WebhookApi extends HttpApiGroup.make("webhooks")
+  .add(...records, ...deliveries)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Webhooks",
+      description: "Addresses of the organization's server that Usher reports events to."
+    })
+  ) {}

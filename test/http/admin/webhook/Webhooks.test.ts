@@ -1,0 +1,94 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Admin, issuesOf, layer as adminLayer } from "../adminFixture.ts"
+
+const settings = { url: "https://shop.example/hooks", events: ["distribution.joined", "distribution.admitted"] }
+
+const aWebhook = Effect.fnUntraced(function* (body: object = {}) {
+  const { call } = yield* Admin
+  const answer = yield* call("POST", "/webhooks", { ...settings, ...body })
+  assert.strictEqual(answer.status, 201, answer.text)
+  return answer.body
+})
+
+describe("Webhooks on the Admin API", () => {
+  layer(adminLayer, { excludeTestServices: true })((it) => {
+    it.effect("show their secret when they are created and when it is replaced, and never again", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const created = yield* aWebhook()
+        assert.match(created.secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+        const { secret: _, ...webhook } = created
+        assert.deepInclude(webhook, {
+          ...settings,
+          description: null,
+          ordering: "consumer",
+          schedule: "standard",
+          status: "ENABLED",
+          disabledReason: null
+        })
+        assert.deepStrictEqual((yield* call("GET", `/webhooks/${created.id}`)).body, webhook)
+        const rotated = yield* call("POST", `/webhooks/${created.id}/secret/rotate`, {})
+        assert.notStrictEqual(rotated.body.secret, created.secret)
+        assert.notInclude((yield* call("GET", `/webhooks/${created.id}`)).text, "whsec_")
+      })
+    )
+
+    it.effect("take a secret of the caller's own", () =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* aWebhook({ secret: "a secret of sixteen" })).secret, "a secret of sixteen")
+      })
+    )
+
+    it.effect("refuse addresses that are not public, unknown types and short secrets, and name each", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { id } = yield* aWebhook()
+        for (const url of ["http://shop.example/", "https://127.0.0.1:8443/", "https://user@shop.example/", "shop"]) {
+          assert.deepStrictEqual(issuesOf(yield* call("POST", "/webhooks", { ...settings, url })), ["url: string"])
+          assert.deepStrictEqual(issuesOf(yield* call("PUT", `/webhooks/${id}`, { url })), ["url: string"])
+        }
+        const mistakes: ReadonlyArray<readonly [object, ReadonlyArray<string>]> = [
+          [{ events: [] }, ["events: min_length"]],
+          [{ events: ["distribution.unknown"] }, ["events.0: picklist"]],
+          [{ ordering: "random" }, ["ordering: picklist"]],
+          [{ secret: "short" }, ["secret: min_length"]]
+        ]
+        for (const [mistake, expected] of mistakes) {
+          assert.deepStrictEqual(issuesOf(yield* call("POST", "/webhooks", { ...settings, ...mistake })), expected)
+        }
+      })
+    )
+
+    it.effect("can be disabled and enabled", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { id } = yield* aWebhook()
+        const disabled = yield* call("POST", `/webhooks/${id}/disable`)
+        assert.deepInclude(disabled.body, { status: "DISABLED", disabledReason: "ADMIN_ACTION" })
+        const enabled = yield* call("POST", `/webhooks/${id}/enable`, { from: "now" })
+        assert.deepInclude(enabled.body, { status: "ENABLED", disabledReason: null })
+      })
+    )
+
+    it.effect("answer the result of a test event, which reveals nothing about an address that is not public", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { id } = yield* aWebhook({ url: "https://localhost:8443/" })
+        const { body } = yield* call("POST", `/webhooks/${id}/test`)
+        assert.deepInclude(body, { statusCode: null, body: "The address could not be reached" })
+      })
+    )
+
+    it.effect("list the types of events with a sentence for each", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { body } = yield* call("GET", "/event-types")
+        assert.deepInclude(body.data, {
+          type: "distribution.admitted",
+          description: "A consumer received a grant."
+        })
+      })
+    )
+  })
+})

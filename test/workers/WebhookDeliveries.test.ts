@@ -1,0 +1,361 @@
+/** Delivers events of a real journal to a real receiver on loopback, whose answers the test sets. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Exit, Layer, References, Scope } from "effect"
+import { IpNetwork } from "effect/net"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { createServer, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Webhook as Verifier } from "standardwebhooks"
+import { WebhookClient } from "../../src/delivery/webhook/WebhookClient.ts"
+import type { Tenant } from "../../src/domain/values/Ids.ts"
+import type * as Queue from "../../src/domain/queue/Queue.ts"
+import type { Settings as WebhookSettings } from "../../src/domain/webhook/Webhook.ts"
+import { Settings } from "../../src/settings/Settings.ts"
+import { Leases } from "../../src/store/coordination/Leases.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
+import { WebhookDeliveries } from "../../src/store/webhook/WebhookDeliveries.ts"
+import { WebhookOutbox } from "../../src/store/webhook/WebhookOutbox.ts"
+import { Webhooks } from "../../src/store/webhook/Webhooks.ts"
+import * as Worker from "../../src/workers/WebhookDeliveries.ts"
+import { movableClock } from "../support/movableClock.ts"
+import { aQueue, aTenant, layer as records } from "../store/support/recordsFixture.ts"
+
+const minutes = (count: number) => count * 60_000
+const hours = (count: number) => minutes(60 * count)
+
+/** A request that the receiver has seen. */
+interface Received {
+  readonly id: string
+  readonly type: string
+  readonly consumerId: string
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+/** Starts a receiver. `answer` returns the status of each request, or `hang`. */
+const aReceiver = Effect.gen(function* () {
+  const world = {
+    received: [] as Array<Received>,
+    answer: (_: Received): number | "hang" => 204,
+    retryAfter: undefined as string | undefined,
+    inFlight: 0,
+    inFlightMost: 0
+  }
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const server = createServer((request, response) => {
+        world.inFlight++
+        world.inFlightMost = Math.max(world.inFlightMost, world.inFlight)
+        let body = ""
+        request.on("data", (chunk: Buffer) => (body += chunk.toString("utf8")))
+        request.on("end", () => {
+          const { id, type, data } = JSON.parse(body)
+          const headers = request.headers as Record<string, string>
+          const seen = { id, type, consumerId: data.consumer_id, headers, body }
+          world.received.push(seen)
+          respond(response, world.answer(seen), world.retryAfter)
+        })
+        response.on("close", () => world.inFlight--)
+      })
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+  )
+  return Object.assign(world, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` })
+})
+
+const respond = (response: ServerResponse, status: number | "hang", retryAfter: string | undefined) => {
+  if (status === "hang") return
+  const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter }
+  // Requests that are sent at the same time overlap.
+  setTimeout(() => response.writeHead(status, headers).end("seen"), 5)
+}
+
+/** True if the library of Standard Webhooks signs the request with this secret in the same way. */
+const isSignedBy = (secret: string, { headers, body }: Received) => {
+  const at = new Date(Number(headers["webhook-timestamp"]) * 1_000)
+  return headers["webhook-signature"]!.split(" ").includes(new Verifier(secret).sign(headers["webhook-id"]!, at, body))
+}
+
+const stores = Layer.mergeAll(WebhookOutbox.layer, WebhookDeliveries.layer, Leases.layer)
+const settings = Settings.layerTest({
+  webhookNetworks: [IpNetwork.fromStringUnsafe("127.0.0.0/8")],
+  webhooksPerSecond: 10_000
+})
+
+/** Starts a worker. Returns an effect that runs rounds for these webhooks until nothing is left to do at once. */
+const aProcess = Effect.gen(function* () {
+  const scope = yield* Scope.make()
+  yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+  const worker = yield* Worker.make.pipe(
+    Effect.provide(Layer.mergeAll(stores, WebhookClient.layer)),
+    Effect.provide(settings),
+    Scope.provide(scope)
+  )
+  const round = Effect.gen(function* () {
+    const endpoints = yield* worker.endpoints
+    const more = yield* Effect.forEach(endpoints, worker.serve)
+    return more.includes(true)
+  })
+  return { round, all: Effect.repeat(round, { while: (isMore) => isMore }) }
+})
+
+const aWebhook = Effect.fnUntraced(function* (tenant: Tenant, url: string, more: Partial<WebhookSettings> = {}) {
+  const webhooks = yield* Webhooks
+  const events = ["distribution.joined", "distribution.admitted"] as const
+  return yield* webhooks.create(tenant, "test", { url, events, ...more }, undefined)
+})
+
+/** Lets so many consumers enter the queue and be admitted. Returns their ids. */
+const entered = Effect.fnUntraced(function* (queueId: string, count: number, expectedSequence = 1) {
+  const journal = yield* Journal
+  const at = Date.now()
+  const consumerIds = Array.from({ length: count }, () => randomUUID())
+  yield* journal.append({
+    mechanismId: queueId,
+    kind: "queue",
+    expectedSequence,
+    events: consumerIds.flatMap((consumerId): ReadonlyArray<Queue.Event> => [
+      { _tag: "Entered", at, consumerId },
+      { _tag: "Granted", at, consumerId }
+    ]),
+    places: [],
+    wakeAt: null
+  })
+  return consumerIds
+})
+
+const aWorld = Effect.gen(function* () {
+  const tenant = yield* aTenant()
+  const receiver = yield* aReceiver
+  return { tenant, receiver, queue: yield* aQueue(tenant), worker: yield* aProcess }
+})
+
+const typesOf = (received: ReadonlyArray<Received>, consumerId: string) =>
+  received.filter((seen) => seen.consumerId === consumerId).map(({ type }) => type)
+
+const inOrder = ["distribution.joined", "distribution.admitted"]
+
+const clock = movableClock()
+const services = Layer.mergeAll(
+  records,
+  Webhooks.layer.pipe(Layer.provideMerge(records)),
+  WebhookDeliveries.layer.pipe(Layer.provide(records))
+).pipe(Layer.provideMerge(clock.layer), Layer.merge(Layer.succeed(References.MinimumLogLevel, "None")))
+
+describe("A webhook", () => {
+  layer(services, { excludeTestServices: true })((it) => {
+    it.effect("receives each event once, in the order of each consumer, signed with its secret", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, queue, worker } = yield* aWorld
+        const { secret } = yield* aWebhook(tenant, receiver.url)
+        const consumerIds = yield* entered(queue.id, 40)
+        yield* worker.all
+        assert.lengthOf(receiver.received, 80)
+        for (const consumerId of consumerIds) assert.deepStrictEqual(typesOf(receiver.received, consumerId), inOrder)
+        for (const seen of receiver.received) assert.isTrue(isSignedBy(secret, seen))
+        assert.isFalse(yield* worker.round)
+        assert.lengthOf(receiver.received, 80)
+      })
+    )
+
+    it.effect("receives nothing that happened before it was created, and nothing of another tenant", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, queue, worker } = yield* aWorld
+        yield* entered(queue.id, 3)
+        yield* aWebhook(tenant, receiver.url)
+        const other = yield* aQueue(yield* aTenant())
+        yield* entered(other.id, 3)
+        yield* worker.all
+        assert.lengthOf(receiver.received, 0)
+        yield* entered(queue.id, 1, 7)
+        yield* worker.all
+        assert.lengthOf(receiver.received, 2)
+      })
+    )
+
+    it.effect("waits with the events of a consumer whose event failed, and with no others", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, queue, worker } = yield* aWorld
+        yield* aWebhook(tenant, receiver.url)
+        const [unlucky, ...lucky] = yield* entered(queue.id, 5)
+        receiver.answer = ({ consumerId }) => (consumerId === unlucky ? 500 : 204)
+        yield* worker.all
+        assert.deepStrictEqual(typesOf(receiver.received, unlucky!), ["distribution.joined"])
+        for (const consumerId of lucky) assert.deepStrictEqual(typesOf(receiver.received, consumerId), inOrder)
+        receiver.answer = () => 204
+        yield* worker.all
+        assert.deepStrictEqual(typesOf(receiver.received, unlucky!), ["distribution.joined"])
+        yield* clock.putForward(minutes(1.2))
+        yield* worker.all
+        assert.deepStrictEqual(typesOf(receiver.received, unlucky!), ["distribution.joined", ...inOrder])
+        const ids = receiver.received.filter(({ consumerId }) => consumerId === unlucky).map(({ id }) => id)
+        assert.strictEqual(ids[0], ids[1])
+      })
+    )
+
+    it.effect("gives a delivery up after six attempts, logs it, and goes on with the lane", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, queue, worker } = yield* aWorld
+        const { webhook } = yield* aWebhook(tenant, receiver.url)
+        const [consumerId] = yield* entered(queue.id, 1)
+        receiver.answer = ({ type }) => (type === "distribution.joined" ? 500 : 204)
+        yield* worker.all
+        for (const pause of [minutes(1.2), minutes(6), minutes(34), hours(2.3), hours(13.5)]) {
+          yield* clock.putForward(pause)
+          yield* worker.all
+        }
+        assert.deepStrictEqual(typesOf(receiver.received, consumerId!), [
+          ...Array.from({ length: 6 }, () => "distribution.joined"),
+          "distribution.admitted"
+        ])
+        const deliveries = yield* WebhookDeliveries
+        const { data } = yield* deliveries.list(tenant, webhook.id, {}, { status: "FAILED" })
+        assert.deepStrictEqual(
+          data.map(({ type, attempts }) => [type, attempts.length, attempts[0]!.statusCode, attempts[0]!.body]),
+          [["distribution.joined", 6, 500, "seen"]]
+        )
+        receiver.answer = () => 204
+        assert.strictEqual(yield* (yield* Webhooks).replayFailed(tenant, webhook.id), 1)
+        yield* worker.all
+        assert.strictEqual(receiver.received.at(-1)!.type, "distribution.joined")
+        assert.lengthOf((yield* deliveries.list(tenant, webhook.id, {}, { status: "FAILED" })).data, 0)
+      })
+    )
+
+    it.effect("waits as long as the endpoint asks, and gets fewer requests at once", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, queue, worker } = yield* aWorld
+        yield* aWebhook(tenant, receiver.url)
+        yield* entered(queue.id, 30)
+        receiver.answer = () => 429
+        receiver.retryAfter = "300"
+        yield* worker.all
+        assert.isAbove(receiver.inFlightMost, 5)
+        const before = receiver.received.length
+        receiver.answer = () => 204
+        receiver.inFlightMost = 0
+        yield* clock.putForward(minutes(2))
+        yield* worker.all
+        assert.lengthOf(receiver.received, before)
+        yield* clock.putForward(minutes(3.1))
+        yield* worker.all
+        assert.lengthOf(receiver.received, before + 60)
+        assert.isAtMost(receiver.inFlightMost, 5)
+      })
+    )
+
+    it.effect("is disabled by a 410, loses nothing in a day, and receives it all when it is enabled", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, queue, worker } = yield* aWorld
+        const webhooks = yield* Webhooks
+        const { webhook } = yield* aWebhook(tenant, receiver.url)
+        yield* entered(queue.id, 1)
+        receiver.answer = () => 410
+        yield* worker.all
+        assert.deepInclude(yield* webhooks.find(tenant, webhook.id), { status: "DISABLED", disabledReason: "GONE" })
+        const before = receiver.received.length
+        for (let hour = 0; hour < 24; hour++) {
+          yield* entered(queue.id, 1, 3 + 2 * hour)
+          yield* clock.putForward(hours(1))
+          yield* worker.all
+        }
+        assert.lengthOf(receiver.received, before)
+        receiver.answer = () => 204
+        yield* webhooks.enable(tenant, webhook.id, "test", "cursor")
+        yield* worker.all
+        assert.lengthOf(receiver.received, before + 50)
+        assert.lengthOf(new Set(receiver.received.map(({ id }) => id)), 50)
+      })
+    )
+
+    it.effect("is disabled after five days without a success", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, queue, worker } = yield* aWorld
+        const webhooks = yield* Webhooks
+        const { webhook } = yield* aWebhook(tenant, receiver.url, { schedule: "extended" })
+        yield* entered(queue.id, 1)
+        receiver.answer = () => 500
+        for (let day = 0; day < 6; day++) {
+          yield* worker.all
+          yield* clock.putForward(hours(24))
+          yield* entered(queue.id, 1, 3 + 2 * day)
+        }
+        assert.deepInclude(yield* webhooks.find(tenant, webhook.id), { disabledReason: "FAILING" })
+      })
+    )
+
+    it.effect("receives events again from a time on, with their ids", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, queue, worker } = yield* aWorld
+        const webhooks = yield* Webhooks
+        const { webhook } = yield* aWebhook(tenant, receiver.url)
+        yield* entered(queue.id, 4)
+        yield* worker.all
+        yield* webhooks.replay(tenant, webhook.id, 0)
+        yield* worker.all
+        const ids = receiver.received.map(({ id }) => id)
+        assert.sameMembers(ids.slice(8, 16), ids.slice(0, 8))
+      })
+    )
+
+    it.effect("signs with both secrets during a rotation, and with the new one after it", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, queue, worker } = yield* aWorld
+        const webhooks = yield* Webhooks
+        const { webhook, secret: former } = yield* aWebhook(tenant, receiver.url)
+        const { secret: present } = yield* webhooks.rotateSecret(tenant, webhook.id, "test", 3_600)
+        yield* entered(queue.id, 1)
+        yield* worker.all
+        const during = receiver.received[0]!
+        assert.deepStrictEqual(
+          [present, former].map((secret) => isSignedBy(secret, during)),
+          [true, true]
+        )
+        yield* clock.putForward(hours(1.1))
+        yield* entered(queue.id, 1, 3)
+        yield* worker.all
+        const after = receiver.received.at(-1)!
+        assert.deepStrictEqual(
+          [present, former].map((secret) => isSignedBy(secret, after)),
+          [true, false]
+        )
+      })
+    )
+
+    it.effect("is served by one of two processes", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, queue, worker } = yield* aWorld
+        const other = yield* aProcess
+        yield* aWebhook(tenant, receiver.url)
+        yield* entered(queue.id, 20)
+        yield* Effect.all([worker.all, other.all], { concurrency: 2 })
+        assert.lengthOf(receiver.received, 40)
+      })
+    )
+
+    it.effect("receives the events of a round again if the process ends before it records them", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, queue, worker } = yield* aWorld
+        yield* aWebhook(tenant, receiver.url)
+        yield* entered(queue.id, 5)
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`alter table webhook_cursors add constraint refused check (sequence < 0) not valid`
+        yield* Effect.timeoutOption(worker.all, 1_500)
+        yield* sql`alter table webhook_cursors drop constraint refused`
+        const before = receiver.received.map(({ id }) => id)
+        assert.lengthOf(before, 10)
+        yield* worker.all
+        assert.sameMembers(
+          receiver.received.slice(10).map(({ id }) => id),
+          before
+        )
+      })
+    )
+  })
+})
