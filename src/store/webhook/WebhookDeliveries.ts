@@ -9,7 +9,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { type ListShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
+import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 import type { Held } from "./WebhookOutbox.ts"
@@ -62,11 +62,7 @@ export interface LoggedDelivery {
 }
 
 /** The log of a webhook. */
-export const shape = {
-  name: "webhook deliveries",
-  sorts: { createdAt: { expression: "d.created_at", type: "timestamptz" } },
-  id: { expression: "d.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt">
+export const shape = listShape("webhook deliveries", "d", { createdAt: "timestamptz" })
 
 export class WebhookDeliveries extends Context.Service<
   WebhookDeliveries,

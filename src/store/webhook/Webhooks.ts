@@ -11,7 +11,7 @@ import { Settings, type Webhook } from "../../domain/webhook/Webhook.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { type Declaration, each } from "../records/Declaration.ts"
-import type { ListShape } from "../records/Pagination.ts"
+import { listShape } from "../records/Pagination.ts"
 import type { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type Archivable, type Changeable, make, type Readable } from "../records/Records.ts"
 import { identityAndStamps, type SettingsRow, stampOf } from "../records/Rows.ts"
@@ -27,14 +27,7 @@ interface Row extends SettingsRow {
 }
 
 /** The list of webhooks. */
-export const shape = {
-  name: "webhooks",
-  sorts: {
-    createdAt: { expression: "w.created_at", type: "timestamptz" },
-    url: { expression: "w.url", type: "text" }
-  },
-  id: { expression: "w.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt" | "url">
+export const shape = listShape("webhooks", "w", { createdAt: "timestamptz", url: "text" })
 
 const columns = makeSettingsColumns(Settings, { url: "url" })
 

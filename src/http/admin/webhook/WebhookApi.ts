@@ -10,9 +10,9 @@ import * as WebhookDeliveries from "../../../store/webhook/WebhookDeliveries.ts"
 import * as Webhooks from "../../../store/webhook/Webhooks.ts"
 import { NotFound } from "../../errors/Errors.ts"
 import { AnswerHoldsSecret } from "../../idempotency/Idempotency.ts"
-import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
+import { listAnnotations, listQuery, pageOf } from "../records/Lists.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
-import { archivedQuery, restores } from "../records/Restoring.ts"
+import { operationsOn } from "../records/RecordApi.ts"
 
 const secretDescription =
   "The key of the signatures. One that begins with `whsec_` is Base64, of any other the bytes are the key."
@@ -36,15 +36,13 @@ export const WebhookWithSecret = Schema.Struct({
   secret: Schema.String.annotate({ description: `${secretDescription} Shown in this answer alone.` })
 }).annotate({ identifier: "WebhookWithSecret" })
 
-const attempt = {
+/** One attempt to deliver an event. */
+export const WebhookAttempt = Schema.Struct({
   at: Timestamp,
   durationMillis: Schema.Int,
   statusCode: Schema.NullOr(Schema.Int).annotate({ description: "Null if no answer arrived." }),
   body: Schema.String.annotate({ description: "The first 1,024 bytes of the answer, or what went wrong." })
-}
-
-/** One attempt to deliver an event. */
-export const WebhookAttempt = Schema.Struct(attempt).annotate({ identifier: "WebhookAttempt" })
+}).annotate({ identifier: "WebhookAttempt" })
 
 const DeliveryStatus = Schema.Literals(["DELIVERED", "WAITING", "FAILED"])
 
@@ -69,6 +67,13 @@ export const EventTypeList = Schema.Struct({
 const params = { id: Id }
 const overlapSecondsMax = 604_800
 
+const { list, get, change, archive, restore } = operationsOn({
+  name: "Webhook",
+  aNoun: "a webhook",
+  path: "webhooks",
+  record: Webhook
+})
+
 /** The operations that create, read and change webhooks. */
 const records = [
   HttpApiEndpoint.post("createWebhook", "/webhooks", {
@@ -83,41 +88,18 @@ const records = [
       })
     )
     .annotate(AnswerHoldsSecret, true),
-  HttpApiEndpoint.get("listWebhooks", "/webhooks", {
-    query: { ...listQuery(Webhooks.shape), ...searchQuery("the address"), ...archivedQuery },
-    success: pageOf(Webhook).annotate({ identifier: "WebhookPage" })
-  }).annotateMerge(
-    listAnnotations({
-      summary: "List webhooks",
-      description: "All that are not archived, or with `archived=true` those that are."
-    })
-  ),
-  HttpApiEndpoint.get("getWebhook", "/webhooks/:id", { params, success: Webhook, error: NotFound }).annotateMerge(
-    OpenApi.annotations({ summary: "Get a webhook" })
-  ),
-  HttpApiEndpoint.put("changeWebhook", "/webhooks/:id", {
-    params,
+  list({
+    shape: Webhooks.shape,
+    search: "the address",
+    description: "All that are not archived, or with `archived=true` those that are."
+  }),
+  get(),
+  change({
     payload: ChangeWebhook,
-    success: Webhook,
-    error: NotFound
-  }).annotateMerge(
-    OpenApi.annotations({
-      summary: "Change a webhook",
-      description: "Send the fields to change. An absent field keeps its value, null removes an optional one."
-    })
-  ),
-  HttpApiEndpoint.delete("archiveWebhook", "/webhooks/:id", {
-    params,
-    success: Webhook,
-    error: NotFound
-  }).annotateMerge(
-    OpenApi.annotations({ summary: "Archive a webhook", description: "It receives nothing from then on." })
-  ),
-  HttpApiEndpoint.post("restoreWebhook", "/webhooks/:id/restore", {
-    params,
-    success: Webhook,
-    error: NotFound
-  }).annotateMerge(restores({ aNoun: "a webhook", description: "It receives what it missed meanwhile." }))
+    description: "Send the fields to change. An absent field keeps its value, null removes an optional one."
+  }),
+  archive({ description: "It receives nothing from then on." }),
+  restore({ description: "It receives what it missed meanwhile." })
 ] as const
 
 /** The operations on the deliveries of a webhook. */

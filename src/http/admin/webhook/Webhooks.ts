@@ -14,9 +14,8 @@ import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
-import { forTenant, onRecord } from "../records/Operations.ts"
-import { withChanges } from "../records/Payloads.ts"
-import type { ChangeWebhook, CreateWebhook } from "./WebhookApi.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
+import { revising } from "../records/Payloads.ts"
 
 const overlapSecondsDefault = 86_400
 
@@ -65,7 +64,7 @@ export const WebhookHandlers = HttpApiBuilder.group(
           )
         ),
 
-      listWebhooks: ({ query }) => forTenant((tenant) => webhooks.list(tenant, query, {}).pipe(orInvalidPage(query))),
+      listWebhooks: onList((tenant, query) => webhooks.list(tenant, query, {})),
 
       getWebhook: onRecord((tenant, id) => webhooks.find(tenant, id)),
 
@@ -121,10 +120,4 @@ const shown = ({ webhook, secret }: WithSecret) => ({ ...webhook, secret })
 
 const logged = (delivery: LoggedDelivery) => ({ ...delivery, retryCount: delivery.attempts.length - 1 })
 
-/** The settings with the changes made. */
-const revised = (
-  settings: Partial<Settings>,
-  changes: typeof CreateWebhook.Type | typeof ChangeWebhook.Type
-): Settings =>
-  // Every required setting is in the body of a creation, or stored already.
-  withChanges<Settings>(settings, changes, Settings.fields, {}) as Settings
+const revised = revising<Settings>(Settings.fields)
