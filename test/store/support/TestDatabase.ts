@@ -23,9 +23,10 @@ const database = (template: string) =>
   Effect.acquireRelease(
     Effect.suspend(() => {
       const name = `usher_test_${randomBytes(6).toString("hex")}`
-      return onDatabase(serverUrl, (sql) => sql`create database ${sql(name)} template ${sql(template)} ${sql.literal(copying)}`).pipe(
-        Effect.as({ name, url: databaseUrl(serverUrl, name) })
-      )
+      return onDatabase(
+        serverUrl,
+        (sql) => sql`create database ${sql(name)} template ${sql(template)} ${sql.literal(copying)}`
+      ).pipe(Effect.as({ name, url: databaseUrl(serverUrl, name) }))
     }),
     ({ name }) => Effect.orDie(onDatabase(serverUrl, (sql) => sql`drop database if exists ${sql(name)} with (force)`))
   )
