@@ -4,6 +4,7 @@ import { Effect, Redacted, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { existsSync } from "node:fs"
 import * as TestDatabase from "../store/support/TestDatabase.ts"
+import * as UsherInProcess from "./usherInProcess.ts"
 import * as Usher from "./usherProcess.ts"
 
 const keyNames = ["organizationId", "publishableKey", "secretKey", "testPublishableKey", "testSecretKey"]
@@ -14,7 +15,21 @@ const create = (...more: ReadonlyArray<string>) => ["organizations", "create", "
 
 const connected = (url: string) => PgClient.make({ url: Redacted.make(url) }).pipe(Effect.provide(Reactivity.layer))
 
+/** Runs `usher` as a process and here. Fails if the results differ. */
+const runBothWays = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
+  const [inProcess, process] = [yield* UsherInProcess.run(args), yield* Usher.run(args)]
+  assert.deepStrictEqual(inProcess, process)
+  return process
+})
+
 describe("usher", () => {
+  it.live("has the same output and exit code as a process and inside the tests' process", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* runBothWays(["serve", "--help"])).code, 0)
+      assert.strictEqual((yield* runBothWays(["dance"])).code, 1)
+    })
+  )
+
   for (const command of [
     ["serve"],
     ["migrate"],
@@ -33,7 +48,7 @@ describe("usher", () => {
   ]) {
     it.live(`${command.join(" ")} --help shows its usage with an example`, () =>
       Effect.gen(function* () {
-        const { code, stdout, stderr } = yield* Usher.run([...command, "--help"])
+        const { code, stdout, stderr } = yield* UsherInProcess.run([...command, "--help"])
         assert.strictEqual(code, 0)
         assert.include(stdout, "EXAMPLES")
         assert.include(stdout, `usher ${command.join(" ")}`)
@@ -66,7 +81,7 @@ describe("usher", () => {
   for (const [args, named] of invalid) {
     it.live(`${args.join(" ").slice(0, 60)} is refused on standard error, naming ${named}`, () =>
       Effect.gen(function* () {
-        const { code, stdout, stderr } = yield* Usher.run(args)
+        const { code, stdout, stderr } = yield* UsherInProcess.run(args)
         assert.strictEqual(code, 1)
         assert.strictEqual(stdout, "")
         assert.include(stderr, named)
@@ -151,7 +166,8 @@ describe("usher", () => {
             ["mechanisms", "parked"],
             ["nodes"]
           ]) {
-            const { code, stdout, stderr } = yield* Usher.run(args, { DATABASE_URL: url, LOG_LEVEL: "warn" })
+            const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
+            const { code, stdout, stderr } = yield* UsherInProcess.run(args, settings)
             assert.deepStrictEqual([code, stdout], [1, ""], args.join(" "))
             assert.strictEqual(stderr.trim().split("\n").length, 1)
             for (const text of expected) assert.include(stderr, text)

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Proof } from "../../src/domain/draw/proof/Proof.ts"
 import { vector } from "../domain/draw/proof/vectors.ts"
+import * as UsherInProcess from "./usherInProcess.ts"
 import * as Usher from "./usherProcess.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "usher-verify-"))
@@ -17,12 +18,12 @@ const fileOf = (name: string, content: Proof | string): string => {
   return path
 }
 
-const verified = (...args: ReadonlyArray<string>) => Usher.run(["verify-draw", ...args])
+const verified = (...args: ReadonlyArray<string>) => UsherInProcess.run(["verify-draw", ...args])
 
 describe("usher verify-draw", () => {
   it.live("prints what it has checked, and what a proof cannot show", () =>
     Effect.gen(function* () {
-      const { code, stdout, stderr } = yield* verified(fileOf("equal.json", vector("equal").proof))
+      const { code, stdout, stderr } = yield* Usher.run(["verify-draw", fileOf("equal.json", vector("equal").proof)])
       assert.deepStrictEqual([code, stderr], [0, ""])
       assert.include(stdout, "holds  entriesDigest is the digest of the list of entries")
       assert.notInclude(stdout, "FAILS")

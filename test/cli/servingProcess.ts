@@ -1,5 +1,6 @@
 /** Runs `usher serve` as a real process. */
 import { Effect } from "effect"
+import * as NewOrganization from "../e2e/support/NewOrganization.ts"
 import * as Usher from "./usherProcess.ts"
 
 /** Starts a server on free ports and waits until it serves. */
@@ -11,14 +12,22 @@ export const serving = Effect.fnUntraced(function* (settings: Record<string, str
   return { ...run, consumerUrl, adminUrl }
 })
 
-/** Creates an organization without limits on the command line. Returns its id and its keys. */
-export const organization = (settings: Record<string, string>) =>
-  Effect.map(
+/**
+ * Creates an organization without limits. Returns its id and its keys. It uses the command line only for an embedded
+ * database, because a start of a process is expensive.
+ */
+export const organization = (
+  settings: Record<string, string>
+): Effect.Effect<Readonly<Record<OrganizationMember, string>>> => {
+  const url = settings["DATABASE_URL"]
+  if (url !== undefined) return Effect.promise(() => NewOrganization.make(url))
+  return Effect.map(
     Usher.run(["organizations", "create", "--name", "Brand", "--plan", "enterprise", "--json"], settings),
-    ({ stdout, stderr }): Readonly<Record<OrganizationMember, string>> => {
+    ({ stdout, stderr }) => {
       if (stdout === "") throw new Error(stderr)
       return JSON.parse(stdout)
     }
   )
+}
 
 type OrganizationMember = "organizationId" | "publishableKey" | "secretKey" | "testPublishableKey" | "testSecretKey"

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { play } from "./Raffle.ts"
 
 const alone = process.env["SIMULATION_SEED"]
-const count = Number(process.env["SIMULATION_RAFFLES"] ?? 60)
+const count = Number(process.env["SIMULATION_RAFFLES"] ?? 40)
 const seeds = alone === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(alone)]
 
 const playSeed = (seed: number) => Effect.runPromise(play(seed))

@@ -233,7 +233,7 @@ describe("Protection", () => {
         const tenant = yield* aTenant()
         const sequences = yield* Sequences
         const [one, other] = [yield* aProcess, yield* aProcess]
-        yield* Effect.sleep("100 millis")
+        yield* changesHandled(2)
         const mechanism = yield* aSequence(tenant, {}, "open")
         const consumerId = yield* aConsumer(tenant)
         const entries = Effect.forEach([one, other], ({ mayEnter }) => mayEnter(mechanism, consumerId))

@@ -25,8 +25,8 @@ export class OwnPostgres implements FreshDatabase {
   /** The suspended processes. */
   private frozen: Array<number> = []
 
-  /** Starts a server with an empty database. */
-  static async make(): Promise<OwnPostgres> {
+  /** Starts a server with an empty database. `overrides` replace parameters of the embedded server. */
+  static async make(overrides: NonNullable<Startable["overrides"]> = {}): Promise<OwnPostgres> {
     const directory = await mkdtemp(join(tmpdir(), "usher-e2e-"))
     // The server runs under its own account, which needs access to the folder.
     await chmod(directory, 0o755)
@@ -36,7 +36,7 @@ export class OwnPostgres implements FreshDatabase {
         const folder = folderAt(join(directory, "postgres"))
         const account = yield* chooseAccount(binaries, directory, folder.root)
         yield* ensureCluster(folder, binaries, account)
-        const server = { folder, binaries, account }
+        const server = { folder, binaries, account, overrides }
         return { server, port: yield* ready(server) }
       })
     )

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import * as FreshDatabase from "./FreshDatabase.ts"
 import { HttpConnections } from "./HttpConnections.ts"
+import * as NewOrganization from "./NewOrganization.ts"
 import * as Processes from "./Processes.ts"
 
 /** An organization's credentials from the command line. */
@@ -144,8 +145,9 @@ export class ServerUnderTest {
     return this.process?.log() ?? ""
   }
 
-  /** Creates an organization without rate limits, through the command line. */
+  /** Creates an organization without rate limits; in an embedded database through the command line. */
   async createOrganization(): Promise<Keys> {
+    if (this.database.url !== undefined) return NewOrganization.make(this.database.url)
     const args = ["organizations", "create", "--name", "Test", "--plan", "enterprise", "--json"]
     return JSON.parse(await this.usher(args)) as Keys
   }

@@ -4,9 +4,11 @@
  */
 import { Effect } from "effect"
 import type { Agent } from "node:http"
+import type { Organizations } from "../../../src/auth/keys/Organizations.ts"
+import type { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import { Dice } from "../../e2e/support/Dice.ts"
 import { inputs, type Input } from "../matrix/inputs.ts"
-import { makeWorld, type World } from "../matrix/world.ts"
+import { withNewOwn, type World } from "../matrix/world.ts"
 import { type Answer, Usher } from "../support/usherFixture.ts"
 import { breaksOf, type Broken } from "./breaks.ts"
 import type { Declared } from "./description.ts"
@@ -24,6 +26,8 @@ export interface Options {
   readonly seed: number
   readonly agent: Agent
   readonly figures: Figures
+  /** The world whose test and foreign tenants all scenes share. No request of a scene changes them. */
+  readonly shared: Effect.Effect<World, Unavailable, Organizations | Usher>
   /** All operations. Those that create records create them for the other operations' requests. */
   readonly all: ReadonlyArray<Declared>
 }
@@ -63,7 +67,7 @@ interface Scene {
 }
 
 const sceneOf = Effect.fnUntraced(function* (declared: Declared, options: Options, dice: Dice) {
-  const world = yield* makeWorld
+  const world = yield* withNewOwn(yield* options.shared)
   const known: Known = new Map()
   learnFromWorld(known, world)
   const { input } = yield* rowOf(declared, world)

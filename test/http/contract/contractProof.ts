@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { IpNetwork } from "effect/net"
 import { Agent } from "node:http"
 import { inputs } from "../matrix/inputs.ts"
+import { sharedWorld } from "../matrix/world.ts"
 import * as Fixture from "../support/usherFixture.ts"
 import { declarations } from "./description.ts"
 import { Figures } from "./Figures.ts"
@@ -18,12 +19,13 @@ export const services = Fixture.layerWith({ trustedProxies: [IpNetwork.fromStrin
 export function proofs(options: { readonly requests: number; readonly seed: number }) {
   const figures = new Figures(options.seed)
   const agent = new Agent({ keepAlive: true })
+  const shared = sharedWorld()
   const all = declarations().filter(({ operation: { name } }) => inputs[name] !== undefined)
   return {
     figures,
     operations: all.map((declared) => ({
       name: declared.operation.name,
-      prove: Effect.suspend(() => proveOperation(declared, { ...options, agent, figures, all }))
+      prove: Effect.suspend(() => proveOperation(declared, { ...options, agent, figures, shared, all }))
     }))
   }
 }

@@ -10,9 +10,12 @@ import * as Fixture from "../support/usherFixture.ts"
 import { badCredentials, type Credential, goodCredentials, outcome, refusal } from "./credentials.ts"
 import { type Input, inputs, type Name } from "./inputs.ts"
 import { type Operation, operations } from "./operations.ts"
-import { call, guestOf, makeWorld, queueOf, type World } from "./world.ts"
+import { call, guestOf, makeWorld, queueOf, sharedWorld, withNewOwn, type World } from "./world.ts"
 
 const services = Fixture.layerWith({ trustedProxies: [IpNetwork.fromStringUnsafe("127.0.0.0/8")] })
+
+/** The world of all reads, and of all requests that change nothing. */
+const unchanged = sharedWorld()
 
 const shownAs = (operation: Operation, credential: Credential) => `${operation.name} with ${credential.name}`
 
@@ -93,17 +96,17 @@ describe("The matrix of credentials", () => {
         () =>
           Effect.gen(function* () {
             let accepted = 0
-            const shared = yield* makeWorld
+            const shared = yield* unchanged
             const sharedInput = yield* inputOf(operation, shared)
             const isReading = operation.method === "GET"
             for (const [index, { shown }] of goodCredentials(shared).entries()) {
               const tenancy = outcome(operation, shown)
               if (tenancy === "refused") continue
               accepted++
-              // A caller that may change the world gets a new one. A stranger's request with foreign identifiers changes
-              // nothing.
+              // A caller that may change its tenant gets a new one. A stranger's request with foreign identifiers
+              // changes nothing.
               const isShared = isReading || (tenancy !== "own" && (sharedInput.names ?? []).length > 0)
-              const world = isShared ? shared : yield* makeWorld
+              const world = isShared ? shared : tenancy === "own" ? yield* withNewOwn(shared) : yield* makeWorld
               const credential = goodCredentials(world)[index]!
               const input = isShared ? sharedInput : yield* inputOf(operation, world)
               const { names = [], secrets = [], strangerStatus = 404 } = input

@@ -11,7 +11,7 @@ import { Availability } from "../../../src/store/coordination/Availability.ts"
 import { connect, databaseUrl, onDatabase } from "./connections.ts"
 import * as TestServer from "./TestServer.ts"
 
-const { url: serverUrl, template } = TestServer.current
+const { url: serverUrl, template, copying } = TestServer.current
 
 /** The database's address, for tests that connect themselves (another client, a child process). */
 export class TestDatabase extends Context.Service<TestDatabase, { readonly url: string }>()(
@@ -23,9 +23,10 @@ const database = (template: string) =>
   Effect.acquireRelease(
     Effect.suspend(() => {
       const name = `usher_test_${randomBytes(6).toString("hex")}`
-      return onDatabase(serverUrl, (sql) => sql`create database ${sql(name)} template ${sql(template)}`).pipe(
-        Effect.as({ name, url: databaseUrl(serverUrl, name) })
-      )
+      return onDatabase(
+        serverUrl,
+        (sql) => sql`create database ${sql(name)} template ${sql(template)} ${sql.literal(copying)}`
+      ).pipe(Effect.as({ name, url: databaseUrl(serverUrl, name) }))
     }),
     ({ name }) => Effect.orDie(onDatabase(serverUrl, (sql) => sql`drop database if exists ${sql(name)} with (force)`))
   )

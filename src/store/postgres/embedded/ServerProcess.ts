@@ -71,6 +71,8 @@ export interface Startable {
   readonly folder: ServerFolder
   readonly binaries: Binaries
   readonly account: ServerAccount
+  /** Parameters that replace `parameters`. The server of a test run, which is thrown away, does without durability. */
+  readonly overrides?: { readonly [name: string]: string }
 }
 
 /** How often a server that ends immediately is started before its log is shown to the user; some 3 seconds. */
@@ -105,13 +107,13 @@ export const ready = Effect.fnUntraced(function* (server: Startable) {
  * Starts a server on the folder, which has none, and waits until it is ready or has ended. The next `observe` shows
  * which of the two happened, and whether this server or another became ready. Returns the log of a server that ended.
  */
-const start = Effect.fnUntraced(function* ({ folder, binaries, account }: Startable, port: number) {
+const start = Effect.fnUntraced(function* ({ folder, binaries, account, overrides }: Startable, port: number) {
   const fileSystem = yield* FileSystem.FileSystem
   const logged = yield* fileSystem.stat(folder.log).pipe(
     Effect.map((info) => Number(info.size)),
     Effect.orElseSucceed(() => 0)
   )
-  const settings = Object.entries({ ...parameters, port: `${port}` }).flatMap(([name, value]) => [
+  const settings = Object.entries({ ...parameters, ...overrides, port: `${port}` }).flatMap(([name, value]) => [
     "-c",
     `${name}=${value}`
   ])
