@@ -5,7 +5,9 @@
 import { ofText, type Price } from "../values/Amount.ts"
 import { sha256 } from "../values/Digest.ts"
 import { bounded, closingNoEarlier } from "../experience/ExperienceWindow.ts"
+import { noteGrant, noteRedemption } from "../mechanism/GrantRecord.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
+import { fractionDigitsOf } from "../values/Locale.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -46,6 +48,9 @@ const configure = (state: State, { at, configuration, handleSalt }: Extract<Even
 }
 
 const record = (state: State, configuration: Configuration): void => {
+  if (configuration.currencyCode !== state.configured.currencyCode) {
+    state.fractionDigits = fractionDigitsOf(configuration.currencyCode)
+  }
   state.configured = configuration
   state.configuration = bounded(configuration)
 }
@@ -95,9 +100,10 @@ const changeBid = (
   state: State,
   place: Place,
   bid: Bid,
-  { _tag, at }: Extract<Change, { readonly _tag: "Outbid" | "Reinstated" | "Won" | "Completed" }>
+  event: Extract<Change, { readonly _tag: "Outbid" | "Reinstated" | "Won" | "Completed" }>
 ): void => {
-  switch (_tag) {
+  const { at } = event
+  switch (event._tag) {
     case "Outbid":
       move(state, place, "OUTBID", at)
       return state.behind.insert(place)
@@ -107,7 +113,8 @@ const changeBid = (
     case "Won":
       return win(state, place, bid, at)
     case "Completed":
-      return move(state, place, "COMPLETED", at)
+      move(state, place, "COMPLETED", at)
+      return noteRedemption(place, event.redemptionId)
   }
 }
 
@@ -126,11 +133,14 @@ const win = (state: State, place: Place, bid: Bid, at: Millis): void => {
   const { admissionExpirationSeconds } = state.configuration
   move(state, place, "WON", at)
   state.winningBids.push(bid)
+  noteGrant(place, state.sequence, expiryOf(at, admissionExpirationSeconds))
   if (admissionExpirationSeconds === undefined) return
-  place.expiresAt = at + admissionExpirationSeconds * 1000
+  place.expiresAt = expiryOf(at, admissionExpirationSeconds)
   place.order = BigInt(place.expiresAt)
   state.expiring.insert(place)
 }
+
+const expiryOf = (at: Millis, seconds = Infinity): Millis => at + seconds * 1000
 
 const deny = (state: State, place: Place, at: Millis, reason: DenialReason): void => {
   move(state, place, "DENIED", at)

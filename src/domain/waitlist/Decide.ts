@@ -7,7 +7,7 @@ import type { Moment } from "../mechanism/Decider.ts"
 import { withoutOpening, withWindow } from "../experience/ExperienceWindow.ts"
 import * as Configuring from "../mechanism/Configuring.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
-import { Closed, ConfigurationFixed, Full, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
+import { Closed, ConfigurationFixed, Full, GuestsRefused, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -71,11 +71,12 @@ const setWindow = (state: State, { window, by }: CommandOf<"SetExperienceWindow"
 const hasOpened = (state: State, at: Millis): boolean =>
   state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
 
-const enter = (state: State, { consumerId }: CommandOf<"Enter">, at: Millis): Outcome => {
+const enter = (state: State, { consumerId, isGuest }: CommandOf<"Enter">, at: Millis): Outcome => {
   const place = state.places.get(consumerId)
   if (place !== undefined && statusOf(state, place) !== "LEFT") return unchanged
   if (isClosed(state, at)) return place === undefined ? new Closed() : unchanged
-  const { openAt, capacity } = state.configuration
+  const { openAt, capacity, supportsGuest = true } = state.configuration
+  if (isGuest === true && !supportsGuest) return new GuestsRefused()
   if (openAt !== undefined && at < openAt) return new NotOpen({ opensAt: openAt })
   if (state.members.size >= (capacity ?? Infinity) || (place === undefined && state.places.size >= placesMax)) {
     return new Full({ retryAfterSeconds })

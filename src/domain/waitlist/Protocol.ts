@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import type { ExperienceWindow } from "../experience/ExperienceWindow.ts"
-import type { Closed, ConfigurationFixed, Full, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
+import type { Closed, ConfigurationFixed, Full, GuestsRefused, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
@@ -24,7 +24,7 @@ export type Command =
   | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
   | { readonly _tag: "End"; readonly by: string }
   | { readonly _tag: "Archive"; readonly by: string }
-  | { readonly _tag: "Enter"; readonly consumerId: string }
+  | { readonly _tag: "Enter"; readonly consumerId: string; readonly isGuest?: boolean }
   | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
   /** Sets when the sequence opens; absent: not known. Members that were notified are not notified again. */
@@ -33,7 +33,7 @@ export type Command =
   | { readonly _tag: "MarkNotified"; readonly consumerId: string; readonly channel?: Channel }
 
 /** Every refusal of a waitlist. */
-export type Refusal = NotOpen | Closed | Full | WrongStatus | ConfigurationFixed
+export type Refusal = NotOpen | Closed | Full | GuestsRefused | WrongStatus | ConfigurationFixed
 
 /** A consumer's own view of its place. */
 export type View =

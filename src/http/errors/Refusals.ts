@@ -7,13 +7,19 @@ import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type {
   AdmissionsUsedUp,
   AlreadyBooked,
+  AlreadyCompleted,
   AlreadyGranted,
+  AlreadyRedeemed,
   AmountMissing,
+  AmountNotWhole,
+  BidTooHigh,
   BidTooLow,
   Closed,
   ConfigurationFixed,
   Full,
+  GrantLimitReached,
   GuestsRefused,
+  InvalidGrant,
   NotEntered,
   NotInvited,
   NotOpen,
@@ -36,6 +42,7 @@ import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import { answering } from "./Answering.ts"
 import {
   BidConflict,
+  BidTooHighConflict,
   Conflict,
   ConflictForNow,
   ConflictWithHeaders,
@@ -63,7 +70,13 @@ interface Refusals {
   readonly ConfigurationFixed: ConfigurationFixed
   readonly AdmissionsUsedUp: AdmissionsUsedUp
   readonly SoldOut: SoldOut
+  readonly GrantLimitReached: GrantLimitReached
+  readonly InvalidGrant: InvalidGrant
+  readonly AlreadyCompleted: AlreadyCompleted
+  readonly AlreadyRedeemed: AlreadyRedeemed
   readonly BidTooLow: BidTooLow
+  readonly BidTooHigh: BidTooHigh
+  readonly AmountNotWhole: AmountNotWhole
   readonly AmountMissing: AmountMissing
   readonly UnknownConsumer: UnknownConsumer
   readonly UnknownVariant: UnknownVariant
@@ -83,10 +96,12 @@ type Answer<E> =
   | (E extends SoldOut ? Conflict | ConflictForNow : never)
   | (E extends UnknownConsumer | UnknownVariant | UnknownSlot | UnknownLocation ? NotFound : never)
   | (E extends BidTooLow ? BidConflict : never)
-  | (E extends AmountMissing ? ValidationError : never)
+  | (E extends BidTooHigh ? BidTooHighConflict : never)
+  | (E extends AmountMissing | AmountNotWhole ? ValidationError : never)
   | (E extends GuestsRefused | NotInvited ? Forbidden : never)
   | (E extends Closed | WrongStatus | ConfigurationFixed | AdmissionsUsedUp ? Conflict : never)
   | (E extends NotEntered | AlreadyGranted | OrderLimitReached ? Conflict : never)
+  | (E extends GrantLimitReached | InvalidGrant | AlreadyCompleted | AlreadyRedeemed ? Conflict : never)
   | (E extends AlreadyBooked | SlotFull | SlotPast | SlotNotBegun ? Conflict : never)
   | (E extends { readonly _tag: "MechanismNotFound" } ? NotFound : never)
   | (E extends { readonly _tag: "Unavailable" | "Overloaded" | "Parked" } ? ServiceUnavailable : never)
@@ -105,8 +120,8 @@ export const labels: { readonly [K in Kind]: string } = {
 export const answersTo = {
   /** Entering: not open yet, closed, full, guests refused. */
   entry: [NotFound, Forbidden, ConflictWithHeaders, NotOpenYetWithHeaders],
-  /** Bidding: those of entering, and a bid that is too low. */
-  bid: [NotFound, Forbidden, Conflict, BidConflict, NotOpenYetWithHeaders],
+  /** Bidding: those of entering, and a bid that is too low or too high. */
+  bid: [NotFound, Forbidden, Conflict, BidConflict, BidTooHighConflict, NotOpenYetWithHeaders],
   /** Other changes of a place. */
   change: [NotFound, Conflict],
   /** Reading. */
@@ -176,8 +191,11 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return soldOut(error, label)
     case "BidTooLow":
       return new BidConflict({ error: "Bid is too low", code: "BID_TOO_LOW", minimumBid: error.minimumBid })
+    case "BidTooHigh":
+      return new BidTooHighConflict({ error: "Bid is too high", code: "BID_TOO_HIGH", maximumBid: error.maximumBid })
     case "AmountMissing":
-      return amountMissing()
+    case "AmountNotWhole":
+      return amountIssue(error)
     case "UnknownConsumer":
       return NotFound.of("Consumer")
     case "UnknownVariant":
@@ -194,9 +212,25 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return NotFound.of("Slot")
     case "UnknownLocation":
       return NotFound.of("Location")
+    case "GrantLimitReached":
+    case "InvalidGrant":
+    case "AlreadyCompleted":
+    case "AlreadyRedeemed":
+      return grantConflicts[error._tag]
     default:
       return engineAnswerOf(error)
   }
+}
+
+/** The answers to refusals about a consumer's grants. */
+const grantConflicts = {
+  GrantLimitReached: new Conflict({
+    error: "The consumer has had as many grants as it may have",
+    code: "GRANT_LIMIT_REACHED"
+  }),
+  InvalidGrant: new Conflict({ error: "The token is not this consumer's grant", code: "INVALID_GRANT" }),
+  AlreadyCompleted: new Conflict({ error: "The grant has been completed", code: "ALREADY_COMPLETED" }),
+  AlreadyRedeemed: new Conflict({ error: "The grant has been redeemed by another checkout", code: "ALREADY_REDEEMED" })
 }
 
 /** The answer to an error of the engine. */
@@ -219,5 +253,13 @@ const soldOut = ({ retryAfterSeconds }: SoldOut, label: string): Conflict | Conf
     : new ConflictForNow({ ...said, retryAfterSeconds: Math.max(1, retryAfterSeconds) })
 }
 
-const amountMissing = (): ValidationError =>
-  invalidInput([issueAt({}, "amount", { kind: "schema", type: "amount", expected: "amount" })])
+const amountIssue = (error: AmountMissing | AmountNotWhole): ValidationError =>
+  error._tag === "AmountMissing"
+    ? invalidInput([issueAt({}, "amount", { kind: "schema", type: "amount", expected: "amount" })])
+    : invalidInput([
+        issueAt({ amount: error.amount }, "amount", {
+          kind: "validation",
+          type: "amount",
+          expected: `an amount with at most ${error.fractionDigits} digits after the point`
+        })
+      ])

@@ -83,6 +83,27 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
         shared.change(mechanism, command(payload, by))
       )
 
+  /** Completes the grant. Answers the consumer's standing, also if this redemption had completed it before. */
+  const complete = Effect.fnUntraced(function* (
+    mechanism: MechanismRef<K>,
+    { consumerId, token, redemptionId }: GrantAnswers.Redemption,
+    by: string
+  ) {
+    const grantSequence = typeof token === "string" ? yield* grants.shownGrant(mechanism, { consumerId, token }) : undefined
+    const command = { _tag: "Complete", consumerId, by, redemptionId: redemptionId ?? undefined, grantSequence }
+    const completed = engine.send(mechanism, command as unknown as ConsumerCommand<K>)
+    return yield* Effect.matchEffect(completed, {
+      onSuccess: (view) => present(mechanism, consumerId, view),
+      onFailure: (error) =>
+        error._tag === "AlreadyCompleted"
+          ? Effect.map(
+              Effect.flatMap(engine.view(mechanism, consumerId), (view) => present(mechanism, consumerId, view)),
+              (standing): State["Type"] => ({ ...(standing as object), alreadyCompleted: true })
+            )
+          : Effect.fail(error)
+    })
+  })
+
   return {
     ...shared,
     onPlace,
@@ -91,9 +112,10 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
       deny: onGrantOf<{ readonly reason: ReasonOf<K> }>(
         ({ consumerId, reason }, by) => ({ _tag: "Deny", consumerId, reason, by }) as ConsumerCommand<K>
       ),
-      complete: onGrantOf<unknown>(
-        ({ consumerId }, by) => ({ _tag: "Complete", consumerId, by }) as ConsumerCommand<K>
-      ),
+      complete: ({ params, payload }: ToPlace<Param, GrantAnswers.Redemption>) =>
+        onGrant({ mechanismId: params[param], consumerId: payload.consumerId }, (mechanism, by) =>
+          complete(mechanism, payload, by)
+        ),
       validate: ({ params, payload }: ToPlace<Param, GrantAnswers.Shown>) =>
         onGrant({ mechanismId: params[param], consumerId: payload.consumerId }, (mechanism) =>
           Effect.flatMap(engine.view(mechanism, payload.consumerId), (view) =>
