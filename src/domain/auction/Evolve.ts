@@ -2,14 +2,14 @@
  * How each event changes an auction. An event is a fact: nothing is checked here, and an event of an unknown consumer
  * changes no place.
  */
-import { ofText, type Price } from "../values/Amount.ts"
+import { ofText, type Price, wholeUpTo } from "../values/Amount.ts"
 import { sha256 } from "../values/Digest.ts"
 import { bounded, closingNoEarlier } from "../experience/ExperienceWindow.ts"
 import { noteGrant, noteRedemption } from "../mechanism/GrantRecord.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import { fractionDigitsOf } from "../values/Locale.ts"
 import type { Millis } from "../values/Time.ts"
-import type { Configuration } from "./Configuration.ts"
+import { type Configuration, highestBid } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import { type Bid, bidsShownMax, type DenialReason } from "./Protocol.ts"
 import { orderOf, Place, type State, type Status } from "./State.ts"
@@ -51,6 +51,7 @@ const record = (state: State, configuration: Configuration): void => {
   if (configuration.currencyCode !== state.configured.currencyCode) {
     state.fractionDigits = fractionDigitsOf(configuration.currencyCode)
   }
+  state.highestBid = wholeUpTo(highestBid(configuration), state.fractionDigits)
   state.configured = configuration
   state.configuration = bounded(configuration)
 }

@@ -4,7 +4,7 @@
  */
 import { digitsOf, isBelow, ofText, plus, type Price, toText, wholeFrom, wholeUpTo } from "../values/Amount.ts"
 import type { Millis } from "../values/Time.ts"
-import { highestBid, smallest } from "./Configuration.ts"
+import { smallest } from "./Configuration.ts"
 import type { Bid } from "./Protocol.ts"
 import { closedAsOf, type Place, type State } from "./State.ts"
 
@@ -39,9 +39,8 @@ export const minimumBid = (state: State, bidder: Place | undefined): Price => {
 }
 
 /** Returns the greatest amount that an english auction accepts now, if `minimum` is the least. */
-export const maximumBid = ({ configuration, fractionDigits }: State, minimum: Price): Price => {
+export const maximumBid = ({ configuration, fractionDigits, highestBid: highest }: State, minimum: Price): Price => {
   const { maxBidJump } = configuration
-  const highest = wholeUpTo(highestBid(configuration), fractionDigits)
   if (maxBidJump === undefined) return highest
   const jumped = wholeUpTo(plus(minimum, maxBidJump), fractionDigits)
   return isBelow(jumped, highest) ? jumped : highest

@@ -1,7 +1,7 @@
 /**
  * The state of an auction, and the questions about it that its rules share.
  */
-import type { Amount } from "../values/Amount.ts"
+import type { Amount, Price } from "../values/Amount.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import type { GrantRecord } from "../mechanism/GrantRecord.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
@@ -54,6 +54,8 @@ export interface State extends MechanismState<Configuration, Status> {
   createdAt: Millis
   /** Digits after the point in amounts of the currency. */
   fractionDigits: number
+  /** The highest bid of an english auction, in whole minor units. */
+  highestBid: Price
   handleSalt: string
   /** The configuration as an admin last set it. `configured` has the times to which bids have moved it. */
   lastSet: Configuration
@@ -78,6 +80,7 @@ export const initial = (): State => ({
   ...newState(unconfigured, { BIDDING: 0, WINNING: 0, OUTBID: 0, WON: 0, LOST: 0, COMPLETED: 0, DENIED: 0 }),
   createdAt: 0,
   fractionDigits: 2,
+  highestBid: "0",
   handleSalt: "",
   lastSet: unconfigured,
   extendedTo: -Infinity,

@@ -73,9 +73,10 @@ const completedEarlier = (
   { redemptionId, grantSequence }: Complete
 ): AlreadyCompleted | undefined => {
   if (record?.earlier === undefined || redemptionId === undefined) return undefined
-  const earlier = record.earlier.find((one) => one.redemptionId === redemptionId)
-  const isNamed = grantSequence === undefined || grantSequence === earlier?.sequence
-  return earlier !== undefined && isNamed ? new AlreadyCompleted({ grantSequence: earlier.sequence }) : undefined
+  const earlier = record.earlier.find(
+    (one) => one.redemptionId === redemptionId && (grantSequence === undefined || grantSequence === one.sequence)
+  )
+  return earlier && new AlreadyCompleted({ grantSequence: earlier.sequence })
 }
 
 /**

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type GrantRecord, noteGrant } from "../../../src/domain/mechanism/GrantRecord.ts"
+import { type GrantRecord, noteGrant, noteRedemption } from "../../../src/domain/mechanism/GrantRecord.ts"
 import { expiry, grantRules, startGrant } from "../../../src/domain/mechanism/Grants.ts"
 import { type Chunk, IndexedList, type Member } from "../../../src/domain/mechanism/IndexedList.ts"
 import { assertRefused } from "./History.ts"
@@ -63,6 +63,44 @@ describe("the rules for places that wait for a grant, and for grants", () => {
     ])
     assertRefused(grants.complete("COMPLETED", complete, 5, record), "AlreadyCompleted", { grantSequence: 7 })
     assertRefused(grants.complete("QUEUED", complete, 5, undefined), "WrongStatus", { status: "QUEUED" })
+  })
+
+  it("complete a grant with its first redemption, and refuse every other", () => {
+    const complete = (redemptionId: string) => ({ _tag: "Complete", ...command, redemptionId }) as const
+    const record = recordOf(7)
+    assert.deepStrictEqual<unknown>(grants.complete("GRANTED", complete("first"), 5, record), [
+      { _tag: "Completed", ...event, redemptionId: "first", grant: { sequence: 7, expiresAt: 9_000 } }
+    ])
+    noteRedemption({ grants: record }, "first")
+    assertRefused(grants.complete("COMPLETED", complete("first"), 5, record), "AlreadyCompleted", { grantSequence: 7 })
+    assertRefused(grants.complete("COMPLETED", complete("second"), 5, record), "AlreadyRedeemed", { grantSequence: 7 })
+  })
+
+  it("count a grant that was completed without a redemption as redeemed", () => {
+    const late = { _tag: "Complete", ...command, redemptionId: "late" } as const
+    assertRefused(grants.complete("COMPLETED", late, 5, recordOf(7)), "AlreadyRedeemed", { grantSequence: 7 })
+  })
+
+  it("complete only the grant that was shown", () => {
+    const shown = (grantSequence: number) => ({ _tag: "Complete", ...command, grantSequence }) as const
+    const record = recordOf(3, 7)
+    assert.isArray(grants.complete("GRANTED", shown(7), 5, record))
+    assertRefused(grants.complete("GRANTED", shown(3), 5, record), "InvalidGrant")
+    assertRefused(grants.complete("QUEUED", shown(3), 5, undefined), "InvalidGrant")
+  })
+
+  it("recognize the redemption of an earlier grant, and do not complete the present one with it", () => {
+    const place = new Place("ada")
+    noteGrant(place, 3, 9_000)
+    noteRedemption(place, "first")
+    noteGrant(place, 7, Infinity)
+    const again = (grantSequence?: number) =>
+      ({ _tag: "Complete", ...command, redemptionId: "first", grantSequence }) as const
+    for (const sequence of [undefined, 3]) {
+      const outcome = grants.complete("GRANTED", again(sequence), 5, place.grants)
+      assertRefused(outcome, "AlreadyCompleted", { grantSequence: 3 })
+    }
+    assert.isArray(grants.complete("GRANTED", again(7), 5, place.grants))
   })
 
   it("deny a waiting place or a granted one, once", () => {

@@ -72,17 +72,18 @@ export class History<State extends { readonly lastAt: number }, Command, Event, 
   /** Applies the command and returns its outcome. Applies the transitions due until then first. */
   when(instant: number, command: Command): ReadonlyArray<Event> | Refusal {
     this.until(instant)
-    const outcome = this.#decided(instant, command)
+    const outcome = this.decided(instant, command)
     if (isEvents(outcome)) for (const event of outcome) this.apply(event)
     return withoutGrants(outcome)
   }
 
   /** Returns the command's outcome without the transitions due until then. Applies nothing. */
   unnoticed(instant: number, command: Command): ReadonlyArray<Event> | Refusal {
-    return withoutGrants(this.#decided(instant, command))
+    return withoutGrants(this.decided(instant, command))
   }
 
-  #decided(instant: number, command: Command): ReadonlyArray<Event> | Refusal {
+  /** Returns the command's outcome as it is recorded. Applies nothing. */
+  decided(instant: number, command: Command): ReadonlyArray<Event> | Refusal {
     return this.#rules.decide(this.state, command, this.#moment(instant))
   }
 
