@@ -47,7 +47,7 @@ describe("An auction on the Consumer API", () => {
           lastBidAmount: "10.50"
         })
         yield* auction.bid(bob, "12")
-        const low = yield* auction.bid(eve, "11.49999999")
+        const low = yield* auction.bid(eve, "11.49")
         assert.deepStrictEqual(
           [low.status, low.body],
           [409, { error: "Bid is too low", code: "BID_TOO_LOW", minimumBid: "11.50" }]
@@ -91,6 +91,32 @@ describe("An auction on the Consumer API", () => {
         assert.deepInclude(denied.body, { status: "DENIED", reason: "FRAUD_DETECTED" })
         const over = yield* auction.get
         assert.deepInclude(over.body, { lifecycle: "closed", teardownStatus: "completed" })
+      })
+    )
+
+    it.effect("refuses bids that are too high, or not in whole minor units of the currency", () =>
+      Effect.gen(function* () {
+        const someone = yield* (yield* Usher).guest()
+        const auction = yield* anAuction({ maxBid: "100", maxBidJump: "20" })
+        assert.deepInclude((yield* auction.get).body, { maxBid: "100", maxBidJump: "20" })
+        const fraction = yield* auction.bid(someone, "10.505")
+        assert.strictEqual(fraction.status, 400)
+        const [issue] = fraction.body.issues
+        assert.deepInclude(issue, {
+          kind: "validation",
+          type: "amount",
+          expected: "an amount with at most 2 digits after the point",
+          received: '"10.505"'
+        })
+        const jump = yield* auction.bid(someone, "30.01")
+        assert.deepStrictEqual(
+          [jump.status, jump.body],
+          [409, { error: "Bid is too high", code: "BID_TOO_HIGH", maximumBid: "30" }]
+        )
+        assert.strictEqual((yield* auction.bid(someone, "30.00")).body.status, "WINNING")
+        const unbounded = yield* anAuction()
+        const last = yield* unbounded.bid(someone, "999999999999.99")
+        assert.deepStrictEqual([last.status, last.body.code, last.body.maximumBid], [409, "BID_TOO_HIGH", "999999999998.99"])
       })
     )
 
