@@ -80,6 +80,27 @@ const completedEarlier = (
 }
 
 /**
+ * Completes a grant once. Its first redemption wins: the same one again, or a command that names none, is
+ * `AlreadyCompleted`, another one `AlreadyRedeemed`. A grant that was completed without a redemption counts as redeemed.
+ */
+const completed = (
+  isGranted: boolean,
+  status: string,
+  command: Complete,
+  at: Millis,
+  record: GrantRecord | undefined
+): ReadonlyArray<Completed> | CompleteRefusal => {
+  const { consumerId, by, redemptionId, grantSequence } = command
+  const earlier = completedEarlier(record, command)
+  if (earlier !== undefined) return earlier
+  if (grantSequence !== undefined && grantSequence !== record?.sequence) return new InvalidGrant()
+  if (status === "COMPLETED" && record !== undefined) return completedBefore(record, redemptionId)
+  if (!isGranted) return new WrongStatus({ status })
+  const redemption = redemptionId === undefined ? {} : { redemptionId }
+  return [{ _tag: "Completed", at, consumerId, by, ...redemption, ...ended(record) }]
+}
+
+/**
  * Returns the rules for places of these statuses. Each rule takes the status of the place at `at`, deadlines applied,
  * and the record of its grants. It returns events, none if the command changes nothing, or the refusal.
  */
@@ -88,25 +109,9 @@ export const grantRules = <Status extends string>({ granted, waiting }: GrantSta
   const grantOf = (status: string, record: GrantRecord | undefined) => (status === granted ? ended(record) : {})
 
   return {
-    /**
-     * Completes a grant once. Its first redemption wins: the same one again, or a command that names none, is
-     * `AlreadyCompleted`, another one `AlreadyRedeemed`. A grant that was completed without a redemption counts as redeemed.
-     */
-    complete: (
-      status: string,
-      command: Complete,
-      at: Millis,
-      record: GrantRecord | undefined
-    ): ReadonlyArray<Completed> | CompleteRefusal => {
-      const { consumerId, by, redemptionId, grantSequence } = command
-      const earlier = completedEarlier(record, command)
-      if (earlier !== undefined) return earlier
-      if (grantSequence !== undefined && grantSequence !== record?.sequence) return new InvalidGrant()
-      if (status === "COMPLETED" && record !== undefined) return completedBefore(record, redemptionId)
-      if (status !== granted) return new WrongStatus({ status })
-      const redemption = redemptionId === undefined ? {} : { redemptionId }
-      return [{ _tag: "Completed", at, consumerId, by, ...redemption, ...ended(record) }]
-    },
+    /** Completes a grant once; see {@link completed}. */
+    complete: (status: string, command: Complete, at: Millis, record: GrantRecord | undefined) =>
+      completed(status === granted, status, command, at, record),
 
     /** Denies the place, or takes its grant away, for an admin. */
     deny: <Reason extends string>(

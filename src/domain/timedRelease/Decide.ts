@@ -8,7 +8,15 @@ import * as Configuring from "../mechanism/Configuring.ts"
 import { hasReachedLimit } from "../mechanism/GrantRecord.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
-import { Closed, ConfigurationFixed, GrantLimitReached, GuestsRefused, NotOpen, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
+import {
+  Closed,
+  ConfigurationFixed,
+  GrantLimitReached,
+  GuestsRefused,
+  NotOpen,
+  SoldOut,
+  UnknownVariant
+} from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"

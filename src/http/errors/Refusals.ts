@@ -53,6 +53,7 @@ import {
   ServiceUnavailable,
   type ValidationError
 } from "./Errors.ts"
+import { conflictOf, isFixed } from "./FixedConflicts.ts"
 import { issueAt } from "./Issues.ts"
 import { invalidInput } from "./Validation.ts"
 
@@ -175,14 +176,8 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return new Forbidden({ error: `${label} does not admit guests` })
     case "NotInvited":
       return new Forbidden({ error: `${label} is not for this consumer` })
-    case "OrderLimitReached":
-      return new Conflict({ error: "The limit of orders is reached", code: "DISTRIBUTION_ORDER_LIMIT" })
     case "WrongStatus":
       return new Conflict({ error: `Not possible in status ${error.status}`, code: "INVALID_STATUS" })
-    case "NotEntered":
-      return new Conflict({ error: "Not entered", code: "NOT_ENTERED" })
-    case "AlreadyGranted":
-      return new Conflict({ error: "Already granted", code: "ALREADY_GRANTED" })
     case "ConfigurationFixed":
       return new Conflict({ error: `${error.setting} cannot be changed any more`, code: "CONFIGURATION_FIXED" })
     case "AdmissionsUsedUp":
@@ -200,37 +195,13 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return NotFound.of("Consumer")
     case "UnknownVariant":
       return NotFound.of("Variant")
-    case "AlreadyBooked":
-      return new Conflict({ error: "Another slot is booked already", code: "ALREADY_BOOKED" })
-    case "SlotFull":
-      return new Conflict({ error: "Slot is full", code: "SLOT_FULL" })
-    case "SlotPast":
-      return new Conflict({ error: "Slot has begun", code: "SLOT_PAST" })
-    case "SlotNotBegun":
-      return new Conflict({ error: "Slot has not begun", code: "SLOT_NOT_BEGUN" })
     case "UnknownSlot":
       return NotFound.of("Slot")
     case "UnknownLocation":
       return NotFound.of("Location")
-    case "GrantLimitReached":
-    case "InvalidGrant":
-    case "AlreadyCompleted":
-    case "AlreadyRedeemed":
-      return grantConflicts[error._tag]
     default:
-      return engineAnswerOf(error)
+      return isFixed(error) ? conflictOf(error._tag) : engineAnswerOf(error)
   }
-}
-
-/** The answers to refusals about a consumer's grants. */
-const grantConflicts = {
-  GrantLimitReached: new Conflict({
-    error: "The consumer has had as many grants as it may have",
-    code: "GRANT_LIMIT_REACHED"
-  }),
-  InvalidGrant: new Conflict({ error: "The token is not this consumer's grant", code: "INVALID_GRANT" }),
-  AlreadyCompleted: new Conflict({ error: "The grant has been completed", code: "ALREADY_COMPLETED" }),
-  AlreadyRedeemed: new Conflict({ error: "The grant has been redeemed by another checkout", code: "ALREADY_REDEEMED" })
 }
 
 /** The answer to an error of the engine. */

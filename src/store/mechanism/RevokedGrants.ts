@@ -55,11 +55,7 @@ export class RevokedGrants extends Context.Service<
   RevokedGrants,
   {
     /** Returns a page of the tenant's grants that ended at or after `since`. Reads at most `revokedPageMax` events. */
-    page(
-      tenant: Tenant,
-      since: Millis,
-      after: PagePosition | undefined
-    ): Effect.Effect<RevokedPage, Unavailable>
+    page(tenant: Tenant, since: Millis, after: PagePosition | undefined): Effect.Effect<RevokedPage, Unavailable>
   }
 >()("usher/store/mechanism/RevokedGrants") {
   static readonly layer = Layer.effect(

@@ -11,7 +11,8 @@ type PriceSetting =
   | "minBidIncrement"
   | "maxBid"
   | "maxBidJump"
-  | "floorPrice" | "priceDropAmount"
+  | "floorPrice"
+  | "priceDropAmount"
 
 /** A configuration whose prices are numbers: hundred-millionths. */
 export type Terms = { readonly [K in keyof Configuration]: K extends PriceSetting ? bigint : Configuration[K] }
@@ -290,7 +291,8 @@ export class Reference {
   }
 
   #bidDutch(consumerId: string, amount: bigint | undefined, now: number): Refused | undefined {
-    if (amount !== undefined && amount % minorUnit !== 0n) return { refused: "AmountNotWhole", amount, fractionDigits: 2 }
+    if (amount !== undefined && amount % minorUnit !== 0n)
+      return { refused: "AmountNotWhole", amount, fractionDigits: 2 }
     if (this.#bidders.get(consumerId)?.status === "WON") return undefined
     const refused = this.#shut(now) ?? this.#unfit(consumerId)
     if (refused !== undefined) return refused

@@ -64,7 +64,7 @@ export const completion = (
 }
 
 /** What ends a grant, by the kind of event that made it. */
-const ends = ["Expired", "Left", "Denied", "Completed"]
+const ends: ReadonlySet<string> = new Set(["Expired", "Left", "Denied", "Completed"])
 
 /**
  * Asserts that each event which ends a live grant before its time names that grant, that no other event names one, and
@@ -76,7 +76,7 @@ export const assertGrantsNamed = (events: ReadonlyArray<object>, made: string): 
     const { _tag, consumerId, grant } = event
     if (consumerId === undefined) continue
     if (_tag === made) live.set(consumerId, index + 1)
-    else if (ends.includes(_tag)) {
+    else if (ends.has(_tag)) {
       const sequence = live.get(consumerId)
       if (_tag === "Completed") assert.isDefined(sequence, `${index + 1} completes no grant`)
       assert.strictEqual(grant?.sequence, _tag === "Expired" ? undefined : sequence, `${_tag} ${index + 1}`)

@@ -49,12 +49,20 @@ describe("grantsPerConsumer", () => {
   })
 
   it("does not count places that were left before a grant", () => {
-    const queue = given({ grantsPerConsumer: 1 }, [entered(0, "ada"), left(1, "ada"), entered(2, "ada"), left(3, "ada")])
+    const queue = given({ grantsPerConsumer: 1 }, [
+      entered(0, "ada"),
+      left(1, "ada"),
+      entered(2, "ada"),
+      left(3, "ada")
+    ])
     assert.deepStrictEqual(queue.when(4, enter("ada")), [entered(4, "ada")])
   })
 
   it("counts an expired grant whose expiry is not recorded yet", () => {
-    const queue = given({ grantsPerConsumer: 1, admissionExpirationSeconds: 10 }, [entered(0, "ada"), admitted(1, "ada")])
+    const queue = given({ grantsPerConsumer: 1, admissionExpirationSeconds: 10 }, [
+      entered(0, "ada"),
+      admitted(1, "ada")
+    ])
     assert.deepStrictEqual(queue.unnoticed(10.999, enter("ada")), [])
     assertRefused(queue.unnoticed(11, enter("ada")), "GrantLimitReached")
   })
@@ -99,7 +107,10 @@ describe("a grant that its consumer left", () => {
       }
       queue.enter(30, "bob", "eve", "joe")
       queue.until(60)
-      assert.deepStrictEqual(["bob", "eve", "joe"].map((name) => queue.status(60, name)), ["GRANTED", "GRANTED", "QUEUED"])
+      assert.deepStrictEqual(
+        ["bob", "eve", "joe"].map((name) => queue.status(60, name)),
+        ["GRANTED", "GRANTED", "QUEUED"]
+      )
     }
   })
 })

@@ -44,35 +44,7 @@ export const OrderHandlers = HttpApiBuilder.group(
   "orders",
   Effect.fnUntraced(function* (handlers) {
     const orders = yield* Orders
-    const engine = yield* Engine
-
-    /**
-     * Makes the effect that completes the consumer's place in the mechanism of the order, if the order names one. The
-     * mechanism is started at once, so that the order's transaction does not wait for the start.
-     */
-    const completion = Effect.fnUntraced(function* (
-      tenant: Tenant,
-      by: string,
-      { consumerId, distributionId: id, distributionType: kind }: Origin,
-      externalId: string | undefined
-    ) {
-      if (id === null || kind === null) return Effect.undefined
-      const mechanism = { kind, id, tenant }
-      yield* engine.identity<OrderableKind>(mechanism).pipe(orUnknown, orBusy)
-      const grant = engine.send<OrderableKind>(mechanism, {
-        _tag: "Complete",
-        consumerId,
-        by,
-        ...(externalId !== undefined && { redemptionId: externalId })
-      })
-      return Effect.map(grant as Effect.Effect<Completed, CompleteRefusal | EngineError>, grantOf).pipe(
-        // The order follows the redemption, whatever the shop called that.
-        Effect.catchTag(["AlreadyCompleted", "AlreadyRedeemed"], ({ grantSequence }) => Effect.succeed(grantSequence)),
-        Effect.catchTag(["WrongStatus", "InvalidGrant"], (error) => orAnswer(kind)(Effect.fail(error))),
-        orUnknown,
-        orBusy
-      )
-    })
+    const completion = yield* makeCompletion
 
     const create = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof CreateOrder.Type) {
       const placedAt = yield* Clock.currentTimeMillis
@@ -98,7 +70,8 @@ export const OrderHandlers = HttpApiBuilder.group(
     })
 
     return handlers.handleAll({
-      createOrder: ({ payload }) => forTenant((tenant, by) => create(tenant, by, payload).pipe(orTaken, orGrantHasOrder, orOutOfStock)),
+      createOrder: ({ payload }) =>
+        forTenant((tenant, by) => create(tenant, by, payload).pipe(orTaken, orGrantHasOrder, orOutOfStock)),
 
       listOrders: ({ query }) => forTenant((tenant) => orders.list(tenant, query, query).pipe(orInvalidPage(query))),
 
@@ -111,6 +84,37 @@ export const OrderHandlers = HttpApiBuilder.group(
     })
   })
 )
+
+/**
+ * Makes the effect that completes the consumer's place in the mechanism of the order, if the order names one. The
+ * mechanism is started at once, so that the order's transaction does not wait for the start.
+ */
+const makeCompletion = Effect.gen(function* () {
+  const engine = yield* Engine
+  return Effect.fnUntraced(function* (
+    tenant: Tenant,
+    by: string,
+    { consumerId, distributionId: id, distributionType: kind }: Origin,
+    externalId: string | undefined
+  ) {
+    if (id === null || kind === null) return Effect.undefined
+    const mechanism = { kind, id, tenant }
+    yield* engine.identity<OrderableKind>(mechanism).pipe(orUnknown, orBusy)
+    const grant = engine.send<OrderableKind>(mechanism, {
+      _tag: "Complete",
+      consumerId,
+      by,
+      ...(externalId !== undefined && { redemptionId: externalId })
+    })
+    return Effect.map(grant as Effect.Effect<Completed, CompleteRefusal | EngineError>, grantOf).pipe(
+      // The order follows the redemption, whatever the shop called that.
+      Effect.catchTag(["AlreadyCompleted", "AlreadyRedeemed"], ({ grantSequence }) => Effect.succeed(grantSequence)),
+      Effect.catchTag(["WrongStatus", "InvalidGrant"], (error) => orAnswer(kind)(Effect.fail(error))),
+      orUnknown,
+      orBusy
+    )
+  })
+})
 
 /** A consumer's view after its grant, or its booking, was completed. */
 interface Completed {

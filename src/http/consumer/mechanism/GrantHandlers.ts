@@ -83,26 +83,7 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
         shared.change(mechanism, command(payload, by))
       )
 
-  /** Completes the grant. Answers the consumer's standing, also if this redemption had completed it before. */
-  const complete = Effect.fnUntraced(function* (
-    mechanism: MechanismRef<K>,
-    { consumerId, token, redemptionId }: GrantAnswers.Redemption,
-    by: string
-  ) {
-    const grantSequence = typeof token === "string" ? yield* grants.shownGrant(mechanism, { consumerId, token }) : undefined
-    const command = { _tag: "Complete", consumerId, by, redemptionId: redemptionId ?? undefined, grantSequence }
-    const completed = engine.send(mechanism, command as unknown as ConsumerCommand<K>)
-    return yield* Effect.matchEffect(completed, {
-      onSuccess: (view) => present(mechanism, consumerId, view),
-      onFailure: (error) =>
-        error._tag === "AlreadyCompleted"
-          ? Effect.map(
-              Effect.flatMap(engine.view(mechanism, consumerId), (view) => present(mechanism, consumerId, view)),
-              (standing): State["Type"] => ({ ...(standing as object), alreadyCompleted: true })
-            )
-          : Effect.fail(error)
-    })
-  })
+  const complete = completingWith({ engine, grants, present })
 
   return {
     ...shared,
@@ -127,3 +108,32 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
 })
 
 const isHolding = <K extends GrantingKind>(view: ViewOf<K>): view is Holding<K> => "grantSequence" in view
+
+/**
+ * Makes the function that completes a grant. It answers the consumer's standing, also if this redemption had completed a
+ * grant before.
+ */
+const completingWith =
+  <K extends GrantingKind, State>({
+    engine,
+    grants,
+    present
+  }: {
+    readonly engine: Engine["Service"]
+    readonly grants: Effect.Success<typeof GrantAnswers.make>
+    readonly present: Present<K, State>
+  }) =>
+  (mechanism: MechanismRef<K>, { consumerId, token, redemptionId }: GrantAnswers.Redemption, by: string) =>
+    Effect.gen(function* () {
+      const grantSequence =
+        typeof token === "string" ? yield* grants.shownGrant(mechanism, { consumerId, token }) : undefined
+      const command = { _tag: "Complete", consumerId, by, redemptionId: redemptionId ?? undefined, grantSequence }
+      const again = Effect.flatMap(engine.view(mechanism, consumerId), (view) => present(mechanism, consumerId, view))
+      return yield* Effect.matchEffect(engine.send(mechanism, command as unknown as ConsumerCommand<K>), {
+        onSuccess: (view) => present(mechanism, consumerId, view),
+        onFailure: (error) =>
+          error._tag === "AlreadyCompleted"
+            ? Effect.map(again, (standing): State => ({ ...standing, alreadyCompleted: true }))
+            : Effect.fail(error)
+      })
+    })

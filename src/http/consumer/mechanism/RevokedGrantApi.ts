@@ -8,7 +8,8 @@ import { SentTimestamp, Timestamp } from "../../../domain/values/Time.ts"
 import { ServerAction } from "../../credentials/Credentials.ts"
 
 /** The position of a page in its list: the list's `until`, and a mechanism with one of its events. */
-export const pagePattern = /^(\d{1,15})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})_(\d{1,15})_(\d{1,15})$/
+export const pagePattern =
+  /^(\d{1,15})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})_(\d{1,15})_(\d{1,15})$/
 
 const PageText = Schema.String.check(
   Schema.makeFilter((text: string) => pagePattern.test(text), {

@@ -18,7 +18,9 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       revoked: Effect.fnUntraced(function* ({ query: { since = 0, after } }) {
         const { tenant } = yield* CurrentTenant
-        const page = yield* orServiceUnavailable(revoked.page(tenant, since, after === undefined ? undefined : positionOf(after)))
+        const page = yield* orServiceUnavailable(
+          revoked.page(tenant, since, after === undefined ? undefined : positionOf(after))
+        )
         return {
           data: page.data.map(({ mechanismId, grantSequence, status, endedAt, expiresAt = null }) => ({
             jti: grantName(mechanismId, grantSequence),

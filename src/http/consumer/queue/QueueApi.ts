@@ -49,7 +49,12 @@ export const QueueState = Schema.Union([
     /** Absent if the grant does not expire. */
     expiresAt: Schema.optionalKey(SentTimestamp)
   }),
-  Schema.Struct({ status: Schema.Literal("COMPLETED"), alreadyCompleted, enteredAt: SentTimestamp, completedAt: SentTimestamp }),
+  Schema.Struct({
+    status: Schema.Literal("COMPLETED"),
+    alreadyCompleted,
+    enteredAt: SentTimestamp,
+    completedAt: SentTimestamp
+  }),
   Schema.Struct({
     status: Schema.Literal("DENIED"),
     alreadyCompleted,

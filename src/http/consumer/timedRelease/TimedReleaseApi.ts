@@ -49,7 +49,12 @@ export const TimedReleaseState = Schema.Union([
   }),
   Schema.Struct({ status: Schema.Literal("LEFT"), alreadyCompleted, enteredAt: SentTimestamp, leftAt: SentTimestamp }),
   Schema.Struct({ status: Schema.Literal("DENIED"), alreadyCompleted, enteredAt: SentTimestamp }),
-  Schema.Struct({ status: Schema.Literal("EXPIRED"), alreadyCompleted, enteredAt: SentTimestamp, expiresAt: SentTimestamp })
+  Schema.Struct({
+    status: Schema.Literal("EXPIRED"),
+    alreadyCompleted,
+    enteredAt: SentTimestamp,
+    expiresAt: SentTimestamp
+  })
 ]).annotate({ identifier: "TimedReleaseState" })
 export type TimedReleaseState = typeof TimedReleaseState.Type
 

@@ -36,10 +36,12 @@ describe("Completing a grant", () => {
           (redemptionId) => queue.complete({ consumerId, token, redemptionId }),
           { concurrency: "unbounded" }
         )
-        const statuses = answers.map(({ status }) => status).toSorted()
-        assert.deepStrictEqual(statuses, [200, ...Array.from({ length: 49 }, () => 409)])
+        assert.lengthOf(
+          answers.filter(({ status }) => status === 200),
+          1
+        )
         for (const { status, body } of answers) {
-          if (status === 409) assert.strictEqual(body.code, "ALREADY_REDEEMED")
+          if (status !== 200) assert.strictEqual(body.code, "ALREADY_REDEEMED")
           else assert.notProperty(body, "alreadyCompleted")
         }
         const winner = checkouts[answers.findIndex(({ status }) => status === 200)]!
@@ -101,7 +103,10 @@ describe("Completing a grant", () => {
         const token = yield* queue.granted(guest)
         yield* queue.complete({ consumerId, token, redemptionId: "first" })
         yield* queue.granted(guest)
-        for (const body of [{ consumerId, redemptionId: "first" }, { consumerId, token, redemptionId: "first" }]) {
+        for (const body of [
+          { consumerId, redemptionId: "first" },
+          { consumerId, token, redemptionId: "first" }
+        ]) {
           const again = yield* queue.complete(body)
           assert.deepStrictEqual([again.status, again.body.status], [200, "GRANTED"])
           assert.isTrue(again.body.alreadyCompleted)
@@ -167,7 +172,9 @@ describe("grantsPerConsumer", () => {
 describe("supportsGuest", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
     const soon = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
-    const kinds: ReadonlyArray<readonly [group: string, settings: { readonly [name: string]: unknown }, entry: string, body?: object]> = [
+    const kinds: ReadonlyArray<
+      readonly [group: string, settings: { readonly [name: string]: unknown }, entry: string, body?: object]
+    > = [
       ["queues", { admitRate: 0 }, "/enter"],
       ["draws", { drawAt: soon(3600), winnerCount: 1 }, "/enter"],
       ["auctions", { startPrice: "10", settleAt: soon(3600) }, "/enter"],
