@@ -75,14 +75,6 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
 
   const shared = yield* makeHandlers(what, present)
 
-  /** A handler that runs a server's command on a grant and answers the consumer's standing. */
-  const onGrantOf =
-    <Fields>(command: (payload: Fields & { readonly consumerId: string }, by: string) => ConsumerCommand<K>) =>
-    ({ params, payload }: ToPlace<Param, Fields>) =>
-      onGrant({ mechanismId: params[param], consumerId: payload.consumerId }, (mechanism: MechanismRef<K>, by) =>
-        shared.change(mechanism, command(payload, by))
-      )
-
   const complete = completingWith({ engine, grants, present })
 
   return {
@@ -90,9 +82,10 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
     onPlace,
     /** What an organization's server does with a grant. */
     grantActions: {
-      deny: onGrantOf<{ readonly reason: ReasonOf<K> }>(
-        ({ consumerId, reason }, by) => ({ _tag: "Deny", consumerId, reason, by }) as ConsumerCommand<K>
-      ),
+      deny: ({ params, payload: { consumerId, reason } }: ToPlace<Param, { readonly reason: ReasonOf<K> }>) =>
+        onGrant({ mechanismId: params[param], consumerId }, (mechanism, by) =>
+          shared.change(mechanism, { _tag: "Deny", consumerId, reason, by } as ConsumerCommand<K>)
+        ),
       complete: ({ params, payload }: ToPlace<Param, GrantAnswers.Redemption>) =>
         onGrant({ mechanismId: params[param], consumerId: payload.consumerId }, (mechanism, by) =>
           complete(mechanism, payload, by)
