@@ -52,6 +52,8 @@ export class Grants extends Context.Service<
     token<E, R>(mechanismId: string, grant: Grant, granted: Effect.Effect<Granted, E, R>): Effect.Effect<string, E, R>
     /** Returns the claims of a valid grant token that has not expired. */
     verify(token: string): Effect.Effect<Result.Result<GrantClaims, GrantProblem>>
+    /** Returns the claims of an authentic grant token, also after it has expired. */
+    verifyAnyTime(token: string): Effect.Effect<Result.Result<GrantClaims, GrantProblem>>
   }
 >()("usher/auth/tokens/Grants") {
   static readonly layer = Layer.effect(
@@ -102,18 +104,22 @@ export class Grants extends Context.Service<
               ? Effect.flatMap(granted, (found) => make(name, grant, found))
               : Effect.succeed(known)
           }),
-        verify: (token) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) => verify(keys, token, { audience, now })).pipe(
-            Effect.mapError(problemOf),
-            Effect.flatMap((claims) =>
-              Effect.fromResult(Result.mapError(decodeClaims(claims), (): GrantProblem => "INVALID_TOKEN"))
-            ),
-            Effect.result
-          )
+        verify: (token) => Effect.flatMap(Clock.currentTimeMillis, (now) => verifiedAt(keys, token, now)),
+        verifyAnyTime: (token) => verifiedAt(keys, token, 0)
       }
     })
   )
 }
+
+/** Returns the claims of a grant token as of an instant. */
+const verifiedAt = (keys: SigningKeys["Service"], token: string, now: Millis) =>
+  verify(keys, token, { audience, now }).pipe(
+    Effect.mapError(problemOf),
+    Effect.flatMap((claims) =>
+      Effect.fromResult(Result.mapError(decodeClaims(claims), (): GrantProblem => "INVALID_TOKEN"))
+    ),
+    Effect.result
+  )
 
 const decodeClaims = Schema.decodeUnknownResult(
   Schema.Struct({
@@ -130,3 +136,9 @@ const problemOf = (error: Jose.errors.JOSEError): GrantProblem =>
 
 /** Returns the `jti` of a grant's token. */
 export const grantName = (mechanismId: string, grantSequence: number): string => `${mechanismId}.${grantSequence}`
+
+/** Returns the sequence in the `jti` of a grant of this mechanism; undefined for another mechanism's. */
+export const grantSequenceOf = (mechanismId: string, name: string): number | undefined => {
+  const sequence = Number(name.slice(mechanismId.length + 1))
+  return name === grantName(mechanismId, sequence) ? sequence : undefined
+}

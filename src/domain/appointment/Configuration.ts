@@ -17,6 +17,8 @@ const minutes = (minimum: number) => Schema.Int.check(Schema.isBetween({ minimum
 export const Configuration = Schema.Struct({
   name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
   timeZone: Schema.String,
+  /** Absent in configurations from before it existed: true. */
+  supportsGuest: Schema.optionalKey(Schema.Boolean),
   /** When consumers may book, as in every mechanism. The slots themselves are between `slotsFrom` and `slotsUntil`. */
   openAt: Schema.optionalKey(Timestamp),
   closeAt: Schema.optionalKey(Timestamp),

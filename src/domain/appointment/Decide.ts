@@ -10,6 +10,7 @@ import {
   AlreadyBooked,
   Closed,
   Full,
+  GuestsRefused,
   NotOpen,
   SlotFull,
   SlotNotBegun,
@@ -87,13 +88,14 @@ const wouldOverlap = (state: State, next: Configuration, at: Millis): boolean =>
 }
 
 const book = (state: State, command: CommandOf<"Book">, at: Millis, entropy: () => string): Outcome => {
-  const { consumerId, startTime, locationId } = command
+  const { consumerId, isGuest, startTime, locationId } = command
   const { bookings, configuration } = state
   if (locationId !== undefined && locationId !== configuration.locationId) return new UnknownLocation()
   const booking = bookings.get(consumerId)
   if (booking !== undefined && booking.status !== "CANCELLED") {
     return booking.startTime === startTime ? unchanged : new AlreadyBooked()
   }
+  if (isGuest === true && configuration.supportsGuest === false) return new GuestsRefused()
   const slot = freeSlot(state, startTime, at)
   if ("_tag" in slot) return slot
   if (booking === undefined && bookings.size >= placesMax) return new Full({ retryAfterSeconds: 60 })

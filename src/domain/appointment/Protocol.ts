@@ -19,6 +19,7 @@ import type {
   Closed,
   ConfigurationFixed,
   Full,
+  GuestsRefused,
   NotOpen,
   SlotFull,
   SlotNotBegun,
@@ -48,6 +49,7 @@ export type Command =
   | {
       readonly _tag: "Book"
       readonly consumerId: string
+      readonly isGuest?: boolean
       readonly startTime: RequestedSlot
       /** The location that the consumer requests, if any. */
       readonly locationId?: string | undefined
@@ -69,6 +71,7 @@ export type Refusal =
   | NotOpen
   | Closed
   | Full
+  | GuestsRefused
   | AlreadyBooked
   | SlotFull
   | SlotPast

@@ -2,33 +2,54 @@
  * The events of a bid. An accepted english bid leads at once, because it had to beat the lowest leading one. An
  * accepted dutch bid wins its unit at once.
  */
-import { isBelow, type Price } from "../values/Amount.ts"
-import { AmountMissing, BidTooLow, Closed, Full, NotOpen, SoldOut, WrongStatus } from "../mechanism/Refusals.ts"
+import { isBelow, isWhole, type Price, wholeFrom } from "../values/Amount.ts"
+import {
+  AmountMissing,
+  AmountNotWhole,
+  BidTooHigh,
+  BidTooLow,
+  Closed,
+  Full,
+  GuestsRefused,
+  NotOpen,
+  SoldOut,
+  WrongStatus
+} from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
-import { dutchPrice, minimumBid } from "./Prices.ts"
+import { dutchPrice, maximumBid, minimumBid } from "./Prices.ts"
 import type { Refusal } from "./Protocol.ts"
 import { biddersMax, isClosed, isPending, isSoldOut, type Place, type State, statusAsOf } from "./State.ts"
 
 /** A bid; `amount` as in the command. */
 export interface Offer {
   readonly consumerId: string
+  readonly isGuest?: boolean
   readonly amount?: Price
 }
 
 /** Returns the outcome of a bid at `at`. A consumer that has not entered enters with the bid. */
 export const bid = (state: State, offer: Offer, at: Millis): ReadonlyArray<Event> | Refusal => {
+  const { fractionDigits } = state
+  if (offer.amount !== undefined && !isWhole(offer.amount, fractionDigits)) {
+    return new AmountNotWhole({ amount: offer.amount, fractionDigits })
+  }
   const place = state.places.get(offer.consumerId)
   return state.configuration.auctionType === "dutch"
     ? bidDutch(state, place, offer, at)
     : bidEnglish(state, place, offer, at)
 }
 
-/** Returns the refusal if the auction takes no entries and bids at `at`. */
-export const shut = (state: State, at: Millis): NotOpen | SoldOut | Closed | undefined => {
-  const { openAt } = state.configuration
+/** Returns the refusal if the auction takes no entries and bids at `at`; `isGuest`: a guest is to enter. */
+export const shut = (
+  state: State,
+  at: Millis,
+  isGuest: boolean
+): NotOpen | SoldOut | Closed | GuestsRefused | undefined => {
+  const { openAt, supportsGuest = true } = state.configuration
   if (isSoldOut(state)) return new SoldOut({})
   if (isClosed(state, at)) return new Closed()
+  if (isGuest && !supportsGuest) return new GuestsRefused()
   return openAt !== undefined && at < openAt ? new NotOpen({ opensAt: openAt }) : undefined
 }
 
@@ -39,14 +60,16 @@ export const full = (state: State): Full | undefined =>
 const bidEnglish = (
   state: State,
   place: Place | undefined,
-  { consumerId, amount }: Offer,
+  { consumerId, isGuest, amount }: Offer,
   at: Millis
 ): ReadonlyArray<Event> | Refusal => {
   if (amount === undefined) return new AmountMissing()
-  const refusal = shut(state, at) ?? unfit(state, place, at)
+  const refusal = shut(state, at, isGuest === true && place === undefined) ?? unfit(state, place, at)
   if (refusal !== undefined) return refusal
   const minimum = minimumBid(state, place)
   if (isBelow(amount, minimum)) return new BidTooLow({ minimumBid: minimum })
+  const maximum = maximumBid(state, minimum)
+  if (isBelow(maximum, amount)) return new BidTooHigh({ maximumBid: maximum })
   const { quantity, autoExtendSeconds, closeAt } = state.configuration
   const events = placed(place, consumerId, amount, at)
   if (place?.status !== "WINNING" && state.leading.size >= quantity) {
@@ -61,14 +84,16 @@ const bidEnglish = (
 const bidDutch = (
   state: State,
   place: Place | undefined,
-  { consumerId, amount }: Offer,
+  { consumerId, isGuest, amount }: Offer,
   at: Millis
 ): ReadonlyArray<Event> | Refusal => {
   if (place !== undefined && statusAsOf(state, place, at) === "WON") return []
-  const refusal = shut(state, at) ?? unfit(state, place, at)
+  const refusal = shut(state, at, isGuest === true && place === undefined) ?? unfit(state, place, at)
   if (refusal !== undefined) return refusal
   const price = dutchPrice(state, at)
-  if (amount !== undefined && isBelow(amount, price)) return new BidTooLow({ minimumBid: price })
+  if (amount !== undefined && isBelow(amount, price)) {
+    return new BidTooLow({ minimumBid: wholeFrom(price, state.fractionDigits) })
+  }
   const events = placed(place, consumerId, price, at)
   events.push({ _tag: "Won", at, consumerId })
   if (state.winningBids.length + 1 >= state.configuration.quantity) events.push({ _tag: "Closed", at })

@@ -2,7 +2,7 @@
  * What an admin sets on an auction (interface document 2.8; completions 3 and 4, "auction").
  */
 import { Schema } from "effect"
-import { isBelow, PositivePrice, Price } from "../values/Amount.ts"
+import { amountMax, isBelow, ofText, PositivePrice, Price, toText } from "../values/Amount.ts"
 import { ExperienceWindow, windowProblems } from "../experience/ExperienceWindow.ts"
 import { CurrencyCode } from "../values/Locale.ts"
 import { Timestamp } from "../values/Time.ts"
@@ -17,6 +17,8 @@ export type AuctionType = typeof AuctionType.Type
 export const Configuration = Schema.Struct({
   name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
   timeZone: Schema.String,
+  /** Absent in configurations from before it existed: true. */
+  supportsGuest: Schema.optionalKey(Schema.Boolean),
   openAt: Schema.optionalKey(Timestamp),
   /** From this instant on the auction refuses bids. Late bids of an english auction move it. */
   closeAt: Timestamp,
@@ -31,6 +33,10 @@ export const Configuration = Schema.Struct({
   /** Never shown to bidders. */
   reservePrice: Schema.optionalKey(Price),
   minBidIncrement: Schema.optionalKey(PositivePrice),
+  /** The highest bid of an english auction that is accepted. Absent: the highest that another one can follow. */
+  maxBid: Schema.optionalKey(PositivePrice),
+  /** How much a bid may exceed the least one that is accepted. Absent: no limit. */
+  maxBidJump: Schema.optionalKey(PositivePrice),
   floorPrice: Schema.optionalKey(Price),
   priceDropAmount: Schema.optionalKey(PositivePrice),
   priceDropIntervalSeconds: Schema.optionalKey(count(31_536_000)),
@@ -49,7 +55,13 @@ export interface ConfigurationProblem {
 }
 
 const ofDutch = ["floorPrice", "priceDropAmount", "priceDropIntervalSeconds"] as const satisfies ReadonlyArray<Setting>
-const ofEnglish = ["reservePrice", "minBidIncrement", "autoExtendSeconds"] as const satisfies ReadonlyArray<Setting>
+const ofEnglish = [
+  "reservePrice",
+  "minBidIncrement",
+  "maxBid",
+  "maxBidJump",
+  "autoExtendSeconds"
+] as const satisfies ReadonlyArray<Setting>
 
 /** Returns the contradictions between settings that are valid by themselves. */
 export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
@@ -66,14 +78,45 @@ export const configurationProblems = (configuration: Configuration): ReadonlyArr
     }
   } else {
     for (const field of ofDutch) if (isSet(field)) problem(field, `an english auction has no ${field}`)
+    problems.push(...bidProblems(configuration))
   }
   return problems
 }
+
+/** Returns the contradictions between the prices of an english auction and the highest bid that it accepts. */
+const bidProblems = ({ startPrice, reservePrice, ...settings }: Configuration): ReadonlyArray<ConfigurationProblem> => {
+  const highest = highestBid(settings)
+  if (isBelow(highest, startPrice)) {
+    return settings.maxBid !== undefined && highest === settings.maxBid
+      ? [{ field: "maxBid", message: `maxBid must not be below the startPrice, which is ${startPrice}` }]
+      : [{ field: "startPrice", message: `startPrice must be at most ${highest}, so that a higher bid can follow` }]
+  }
+  return reservePrice !== undefined && isBelow(highest, reservePrice)
+    ? [{ field: "reservePrice", message: `reservePrice must not be above the highest bid, which is ${highest}` }]
+    : []
+}
+
+/**
+ * Returns the highest bid that an english auction accepts: its `maxBid`, or a lower one. A bid that no other could follow
+ * is not accepted, because an amount has at most 12 digits.
+ */
+export const highestBid = ({
+  maxBid,
+  minBidIncrement = smallest
+}: Pick<Configuration, "maxBid" | "minBidIncrement">): Price => {
+  const followed = toText(amountMax - ofText(minBidIncrement))
+  return maxBid !== undefined && isBelow(maxBid, followed) ? maxBid : followed
+}
+
+/** The smallest difference between two amounts. */
+export const smallest: Price = toText(1n)
 
 const prices: ReadonlySet<Setting> = new Set([
   "startPrice",
   "reservePrice",
   "minBidIncrement",
+  "maxBid",
+  "maxBidJump",
   "floorPrice",
   "priceDropAmount"
 ])
@@ -82,7 +125,13 @@ const prices: ReadonlySet<Setting> = new Set([
 export const isPrice = (setting: Setting): boolean => prices.has(setting)
 
 /** The settings that may change after the opening. Bidders rely on all others. */
-const changeable = new Set<Setting>(["name", "timeZone", "admissionExpirationSeconds", "experienceWindow"])
+const changeable = new Set<Setting>([
+  "name",
+  "timeZone",
+  "supportsGuest",
+  "admissionExpirationSeconds",
+  "experienceWindow"
+])
 
 /** The settings that bidders rely on. */
 export const terms = (Object.keys(Configuration.fields) as ReadonlyArray<Setting>).filter(

@@ -6,6 +6,7 @@ import { ofText } from "../values/Amount.ts"
 import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { closingNoEarlier, type ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { ended } from "../mechanism/GrantRecord.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
@@ -29,7 +30,7 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
     case "Deny":
       return deny(state, command, at)
     case "Complete":
-      return grants.complete(statusOf(state, command.consumerId, at), command, at)
+      return grants.complete(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Remove":
       return remove(state, command, at)
   }
@@ -69,16 +70,17 @@ const isSame = <S extends keyof Configuration>(setting: S, a: Configuration[S], 
 /** An absent `openAt` means open from the beginning. */
 export const hasOpened = (state: State, at: Millis): boolean => (state.configuration.openAt ?? 0) <= at
 
-const enter = (state: State, { consumerId }: CommandOf<"Enter">, at: Millis): Outcome => {
+const enter = (state: State, { consumerId, isGuest = false }: CommandOf<"Enter">, at: Millis): Outcome => {
   if (state.places.has(consumerId)) return unchanged
-  return shut(state, at) ?? full(state) ?? [{ _tag: "Entered", at, consumerId }]
+  return shut(state, at, isGuest) ?? full(state) ?? [{ _tag: "Entered", at, consumerId }]
 }
 
 const deny = (state: State, { consumerId, reason, by }: CommandOf<"Deny">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "DENIED") return unchanged
   if (status === "NOT_BID" || status === "LOST" || status === "COMPLETED") return new WrongStatus({ status })
-  const denied: Event = { _tag: "Denied", at, consumerId, reason, by }
+  const grant = status === "WON" ? ended(grantsOf(state, consumerId)) : {}
+  const denied: Event = { _tag: "Denied", at, consumerId, reason, by, ...grant }
   const next = state.behind.first
   return status === "WINNING" && next?.status === "OUTBID"
     ? [denied, { _tag: "Reinstated", at, consumerId: next.consumerId }]
@@ -90,6 +92,8 @@ const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Milli
   const outcome = deny(state, { _tag: "Deny", consumerId, reason: "ADMIN_ACTION", by }, at)
   return "_tag" in outcome ? unchanged : outcome
 }
+
+const grantsOf = ({ places }: State, consumerId: string) => places.get(consumerId)?.grants
 
 const statusOf = (state: State, consumerId: string, at: Millis) => {
   const place = state.places.get(consumerId)

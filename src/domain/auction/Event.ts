@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { Price } from "../values/Amount.ts"
 import { by } from "../mechanism/Author.ts"
+import { endedGrant, redemptionId } from "../mechanism/GrantRecord.ts"
 import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Timestamp } from "../values/Time.ts"
 import { Configuration } from "./Configuration.ts"
@@ -37,8 +38,8 @@ export const Event = Schema.TaggedUnion({
   Lost: { at, consumerId },
   /** The grant was not used in time. */
   Expired: { at, consumerId },
-  Denied: { at, consumerId, reason: DenialReason, by },
-  Completed: { at, consumerId, by },
+  Denied: { at, consumerId, reason: DenialReason, by, grant: endedGrant },
+  Completed: { at, consumerId, by, redemptionId, grant: endedGrant },
   ...lifecycleEvents
 })
 export type Event = typeof Event.Type

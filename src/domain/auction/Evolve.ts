@@ -2,12 +2,14 @@
  * How each event changes an auction. An event is a fact: nothing is checked here, and an event of an unknown consumer
  * changes no place.
  */
-import { ofText, type Price } from "../values/Amount.ts"
+import { ofText, type Price, wholeUpTo } from "../values/Amount.ts"
 import { sha256 } from "../values/Digest.ts"
 import { bounded, closingNoEarlier } from "../experience/ExperienceWindow.ts"
+import { noteGrant, noteRedemption } from "../mechanism/GrantRecord.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
+import { fractionDigitsOf } from "../values/Locale.ts"
 import type { Millis } from "../values/Time.ts"
-import type { Configuration } from "./Configuration.ts"
+import { type Configuration, highestBid } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import { type Bid, bidsShownMax, type DenialReason } from "./Protocol.ts"
 import { orderOf, Place, type State, type Status } from "./State.ts"
@@ -46,6 +48,10 @@ const configure = (state: State, { at, configuration, handleSalt }: Extract<Even
 }
 
 const record = (state: State, configuration: Configuration): void => {
+  if (configuration.currencyCode !== state.configured.currencyCode) {
+    state.fractionDigits = fractionDigitsOf(configuration.currencyCode)
+  }
+  state.highestBid = wholeUpTo(highestBid(configuration), state.fractionDigits)
   state.configured = configuration
   state.configuration = bounded(configuration)
 }
@@ -95,9 +101,10 @@ const changeBid = (
   state: State,
   place: Place,
   bid: Bid,
-  { _tag, at }: Extract<Change, { readonly _tag: "Outbid" | "Reinstated" | "Won" | "Completed" }>
+  event: Extract<Change, { readonly _tag: "Outbid" | "Reinstated" | "Won" | "Completed" }>
 ): void => {
-  switch (_tag) {
+  const { at } = event
+  switch (event._tag) {
     case "Outbid":
       move(state, place, "OUTBID", at)
       return state.behind.insert(place)
@@ -107,7 +114,8 @@ const changeBid = (
     case "Won":
       return win(state, place, bid, at)
     case "Completed":
-      return move(state, place, "COMPLETED", at)
+      move(state, place, "COMPLETED", at)
+      return noteRedemption(place, event.redemptionId)
   }
 }
 
@@ -126,11 +134,14 @@ const win = (state: State, place: Place, bid: Bid, at: Millis): void => {
   const { admissionExpirationSeconds } = state.configuration
   move(state, place, "WON", at)
   state.winningBids.push(bid)
+  noteGrant(place, state.sequence, expiryOf(at, admissionExpirationSeconds))
   if (admissionExpirationSeconds === undefined) return
-  place.expiresAt = at + admissionExpirationSeconds * 1000
+  place.expiresAt = expiryOf(at, admissionExpirationSeconds)
   place.order = BigInt(place.expiresAt)
   state.expiring.insert(place)
 }
+
+const expiryOf = (at: Millis, seconds = Infinity): Millis => at + seconds * 1000
 
 const deny = (state: State, place: Place, at: Millis, reason: DenialReason): void => {
   move(state, place, "DENIED", at)

@@ -2,8 +2,9 @@
  * The price of a bid. The arithmetic is exact; time counts in whole intervals. A price that was set or bid keeps its
  * notation. A computed price has as many decimals as its operands.
  */
-import { digitsOf, isBelow, ofText, plus, type Price, toText } from "../values/Amount.ts"
+import { digitsOf, isBelow, ofText, plus, type Price, toText, wholeFrom, wholeUpTo } from "../values/Amount.ts"
 import type { Millis } from "../values/Time.ts"
+import { smallest } from "./Configuration.ts"
 import type { Bid } from "./Protocol.ts"
 import { closedAsOf, type Place, type State } from "./State.ts"
 
@@ -28,13 +29,21 @@ export const dutchPrice = (state: State, now: Millis): Price => {
 const fallsFrom = ({ configured: { openAt, experienceWindow }, createdAt, releasedAt }: State): Millis =>
   Math.max(openAt ?? createdAt, experienceWindow?.openAt ?? -Infinity, releasedAt)
 
-/** Returns the least amount that an english auction accepts from this bidder, or from a new one. */
+/** Returns the least amount, in whole minor units, that an english auction accepts from this bidder, or from a new one. */
 export const minimumBid = (state: State, bidder: Place | undefined): Price => {
   const { startPrice, minBidIncrement = smallest } = state.configuration
   const lowest = lowestLeadingBid(state)
   const toLead = lowest === undefined ? startPrice : plus(lowest.amount, minBidIncrement)
   const toRaise = bidder?.bid === undefined ? startPrice : plus(bidder.bid.amount, smallest)
-  return isBelow(toLead, toRaise) ? toRaise : toLead
+  return wholeFrom(isBelow(toLead, toRaise) ? toRaise : toLead, state.fractionDigits)
+}
+
+/** Returns the greatest amount that an english auction accepts now, if `minimum` is the least. */
+export const maximumBid = ({ configuration, fractionDigits, highestBid: highest }: State, minimum: Price): Price => {
+  const { maxBidJump } = configuration
+  if (maxBidJump === undefined) return highest
+  const jumped = wholeUpTo(plus(minimum, maxBidJump), fractionDigits)
+  return isBelow(jumped, highest) ? jumped : highest
 }
 
 /** Returns the public price: see `Facts`. */
@@ -46,6 +55,3 @@ export const currentPrice = (state: State, now: Millis): Price =>
 /** Returns the bid that the next one has to beat; undefined while there is a unit for every leader. */
 const lowestLeadingBid = ({ configuration, leading, winningBids }: State): Bid | undefined =>
   leading.size + winningBids.length >= configuration.quantity ? (leading.last?.bid ?? winningBids.at(-1)) : undefined
-
-/** The smallest difference between two amounts. */
-const smallest: Price = toText(1n)

@@ -5,15 +5,18 @@ import { Schema } from "effect"
 import type { Price } from "../values/Amount.ts"
 import { AdminReason } from "../mechanism/Denial.ts"
 import type { Administration } from "../mechanism/Administration.ts"
+import type { Complete, CompleteRefusal } from "../mechanism/Grants.ts"
 import type {
   AmountMissing,
+  AmountNotWhole,
+  BidTooHigh,
   BidTooLow,
   Closed,
   ConfigurationFixed,
   Full,
+  GuestsRefused,
   NotOpen,
-  SoldOut,
-  WrongStatus
+  SoldOut
 } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -33,19 +36,31 @@ export type DenialReason = typeof DenialReason.Type
  */
 export type Command =
   | Administration<Configuration>
-  | { readonly _tag: "Enter"; readonly consumerId: string }
+  | { readonly _tag: "Enter"; readonly consumerId: string; readonly isGuest?: boolean }
   | {
       readonly _tag: "Bid"
       readonly consumerId: string
+      readonly isGuest?: boolean
       /** The amount of an english bid. In a dutch auction, the most that the bidder pays; absent: any price. */
       readonly amount?: Price
     }
   | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
-  | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
+  | Complete
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
 /** Every refusal of an auction. */
-export type Refusal = NotOpen | Closed | Full | WrongStatus | ConfigurationFixed | SoldOut | BidTooLow | AmountMissing
+export type Refusal =
+  | NotOpen
+  | Closed
+  | Full
+  | GuestsRefused
+  | CompleteRefusal
+  | ConfigurationFixed
+  | SoldOut
+  | BidTooLow
+  | BidTooHigh
+  | AmountNotWhole
+  | AmountMissing
 
 /** The fields of every view of a consumer that has entered. */
 export interface Participation {
@@ -80,6 +95,8 @@ export type View =
       readonly status: "COMPLETED"
       readonly winningBidAmount: Price
       readonly completedAt: Millis
+      /** The sequence of the completed win. */
+      readonly completedGrant?: number
     })
   | (Participation & { readonly status: "DENIED"; readonly reason: DenialReason; readonly deniedAt: Millis })
 

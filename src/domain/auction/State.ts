@@ -1,8 +1,9 @@
 /**
  * The state of an auction, and the questions about it that its rules share.
  */
-import type { Amount } from "../values/Amount.ts"
+import type { Amount, Price } from "../values/Amount.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import type { GrantRecord } from "../mechanism/GrantRecord.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
@@ -34,6 +35,8 @@ export class Place implements Member<Place> {
   expiresAt: Millis = Infinity
   /** The sort key of the list that the place is in. */
   order: bigint
+  /** Undefined before its first grant. */
+  grants: GrantRecord | undefined = undefined
   chunk: Chunk<Place> | undefined = undefined
 
   constructor(consumerId: string, bidderHandle: string, enteredAt: Millis, sequence: number) {
@@ -49,6 +52,10 @@ export class Place implements Member<Place> {
 export interface State extends MechanismState<Configuration, Status> {
   /** When the auction was created. */
   createdAt: Millis
+  /** Digits after the point in amounts of the currency. */
+  fractionDigits: number
+  /** The highest bid of an english auction, in whole minor units. */
+  highestBid: Price
   handleSalt: string
   /** The configuration as an admin last set it. `configured` has the times to which bids have moved it. */
   lastSet: Configuration
@@ -72,6 +79,8 @@ export interface State extends MechanismState<Configuration, Status> {
 export const initial = (): State => ({
   ...newState(unconfigured, { BIDDING: 0, WINNING: 0, OUTBID: 0, WON: 0, LOST: 0, COMPLETED: 0, DENIED: 0 }),
   createdAt: 0,
+  fractionDigits: 2,
+  highestBid: "0",
   handleSalt: "",
   lastSet: unconfigured,
   extendedTo: -Infinity,

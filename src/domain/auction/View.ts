@@ -2,6 +2,7 @@
  * The views of an auction: a consumer's view of its place, the public facts, and the projection for admins.
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
+import { completedGrant } from "../mechanism/GrantRecord.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import { currentPrice } from "./Prices.ts"
 import { bidsShownMax, type Facts, type Participation, type View } from "./Protocol.ts"
@@ -26,7 +27,7 @@ export const view = (state: State, consumerId: string, now: Millis): View => {
     case "LOST":
       return { status, ...participation, lostAt: since }
     case "COMPLETED":
-      return { status, ...participation, winningBidAmount: bid!.amount, completedAt: since }
+      return { status, ...participation, winningBidAmount: bid!.amount, completedAt: since, ...completedGrant(place) }
     case "DENIED":
       return { status, ...participation, reason: place.reason!, deniedAt: since }
   }

@@ -35,11 +35,11 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
     case "Leave":
       return leave(state, command, at)
     case "Deny":
-      return grants.deny(statusOf(state, command.consumerId, at), command, at)
+      return grants.deny(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Complete":
-      return grants.complete(statusOf(state, command.consumerId, at), command, at)
+      return grants.complete(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Remove":
-      return grants.remove(statusOf(state, command.consumerId, at), command, at)
+      return grants.remove(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
   }
 }
 
@@ -104,6 +104,8 @@ const leave = (state: State, { consumerId, by }: CommandOf<"Leave">, at: Millis)
       return new WrongStatus({ status })
   }
 }
+
+const grantsOf = ({ places }: State, consumerId: string) => places.get(consumerId)?.grants
 
 /** A consumer who left counts as one who never entered. */
 const statusOf = (state: State, consumerId: string, at: Millis): Exclude<Status, "LEFT"> | "NOT_ENTERED" => {

@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
+import { endedGrant, redemptionId } from "../mechanism/GrantRecord.ts"
 import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
@@ -38,8 +39,8 @@ export const Event = Schema.TaggedUnion({
   Drawn: { at },
   /** The win was not used in time. */
   Expired: { at, consumerId },
-  Denied: { at, consumerId, reason: DenialReason, by },
-  Completed: { at, consumerId, by },
+  Denied: { at, consumerId, reason: DenialReason, by, grant: endedGrant },
+  Completed: { at, consumerId, by, redemptionId, grant: endedGrant },
   ...lifecycleEvents
 })
 export type Event = typeof Event.Type

@@ -3,7 +3,8 @@
  * changes no place.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
-import { startExpiry } from "../mechanism/Grants.ts"
+import { noteRedemption } from "../mechanism/GrantRecord.ts"
+import { startGrant } from "../mechanism/Grants.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
@@ -40,7 +41,7 @@ export const apply = (state: State, event: Event): void => {
     case "Denied":
       return deny(state, event.consumerId, event.at, event.reason)
     case "Completed":
-      return complete(state, event.consumerId, event.at)
+      return complete(state, event.consumerId, event.at, event.redemptionId)
     case "Ended":
       evolveLifecycle(state, event)
       if (!isDrawing(state)) end(state, event.at)
@@ -75,7 +76,7 @@ const win = (state: State, consumerId: string, at: Millis): void => {
   move(state, place, "WON", at)
   if (state.winsMade < state.configuration.winnerCount) state.winners.push(place.entry)
   state.winsMade++
-  startExpiry(state, place, at)
+  startGrant(state, place, at)
 }
 
 const finishDrawing = (state: State, at: Millis): void => {
@@ -84,8 +85,10 @@ const finishDrawing = (state: State, at: Millis): void => {
   if (!mayGoOn || hasCompletedAll(state)) end(state, at)
 }
 
-const complete = (state: State, consumerId: string, at: Millis): void => {
-  move(state, state.places.get(consumerId), "COMPLETED", at)
+const complete = (state: State, consumerId: string, at: Millis, redemptionId: string | undefined): void => {
+  const place = state.places.get(consumerId)
+  move(state, place, "COMPLETED", at)
+  if (place !== undefined) noteRedemption(place, redemptionId)
   if (state.drawnAt !== Infinity && hasCompletedAll(state)) end(state, at)
 }
 

@@ -4,6 +4,7 @@
 import { Schema } from "effect"
 import { AdminReason } from "../mechanism/Denial.ts"
 import type { Administration } from "../mechanism/Administration.ts"
+import type { Complete, CompleteRefusal } from "../mechanism/Grants.ts"
 import type {
   AlreadyGranted,
   Closed,
@@ -11,8 +12,7 @@ import type {
   Full,
   GuestsRefused,
   NotEntered,
-  NotOpen,
-  WrongStatus
+  NotOpen
 } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -51,7 +51,7 @@ export type Command =
     }
   | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
   | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
-  | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
+  | Complete
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
 /** Every refusal of a draw. */
@@ -60,7 +60,7 @@ export type Refusal =
   | Closed
   | Full
   | GuestsRefused
-  | WrongStatus
+  | CompleteRefusal
   | ConfigurationFixed
   | NotEntered
   | AlreadyGranted
@@ -98,6 +98,8 @@ type EntryStatus =
       readonly enteredAt: Millis
       readonly entryId: string
       readonly completedAt: Millis
+      /** The sequence of the completed win. */
+      readonly completedGrant?: number
     }
   | {
       readonly status: "DENIED"

@@ -3,6 +3,7 @@
  */
 import { sha256 } from "../values/Digest.ts"
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import type { GrantRecord } from "../mechanism/GrantRecord.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
@@ -34,6 +35,8 @@ export class Place implements Member<Place> {
   weight: number
   /** While WON: when the win expires; Infinity: never. */
   order: number = Infinity
+  /** Undefined before its first grant. */
+  grants: GrantRecord | undefined = undefined
   chunk: Chunk<Place> | undefined = undefined
 
   constructor(consumerId: string, enteredAt: Millis, sequence: number, weight: number) {

@@ -2,6 +2,7 @@
  * The views of a draw: a consumer's view of its place, the public facts, and the projection for admins.
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
+import { completedGrant } from "../mechanism/GrantRecord.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import { commitmentOf } from "./proof/Algorithm.ts"
 import { type ProofText, proofText } from "./proof/Proof.ts"
@@ -26,7 +27,7 @@ const standingOf = (state: State, consumerId: string, now: Millis): View => {
     case "WON":
       return viewWon(state, place, now)
     case "COMPLETED":
-      return { status: "COMPLETED", enteredAt, ...named(state, place), completedAt: since }
+      return { status: "COMPLETED", enteredAt, ...named(state, place), completedAt: since, ...completedGrant(place) }
     case "DENIED":
       return {
         status: "DENIED",

@@ -4,7 +4,8 @@
  */
 import { authored } from "./Author.ts"
 import type { IndexedList, Member } from "./IndexedList.ts"
-import { WrongStatus } from "./Refusals.ts"
+import { ended, type GrantRecord, noteGrant } from "./GrantRecord.ts"
+import { AlreadyCompleted, AlreadyRedeemed, InvalidGrant, WrongStatus } from "./Refusals.ts"
 import type { TimedTransition } from "./Timed.ts"
 import type { Millis } from "../values/Time.ts"
 
@@ -19,6 +20,18 @@ interface AdminPlaceCommand extends PlaceCommand {
   readonly by: string
 }
 
+/** Completes a consumer's grant, because the shop has sold its unit. */
+export interface Complete extends AdminPlaceCommand {
+  readonly _tag: "Complete"
+  /** The shop's name for this redemption. The first one wins. */
+  readonly redemptionId?: string | undefined
+  /** The grant that the shop was shown, by its sequence. Absent: the one that the consumer holds. */
+  readonly grantSequence?: number | undefined
+}
+
+/** The refusals of {@link Complete}. */
+export type CompleteRefusal = WrongStatus | InvalidGrant | AlreadyCompleted | AlreadyRedeemed
+
 /** An event of one consumer's place. */
 interface PlaceEvent<Tag extends string> {
   readonly _tag: Tag
@@ -27,7 +40,13 @@ interface PlaceEvent<Tag extends string> {
   readonly by?: string
 }
 
-type Denied<Reason> = PlaceEvent<"Denied"> & { readonly reason: Reason }
+/** An event that ends a place, and a grant if the place holds one. */
+type EndEvent<Tag extends string> = PlaceEvent<Tag> & {
+  readonly grant?: { readonly sequence: number; readonly expiresAt?: Millis }
+}
+
+type Completed = EndEvent<"Completed"> & { readonly redemptionId?: string }
+type Denied<Reason> = EndEvent<"Denied"> & { readonly reason: Reason }
 
 /** The statuses in which a kind's places can change. */
 export interface GrantStatuses<Status extends string> {
@@ -39,51 +58,95 @@ export interface GrantStatuses<Status extends string> {
 
 const unchanged: ReadonlyArray<never> = []
 
+/** Returns whether this grant was completed before, with this redemption or another one. */
+const completedBefore = (
+  { sequence, redemptionId: first }: GrantRecord,
+  redemptionId: string | undefined
+): AlreadyCompleted | AlreadyRedeemed =>
+  redemptionId === undefined || redemptionId === first
+    ? new AlreadyCompleted({ grantSequence: sequence })
+    : new AlreadyRedeemed({ grantSequence: sequence })
+
+/** Returns the refusal of a redemption that completed an earlier grant of the consumer. */
+const completedEarlier = (
+  record: GrantRecord | undefined,
+  { redemptionId, grantSequence }: Complete
+): AlreadyCompleted | undefined => {
+  if (record?.earlier === undefined || redemptionId === undefined) return undefined
+  const earlier = record.earlier.find(
+    (one) => one.redemptionId === redemptionId && (grantSequence === undefined || grantSequence === one.sequence)
+  )
+  return earlier && new AlreadyCompleted({ grantSequence: earlier.sequence })
+}
+
+/**
+ * Completes a grant once. Its first redemption wins: the same one again, or a command that names none, is
+ * `AlreadyCompleted`, another one `AlreadyRedeemed`. A grant that was completed without a redemption counts as redeemed.
+ */
+const completed = (
+  isGranted: boolean,
+  status: string,
+  command: Complete,
+  at: Millis,
+  record: GrantRecord | undefined
+): ReadonlyArray<Completed> | CompleteRefusal => {
+  const { consumerId, by, redemptionId, grantSequence } = command
+  const earlier = completedEarlier(record, command)
+  if (earlier !== undefined) return earlier
+  if (grantSequence !== undefined && grantSequence !== record?.sequence) return new InvalidGrant()
+  if (status === "COMPLETED" && record !== undefined) return completedBefore(record, redemptionId)
+  if (!isGranted) return new WrongStatus({ status })
+  const redemption = redemptionId === undefined ? {} : { redemptionId }
+  return [{ _tag: "Completed", at, consumerId, by, ...redemption, ...ended(record) }]
+}
+
 /**
  * Returns the rules for places of these statuses. Each rule takes the status of the place at `at`, deadlines applied,
- * and returns events, none if the command changes nothing, or the refusal.
+ * and the record of its grants. It returns events, none if the command changes nothing, or the refusal.
  */
 export const grantRules = <Status extends string>({ granted, waiting }: GrantStatuses<Status>) => {
   const isOutstanding = (status: string): boolean => status === granted || (waiting !== undefined && status === waiting)
+  const grantOf = (status: string, record: GrantRecord | undefined) => (status === granted ? ended(record) : {})
 
   return {
-    /** Completes a grant, because the shop has sold its unit. */
-    complete: (
-      status: string,
-      { consumerId, by }: AdminPlaceCommand,
-      at: Millis
-    ): ReadonlyArray<PlaceEvent<"Completed">> | WrongStatus => {
-      if (status === "COMPLETED") return unchanged
-      return status === granted ? [{ _tag: "Completed", at, consumerId, by }] : new WrongStatus({ status })
-    },
+    /** Completes a grant once; see {@link completed}. */
+    complete: (status: string, command: Complete, at: Millis, record: GrantRecord | undefined) =>
+      completed(status === granted, status, command, at, record),
 
     /** Denies the place, or takes its grant away, for an admin. */
     deny: <Reason extends string>(
       status: string,
       { consumerId, by, reason }: AdminPlaceCommand & { readonly reason: Reason },
-      at: Millis
+      at: Millis,
+      record?: GrantRecord
     ): ReadonlyArray<Denied<Reason>> | WrongStatus => {
       if (status === "DENIED") return unchanged
-      return isOutstanding(status) ? [{ _tag: "Denied", at, consumerId, reason, by }] : new WrongStatus({ status })
+      if (!isOutstanding(status)) return new WrongStatus({ status })
+      return [{ _tag: "Denied", at, consumerId, reason, by, ...grantOf(status, record) }]
     },
 
     /** Gives up the place or the grant, for its consumer. */
     leave: (
       status: string,
       { consumerId, by }: PlaceCommand,
-      at: Millis
-    ): ReadonlyArray<PlaceEvent<"Left">> | WrongStatus => {
+      at: Millis,
+      record?: GrantRecord
+    ): ReadonlyArray<EndEvent<"Left">> | WrongStatus => {
       if (status === "LEFT") return unchanged
-      return isOutstanding(status) ? [{ _tag: "Left", at, consumerId, ...authored(by) }] : new WrongStatus({ status })
+      if (!isOutstanding(status)) return new WrongStatus({ status })
+      return [{ _tag: "Left", at, consumerId, ...authored(by), ...grantOf(status, record) }]
     },
 
     /** Removes an archived consumer: it leaves while it waits, and loses its grant. */
     remove: (
       status: string,
       { consumerId, by }: AdminPlaceCommand,
-      at: Millis
-    ): ReadonlyArray<PlaceEvent<"Left"> | Denied<"ADMIN_ACTION">> => {
-      if (status === granted) return [{ _tag: "Denied", at, consumerId, reason: "ADMIN_ACTION", by }]
+      at: Millis,
+      record?: GrantRecord
+    ): ReadonlyArray<EndEvent<"Left"> | Denied<"ADMIN_ACTION">> => {
+      if (status === granted) {
+        return [{ _tag: "Denied", at, consumerId, reason: "ADMIN_ACTION", by, ...ended(record) }]
+      }
       return isOutstanding(status) ? [{ _tag: "Left", at, consumerId, by }] : unchanged
     }
   }
@@ -93,6 +156,7 @@ export const grantRules = <Status extends string>({ granted, waiting }: GrantSta
 interface Expirable<P> extends Member<P> {
   readonly consumerId: string
   order: Millis
+  grants: GrantRecord | undefined
 }
 
 /** The expiry of the next grant that was not used in time. */
@@ -104,12 +168,17 @@ export const expiry: TimedTransition<
   make: ({ expiring }, at) => ({ _tag: "Expired", at, consumerId: expiring.first!.consumerId })
 }
 
-/** Sets the expiry of a grant made at `at`, and lists the grant with those that expire. It must not be listed yet. */
-export const startExpiry = <P extends Expirable<P>>(
+/**
+ * Records a grant made by the last event, at `at`, sets its expiry, and lists it with those that expire. It must not be
+ * listed yet.
+ */
+export const startGrant = <P extends Expirable<P>>(
   {
+    sequence,
     configuration,
     expiring
   }: {
+    readonly sequence: number
     readonly configuration: { readonly admissionExpirationSeconds?: number | undefined }
     readonly expiring: IndexedList<P>
   },
@@ -118,5 +187,6 @@ export const startExpiry = <P extends Expirable<P>>(
 ): void => {
   const { admissionExpirationSeconds } = configuration
   place.order = admissionExpirationSeconds === undefined ? Infinity : at + admissionExpirationSeconds * 1000
+  noteGrant(place, sequence, place.order)
   if (place.order !== Infinity) expiring.insert(place)
 }

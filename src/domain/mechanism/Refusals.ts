@@ -31,6 +31,25 @@ export class NotEntered extends Schema.TaggedError<NotEntered>()("NotEntered", {
 /** A grant has been made, so the consumer cannot leave. 409 `ALREADY_GRANTED` */
 export class AlreadyGranted extends Schema.TaggedError<AlreadyGranted>()("AlreadyGranted", {}) {}
 
+/** The consumer has had as many grants here as one may have. 409 `GRANT_LIMIT_REACHED` */
+export class GrantLimitReached extends Schema.TaggedError<GrantLimitReached>()("GrantLimitReached", {}) {}
+
+/** The token is a grant, but not the one that the consumer holds or has used here. 409 `INVALID_GRANT` */
+export class InvalidGrant extends Schema.TaggedError<InvalidGrant>()("InvalidGrant", {}) {}
+
+/**
+ * The grant was completed before, with the same redemption or without a new one. Nothing changed, and the caller gets
+ * the same answer as the first time. `grantSequence` names the grant.
+ */
+export class AlreadyCompleted extends Schema.TaggedError<AlreadyCompleted>()("AlreadyCompleted", {
+  grantSequence: Schema.Int
+}) {}
+
+/** The grant was completed before, by another redemption. 409 `ALREADY_REDEEMED` */
+export class AlreadyRedeemed extends Schema.TaggedError<AlreadyRedeemed>()("AlreadyRedeemed", {
+  grantSequence: Schema.Int
+}) {}
+
 /** A setting that cannot change any more, by name. 409 `CONFIGURATION_FIXED` */
 export class ConfigurationFixed extends Schema.TaggedError<ConfigurationFixed>()("ConfigurationFixed", {
   setting: Schema.String
@@ -46,6 +65,15 @@ export class SoldOut extends Schema.TaggedError<SoldOut>()("SoldOut", {
 
 /** The bid would not lead, or is below the price; `minimumBid` would be enough now. 409 `BID_TOO_LOW` */
 export class BidTooLow extends Schema.TaggedError<BidTooLow>()("BidTooLow", { minimumBid: Schema.String }) {}
+
+/** The bid is above the highest one that is accepted now, `maximumBid`. 409 `BID_TOO_HIGH` */
+export class BidTooHigh extends Schema.TaggedError<BidTooHigh>()("BidTooHigh", { maximumBid: Schema.String }) {}
+
+/** The bid is not in whole minor units of the currency, which has `fractionDigits` digits after the point. 400 */
+export class AmountNotWhole extends Schema.TaggedError<AmountNotWhole>()("AmountNotWhole", {
+  amount: Schema.String,
+  fractionDigits: Schema.Int
+}) {}
 
 /** A bid in an english auction needs an amount. 400 */
 export class AmountMissing extends Schema.TaggedError<AmountMissing>()("AmountMissing", {}) {}

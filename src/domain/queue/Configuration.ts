@@ -3,6 +3,7 @@
  */
 import { Schema } from "effect"
 import { ExperienceWindow, windowProblems } from "../experience/ExperienceWindow.ts"
+import { GrantsPerConsumer } from "../mechanism/GrantRecord.ts"
 import { Timestamp } from "../values/Time.ts"
 
 /** The maximum of admissions per minute. It is more than one process can admit durably. */
@@ -26,6 +27,8 @@ export const Configuration = Schema.Struct({
   /** Grants over the queue's life. */
   maxAdmissions: Schema.optionalKey(count(1_000_000_000)),
   recycleExpiredAdmissions: Schema.Boolean,
+  /** Grants that one consumer may have, one after another. Absent: no limit, but none after a completed one. */
+  grantsPerConsumer: Schema.optionalKey(GrantsPerConsumer),
   loyaltyBiasEnabled: Schema.Boolean,
   loyaltyHeadStartSeconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })),
   /** The experience's own window, which bounds this one: see ExperienceWindow.ts. Admins do not set it here. */

@@ -3,8 +3,17 @@
  * whether or not their events are recorded yet.
  */
 import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
+import { hasReachedLimit } from "../mechanism/GrantRecord.ts"
 import { grantRules } from "../mechanism/Grants.ts"
-import { AdmissionsUsedUp, Closed, Full, GuestsRefused, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
+import {
+  AdmissionsUsedUp,
+  Closed,
+  Full,
+  GrantLimitReached,
+  GuestsRefused,
+  NotOpen,
+  WrongStatus
+} from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -33,15 +42,15 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
     case "Enter":
       return enter(state, command, at)
     case "Leave":
-      return grants.leave(statusOf(state, command.consumerId, at), command, at)
+      return grants.leave(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Admit":
       return admit(state, command, at)
     case "Deny":
-      return grants.deny(statusOf(state, command.consumerId, at), command, at)
+      return grants.deny(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Complete":
-      return grants.complete(statusOf(state, command.consumerId, at), command, at)
+      return grants.complete(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Remove":
-      return grants.remove(statusOf(state, command.consumerId, at), command, at)
+      return grants.remove(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
   }
 }
 
@@ -55,7 +64,8 @@ const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome =
   const place = state.places.get(command.consumerId)
   if (place !== undefined && !mayEnterAgain(state, place, at)) return unchanged
   if (isClosed(state, at)) return new Closed()
-  const { supportsGuest, lobbyOpenAt, openAt, capacity } = state.configuration
+  const { supportsGuest, lobbyOpenAt, openAt, capacity, grantsPerConsumer } = state.configuration
+  if (place !== undefined && hasReachedLimit(place, grantsPerConsumer)) return new GrantLimitReached()
   if (command.isGuest && !supportsGuest) return new GuestsRefused()
   const opensAt = lobbyOpenAt ?? openAt
   if (opensAt !== undefined && at < opensAt) return new NotOpen({ opensAt })
@@ -85,15 +95,21 @@ const admitNext = (state: State, { count, by }: CommandOf<"AdmitNext">, at: Mill
   return state.waiting.head(most).map(({ consumerId }) => ({ _tag: "Granted", at, consumerId, by }))
 }
 
+const grantsOf = ({ places }: State, consumerId: string) => places.get(consumerId)?.grants
+
 const statusOf = (state: State, consumerId: string, at: Millis) => {
   const place = state.places.get(consumerId)
   return place === undefined ? "NOT_QUEUED" : statusAsOf(state, place, at)
 }
 
-/** A consumer who left, or let a grant expire, may take a new place at the end while the queue is open. */
+/**
+ * A consumer who left, or let a grant expire, may take a new place at the end while the queue is open. One who used its
+ * grant may do so only where an admin has set how many grants a consumer may have.
+ */
 const mayEnterAgain = (state: State, place: Place, at: Millis): boolean =>
   !isClosed(state, at) &&
   (place.status === "LEFT" ||
+    (place.status === "COMPLETED" && state.configuration.grantsPerConsumer !== undefined) ||
     hasExpired(place, at) ||
     (place.status === "DENIED" && place.reason === "ADMISSION_EXPIRED"))
 

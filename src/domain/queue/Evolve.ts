@@ -3,7 +3,8 @@
  * changes no place.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
-import { startExpiry } from "../mechanism/Grants.ts"
+import { noteRedemption } from "../mechanism/GrantRecord.ts"
+import { startGrant } from "../mechanism/Grants.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import { seededRandom, shuffle } from "../values/SeededRandom.ts"
 import type { Millis } from "../values/Time.ts"
@@ -34,7 +35,7 @@ const change = (state: State, event: Event): void => {
     case "Denied":
       return deny(state, event.consumerId, event.at, event.reason)
     case "Completed":
-      return move(state, state.places.get(event.consumerId), "COMPLETED", event.at)
+      return complete(state, event.consumerId, event.at, event.redemptionId)
     case "Left":
       return leave(state, state.places.get(event.consumerId), event.at)
     default:
@@ -85,7 +86,7 @@ const grant = (state: State, consumerId: string, at: Millis): void => {
   if (place === undefined) return
   move(state, place, "GRANTED", at)
   state.grantsMade++
-  startExpiry(state, place, at)
+  startGrant(state, place, at)
 }
 
 const deny = (state: State, consumerId: string, at: Millis, reason: DenialReason): void => {
@@ -94,6 +95,13 @@ const deny = (state: State, consumerId: string, at: Millis, reason: DenialReason
   if (place.status === "GRANTED") state.grantsReturned++
   move(state, place, "DENIED", at)
   place.reason = reason
+}
+
+const complete = (state: State, consumerId: string, at: Millis, redemptionId: string | undefined): void => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return
+  move(state, place, "COMPLETED", at)
+  noteRedemption(place, redemptionId)
 }
 
 const leave = (state: State, place: Place | undefined, at: Millis): void => {

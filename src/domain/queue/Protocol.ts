@@ -4,14 +4,15 @@
 import { Schema } from "effect"
 import * as Denial from "../mechanism/Denial.ts"
 import type { Administration } from "../mechanism/Administration.ts"
+import type { Complete, CompleteRefusal } from "../mechanism/Grants.ts"
 import type {
   AdmissionsUsedUp,
   Closed,
   ConfigurationFixed,
   Full,
+  GrantLimitReached,
   GuestsRefused,
-  NotOpen,
-  WrongStatus
+  NotOpen
 } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -42,11 +43,19 @@ export type Command =
   | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
   | { readonly _tag: "Admit"; readonly consumerId: string; readonly by: string }
   | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
-  | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
+  | Complete
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
 /** Every refusal of a queue. */
-export type Refusal = NotOpen | Closed | Full | GuestsRefused | WrongStatus | ConfigurationFixed | AdmissionsUsedUp
+export type Refusal =
+  | NotOpen
+  | Closed
+  | Full
+  | GuestsRefused
+  | GrantLimitReached
+  | CompleteRefusal
+  | ConfigurationFixed
+  | AdmissionsUsedUp
 
 /** A consumer's own view of its place. */
 export type View =
@@ -69,7 +78,13 @@ export type View =
       /** The sequence of the grant's event. With the queue's id it identifies the grant for ever. */
       readonly grantSequence: number
     }
-  | { readonly status: "COMPLETED"; readonly enteredAt: Millis; readonly completedAt: Millis }
+  | {
+      readonly status: "COMPLETED"
+      readonly enteredAt: Millis
+      readonly completedAt: Millis
+      /** The sequence of the completed grant. */
+      readonly completedGrant?: number
+    }
   | {
       readonly status: "DENIED"
       readonly enteredAt: Millis

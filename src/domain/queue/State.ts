@@ -2,6 +2,7 @@
  * The state of a queue, and the questions about it that its rules share.
  */
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import type { GrantRecord } from "../mechanism/GrantRecord.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
 import { IndexedList, type Chunk, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
@@ -33,6 +34,8 @@ export class Place implements Member<Place> {
   sequence: number
   /** The sort key: QUEUED, in `waiting`; GRANTED, when the grant expires (Infinity: never). */
   order: number
+  /** Undefined before its first grant. */
+  grants: GrantRecord | undefined = undefined
   chunk: Chunk<Place> | undefined = undefined
 
   constructor(consumerId: string, enteredAt: Millis, sequence: number, order: number) {

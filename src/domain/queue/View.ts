@@ -2,6 +2,7 @@
  * The views of a queue: a consumer's view of its place, and the projection for admins.
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
+import { completedGrant } from "../mechanism/GrantRecord.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import type { View } from "./Protocol.ts"
 import { closedAsOf, hasExpired, isInLobby, type Place, type State } from "./State.ts"
@@ -17,7 +18,7 @@ export const view = (state: State, consumerId: string, now: Millis): View => {
     case "GRANTED":
       return viewGranted(place, now)
     case "COMPLETED":
-      return { status: "COMPLETED", enteredAt, completedAt: since }
+      return { status: "COMPLETED", enteredAt, completedAt: since, ...completedGrant(place) }
     case "DENIED":
       return { status: "DENIED", enteredAt, reason: place.reason!, deniedAt: since }
     case "LEFT":

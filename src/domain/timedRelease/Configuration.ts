@@ -3,6 +3,7 @@
  */
 import { Schema } from "effect"
 import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { GrantsPerConsumer } from "../mechanism/GrantRecord.ts"
 import { Id } from "../values/Ids.ts"
 import { Timestamp } from "../values/Time.ts"
 
@@ -24,6 +25,8 @@ export const Configuration = Schema.Struct({
    */
   capacity: Schema.optionalKey(count(100_000_000)),
   admissionExpirationSeconds: Schema.optionalKey(count(31_536_000)),
+  /** Grants that one consumer may have, one after another. Absent: no limit, but none after a completed one. */
+  grantsPerConsumer: Schema.optionalKey(GrantsPerConsumer),
   /** The variants that consumers may select. Absent: any variant that the experience offers. */
   variantIds: Schema.optionalKey(Schema.Array(Id).check(Schema.isMinLength(1), Schema.isMaxLength(variantsMax))),
   /** The experience's own window, which bounds this one: see ExperienceWindow.ts. Admins do not set it here. */

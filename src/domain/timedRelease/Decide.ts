@@ -3,8 +3,9 @@
  * whether or not their events are recorded yet.
  */
 import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
+import { hasReachedLimit } from "../mechanism/GrantRecord.ts"
 import { grantRules } from "../mechanism/Grants.ts"
-import { Closed, GuestsRefused, NotOpen, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
+import { Closed, GrantLimitReached, GuestsRefused, NotOpen, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -21,13 +22,13 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
     case "Enter":
       return enter(state, command, at)
     case "Leave":
-      return grants.leave(statusOf(state, command.consumerId, at), command, at)
+      return grants.leave(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Deny":
-      return grants.deny(statusOf(state, command.consumerId, at), command, at)
+      return grants.deny(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Complete":
-      return grants.complete(statusOf(state, command.consumerId, at), command, at)
+      return grants.complete(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Remove":
-      return grants.remove(statusOf(state, command.consumerId, at), command, at)
+      return grants.remove(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
   }
 }
 
@@ -44,9 +45,11 @@ const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome =
   const place = state.places.get(consumerId)
   const status = place === undefined ? undefined : statusAsOf(place, at)
   if (status === "ENTERED") return select(state, place!, command, at)
-  if (status === "COMPLETED" || status === "DENIED") return unchanged
+  const { supportsGuest, openAt, grantsPerConsumer } = state.configuration
+  // A consumer may go on after a completed grant only where an admin has set how many it may have.
+  if (status === "DENIED" || (status === "COMPLETED" && grantsPerConsumer === undefined)) return unchanged
   if (isClosed(state, at)) return status === undefined ? new Closed() : unchanged
-  const { supportsGuest, openAt } = state.configuration
+  if (place !== undefined && hasReachedLimit(place, grantsPerConsumer)) return new GrantLimitReached()
   if (isGuest && !supportsGuest) return new GuestsRefused()
   if (openAt !== undefined && at < openAt) return new NotOpen({ opensAt: openAt })
   if (!isOffered(state, command)) return new UnknownVariant()
@@ -67,6 +70,8 @@ const select = (state: State, place: Place, command: CommandOf<"Enter">, at: Mil
   if (!isOffered(state, command)) return new UnknownVariant()
   return [{ _tag: "Selected", at, consumerId: place.consumerId, variantId }]
 }
+
+const grantsOf = ({ places }: State, consumerId: string) => places.get(consumerId)?.grants
 
 const statusOf = (state: State, consumerId: string, at: Millis) => {
   const place = state.places.get(consumerId)

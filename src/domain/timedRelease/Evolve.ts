@@ -3,7 +3,8 @@
  * consumer changes no place.
  */
 import { bounded } from "../experience/ExperienceWindow.ts"
-import { startExpiry } from "../mechanism/Grants.ts"
+import { noteRedemption } from "../mechanism/GrantRecord.ts"
+import { startGrant } from "../mechanism/Grants.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -24,7 +25,7 @@ export const apply = (state: State, event: Event): void => {
     case "Denied":
       return deny(state, event.consumerId, event.reason, event.at)
     case "Completed":
-      return move(state, state.places.get(event.consumerId), "COMPLETED", event.at)
+      return complete(state, event.consumerId, event.at, event.redemptionId)
     case "Left":
       return move(state, state.places.get(event.consumerId), "LEFT", event.at)
     default:
@@ -49,8 +50,7 @@ const enter = (state: State, consumerId: string, variantId: string | undefined, 
     place.enteredAt = at
   }
   place.variantId = variantId
-  place.grantSequence = state.sequence
-  startExpiry(state, place, at)
+  startGrant(state, place, at)
 }
 
 const select = (place: Place | undefined, variantId: string, at: Millis): void => {
@@ -71,6 +71,14 @@ const deny = (state: State, consumerId: string, reason: DenialReason, at: Millis
   if (place === undefined) return
   move(state, place, "DENIED", at)
   place.reason = reason
+}
+
+const complete = (state: State, consumerId: string, at: Millis, redemptionId: string | undefined): void => {
+  const place = state.places.get(consumerId)
+  if (place === undefined) return
+  move(state, place, "COMPLETED", at)
+  noteRedemption(place, redemptionId)
+  state.unitsSold++
 }
 
 /** Removes the place from the list of expiring grants and gives it a new status. */

@@ -4,14 +4,15 @@
 import { Schema } from "effect"
 import { AdminReason } from "../mechanism/Denial.ts"
 import type { Administration } from "../mechanism/Administration.ts"
+import type { Complete, CompleteRefusal } from "../mechanism/Grants.ts"
 import type {
   Closed,
   ConfigurationFixed,
+  GrantLimitReached,
   GuestsRefused,
   NotOpen,
   SoldOut,
-  UnknownVariant,
-  WrongStatus
+  UnknownVariant
 } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -39,11 +40,19 @@ export type Command =
     }
   | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
   | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
-  | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
+  | Complete
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
 
 /** Every refusal of a timed release. */
-export type Refusal = NotOpen | Closed | SoldOut | UnknownVariant | GuestsRefused | WrongStatus | ConfigurationFixed
+export type Refusal =
+  | NotOpen
+  | Closed
+  | SoldOut
+  | UnknownVariant
+  | GuestsRefused
+  | GrantLimitReached
+  | CompleteRefusal
+  | ConfigurationFixed
 
 /** A consumer's own view of its place. */
 export type View =
@@ -62,6 +71,8 @@ export type View =
       readonly status: "COMPLETED"
       readonly enteredAt: Millis
       readonly completedAt: Millis
+      /** The sequence of the completed grant. */
+      readonly completedGrant?: number
       readonly selectedVariantId?: string
     }
   | { readonly status: "LEFT"; readonly enteredAt: Millis; readonly leftAt: Millis }

@@ -2,6 +2,7 @@
  * The state of a timed release, and the questions about it that its rules share.
  */
 import * as Lifecycle from "../mechanism/Lifecycle.ts"
+import type { GrantRecord } from "../mechanism/GrantRecord.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
@@ -25,10 +26,10 @@ export class Place implements Member<Place> {
   enteredAt: Millis
   /** When it last changed. */
   since: Millis
-  /** The sequence of the entry's event. */
-  grantSequence = 0
   /** When the grant expires or has expired; Infinity: never. */
   order = Infinity
+  /** Undefined before its first grant. */
+  grants: GrantRecord | undefined = undefined
   chunk: Chunk<Place> | undefined = undefined
 
   constructor(consumerId: string, enteredAt: Millis) {
@@ -42,6 +43,8 @@ export interface State extends MechanismState<Configuration, Status> {
   /** The variants of the configuration; undefined: those that the experience offers. */
   offered: ReadonlySet<string> | undefined
   readonly places: Map<string, Place>
+  /** Grants that were completed. A consumer may take part again after one, and its unit stays sold. */
+  unitsSold: number
   /** The ENTERED places that expire, the next to expire first. */
   readonly expiring: IndexedList<Place>
 }
@@ -50,6 +53,7 @@ export const initial = (): State => ({
   ...newState(unconfigured, { ENTERED: 0, COMPLETED: 0, DENIED: 0, EXPIRED: 0, LEFT: 0 }),
   offered: undefined,
   places: new Map(),
+  unitsSold: 0,
   expiring: new IndexedList()
 })
 
@@ -57,8 +61,8 @@ export const isClosed = (state: State, now: Millis): boolean =>
   Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
 /** Returns how many units are neither held nor sold. A grant whose expiry is not recorded yet still holds its unit. */
-export const unitsLeft = ({ configuration, counts }: State): number =>
-  (configuration.capacity ?? Infinity) - counts.ENTERED - counts.COMPLETED
+export const unitsLeft = ({ configuration, counts, unitsSold }: State): number =>
+  (configuration.capacity ?? Infinity) - counts.ENTERED - unitsSold
 
 /** Returns the place's status at `now`; an expiry that is not recorded yet is applied. */
 export const statusAsOf = (place: Place, now: Millis): Status => (hasExpired(place, now) ? "EXPIRED" : place.status)

@@ -2,6 +2,7 @@
  * The views of a timed release: a consumer's view of its place, and the projection for admins.
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
+import { completedGrant } from "../mechanism/GrantRecord.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import type { View } from "./Protocol.ts"
 import { type Place, type State, statusAsOf } from "./State.ts"
@@ -10,13 +11,14 @@ import { type Place, type State, statusAsOf } from "./State.ts"
 export const view = (state: State, consumerId: string, now: Millis): View => {
   const place = state.places.get(consumerId)
   if (place === undefined) return { status: "NOT_ENTERED" }
-  const { enteredAt, since, order: expiresAt, grantSequence } = place
+  const { enteredAt, since, order: expiresAt } = place
+  const grantSequence = place.grants?.sequence ?? 0
   const status = statusAsOf(place, now)
   switch (status) {
     case "ENTERED":
       return { status, enteredAt, ...(expiresAt !== Infinity && { expiresAt }), ...selectionOf(place), grantSequence }
     case "COMPLETED":
-      return { status, enteredAt, completedAt: since, ...selectionOf(place) }
+      return { status, enteredAt, completedAt: since, ...selectionOf(place), ...completedGrant(place) }
     case "LEFT":
       return { status, enteredAt, leftAt: since }
     case "DENIED":

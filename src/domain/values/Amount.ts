@@ -70,5 +70,23 @@ export const plus = (a: Price, b: Price): Price => toText(ofText(a) + ofText(b),
 /** True if the first price is less than the second, however they are written. */
 export const isBelow = (a: Price, b: Price): boolean => ofText(a) < ofText(b)
 
+/** True if the price needs no more than that many digits after the point, however it is written. */
+export const isWhole = (price: Price, fractionDigits: number): boolean =>
+  digitsOf(price) <= fractionDigits || ofText(price) % smallestOf(fractionDigits) === 0n
+
+/** Returns the least price with that many digits after the point that is not below this one. */
+export const wholeFrom = (price: Price, fractionDigits: number): Price => {
+  if (isWhole(price, fractionDigits)) return price
+  const unit = smallestOf(fractionDigits)
+  return toText((ofText(price) / unit + 1n) * unit, fractionDigits)
+}
+
+/** Returns the greatest price with that many digits after the point that is not above this one. */
+export const wholeUpTo = (price: Price, fractionDigits: number): Price => {
+  if (isWhole(price, fractionDigits)) return price
+  const unit = smallestOf(fractionDigits)
+  return toText((ofText(price) / unit) * unit, fractionDigits)
+}
+
 /** Returns the smallest amount with that many digits after the point: 1 gives 0.1, 2 gives 0.01. */
 export const smallestOf = (fractionDigits: number): Amount => 10n ** BigInt(8 - fractionDigits)

@@ -9,6 +9,8 @@ import { Timestamp } from "../values/Time.ts"
 export const Configuration = Schema.Struct({
   name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
   timeZone: Schema.String,
+  /** Absent in configurations from before it existed: true. */
+  supportsGuest: Schema.optionalKey(Schema.Boolean),
   openAt: Schema.optionalKey(Timestamp),
   closeAt: Schema.optionalKey(Timestamp),
   /** The maximum of members at once. */

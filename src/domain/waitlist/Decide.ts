@@ -6,7 +6,7 @@ import { authored } from "../mechanism/Author.ts"
 import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import { type ExperienceWindow, withoutOpening, withWindow } from "../experience/ExperienceWindow.ts"
 import * as Configuring from "../mechanism/Configuring.ts"
-import { Closed, Full, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
+import { Closed, Full, GuestsRefused, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -51,11 +51,12 @@ export const fixedSetting = (state: State, next: Configuration, at: Millis): "op
 export const hasOpened = (state: State, at: Millis): boolean =>
   state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
 
-const enter = (state: State, { consumerId }: CommandOf<"Enter">, at: Millis): Outcome => {
+const enter = (state: State, { consumerId, isGuest }: CommandOf<"Enter">, at: Millis): Outcome => {
   const place = state.places.get(consumerId)
   if (place !== undefined && statusOf(state, place) !== "LEFT") return unchanged
   if (isClosed(state, at)) return place === undefined ? new Closed() : unchanged
-  const { openAt, capacity } = state.configuration
+  const { openAt, capacity, supportsGuest = true } = state.configuration
+  if (isGuest === true && !supportsGuest) return new GuestsRefused()
   if (openAt !== undefined && at < openAt) return new NotOpen({ opensAt: openAt })
   if (state.members.size >= (capacity ?? Infinity) || (place === undefined && state.places.size >= placesMax)) {
     return new Full({ retryAfterSeconds })

@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import type { Administration } from "../mechanism/Administration.ts"
-import type { Closed, ConfigurationFixed, Full, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
+import type { Closed, ConfigurationFixed, Full, GuestsRefused, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
@@ -20,7 +20,7 @@ export const denialReason = "WAITLIST_CLOSED"
  */
 export type Command =
   | Administration<Configuration>
-  | { readonly _tag: "Enter"; readonly consumerId: string }
+  | { readonly _tag: "Enter"; readonly consumerId: string; readonly isGuest?: boolean }
   | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
   /** Sets when the sequence opens; absent: not known. Members that were notified are not notified again. */
@@ -29,7 +29,7 @@ export type Command =
   | { readonly _tag: "MarkNotified"; readonly consumerId: string; readonly channel?: Channel }
 
 /** Every refusal of a waitlist. */
-export type Refusal = NotOpen | Closed | Full | WrongStatus | ConfigurationFixed
+export type Refusal = NotOpen | Closed | Full | GuestsRefused | WrongStatus | ConfigurationFixed
 
 /** A consumer's own view of its place. */
 export type View =

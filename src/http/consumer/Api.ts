@@ -11,6 +11,7 @@ import { AuthGroup } from "./consumer/AuthApi.ts"
 import { ExperiencesGroup } from "./experience/ExperienceApi.ts"
 import { ProfilesGroup } from "./consumer/ProfileApi.ts"
 import { DrawsGroup } from "./draw/DrawApi.ts"
+import { GrantsGroup } from "./mechanism/RevokedGrantApi.ts"
 import { QueuesGroup } from "./queue/QueueApi.ts"
 import { TimedReleasesGroup } from "./timedRelease/TimedReleaseApi.ts"
 import { WaitlistsGroup } from "./waitlist/WaitlistApi.ts"
@@ -26,6 +27,7 @@ export const ConsumerApi = describe(
     .add(AppointmentsGroup)
     .add(TimedReleasesGroup)
     .add(WaitlistsGroup)
+    .add(GrantsGroup)
     .middleware(Validation)
     .prefix("/api"),
   {

@@ -7,6 +7,7 @@ import { ExperienceEntries } from "../../store/experience/ExperienceEntries.ts"
 import { ExperienceProducts } from "../../store/experience/ExperienceProducts.ts"
 import { ExperienceViews } from "../../store/experience/ExperienceViews.ts"
 import * as Records from "../../store/consumer/Profiles.ts"
+import * as Revoked from "../../store/mechanism/RevokedGrants.ts"
 import { SequenceAccess } from "../../store/experience/SequenceAccess.ts"
 import { ShownPages } from "../../store/experience/ShownPages.ts"
 import { ShownProducts } from "../../store/experience/ShownProducts.ts"
@@ -21,6 +22,7 @@ import * as Auth from "./consumer/Auth.ts"
 import * as Experiences from "./experience/Experiences.ts"
 import * as Profiles from "./consumer/Profiles.ts"
 import * as Draws from "./draw/Draws.ts"
+import * as RevokedGrants from "./mechanism/RevokedGrants.ts"
 import * as Queues from "./queue/Queues.ts"
 import * as TimedReleases from "./timedRelease/TimedReleases.ts"
 import * as Waitlists from "./waitlist/Waitlists.ts"
@@ -39,7 +41,8 @@ const noRecordsWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) => {
         Auctions.layer,
         Appointments.layer,
         TimedReleases.layer,
-        Waitlists.layer
+        Waitlists.layer,
+        RevokedGrants.layer
       )
     ),
     Layer.provide(Layer.mergeAll(credentials, EventStreams.layer, Validation.layer))
@@ -62,7 +65,8 @@ export const layerWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) =>
         AssignedProducts.layer,
         ShownProducts.layer.pipe(Layer.provide(ExperienceProducts.layer)),
         Records.Profiles.layer,
-        ConsumerRecords.layer
+        ConsumerRecords.layer,
+        Revoked.RevokedGrants.layer
       )
     )
   )

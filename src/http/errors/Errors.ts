@@ -81,6 +81,12 @@ export class BidConflict extends Schema.Error<BidConflict>("BidConflict")(
   { httpApiStatus: 409, description: "The bid is too low; `minimumBid` would be enough at this moment" }
 ) {}
 
+/** 409: the bid is above the highest one that is accepted. `maximumBid` would be accepted now. */
+export class BidTooHighConflict extends Schema.Error<BidTooHighConflict>("BidTooHighConflict")(
+  { error: Schema.String, code: Schema.Literal("BID_TOO_HIGH"), maximumBid: Schema.String },
+  { httpApiStatus: 409, description: "The bid is too high; `maximumBid` is the highest one accepted at this moment" }
+) {}
+
 /** 409: an order asks for more units of a variant than are left. */
 export class StockConflict extends Schema.Error<StockConflict>("StockConflict")(
   {

@@ -7,13 +7,19 @@ import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type {
   AdmissionsUsedUp,
   AlreadyBooked,
+  AlreadyCompleted,
   AlreadyGranted,
+  AlreadyRedeemed,
   AmountMissing,
+  AmountNotWhole,
+  BidTooHigh,
   BidTooLow,
   Closed,
   ConfigurationFixed,
   Full,
+  GrantLimitReached,
   GuestsRefused,
+  InvalidGrant,
   NotEntered,
   NotInvited,
   NotOpen,
@@ -36,6 +42,7 @@ import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import { answering } from "./Answering.ts"
 import {
   BidConflict,
+  BidTooHighConflict,
   Conflict,
   ConflictForNow,
   ConflictWithHeaders,
@@ -46,6 +53,7 @@ import {
   ServiceUnavailable,
   type ValidationError
 } from "./Errors.ts"
+import { conflictOf, isFixed } from "./FixedConflicts.ts"
 import { issueAt } from "./Issues.ts"
 import { invalidInput } from "./Validation.ts"
 
@@ -63,7 +71,13 @@ interface Refusals {
   readonly ConfigurationFixed: ConfigurationFixed
   readonly AdmissionsUsedUp: AdmissionsUsedUp
   readonly SoldOut: SoldOut
+  readonly GrantLimitReached: GrantLimitReached
+  readonly InvalidGrant: InvalidGrant
+  readonly AlreadyCompleted: AlreadyCompleted
+  readonly AlreadyRedeemed: AlreadyRedeemed
   readonly BidTooLow: BidTooLow
+  readonly BidTooHigh: BidTooHigh
+  readonly AmountNotWhole: AmountNotWhole
   readonly AmountMissing: AmountMissing
   readonly UnknownConsumer: UnknownConsumer
   readonly UnknownVariant: UnknownVariant
@@ -83,10 +97,12 @@ type Answer<E> =
   | (E extends SoldOut ? Conflict | ConflictForNow : never)
   | (E extends UnknownConsumer | UnknownVariant | UnknownSlot | UnknownLocation ? NotFound : never)
   | (E extends BidTooLow ? BidConflict : never)
-  | (E extends AmountMissing ? ValidationError : never)
+  | (E extends BidTooHigh ? BidTooHighConflict : never)
+  | (E extends AmountMissing | AmountNotWhole ? ValidationError : never)
   | (E extends GuestsRefused | NotInvited ? Forbidden : never)
   | (E extends Closed | WrongStatus | ConfigurationFixed | AdmissionsUsedUp ? Conflict : never)
   | (E extends NotEntered | AlreadyGranted | OrderLimitReached ? Conflict : never)
+  | (E extends GrantLimitReached | InvalidGrant | AlreadyCompleted | AlreadyRedeemed ? Conflict : never)
   | (E extends AlreadyBooked | SlotFull | SlotPast | SlotNotBegun ? Conflict : never)
   | (E extends { readonly _tag: "MechanismNotFound" } ? NotFound : never)
   | (E extends { readonly _tag: "Unavailable" | "Overloaded" | "Parked" } ? ServiceUnavailable : never)
@@ -105,8 +121,8 @@ export const labels: { readonly [K in Kind]: string } = {
 export const answersTo = {
   /** Entering: not open yet, closed, full, guests refused. */
   entry: [NotFound, Forbidden, ConflictWithHeaders, NotOpenYetWithHeaders],
-  /** Bidding: those of entering, and a bid that is too low. */
-  bid: [NotFound, Forbidden, Conflict, BidConflict, NotOpenYetWithHeaders],
+  /** Bidding: those of entering, and a bid that is too low or too high. */
+  bid: [NotFound, Forbidden, Conflict, BidConflict, BidTooHighConflict, NotOpenYetWithHeaders],
   /** Other changes of a place. */
   change: [NotFound, Conflict],
   /** Reading. */
@@ -160,14 +176,8 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return new Forbidden({ error: `${label} does not admit guests` })
     case "NotInvited":
       return new Forbidden({ error: `${label} is not for this consumer` })
-    case "OrderLimitReached":
-      return new Conflict({ error: "The limit of orders is reached", code: "DISTRIBUTION_ORDER_LIMIT" })
     case "WrongStatus":
       return new Conflict({ error: `Not possible in status ${error.status}`, code: "INVALID_STATUS" })
-    case "NotEntered":
-      return new Conflict({ error: "Not entered", code: "NOT_ENTERED" })
-    case "AlreadyGranted":
-      return new Conflict({ error: "Already granted", code: "ALREADY_GRANTED" })
     case "ConfigurationFixed":
       return new Conflict({ error: `${error.setting} cannot be changed any more`, code: "CONFIGURATION_FIXED" })
     case "AdmissionsUsedUp":
@@ -176,26 +186,21 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return soldOut(error, label)
     case "BidTooLow":
       return new BidConflict({ error: "Bid is too low", code: "BID_TOO_LOW", minimumBid: error.minimumBid })
+    case "BidTooHigh":
+      return new BidTooHighConflict({ error: "Bid is too high", code: "BID_TOO_HIGH", maximumBid: error.maximumBid })
     case "AmountMissing":
-      return amountMissing()
+    case "AmountNotWhole":
+      return amountIssue(error)
     case "UnknownConsumer":
       return NotFound.of("Consumer")
     case "UnknownVariant":
       return NotFound.of("Variant")
-    case "AlreadyBooked":
-      return new Conflict({ error: "Another slot is booked already", code: "ALREADY_BOOKED" })
-    case "SlotFull":
-      return new Conflict({ error: "Slot is full", code: "SLOT_FULL" })
-    case "SlotPast":
-      return new Conflict({ error: "Slot has begun", code: "SLOT_PAST" })
-    case "SlotNotBegun":
-      return new Conflict({ error: "Slot has not begun", code: "SLOT_NOT_BEGUN" })
     case "UnknownSlot":
       return NotFound.of("Slot")
     case "UnknownLocation":
       return NotFound.of("Location")
     default:
-      return engineAnswerOf(error)
+      return isFixed(error) ? conflictOf(error._tag) : engineAnswerOf(error)
   }
 }
 
@@ -219,5 +224,13 @@ const soldOut = ({ retryAfterSeconds }: SoldOut, label: string): Conflict | Conf
     : new ConflictForNow({ ...said, retryAfterSeconds: Math.max(1, retryAfterSeconds) })
 }
 
-const amountMissing = (): ValidationError =>
-  invalidInput([issueAt({}, "amount", { kind: "schema", type: "amount", expected: "amount" })])
+const amountIssue = (error: AmountMissing | AmountNotWhole): ValidationError =>
+  error._tag === "AmountMissing"
+    ? invalidInput([issueAt({}, "amount", { kind: "schema", type: "amount", expected: "amount" })])
+    : invalidInput([
+        issueAt({ amount: error.amount }, "amount", {
+          kind: "validation",
+          type: "amount",
+          expected: `an amount with at most ${error.fractionDigits} digits after the point`
+        })
+      ])

@@ -27,6 +27,9 @@ import { columnsOf, momentsOf, type Row, settingsOf, toOrder } from "./OrderRows
 /** Another order of the tenant has this external id. Nothing was written. 409 */
 export class ExternalIdTaken extends Schema.TaggedError<ExternalIdTaken>()("ExternalIdTaken", {}) {}
 
+/** Another order, which is not cancelled, came from the same grant. Nothing was written. 409 */
+export class GrantHasOrder extends Schema.TaggedError<GrantHasOrder>()("GrantHasOrder", {}) {}
+
 /**
  * The maximum of concurrent order writes. Each holds a connection while it waits for a variant or for the completion of
  * a grant, and entries need connections too.
@@ -79,17 +82,24 @@ export class Orders extends Context.Service<
       ): Effect.Effect<{ readonly origin: Origin; readonly currencyCode: string }, UnknownReferences | Unavailable>
       /** Fails if an order of the tenant has the external id. */
       refuseTaken(tenant: Tenant, externalId: string | undefined): Effect.Effect<void, ExternalIdTaken | Unavailable>
+      /** Returns the order that was sent before with this external id, for the same consumer and grant. */
+      sentBefore(
+        tenant: Tenant,
+        origin: Origin,
+        externalId: string | undefined
+      ): Effect.Effect<Order | undefined, Unavailable>
       /**
        * Writes an order and counts it. `complete` runs last, outside of the transaction, when only the commit can still
-       * fail. If it fails, no order is written. The write finishes even if its caller disconnects.
+       * fail. It returns the sequence of the completed grant, if there is one: a grant has one order that is not
+       * cancelled. If it fails, no order is written. The write finishes even if its caller disconnects.
        */
       create<E = never>(
         tenant: Tenant,
         by: string,
         origin: Origin,
         settings: Settings,
-        complete?: Effect.Effect<unknown, E>
-      ): Effect.Effect<Order, E | ExternalIdTaken | OutOfStock | UnknownReferences | Unavailable>
+        complete?: Effect.Effect<number | undefined, E>
+      ): Effect.Effect<Order, E | ExternalIdTaken | GrantHasOrder | OutOfStock | UnknownReferences | Unavailable>
     }
 >()("usher/store/consumer/Orders") {
   static readonly layer = Layer.effect(
@@ -106,9 +116,23 @@ export class Orders extends Context.Service<
         if (taken.length > 0) return yield* new ExternalIdTaken()
       }, orUnavailable)
 
+      const sentBefore = Effect.fn("Orders.sentBefore")(function* (
+        tenant: Tenant,
+        { consumerId, distributionId }: Origin,
+        externalId: string | undefined
+      ) {
+        if (externalId === undefined || distributionId === null) return undefined
+        const rows = yield* sql<Row>`
+          select o.* from orders o
+          where ${ofTenant(sql, tenant, "o")} and o.external_id = ${externalId} and o.consumer_id = ${consumerId}
+            and o.distribution_id = ${distributionId} and o.grant_sequence is not null`
+        return rows[0] && toOrder(rows[0])
+      }, orUnavailable)
+
       return {
         originOf: makeOriginOf(sql),
         refuseTaken,
+        sentBefore,
         create: makeCreate(sql, statements, oneOfFew),
         find,
         list,
@@ -120,7 +144,7 @@ export class Orders extends Context.Service<
 
 const makeCreate = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>, oneOfFew: FewAtOnce.FewAtOnce) => {
   /** Runs an effect outside of the transaction, which waits for it. */
-  const outside = <E>(effect: Effect.Effect<unknown, E>) =>
+  const outside = <A, E>(effect: Effect.Effect<A, E>) =>
     Effect.updateContext(effect, (context: Context.Context<never>) => Context.omit(sql.transactionService)(context))
 
   return Effect.fn("Orders.create")(
@@ -129,7 +153,7 @@ const makeCreate = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>, 
       by: string,
       origin: Origin,
       settings: Settings,
-      complete: Effect.Effect<unknown, E> = Effect.void
+      complete: Effect.Effect<number | undefined, E> = Effect.undefined
     ) {
       const consumer = yield* held(sql, tenant, sql`c.id = ${origin.consumerId} and not c.archived`)
       if (consumer === undefined) return yield* new UnknownReferences({ problems: [unknownConsumer] })
@@ -145,13 +169,17 @@ const makeCreate = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>, 
         taken_units: sql.json(Object.fromEntries(taken))
       }))
       yield* recount(sql, consumer, undefined, row)
-      yield* outside(complete)
+      const grantSequence = yield* outside(complete)
+      if (grantSequence !== undefined) {
+        yield* sql`update orders set grant_sequence = ${grantSequence} where id = ${row.id}`
+      }
       return toOrder(row)
     },
     sql.withTransaction,
     Effect.uninterruptible,
     oneOfFew,
     orExternalIdTaken,
+    orGrantHasOrder,
     orUnavailable
   )
 }
@@ -183,8 +211,11 @@ const makeChange = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Or
     orUnavailable
   )
 
-/** The external id is the only unique field of an order. */
-const orExternalIdTaken = orTaken(() => new ExternalIdTaken())
+const orExternalIdTaken = orTaken((constraint) =>
+  constraint === "orders_by_external_id" ? new ExternalIdTaken() : undefined
+)
+
+const orGrantHasOrder = orTaken((constraint) => (constraint === "orders_by_grant" ? new GrantHasOrder() : undefined))
 
 const none: Units = new Map()
 

@@ -33,6 +33,7 @@ import bookings from "./migrations/0020_bookings.ts"
 import archivedLists from "./migrations/0021_archivedLists.ts"
 import webhooks from "./migrations/0030_webhooks.ts"
 import processes from "./migrations/0022_processes.ts"
+import redemptions from "./migrations/0023_redemptions.ts"
 
 const steps = {
   "0001_foundation": foundation,
@@ -57,6 +58,7 @@ const steps = {
   "0020_bookings": bookings,
   "0021_archivedLists": archivedLists,
   "0022_processes": processes,
+  "0023_redemptions": redemptions,
   "0030_webhooks": webhooks
 }
 

@@ -13,6 +13,7 @@ const consumers = ["ada", "bob", "eve", "joe", "kim"]
 const sequences = 10_000
 
 const unit = 100_000_000n
+const cent = 1_000_000n
 
 /** Returns random numbers of this seed. */
 const randomOf = (seed: number): Random32 => {
@@ -41,6 +42,8 @@ const configurationOf = (random: Random32): Configuration => {
     ...shared,
     autoExtendSeconds: pick(random, 0, 1, 1, 2),
     minBidIncrement: pick(random, "0.00000001", "1.00", "2.5"),
+    ...(pick(random, true, false, false) && { maxBid: pick(random, "13", "14.005") }),
+    ...(pick(random, true, false, false) && { maxBidJump: pick(random, "0.5", "2") }),
     ...(pick(random, true, false) && { reservePrice: pick(random, "11.0", "13") })
   })
 }
@@ -55,8 +58,11 @@ const amountOf = (random: Random32, reference: Reference, consumerId: string, no
     random,
     minimum,
     minimum,
-    minimum === 0n ? minimum : minimum - 1n,
+    minimum < cent ? minimum : minimum - cent,
+    minimum + cent,
     minimum + 1n,
+    reference.maximum(minimum),
+    reference.maximum(minimum) + cent,
     minimum + unit,
     10n * unit,
     12n * unit,
@@ -131,7 +137,7 @@ class Pair {
     if (view.status === "NOT_BID") return view
     const { bidderHandle, ...seen } = view
     this.#handles.set(bidderHandle, consumerId)
-    const { grantSequence: _, ...rest } = { grantSequence: undefined, ...seen }
+    const { grantSequence: _, completedGrant: _2, ...rest } = { grantSequence: undefined, completedGrant: 0, ...seen }
     return inUnits(rest)
   }
 
@@ -147,7 +153,7 @@ class Pair {
 
 const outcomeOf = (outcome: ReturnType<History["when"]>): Refused | undefined => {
   if (isEvents(outcome)) return undefined
-  const { _tag, ...fields } = outcome
+  const { _tag, grantSequence: _, ...fields } = { grantSequence: 0, ...outcome }
   return { refused: _tag, ...inUnits(fields) }
 }
 

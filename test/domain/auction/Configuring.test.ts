@@ -104,6 +104,14 @@ describe("contradictory settings of an auction", () => {
     assert.deepStrictEqual(fields(dutch({ floorPrice: "100" })), [])
   })
 
+  it("include a start price or a reserve above the highest bid, and limits of bids in a dutch auction", () => {
+    assert.deepStrictEqual(fields(english({ maxBid: "9" })), ["maxBid"])
+    assert.deepStrictEqual(fields(english({ maxBid: "10" })), [])
+    assert.deepStrictEqual(fields(english({ startPrice: "999999999999.99999999" })), ["startPrice"])
+    assert.deepStrictEqual(fields(english({ maxBid: "20", reservePrice: "21" })), ["reservePrice"])
+    assert.deepStrictEqual(fields(dutch({ maxBid: "200", maxBidJump: "1" })), ["maxBid", "maxBidJump"])
+  })
+
   it("include settings of the other type", () => {
     const ofEnglish = { reservePrice: "0.00000001", minBidIncrement: "0.00000001", autoExtendSeconds: 1 }
     assert.deepStrictEqual(fields(dutch(ofEnglish)), ["reservePrice", "minBidIncrement", "autoExtendSeconds"])

@@ -41,7 +41,8 @@ describe("a win", () => {
       winningBidAmount: "10",
       completedAt: at(61)
     })
-    assert.deepStrictEqual(auction.when(62, complete("ada")), [])
+    const grantSequence = auction.events.findIndex((event) => event._tag === "Won") + 1
+    assertRefused(auction.when(62, complete("ada")), "AlreadyCompleted", { grantSequence })
   })
 
   it("can be denied", () => {

@@ -5,7 +5,14 @@
 import type { Command, Configuration, Facts, View } from "../../../src/domain/auction/Auction.ts"
 import type { ExperienceWindow } from "../../../src/domain/experience/ExperienceWindow.ts"
 
-type PriceSetting = "startPrice" | "reservePrice" | "minBidIncrement" | "floorPrice" | "priceDropAmount"
+type PriceSetting =
+  | "startPrice"
+  | "reservePrice"
+  | "minBidIncrement"
+  | "maxBid"
+  | "maxBidJump"
+  | "floorPrice"
+  | "priceDropAmount"
 
 /** A configuration whose prices are numbers: hundred-millionths. */
 export type Terms = { readonly [K in keyof Configuration]: K extends PriceSetting ? bigint : Configuration[K] }
@@ -20,7 +27,7 @@ const termsOf = (configuration: Configuration): Terms =>
   Object.fromEntries(
     Object.entries(configuration).map(([name, value]) => [
       name,
-      /(Price|Increment|DropAmount)$/.test(name) ? unitsOf(value as string) : value
+      /(Price|Increment|DropAmount|maxBid|maxBidJump)$/.test(name) ? unitsOf(value as string) : value
     ])
   ) as unknown as Terms
 
@@ -43,7 +50,14 @@ interface Bidder {
   reason: string
 }
 
-const smallest = 1n
+/** The currency of the histories has two digits. */
+const minorUnit = 1_000_000n
+
+const largest = 10n ** 20n - 1n
+
+const up = (amount: bigint): bigint => ((amount + minorUnit - 1n) / minorUnit) * minorUnit
+
+const down = (amount: bigint): bigint => (amount / minorUnit) * minorUnit
 
 export class Reference {
   readonly configuration: Terms
@@ -183,13 +197,19 @@ export class Reference {
   /** Returns the least amount for this bidder's english bid, or its price in a dutch auction. */
   minimum(consumerId: string, now: number): bigint {
     if (this.configuration.auctionType === "dutch") return this.#price(now)
-    const { quantity, startPrice, minBidIncrement = smallest } = this.configuration
+    const { quantity, startPrice, minBidIncrement = 1n } = this.configuration
     const leading = this.#leading()
     const own = this.#offers.findLast((offer) => offer.consumerId === consumerId)
     const bounds = [startPrice]
     if (leading.length >= quantity) bounds.push(leading.at(-1)!.amount + minBidIncrement)
-    if (own !== undefined) bounds.push(own.amount + smallest)
-    return bounds.reduce((a, b) => (a > b ? a : b))
+    if (own !== undefined) bounds.push(own.amount + 1n)
+    return up(bounds.reduce((a, b) => (a > b ? a : b)))
+  }
+
+  /** Returns the greatest amount of an english bid, where `minimum` is the least. */
+  maximum(minimum: bigint): bigint {
+    const { minBidIncrement = 1n, maxBid = largest, maxBidJump = largest } = this.configuration
+    return [largest - minBidIncrement, maxBid, minimum + maxBidJump].map(down).reduce((a, b) => (a < b ? a : b))
   }
 
   get #settlesAt(): number {
@@ -256,10 +276,13 @@ export class Reference {
 
   #bidEnglish(consumerId: string, amount: bigint | undefined, now: number): Refused | undefined {
     if (amount === undefined) return { refused: "AmountMissing" }
+    if (amount % minorUnit !== 0n) return { refused: "AmountNotWhole", amount, fractionDigits: 2 }
     const refused = this.#shut(now) ?? this.#unfit(consumerId)
     if (refused !== undefined) return refused
     const minimum = this.minimum(consumerId, now)
     if (amount < minimum) return { refused: "BidTooLow", minimumBid: minimum }
+    const maximum = this.maximum(minimum)
+    if (amount > maximum) return { refused: "BidTooHigh", maximumBid: maximum }
     this.#enter(consumerId, now)
     this.#offers.push({ consumerId, amount, placedAt: now })
     const extendedTo = now + this.configuration.autoExtendSeconds * 1000
@@ -268,11 +291,13 @@ export class Reference {
   }
 
   #bidDutch(consumerId: string, amount: bigint | undefined, now: number): Refused | undefined {
+    if (amount !== undefined && amount % minorUnit !== 0n)
+      return { refused: "AmountNotWhole", amount, fractionDigits: 2 }
     if (this.#bidders.get(consumerId)?.status === "WON") return undefined
     const refused = this.#shut(now) ?? this.#unfit(consumerId)
     if (refused !== undefined) return refused
     const price = this.#price(now)
-    if (amount !== undefined && amount < price) return { refused: "BidTooLow", minimumBid: price }
+    if (amount !== undefined && amount < price) return { refused: "BidTooLow", minimumBid: up(price) }
     this.#enter(consumerId, now)
     const offer = { consumerId, amount: price, placedAt: now }
     this.#offers.push(offer)
@@ -311,7 +336,7 @@ export class Reference {
     reason = ""
   ): Refused | undefined {
     const status = this.#statusOf(consumerId)
-    if (status === to) return undefined
+    if (status === to) return to === "COMPLETED" ? { refused: "AlreadyCompleted" } : undefined
     if (!from.includes(status)) return { refused: "WrongStatus", status }
     become(this.#bidders.get(consumerId)!, to, now, reason)
     return undefined

@@ -74,6 +74,9 @@ const stepsArbitrary = (waits: ReadonlyArray<number>) =>
       kind: pick(...kinds),
       consumerId: pick(...consumers),
       isGuest: pick(false, false, true),
+      /** Completes with a redemption, and shows a grant: the consumer's last one or another one. */
+      redemptionId: pick(undefined, undefined, "one", "two"),
+      shown: pick(undefined, undefined, undefined, "last", "first"),
       loyaltyScore: pick(0, 0, 0.5, 1),
       change: pick(...changes),
       windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
@@ -108,6 +111,12 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
       return undefined
     case "Leave":
       return { _tag: kind, consumerId, ...(isGuest && { by: "admin" }) }
+    case "Complete": {
+      const { redemptionId, shown } = step
+      // Sequences are not known here, so few numbers stand for the first grants of a history.
+      const grantSequence = shown === undefined ? undefined : shown === "last" ? 5 : 3
+      return { _tag: kind, consumerId, by: "admin", redemptionId, grantSequence }
+    }
     default:
       return { _tag: kind, consumerId, by: "admin" }
   }

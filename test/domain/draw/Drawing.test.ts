@@ -203,13 +203,15 @@ describe("a win", () => {
     draw.until(200)
     const [winner] = draw.winners as [string]
     assert.deepStrictEqual(draw.when(210, complete(winner)), [completed(210, winner)])
-    assert.deepStrictEqual(draw.when(211, complete(winner)), [])
+    const completedGrant = draw.events.findIndex((event) => event._tag === "Won" && event.consumerId === winner) + 1
+    assertRefused(draw.when(211, complete(winner)), "AlreadyCompleted", { grantSequence: completedGrant })
     assertRefused(draw.when(211, deny(winner)), "WrongStatus", { status: "COMPLETED" })
     assert.deepStrictEqual(draw.view(300, winner), {
       status: "COMPLETED",
       enteredAt: at(names.indexOf(winner)),
       entryId: draw.entryId(winner),
       completedAt: at(210),
+      completedGrant,
       drawnAt: at(200)
     })
   })

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto"
 import type { Command, Configuration, Event, View } from "../../../src/domain/draw/Draw.ts"
 import { roundAfter } from "../../../src/domain/draw/proof/Beacon.ts"
 import * as Naive from "./proof/naive.ts"
+import { completion, grantsOf } from "../mechanism/redemption.ts"
 import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
 
 interface Standing {
@@ -65,7 +66,7 @@ export class Reference {
     const view = {
       ENTERED: {},
       WON: { wonAt: since, grantSequence: sequence, ...(expiresAt === Infinity ? {} : { expiresAt }) },
-      COMPLETED: { completedAt: since },
+      COMPLETED: { completedAt: since, completedGrant: grantsOf(this.events, consumerId, "Won").at(-1) },
       DENIED: { deniedAt: since, reason }
     }
     const named = status === "ENTERED" || isInList ? { entryId: this.#id(found) } : {}
@@ -277,10 +278,7 @@ export class Reference {
         if (status === "ENTERED") return [{ _tag: "Left", consumerId, by: command.by }]
         return status === "WON" ? [{ _tag: "Denied", consumerId, reason: "ADMIN_ACTION", by: command.by }] : []
       case "Complete":
-        if (status === "COMPLETED") return []
-        return status === "WON"
-          ? [{ _tag: "Completed", consumerId, by: command.by }]
-          : { refused: "WrongStatus", status }
+        return completion(this.events, "Won", "WON", status, command)
     }
   }
 

@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { expiry, grantRules, startExpiry } from "../../../src/domain/mechanism/Grants.ts"
+import { type GrantRecord, noteGrant, noteRedemption } from "../../../src/domain/mechanism/GrantRecord.ts"
+import { expiry, grantRules, startGrant } from "../../../src/domain/mechanism/Grants.ts"
 import { type Chunk, IndexedList, type Member } from "../../../src/domain/mechanism/IndexedList.ts"
 import { assertRefused } from "./History.ts"
 
 class Place implements Member<Place> {
   readonly consumerId: string
   order = Infinity
+  grants: GrantRecord | undefined = undefined
   chunk: Chunk<Place> | undefined = undefined
 
   constructor(consumerId: string) {
@@ -14,6 +16,7 @@ class Place implements Member<Place> {
 }
 
 const stateOf = (admissionExpirationSeconds?: number) => ({
+  sequence: 7,
   configuration: { admissionExpirationSeconds },
   expiring: new IndexedList<Place>()
 })
@@ -21,8 +24,8 @@ const stateOf = (admissionExpirationSeconds?: number) => ({
 describe("the expiry of grants", () => {
   it("comes after the configured time, for the earliest grant first", () => {
     const state = stateOf(2)
-    startExpiry(state, new Place("later"), 5_000)
-    startExpiry(state, new Place("sooner"), 1_000)
+    startGrant(state, new Place("later"), 5_000)
+    startGrant(state, new Place("sooner"), 1_000)
     assert.strictEqual(expiry.dueAt(state), 3_000)
     assert.deepStrictEqual(
       expiry.make(state, 3_500, () => ""),
@@ -33,12 +36,19 @@ describe("the expiry of grants", () => {
   it("never comes if the configuration has no time", () => {
     const state = stateOf()
     const place = new Place("kept")
-    startExpiry(state, place, 5_000)
+    startGrant(state, place, 5_000)
     assert.strictEqual(place.order, Infinity)
     assert.strictEqual(state.expiring.size, 0)
     assert.strictEqual(expiry.dueAt(state), Infinity)
   })
 })
+
+/** A consumer that has had grants, the last one until second 9. */
+const recordOf = (...sequences: ReadonlyArray<number>): GrantRecord => {
+  const place = new Place("ada")
+  for (const sequence of sequences) noteGrant(place, sequence, 9_000)
+  return place.grants!
+}
 
 describe("the rules for places that wait for a grant, and for grants", () => {
   const grants = grantRules({ waiting: "QUEUED", granted: "GRANTED" })
@@ -46,9 +56,51 @@ describe("the rules for places that wait for a grant, and for grants", () => {
   const event = { at: 5, consumerId: "ada", by: "admin" }
 
   it("complete a grant once", () => {
-    assert.deepStrictEqual<unknown>(grants.complete("GRANTED", command, 5), [{ _tag: "Completed", ...event }])
-    assert.deepStrictEqual<unknown>(grants.complete("COMPLETED", command, 5), [])
-    assertRefused(grants.complete("QUEUED", command, 5), "WrongStatus", { status: "QUEUED" })
+    const complete = { _tag: "Complete", ...command } as const
+    const record = recordOf(7)
+    assert.deepStrictEqual<unknown>(grants.complete("GRANTED", complete, 5, record), [
+      { _tag: "Completed", ...event, grant: { sequence: 7, expiresAt: 9_000 } }
+    ])
+    assertRefused(grants.complete("COMPLETED", complete, 5, record), "AlreadyCompleted", { grantSequence: 7 })
+    assertRefused(grants.complete("QUEUED", complete, 5, undefined), "WrongStatus", { status: "QUEUED" })
+  })
+
+  it("complete a grant with its first redemption, and refuse every other", () => {
+    const complete = (redemptionId: string) => ({ _tag: "Complete", ...command, redemptionId }) as const
+    const record = recordOf(7)
+    assert.deepStrictEqual<unknown>(grants.complete("GRANTED", complete("first"), 5, record), [
+      { _tag: "Completed", ...event, redemptionId: "first", grant: { sequence: 7, expiresAt: 9_000 } }
+    ])
+    noteRedemption({ grants: record }, "first")
+    assertRefused(grants.complete("COMPLETED", complete("first"), 5, record), "AlreadyCompleted", { grantSequence: 7 })
+    assertRefused(grants.complete("COMPLETED", complete("second"), 5, record), "AlreadyRedeemed", { grantSequence: 7 })
+  })
+
+  it("count a grant that was completed without a redemption as redeemed", () => {
+    const late = { _tag: "Complete", ...command, redemptionId: "late" } as const
+    assertRefused(grants.complete("COMPLETED", late, 5, recordOf(7)), "AlreadyRedeemed", { grantSequence: 7 })
+  })
+
+  it("complete only the grant that was shown", () => {
+    const shown = (grantSequence: number) => ({ _tag: "Complete", ...command, grantSequence }) as const
+    const record = recordOf(3, 7)
+    assert.isArray(grants.complete("GRANTED", shown(7), 5, record))
+    assertRefused(grants.complete("GRANTED", shown(3), 5, record), "InvalidGrant")
+    assertRefused(grants.complete("QUEUED", shown(3), 5, undefined), "InvalidGrant")
+  })
+
+  it("recognize the redemption of an earlier grant, and do not complete the present one with it", () => {
+    const place = new Place("ada")
+    noteGrant(place, 3, 9_000)
+    noteRedemption(place, "first")
+    noteGrant(place, 7, Infinity)
+    const again = (grantSequence?: number) =>
+      ({ _tag: "Complete", ...command, redemptionId: "first", grantSequence }) as const
+    for (const sequence of [undefined, 3]) {
+      const outcome = grants.complete("GRANTED", again(sequence), 5, place.grants)
+      assertRefused(outcome, "AlreadyCompleted", { grantSequence: 3 })
+    }
+    assert.isArray(grants.complete("GRANTED", again(7), 5, place.grants))
   })
 
   it("deny a waiting place or a granted one, once", () => {

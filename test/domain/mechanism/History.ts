@@ -72,13 +72,18 @@ export class History<State extends { readonly lastAt: number }, Command, Event, 
   /** Applies the command and returns its outcome. Applies the transitions due until then first. */
   when(instant: number, command: Command): ReadonlyArray<Event> | Refusal {
     this.until(instant)
-    const outcome = this.unnoticed(instant, command)
+    const outcome = this.decided(instant, command)
     if (isEvents(outcome)) for (const event of outcome) this.apply(event)
-    return outcome
+    return withoutGrants(outcome)
   }
 
   /** Returns the command's outcome without the transitions due until then. Applies nothing. */
   unnoticed(instant: number, command: Command): ReadonlyArray<Event> | Refusal {
+    return withoutGrants(this.decided(instant, command))
+  }
+
+  /** Returns the command's outcome as it is recorded. Applies nothing. */
+  decided(instant: number, command: Command): ReadonlyArray<Event> | Refusal {
     return this.#rules.decide(this.state, command, this.#moment(instant))
   }
 
@@ -105,6 +110,18 @@ export class History<State extends { readonly lastAt: number }, Command, Event, 
     return { now: this.#at(instant), entropy: this.#telling.entropy }
   }
 }
+
+/**
+ * Returns the outcome without the grants that its events name. {@link History.events} has them, and
+ * `assertGrantsNamed` checks them in every history of random commands.
+ */
+const withoutGrants = <Event, Refusal>(outcome: ReadonlyArray<Event> | Refusal): ReadonlyArray<Event> | Refusal =>
+  isEvents(outcome)
+    ? outcome.map((event) => {
+        const { grant: _, ...rest } = event as Event & { readonly grant?: unknown }
+        return rest as Event
+      })
+    : outcome
 
 export const isEvents = <Event, Refusal>(outcome: ReadonlyArray<Event> | Refusal): outcome is ReadonlyArray<Event> =>
   Array.isArray(outcome)

@@ -179,7 +179,12 @@ describe("completing", () => {
   it("ends a grant", () => {
     const queue = given({ admissionExpirationSeconds: 60 }, [entered(1, "ada"), admitted(2, "ada")])
     assert.deepStrictEqual(queue.when(3, complete("ada")), [completed(3, "ada")])
-    assert.deepStrictEqual(queue.view(3, "ada"), { status: "COMPLETED", enteredAt: at(1), completedAt: at(3) })
+    assert.deepStrictEqual(queue.view(3, "ada"), {
+      status: "COMPLETED",
+      enteredAt: at(1),
+      completedAt: at(3),
+      completedGrant: 3
+    })
   })
 
   it("twice has the same effect as once, and nothing expires afterwards", () => {
@@ -188,7 +193,7 @@ describe("completing", () => {
       admitted(2, "ada"),
       completed(3, "ada")
     ])
-    assert.deepStrictEqual(queue.when(4, complete("ada")), [])
+    assertRefused(queue.when(4, complete("ada")), "AlreadyCompleted", { grantSequence: 3 })
     assert.deepStrictEqual(queue.until(1000), [])
     assert.isUndefined(decider.wakeAt(queue.state))
   })

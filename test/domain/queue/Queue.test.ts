@@ -5,6 +5,7 @@ import { askedOf } from "../mechanism/History.ts"
 import { itAcceptsAny, assertFollows, itReplays, pick, play, present } from "../mechanism/Properties.ts"
 import { at, configuration, History, seed, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
+import { assertGrantsNamed, assertGrantsWithin } from "../mechanism/redemption.ts"
 import { windowOf } from "../mechanism/window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia", "zoe"]
@@ -20,6 +21,7 @@ const settingsArbitrary = Arbitrary.map(
     capacity: pick(undefined, undefined, 1, 3),
     maxAdmissions: pick(undefined, undefined, 1, 4),
     recycleExpiredAdmissions: pick(true, false),
+    grantsPerConsumer: pick(undefined, undefined, 1, 2),
     supportsGuest: pick(true, false),
     loyaltyBiasEnabled: pick(true, false),
     loyaltyHeadStartSeconds: pick(0, 1, 60)
@@ -43,6 +45,7 @@ const changes: ReadonlyArray<Partial<Configuration>> = [
   { openAt: at(2) },
   { closeAt: at(5) },
   { capacity: 2 },
+  { grantsPerConsumer: 3 },
   { loyaltyBiasEnabled: true },
   { supportsGuest: true },
   { name: "Renamed" }
@@ -72,6 +75,9 @@ const stepsArbitrary = (waits: ReadonlyArray<number>) =>
       kind: pick(...kinds),
       consumerId: pick(...consumers),
       isGuest: pick(false, false, true),
+      /** Completes with a redemption, and shows a grant: the consumer's last one or another one. */
+      redemptionId: pick(undefined, undefined, "one", "two"),
+      shown: pick(undefined, undefined, undefined, "last", "first"),
       loyaltyScore: pick(0, 0, 0.5, 1),
       change: pick(...changes),
       windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
@@ -103,6 +109,12 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
       return undefined
     case "Leave":
       return { _tag: kind, consumerId, ...(isGuest && { by: "admin" }) }
+    case "Complete": {
+      const { redemptionId, shown } = step
+      // Sequences are not known here, so few numbers stand for the first grants of a history.
+      const grantSequence = shown === undefined ? undefined : shown === "last" ? 5 : 3
+      return { _tag: kind, consumerId, by: "admin", redemptionId, grantSequence }
+    }
     default:
       return { _tag: kind, consumerId, by: "admin" }
   }
@@ -150,6 +162,8 @@ describe("a queue under random commands", () => {
         steps.filter((step) => step.kind !== "Configure"),
         "noticed"
       )
+      assertGrantsNamed(events, "Granted")
+      assertGrantsWithin(events, "Granted", settings.grantsPerConsumer)
       const replayed = decider.initial()
       const instants: Array<number> = []
       let last = 0

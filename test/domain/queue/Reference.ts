@@ -4,6 +4,7 @@
  */
 import type { Command, Configuration, Event, View } from "../../../src/domain/queue/Queue.ts"
 import { seededRandom, shuffle } from "../../../src/domain/values/SeededRandom.ts"
+import { completion, grantsOf } from "../mechanism/redemption.ts"
 import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
 
 interface Standing {
@@ -60,7 +61,7 @@ export class Reference {
         positionDisplayMode: loyaltyBiasEnabled ? "qualitative" : "precise"
       },
       GRANTED: { grantedAt: since, grantSequence: sequence, ...(expiresAt === Infinity ? {} : { expiresAt }) },
-      COMPLETED: { completedAt: since },
+      COMPLETED: { completedAt: since, completedGrant: grantsOf(this.events, consumerId, "Granted").at(-1) },
       DENIED: { deniedAt: since, reason: found.reason },
       LEFT: { leftAt: since }
     }
@@ -232,7 +233,7 @@ export class Reference {
     const { consumerId } = command
     const view = this.view(consumerId)
     const { status } = view
-    const stays = { Leave: "LEFT", Admit: "GRANTED", Deny: "DENIED", Complete: "COMPLETED" }[command._tag as string]
+    const stays = { Leave: "LEFT", Admit: "GRANTED", Deny: "DENIED" }[command._tag as string]
     if (status === stays) return []
     switch (command._tag) {
       case "Leave":
@@ -244,9 +245,7 @@ export class Reference {
           ? [{ _tag: "Denied", consumerId, reason: command.reason, by: command.by }]
           : { refused: "WrongStatus", status }
       case "Complete":
-        return status === "GRANTED"
-          ? [{ _tag: "Completed", consumerId, by: command.by }]
-          : { refused: "WrongStatus", status }
+        return completion(this.events, "Granted", "GRANTED", status, command)
       case "Admit":
         if (closed) return { refused: "Closed" }
         if (status !== "QUEUED") return { refused: "WrongStatus", status }
@@ -297,10 +296,15 @@ export class Reference {
     view: View,
     now: number
   ): ReadonlyArray<Draft> | Refused {
-    const again = view.status === "LEFT" || (view.status === "DENIED" && view.reason === "ADMISSION_EXPIRED")
+    const again =
+      view.status === "LEFT" ||
+      (view.status === "DENIED" && view.reason === "ADMISSION_EXPIRED") ||
+      (view.status === "COMPLETED" && this.configuration.grantsPerConsumer !== undefined)
+    const had = grantsOf(this.events, consumerId, "Granted").length
     const { supportsGuest, openAt = 0, lobbyOpenAt, capacity = Infinity, admitRate } = this.#held
     if (view.status !== "NOT_QUEUED" && (!again || this.closedAt !== undefined)) return []
     if (this.closedAt !== undefined) return { refused: "Closed" }
+    if (had >= (this.configuration.grantsPerConsumer ?? Infinity)) return { refused: "GrantLimitReached" }
     if (isGuest && !supportsGuest) return { refused: "GuestsRefused" }
     if (now < (lobbyOpenAt ?? openAt)) return { refused: "NotOpen", opensAt: lobbyOpenAt ?? openAt }
     if (this.#waiting().length >= capacity) {

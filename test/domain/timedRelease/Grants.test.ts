@@ -47,7 +47,8 @@ describe("a grant of a timed release", () => {
       status: "COMPLETED",
       enteredAt: at(1),
       completedAt: at(2),
-      selectedVariantId: "red"
+      selectedVariantId: "red",
+      completedGrant: 2
     })
   })
 
@@ -71,7 +72,7 @@ describe("a grant of a timed release", () => {
   it("ends once: the same command again changes nothing", () => {
     const release = everyStatus()
     assert.deepStrictEqual(release.when(61, leave("joe")), [])
-    assert.deepStrictEqual(release.when(61, complete("bob")), [])
+    assertRefused(release.when(61, complete("bob")), "AlreadyCompleted", { grantSequence: 3 })
     assert.deepStrictEqual(release.when(61, deny("kim", "ADMIN_ACTION")), [])
     assert.deepInclude(decider.place(release.state, "kim")!.fields, { reason: "FRAUD_DETECTED" })
   })
@@ -80,7 +81,7 @@ describe("a grant of a timed release", () => {
     const status = { ada: "ENTERED", bob: "COMPLETED", joe: "LEFT", kim: "DENIED", eve: "EXPIRED", zoe: "NOT_ENTERED" }
     const may: { readonly [command: string]: ReadonlyArray<string> } = {
       Leave: ["ENTERED", "LEFT"],
-      Complete: ["ENTERED", "COMPLETED"],
+      Complete: ["ENTERED"],
       Deny: ["ENTERED", "DENIED"]
     }
     for (const [consumerId, is] of Object.entries(status)) {
@@ -88,7 +89,9 @@ describe("a grant of a timed release", () => {
       assert.strictEqual(release.status(61, consumerId), is)
       for (const command of [leave(consumerId), complete(consumerId), deny(consumerId)]) {
         const outcome = release.unnoticed(61, command)
-        if (may[command._tag]!.includes(is)) assert.isArray(outcome, `${command._tag} ${is}`)
+        if (command._tag === "Complete" && is === "COMPLETED") {
+          assertRefused(outcome, "AlreadyCompleted", { grantSequence: 3 })
+        } else if (may[command._tag]!.includes(is)) assert.isArray(outcome, `${command._tag} ${is}`)
         else assertRefused(outcome, "WrongStatus", { status: is })
       }
     }

@@ -3,6 +3,7 @@
  * iterating over all of them.
  */
 import type { Command, Configuration, Event, View } from "../../../src/domain/timedRelease/TimedRelease.ts"
+import { completion, grantsOf } from "../mechanism/redemption.ts"
 import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
 
 type Draft = { readonly _tag: Event["_tag"]; readonly [name: string]: unknown }
@@ -39,7 +40,7 @@ export class Reference {
       case "Left":
         return { status: "LEFT", enteredAt, leftAt: last.at }
       case "Completed":
-        return { status: "COMPLETED", enteredAt, completedAt: last.at, ...selection }
+        return { status: "COMPLETED", enteredAt, completedAt: last.at, ...selection, completedGrant: sequence }
       case "Denied":
         return { status: "DENIED", enteredAt }
       case "Expired":
@@ -139,9 +140,11 @@ export class Reference {
         const { status } = this.view(consumerId)
         return status === "ENTERED" ? [{ _tag: "Denied", consumerId, reason: "ADMIN_ACTION", by }] : []
       }
+      case "Complete":
+        return completion(this.events, "Entered", "ENTERED", this.view(command.consumerId).status, command)
       default: {
         const { consumerId } = command
-        const tag = ({ Leave: "Left", Complete: "Completed", Deny: "Denied" } as const)[command._tag]
+        const tag = ({ Leave: "Left", Deny: "Denied" } as const)[command._tag]
         const { status } = this.view(consumerId)
         if (status === statuses[tag]) return []
         if (status !== "ENTERED") return { refused: "WrongStatus", status }
@@ -180,13 +183,17 @@ export class Reference {
       if (variantId === undefined || variantId === view.selectedVariantId) return []
       return isUnknown ? { refused: "UnknownVariant" } : [{ _tag: "Selected", consumerId, ...selected }]
     }
-    if (view.status === "COMPLETED" || view.status === "DENIED") return []
+    const { grantsPerConsumer } = this.configuration
+    if (view.status === "DENIED" || (view.status === "COMPLETED" && grantsPerConsumer === undefined)) return []
     if (this.closed) return view.status === "NOT_ENTERED" ? { refused: "Closed" } : []
+    if (grantsOf(this.events, consumerId, "Entered").length >= (grantsPerConsumer ?? Infinity)) {
+      return { refused: "GrantLimitReached" }
+    }
     if (isGuest && !supportsGuest) return { refused: "GuestsRefused" }
     if (now < openAt) return { refused: "NotOpen", opensAt: openAt }
     if (isUnknown) return { refused: "UnknownVariant" }
-    const { ENTERED, COMPLETED } = this.counts() as { ENTERED: number; COMPLETED: number }
-    if (ENTERED + COMPLETED >= capacity) {
+    const sold = this.events.filter(({ _tag }) => _tag === "Completed").length
+    if (this.#holding.length + sold >= capacity) {
       const freeAt = this.#holding[0]?.expiresAt ?? Infinity
       const mayComeBack = freeAt !== Infinity && freeAt < closeAt
       return { refused: "SoldOut", ...(mayComeBack && { retryAfterSeconds: Math.ceil((freeAt - now) / 1000) }) }

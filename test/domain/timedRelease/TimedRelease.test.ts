@@ -10,6 +10,7 @@ import { askedOf, isEvents } from "../mechanism/History.ts"
 import { itAcceptsAny, assertFollows, itReplays, pick, play, present } from "../mechanism/Properties.ts"
 import { at, configuration, History, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
+import { assertGrantsNamed, assertGrantsWithin } from "../mechanism/redemption.ts"
 import { windowOf } from "../mechanism/window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee"]
@@ -24,6 +25,7 @@ const settingsArbitrary = Arbitrary.map(
     closeAt: pick(undefined, undefined, at(4), at(9)),
     admissionExpirationSeconds: pick(undefined, 1, 2),
     capacity: pick(undefined, 1, 2, 3),
+    grantsPerConsumer: pick(undefined, undefined, 1, 2),
     variantIds: pick(undefined, [red, blue]),
     supportsGuest: pick(true, true, false)
   }),
@@ -33,6 +35,7 @@ const settingsArbitrary = Arbitrary.map(
 const changes: ReadonlyArray<Partial<Configuration>> = [
   { capacity: 1 },
   { capacity: 4 },
+  { grantsPerConsumer: 3 },
   { admissionExpirationSeconds: 1 },
   { openAt: at(2) },
   { closeAt: at(5) },
@@ -62,6 +65,9 @@ const stepsArbitrary = Arbitrary.array(
     kind: pick(...kinds),
     consumerId: pick(...consumers),
     isGuest: pick(false, false, true),
+    /** Completes with a redemption, and shows a grant: the consumer's last one or another one. */
+    redemptionId: pick(undefined, undefined, "one", "two"),
+    shown: pick(undefined, undefined, undefined, "last", "first"),
     variantId: pick(undefined, undefined, red, blue, green),
     isNotOffered: pick(undefined, undefined, true),
     change: pick(...changes),
@@ -98,6 +104,12 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
       return undefined
     case "Leave":
       return { _tag: kind, consumerId, ...(isGuest && { by: "admin" }) }
+    case "Complete": {
+      const { redemptionId, shown } = step
+      // Sequences are not known here, so few numbers stand for the first grants of a history.
+      const grantSequence = shown === undefined ? undefined : shown === "last" ? 5 : 3
+      return { _tag: kind, consumerId, by: "admin", redemptionId, grantSequence }
+    }
     default:
       return { _tag: kind, consumerId, by: "admin" }
   }
@@ -140,7 +152,7 @@ describe("a timed release under random commands", () => {
         now += step.wait
         // No timer runs: only the commands notice what is due, and only in part.
         const command = commandOf(step, decider.configurationOf(history.state))
-        const outcome = command === undefined ? [] : history.unnoticed(now / 1000, command)
+        const outcome = command === undefined ? [] : history.decided(now / 1000, command)
         if (!isEvents(outcome)) {
           if (outcome._tag === "SoldOut") assert.isAtLeast(held(history, now), capacity)
           continue
@@ -148,6 +160,8 @@ describe("a timed release under random commands", () => {
         for (const event of outcome) history.apply(event)
         assert.isAtMost(held(history, now), capacity)
       }
+      assertGrantsNamed(history.events, "Entered")
+      assertGrantsWithin(history.events, "Entered", settings.grantsPerConsumer)
     },
     { arbitrary: { runs: 400, size: 60 } }
   )
@@ -171,4 +185,5 @@ describe("contradictory settings of a timed release", () => {
 
 /** Returns the units that are held or taken at this instant. */
 const held = (history: History, now: number): number =>
-  consumers.filter((id) => ["ENTERED", "COMPLETED"].includes(history.status(now / 1000, id))).length
+  consumers.filter((id) => history.status(now / 1000, id) === "ENTERED").length +
+  history.events.filter(({ _tag }) => _tag === "Completed").length

@@ -103,6 +103,35 @@ describe("the invariants", () => {
     assert.strictEqual(violations({ admitRate: 60, capacity: 1 }, three).length, 1)
   })
 
+  it("find an entry after as many grants as a consumer may have, and one after a used grant without such a limit", () => {
+    const twice: ReadonlyArray<Line> = [
+      ["Entered", 1, "a"],
+      ["Granted", 2, "a", operator],
+      ["Completed", 3, "a"],
+      ["Entered", 4, "a"]
+    ]
+    assert.deepStrictEqual(violations({ admitRate: 60, grantsPerConsumer: 2 }, twice), [])
+    assert.strictEqual(violations({ admitRate: 60, grantsPerConsumer: 1 }, twice).length, 1)
+    assert.strictEqual(violations(perSecond, twice).length, 1)
+  })
+
+  it("find an event that ends a grant and names another one, or none although others do", () => {
+    const ends = (first: object, second: object): ReadonlyArray<Line> => [
+      ["Entered", 1, "a"],
+      ["Entered", 1, "b"],
+      ["Granted", 2, "a", operator],
+      ["Granted", 3, "b", operator],
+      ["Left", 4, "a", { ...first }],
+      ["Completed", 5, "b", { ...second }]
+    ]
+    const grant = (sequence: number) => ({ grant: { sequence } })
+    assert.deepStrictEqual(violations(perSecond, ends(grant(4), grant(5))), [])
+    assert.deepStrictEqual(violations(perSecond, ends({}, {})), [])
+    assert.strictEqual(violations(perSecond, ends(grant(4), grant(4))).length, 1)
+    assert.strictEqual(violations(perSecond, ends({}, grant(5))).length, 1)
+    assert.strictEqual(violations(perSecond, ends(grant(4), {})).length, 1)
+  })
+
   it("find use after expiry, early expiry, entry after the closing, and a second entry", () => {
     const rules: Rules = { admitRate: 60, admissionExpirationSeconds: 1 }
     const granted: ReadonlyArray<Line> = [

@@ -28,6 +28,19 @@ const drawing: ReadonlyArray<Line> = [
 ]
 
 describe("the invariants of a timed release", () => {
+  it("find a unit that is sold twice, and an entry after as many grants as a consumer may have", () => {
+    const again: ReadonlyArray<Line> = [
+      ["Entered", 1, "a"],
+      ["Completed", 2, "a"],
+      ["Entered", 3, "a"]
+    ]
+    const two = { capacity: 2, grantsPerConsumer: 2 }
+    assert.deepStrictEqual(violations("timed_release", two, again), [])
+    assert.strictEqual(violations("timed_release", { ...two, capacity: 1 }, again).length, 1)
+    assert.strictEqual(violations("timed_release", { ...two, grantsPerConsumer: 1 }, again).length, 1)
+    assert.strictEqual(violations("timed_release", { capacity: 2 }, again).length, 1)
+  })
+
   it("find no violation in a correct history", () => {
     assert.deepStrictEqual(
       violations("timed_release", release, [

@@ -8,6 +8,7 @@ export interface Rules {
   readonly capacity?: number
   readonly maxAdmissions?: number
   readonly recycleExpiredAdmissions?: boolean
+  readonly grantsPerConsumer?: number
   readonly lobbyOpenAt?: unknown
   readonly openAt?: unknown
   readonly loyaltyBiasEnabled?: boolean
@@ -77,7 +78,12 @@ export class QueueReader extends Reader {
 
   private enter(event: Recorded): void {
     const before = this.states.get(event.consumerId!)
-    const mayEnter = before === undefined || before.status === "LEFT" || before.reason === "ADMISSION_EXPIRED"
+    const mayEnter =
+      before === undefined ||
+      before.status === "LEFT" ||
+      before.reason === "ADMISSION_EXPIRED" ||
+      (before.status === "COMPLETED" && this.rules.grantsPerConsumer !== undefined)
+    this.checkLimit(event, this.rules.grantsPerConsumer)
     if (!mayEnter) this.note(event, `comes from ${before.status}`)
     if (this.isClosed) this.note(event, "comes after the closing")
     this.entries += 1
@@ -94,6 +100,7 @@ export class QueueReader extends Reader {
     if (before?.status !== "QUEUED") this.note(event, `comes from ${before?.status ?? "nowhere"}`)
     if (this.isClosed) this.note(event, "comes after the closing")
     this.grants += 1
+    this.startGrant(event)
     const { maxAdmissions, recycleExpiredAdmissions } = this.rules
     const made = this.grants - this.left - (recycleExpiredAdmissions === true ? this.returned : 0)
     if (maxAdmissions !== undefined && made > maxAdmissions) this.note(event, `is grant ${made} of ${maxAdmissions}`)
@@ -115,6 +122,7 @@ export class QueueReader extends Reader {
       this.note(event, "comes before the grant's time is over")
     }
     this.returned += 1
+    this.endGrant(event)
     this.setStatus(event, "DENIED", "ADMISSION_EXPIRED")
   }
 
@@ -129,6 +137,7 @@ export class QueueReader extends Reader {
       admissionExpirationSeconds !== undefined &&
       event.at >= before.since + admissionExpirationSeconds * 1000
     if (isLate) this.note(event, "comes after the grant's time was over")
+    this.endGrant(event)
     if (before?.status === "QUEUED") this.quit(event.consumerId!)
     else if (status === "DENIED") this.returned += 1
     else if (status === "LEFT") this.left += 1

@@ -43,6 +43,11 @@ export abstract class Reader implements Reading {
   protected firstAt = 0
   protected lastAt = 0
   private sequence = 0
+  /** The number of the event that made the live grant of a consumer, and how many grants it has had. */
+  private readonly liveGrants = new Map<string, number>()
+  /** The events that end a grant and name none; undefined once an event has named one. */
+  private unnamed: Array<Recorded> | undefined = []
+  private readonly grantCounts = new Map<string, number>()
 
   take(event: Recorded): void {
     if (event.sequence !== this.sequence + 1) this.note(event, `comes after event ${this.sequence}`)
@@ -59,6 +64,43 @@ export abstract class Reader implements Reading {
     const enteredAt = this.states.get(event.consumerId!)?.enteredAt ?? Number.NaN
     const state = { status, enteredAt, since: event.at }
     this.states.set(event.consumerId!, reason === undefined ? state : { ...state, reason })
+  }
+
+  /** Records a grant. */
+  protected startGrant({ consumerId, sequence }: Recorded): void {
+    this.liveGrants.set(consumerId!, sequence)
+    this.grantCounts.set(consumerId!, this.grantsOf(consumerId!) + 1)
+  }
+
+  /** Returns how many grants the consumer has had. */
+  protected grantsOf(consumerId: string): number {
+    return this.grantCounts.get(consumerId) ?? 0
+  }
+
+  /**
+   * Checks that an event names the live grant that it ends before its time, and no other. A journal in which no event
+   * names a grant is from before that was recorded.
+   */
+  protected endGrant(event: Recorded): void {
+    const live = this.liveGrants.get(event.consumerId!)
+    const named = (event.data["grant"] as { readonly sequence: number } | undefined)?.sequence
+    const expected = event.type === "Expired" ? undefined : live
+    this.liveGrants.delete(event.consumerId!)
+    if (named !== undefined) {
+      for (const unnamed of this.unnamed ?? []) this.note(unnamed, "names no grant")
+      this.unnamed = undefined
+    }
+    if (named === expected) return
+    if (named === undefined && this.unnamed !== undefined) this.unnamed.push(event)
+    else this.note(event, `names grant ${named}, and the consumer holds ${live}`)
+  }
+
+  /** Checks that a consumer that enters may still have a grant. */
+  protected checkLimit(event: Recorded, grantsPerConsumer: number | undefined): void {
+    const had = this.grantsOf(event.consumerId!)
+    if (grantsPerConsumer !== undefined && had >= grantsPerConsumer) {
+      this.note(event, `comes after ${had} grants of ${grantsPerConsumer}`)
+    }
   }
 
   /** Returns the number of consumers with this status. */

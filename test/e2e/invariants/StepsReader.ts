@@ -13,6 +13,9 @@ export interface Step {
   readonly grants?: boolean
 }
 
+/** The events that end a place, and with it a grant. A booking is no grant. */
+const ends: ReadonlySet<string> = new Set(["Expired", "Denied", "Completed", "Left"])
+
 export abstract class StepsReader<Rules extends object> extends Reader {
   protected abstract readonly steps: { readonly [type: string]: Step }
   protected rules = {} as Rules
@@ -30,7 +33,10 @@ export abstract class StepsReader<Rules extends object> extends Reader {
       if (this.closedAt !== Infinity) this.note(event, "comes after the closing")
       this.states.set(event.consumerId!, { status: step.to, enteredAt: event.at, since: event.at })
     } else this.setStatus(event, step.to, event.data["reason"] as string | undefined)
-    if (step.grants === true) this.grants += 1
+    if (step.grants === true) {
+      this.grants += 1
+      this.startGrant(event)
+    } else if (ends.has(event.type)) this.endGrant(event)
     this.stepped(event, before?.since)
   }
 

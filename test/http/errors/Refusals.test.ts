@@ -23,6 +23,7 @@ import * as ConsumerRoutes from "../../../src/http/consumer/Routes.ts"
 import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
 import * as Server from "../../../src/http/server/Server.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
+import { RevokedGrants } from "../../../src/store/mechanism/RevokedGrants.ts"
 import { ConsumerRecords } from "../../../src/store/consumer/ConsumerRecords.ts"
 import { ExperienceEntries } from "../../../src/store/experience/ExperienceEntries.ts"
 import { ExperienceViews } from "../../../src/store/experience/ExperienceViews.ts"
@@ -129,6 +130,7 @@ const stubs = Layer.unwrap(
         restore: () => refuse("store"),
         findArchived: () => refuse("store")
       }),
+      Layer.succeed(RevokedGrants, { page: () => refuse("store") }),
       Layer.succeed(OneTimeCodes, {
         request: () => refuse("store"),
         prove: () => refuse("store"),

@@ -202,6 +202,14 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "POST /api/queues/:queueId/complete": forConsumer("admit"),
   "POST /api/queues/:queueId/validate": forConsumer("admit", { token: "" }),
 
+  "GET /api/grants/revoked": (own) =>
+    Effect.gen(function* () {
+      const token = yield* brought(own, "admit")
+      yield* byServer("consumer", own, `/queues/${own.queueId}/complete`, { consumerId: own.consumerId })
+      const { jti } = JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString())
+      return { query: "since=2026-01-01T00:00:00Z", status: 200, strangerStatus: 200, secrets: [jti] }
+    }),
+
   "GET /api/api-keys": just(({ publishableKey, secretKey }) => ({
     status: 200,
     secrets: [publishableKey, secretKey].map((key) => `…${key.slice(-4)}`)

@@ -30,7 +30,7 @@ export class AppointmentApi extends mechanismGroup(
     aNoun: "an appointment",
     name: "Appointment",
     creating:
-      "Slots are cut from the opening hours between `slotsFrom` and `slotsUntil`, which lie at most 3,660 days apart: each lasts `slotDurationMinutes`, and the next begins `bufferMinutes` (0) after its end. `hours` names for each weekday its openings in local time, `{from, to}`, where `to` may be `24:00`; the default is 09:00 to 17:00 from Monday to Friday. A slot has `maxCapacityPerSlot` (1) places. Consumers may book from `openAt` (at once) to `closeAt` (until it is ended). `timeZone` defaults to the experience's.",
+      "Slots are cut from the opening hours between `slotsFrom` and `slotsUntil`, which lie at most 3,660 days apart: each lasts `slotDurationMinutes`, and the next begins `bufferMinutes` (0) after its end. `hours` names for each weekday its openings in local time, `{from, to}`, where `to` may be `24:00`; the default is 09:00 to 17:00 from Monday to Friday. A slot has `maxCapacityPerSlot` (1) places. Consumers may book from `openAt` (at once) to `closeAt` (until it is ended). `timeZone` defaults to the experience's. `supportsGuest` defaults to true; false is recommended, because one person can book every slot as many guests.",
     changing:
       "Bookings keep their times. What would make slots overlap those that are booked cannot be changed, nor the location while somebody is to come, nor `openAt` once it has opened (409 `CONFIGURATION_FIXED`).",
     ending: "nobody books any more, bookings already made stay valid."

@@ -15,7 +15,7 @@ export const appointments: KindOfMechanism<"appointment"> = {
   kind: "appointment",
   Configuration,
   settings: appointmentSchemas.settings,
-  defaults: () => ({ bufferMinutes: 0, maxCapacityPerSlot: 1, hours: defaultHours }),
+  defaults: () => ({ supportsGuest: true, bufferMinutes: 0, maxCapacityPerSlot: 1, hours: defaultHours }),
   problems: configurationProblems
 }
 

@@ -16,6 +16,7 @@ export const auctions: KindOfMechanism<"auction"> = {
   settings: auctionSchemas.settings,
   defaults: ({ settleAt, auctionType = "english", currencyCode }, around) => ({
     auctionType,
+    supportsGuest: true,
     currencyCode: around.currencyCode,
     quantity: 1,
     autoExtendSeconds: 0,

@@ -3,7 +3,8 @@
  *
  * A grant is completed after its order has been written and before the transaction commits. All refusals have happened
  * by then, so only an order uses up a grant. If the process ends between the two, the grant is completed and the order
- * is missing. When the caller repeats the request, it finds the grant completed, and the order is written.
+ * is missing. When the caller repeats the request, it finds the grant completed, and the order is written. A grant has
+ * one order: the database refuses another one, on whichever node it arrives.
  */
 import { Clock, Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -16,7 +17,7 @@ import {
   type Priced,
   Settings
 } from "../../../domain/consumer/Order.ts"
-import type { WrongStatus } from "../../../domain/mechanism/Refusals.ts"
+import type { CompleteRefusal } from "../../../domain/mechanism/Grants.ts"
 import type { OutOfStock } from "../../../domain/catalogue/Stock.ts"
 import { Engine, type EngineError, type MechanismNotFound } from "../../../engine/Engine.ts"
 import {
@@ -25,7 +26,7 @@ import {
   unknownDistribution,
   UnknownReferences
 } from "../../../store/consumer/OrderOrigins.ts"
-import { type ExternalIdTaken, Orders } from "../../../store/consumer/Orders.ts"
+import { type ExternalIdTaken, type GrantHasOrder, Orders } from "../../../store/consumer/Orders.ts"
 import { answering } from "../../errors/Answering.ts"
 import { Conflict, type Issue, StockConflict, type ValidationError } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
@@ -42,28 +43,7 @@ export const OrderHandlers = HttpApiBuilder.group(
   "orders",
   Effect.fnUntraced(function* (handlers) {
     const orders = yield* Orders
-    const engine = yield* Engine
-
-    /**
-     * Makes the effect that completes the consumer's place in the mechanism of the order, if the order names one. The
-     * mechanism is started at once, so that the order's transaction does not wait for the start.
-     */
-    const completion = Effect.fnUntraced(function* (
-      tenant: Tenant,
-      by: string,
-      { consumerId, distributionId: id, distributionType: kind }: Origin
-    ) {
-      if (id === null || kind === null) return Effect.void
-      const mechanism = { kind, id, tenant }
-      yield* engine.identity<OrderableKind>(mechanism).pipe(orUnknown, orBusy)
-      const grant = engine.send<OrderableKind>(mechanism, { _tag: "Complete", consumerId, by })
-      // Complete is refused only because of the place's status.
-      return (grant as Effect.Effect<unknown, WrongStatus | EngineError>).pipe(
-        Effect.catchTag("WrongStatus", (error) => orAnswer(kind)(Effect.fail(error))),
-        orUnknown,
-        orBusy
-      )
-    })
+    const completion = yield* makeCompletion
 
     const create = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof CreateOrder.Type) {
       const placedAt = yield* Clock.currentTimeMillis
@@ -71,14 +51,26 @@ export const OrderHandlers = HttpApiBuilder.group(
       const { origin, currencyCode } = yield* orders.originOf(tenant, payload).pipe(orInvalid(payload, beyond))
       if (beyond.length > 0) return yield* invalidInput(beyond)
       const settings = created({ ...defaults, status: "CREATED", currencyCode, placedAt }, payload)
-      yield* orders.refuseTaken(tenant, settings.externalId)
-      const complete =
-        settings.status === "CANCELLED" ? Effect.void : yield* completion(tenant, by, origin).pipe(orInvalid(payload))
-      return yield* orders.create(tenant, by, origin, settings, complete).pipe(orInvalid(payload))
+      const { externalId, status } = settings
+      const write = Effect.gen(function* () {
+        yield* orders.refuseTaken(tenant, externalId)
+        const complete =
+          status === "CANCELLED"
+            ? Effect.undefined
+            : yield* completion(tenant, by, origin, externalId).pipe(orInvalid(payload))
+        return yield* orders.create(tenant, by, origin, settings, complete).pipe(orInvalid(payload))
+      })
+      // The same order of the same grant may be sent again, also while it is being written.
+      return yield* Effect.catchTag(write, "ExternalIdTaken", (taken) =>
+        Effect.flatMap(orders.sentBefore(tenant, origin, externalId), (order) =>
+          order === undefined ? Effect.fail(taken) : Effect.succeed(order)
+        )
+      )
     })
 
     return handlers.handleAll({
-      createOrder: ({ payload }) => forTenant((tenant, by) => create(tenant, by, payload).pipe(orTaken, orOutOfStock)),
+      createOrder: ({ payload }) =>
+        forTenant((tenant, by) => create(tenant, by, payload).pipe(orTaken, orGrantHasOrder, orOutOfStock)),
 
       listOrders: onList((tenant, query) => orders.list(tenant, query, query)),
 
@@ -91,6 +83,44 @@ export const OrderHandlers = HttpApiBuilder.group(
     })
   })
 )
+
+/**
+ * Makes the effect that completes the consumer's place in the mechanism of the order, if the order names one. The
+ * mechanism is started at once, so that the order's transaction does not wait for the start.
+ */
+const makeCompletion = Effect.gen(function* () {
+  const engine = yield* Engine
+  return Effect.fnUntraced(function* (
+    tenant: Tenant,
+    by: string,
+    { consumerId, distributionId: id, distributionType: kind }: Origin,
+    externalId: string | undefined
+  ) {
+    if (id === null || kind === null) return Effect.undefined
+    const mechanism = { kind, id, tenant }
+    yield* engine.identity<OrderableKind>(mechanism).pipe(orUnknown, orBusy)
+    const grant = engine.send<OrderableKind>(mechanism, {
+      _tag: "Complete",
+      consumerId,
+      by,
+      ...(externalId !== undefined && { redemptionId: externalId })
+    })
+    return Effect.map(grant as Effect.Effect<Completed, CompleteRefusal | EngineError>, grantOf).pipe(
+      // The order follows the redemption, whatever the shop called that.
+      Effect.catchTag(["AlreadyCompleted", "AlreadyRedeemed"], ({ grantSequence }) => Effect.succeed(grantSequence)),
+      Effect.catchTag(["WrongStatus", "InvalidGrant"], (error) => orAnswer(kind)(Effect.fail(error))),
+      orUnknown,
+      orBusy
+    )
+  })
+})
+
+/** A consumer's view after its grant, or its booking, was completed. */
+interface Completed {
+  readonly completedGrant?: number
+}
+
+const grantOf = ({ completedGrant }: Completed): number | undefined => completedGrant
 
 const defaults = { items: [] }
 
@@ -154,6 +184,12 @@ const orOutOfStock = answering({
       productVariantId,
       available
     })
+})
+
+/** Turns a grant that another order came from into a 409. */
+const orGrantHasOrder = answering({
+  GrantHasOrder: (_: GrantHasOrder) =>
+    new Conflict({ error: "The grant has an order already", code: "GRANT_HAS_ORDER" })
 })
 
 /** Turns an external id that another order has into a 409. */

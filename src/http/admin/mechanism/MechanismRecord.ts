@@ -51,7 +51,7 @@ export const mechanismRecord = (
   organizationId: identity.organizationId,
   experienceId: identity.experienceId,
   sequenceId: identity.sequenceId,
-  ...withNulls(configuration, settings),
+  ...withNulls({ supportsGuest: true, ...configuration }, settings),
   ...Object.fromEntries(published.map((name) => [name, stored[name] ?? null])),
   ...status,
   createdAt,

@@ -12,7 +12,7 @@ export class TimedReleaseApi extends mechanismGroup(
     aNoun: "a timed release",
     name: "TimedRelease",
     creating:
-      "`capacity` is the units to be had: who enters holds one until the grant expires, is denied or left, and keeps it by completing; without it there is no limit. Without `openAt` it is open at once, without `closeAt` until it is ended, without `admissionExpirationSeconds` grants do not expire, without `variantIds` any variant that its experience offers can be selected, and none where it offers no products. `timeZone` defaults to the experience's, `supportsGuest` to true.",
+      "`capacity` is the units to be had: who enters holds one until the grant expires, is denied or left, and keeps it by completing; without it there is no limit. Without `openAt` it is open at once, without `closeAt` until it is ended, without `admissionExpirationSeconds` grants do not expire, without `variantIds` any variant that its experience offers can be selected, and none where it offers no products. `timeZone` defaults to the experience's, `supportsGuest` to true. A consumer holds one grant at a time. `grantsPerConsumer` is how many it may have, one after another: used, left and expired ones count, and one more entry is a 409 `GRANT_LIMIT_REACHED`. Without it there is no limit, but a consumer that used its grant does not enter again.",
     changing: "`openAt` cannot be changed once it has opened (409 `CONFIGURATION_FIXED`).",
     ending: "nobody enters any more, grants already made stay valid until they expire."
   },

@@ -12,7 +12,7 @@ export const waitlists: KindOfMechanism<"waitlist"> = {
   kind: "waitlist",
   Configuration,
   settings: waitlistSchemas.settings,
-  defaults: () => ({}),
+  defaults: () => ({ supportsGuest: true }),
   problems: configurationProblems
 }
 

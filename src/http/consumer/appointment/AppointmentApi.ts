@@ -21,6 +21,7 @@ export const PublicAppointment = Schema.Struct(
     slotDurationMinutes: Schema.Int,
     bufferMinutes: Schema.Int,
     maxCapacityPerSlot: Schema.Int,
+    supportsGuest: Schema.Boolean,
     locationId: Schema.NullOr(Id)
   })
 ).annotate({ identifier: "Appointment" })

@@ -32,10 +32,11 @@ export const layer = HttpApiBuilder.group(
         const facts = yield* orHttpAnswer(engine.facts(appointment))
         return yield* Effect.fromResult(slotsOn(appointment.id, request.query, facts))
       }),
-      book: entry((appointment, { consumerId }, { payload: { slotId, locationId } }: ToBook) =>
+      book: entry((appointment, { consumerId, isGuest }, { payload: { slotId, locationId } }: ToBook) =>
         engine.send(appointment, {
           _tag: "Book",
           consumerId,
+          isGuest,
           startTime: slotStart(appointment.id, slotId),
           locationId: locationId ?? undefined
         })

@@ -10,6 +10,7 @@ import { ConsumerAction, PublicRead } from "../../credentials/Credentials.ts"
 import { RateCategory } from "../../limits/Limit.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
+import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -22,9 +23,12 @@ export const PublicAuction = Schema.Struct(
     currencyCode: Schema.String,
     auctionType: AuctionType,
     quantity: Schema.Int,
+    supportsGuest: Schema.Boolean,
     autoExtendSeconds: Schema.Int,
     startPrice: Price,
     minBidIncrement: Schema.NullOr(Price),
+    maxBid: Schema.NullOr(Price),
+    maxBidJump: Schema.NullOr(Price),
     floorPrice: Schema.NullOr(Price),
     priceDropAmount: Schema.NullOr(Price),
     priceDropIntervalSeconds: Schema.NullOr(Schema.Int),
@@ -56,6 +60,7 @@ export const AuctionState = Schema.Union([
   Schema.Struct({ status: Schema.Literal("LOST"), ...participation, lostAt: SentTimestamp }),
   Schema.Struct({
     status: Schema.Literal("COMPLETED"),
+    alreadyCompleted,
     ...participation,
     winningBidAmount: Price,
     completedAt: SentTimestamp
@@ -146,7 +151,7 @@ export class AuctionsGroup extends group.add(
         "Bid",
         "`english`: `amount` is needed. It must be at least `startPrice` and exceed the bidder's own last bid; once as many lead as there are units, it must also be at least the lowest leading bid plus `minBidIncrement`, for those who lead too. " +
           "`dutch`: takes a unit at the current price; `amount`, if present, is the most to be paid. A bidder with a unit gets no second one: bidding again answers the present state. " +
-          "Bids are final. 409 `BID_TOO_LOW` says in `minimumBid` what would be enough at this moment; 409 `SOLD_OUT`: every unit of a dutch auction is taken; 409 `CLOSED`: the bid came at `closeAt` or later."
+          "A bid is in whole minor units of the currency (400). Bids are final. 409 `BID_TOO_LOW` says in `minimumBid` what would be enough at this moment; 409 `BID_TOO_HIGH` says in `maximumBid` what is the most: `maxBid`, or `maxBidJump` above the minimum, or the highest amount that another bid can follow; 409 `SOLD_OUT`: every unit of a dutch auction is taken; 409 `CLOSED`: the bid came at `closeAt` or later."
       )
     ),
   auction.status.annotateMerge(
@@ -196,7 +201,7 @@ export class AuctionsGroup extends group.add(
       "If its bid led, the next best one leads instead. A unit that was won is not given to anyone else."
     )
   ),
-  grant.complete.annotateMerge(says("Complete a grant", "The unit was taken. Completing again changes nothing.")),
+  grant.complete.annotateMerge(says("Complete a grant", completing)),
   grant.validate.annotateMerge(
     says("Check a grant", "True if the token admits this consumer at this moment, or why it does not.")
   )

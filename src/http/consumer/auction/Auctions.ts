@@ -37,10 +37,10 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       ...auction.reads,
       ...auction.grantActions,
-      enter: auction.entry((ref, { consumerId }) => engine.send(ref, { _tag: "Enter", consumerId })),
-      bid: auction.entry((ref, { consumerId }, { payload }: ToBid) => {
+      enter: auction.entry((ref, { consumerId, isGuest }) => engine.send(ref, { _tag: "Enter", consumerId, isGuest })),
+      bid: auction.entry((ref, { consumerId, isGuest }, { payload }: ToBid) => {
         const amount = payload?.amount ?? undefined
-        return engine.send(ref, { _tag: "Bid", consumerId, ...(amount !== undefined && { amount }) })
+        return engine.send(ref, { _tag: "Bid", consumerId, isGuest, ...(amount !== undefined && { amount }) })
       }),
       bids: published(({ leadingBids }, { query }: ToBids) => ({ data: firstOf(leadingBids, query.limit) })),
       bidHistory: published(({ latestBids }, { query }: ToBids) => ({ data: firstOf(latestBids, query.limit) })),

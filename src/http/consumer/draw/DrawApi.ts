@@ -10,6 +10,7 @@ import { Conflict, NotFound } from "../../errors/Errors.ts"
 import { RateCategory } from "../../limits/Limit.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
+import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -69,6 +70,7 @@ export const DrawState = Schema.Union([
   }),
   Schema.Struct({
     status: Schema.Literal("COMPLETED"),
+    alreadyCompleted,
     enteredAt: SentTimestamp,
     entryId,
     drawnAt,
@@ -141,6 +143,6 @@ export class DrawsGroup extends group.add(
       "With `continueSelectingUntilCompleted` a win that is denied goes to the next in the drawn order. An entry that is denied after entry has closed is named in the proof."
     )
   ),
-  grant.complete.annotate(OpenApi.Summary, "Complete a win"),
+  grant.complete.annotateMerge(says("Complete a win", completing)),
   grant.validate.annotate(OpenApi.Summary, "Check a grant")
 ) {}

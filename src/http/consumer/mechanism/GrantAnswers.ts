@@ -3,8 +3,19 @@
  * consumer that holds one, and the check of a token that a shop was shown.
  */
 import { Effect, Result, Schema } from "effect"
-import { type Grant, type GrantClaims, grantName, type GrantProblem, Grants } from "../../../auth/tokens/Grants.ts"
+import {
+  type Grant,
+  type GrantClaims,
+  grantName,
+  type GrantProblem,
+  Grants,
+  grantSequenceOf
+} from "../../../auth/tokens/Grants.ts"
 import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import { redemptionIdLengthMax } from "../../../domain/mechanism/GrantRecord.ts"
+import { InvalidGrant } from "../../../domain/mechanism/Refusals.ts"
+import { Id } from "../../../domain/values/Ids.ts"
+import { text } from "../../../domain/values/Text.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
@@ -15,6 +26,37 @@ export const Validity = Schema.Union([
   Schema.Struct({ valid: Schema.Literal(false), error: Schema.String, code: Schema.String })
 ]).annotate({ identifier: "Validity" })
 export type Validity = typeof Validity.Type
+
+/** The body of `POST …/complete`. */
+export const Redemption = Schema.Struct({
+  consumerId: Id,
+  token: Schema.optionalKey(
+    Schema.NullOr(Schema.String.annotate({ description: "The grant that was shown. Another grant is refused." }))
+  ),
+  redemptionId: Schema.optionalKey(
+    Schema.NullOr(
+      text({ minLength: 1, maxLength: redemptionIdLengthMax }).pipe(
+        Schema.annotateEncoded({ description: "The shop's own name for this checkout." })
+      )
+    )
+  )
+}).annotate({ identifier: "Redemption" })
+export type Redemption = typeof Redemption.Type
+
+/** The text about completing, for the descriptions of kinds that grant. */
+export const completing =
+  "The shop has sold what the grant admits to. A `token` that is present must be this consumer's present grant here " +
+  "(409 `INVALID_GRANT`). The first `redemptionId` wins: the same one again gets the same answer with " +
+  "`alreadyCompleted`, another one is a 409 `ALREADY_REDEEMED`, so of two checkouts at once one ships, on whichever " +
+  "nodes they arrive. A grant that was completed without a `redemptionId` counts as redeemed; an order redeems with its " +
+  "`externalId`. Without a `redemptionId` completing again changes nothing and answers `alreadyCompleted`."
+
+/** The field of the answer to completing a grant that was completed before. */
+export const alreadyCompleted = Schema.optionalKey(
+  Schema.Literal(true).annotate({
+    description: "Only in the answer to completing: this redemption had completed a grant before."
+  })
+)
 
 /** A grant in its consumer's view. */
 export type HeldGrant = Omit<Grant, "consumerId">
@@ -54,7 +96,22 @@ export const make = Effect.gen(function* () {
   const validate = (mechanism: MechanismRef<Kind>, shown: Shown, standing: GrantStatus): Effect.Effect<Validity> =>
     Effect.map(grants.verify(shown.token), (grant) => validity(grant, mechanism, shown.consumerId, standing))
 
-  return { token, validate }
+  /**
+   * Returns the sequence of the grant that the token shows, if it is a grant of this consumer in this mechanism. Its time
+   * may be over, because a redemption can be repeated later.
+   */
+  const shownGrant = (mechanism: MechanismRef<Kind>, shown: Shown): Effect.Effect<number, InvalidGrant> =>
+    Effect.flatMap(grants.verifyAnyTime(shown.token), (grant) => {
+      const claims = Result.isSuccess(grant) ? grant.success : undefined
+      const isRight =
+        claims?.organizationId === mechanism.tenant.organizationId &&
+        claims.distributionId === mechanism.id &&
+        claims.consumerId === shown.consumerId
+      const sequence = isRight ? grantSequenceOf(mechanism.id, claims.jti) : undefined
+      return sequence === undefined ? Effect.fail(new InvalidGrant()) : Effect.succeed(sequence)
+    })
+
+  return { token, validate, shownGrant }
 })
 
 function validity(

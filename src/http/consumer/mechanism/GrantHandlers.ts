@@ -75,25 +75,21 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
 
   const shared = yield* makeHandlers(what, present)
 
-  /** A handler that runs a server's command on a grant and answers the consumer's standing. */
-  const onGrantOf =
-    <Fields>(command: (payload: Fields & { readonly consumerId: string }, by: string) => ConsumerCommand<K>) =>
-    ({ params, payload }: ToPlace<Param, Fields>) =>
-      onGrant({ mechanismId: params[param], consumerId: payload.consumerId }, (mechanism: MechanismRef<K>, by) =>
-        shared.change(mechanism, command(payload, by))
-      )
+  const complete = completingWith({ engine, grants, present })
 
   return {
     ...shared,
     onPlace,
     /** What an organization's server does with a grant. */
     grantActions: {
-      deny: onGrantOf<{ readonly reason: ReasonOf<K> }>(
-        ({ consumerId, reason }, by) => ({ _tag: "Deny", consumerId, reason, by }) as ConsumerCommand<K>
-      ),
-      complete: onGrantOf<unknown>(
-        ({ consumerId }, by) => ({ _tag: "Complete", consumerId, by }) as ConsumerCommand<K>
-      ),
+      deny: ({ params, payload: { consumerId, reason } }: ToPlace<Param, { readonly reason: ReasonOf<K> }>) =>
+        onGrant({ mechanismId: params[param], consumerId }, (mechanism, by) =>
+          shared.change(mechanism, { _tag: "Deny", consumerId, reason, by } as ConsumerCommand<K>)
+        ),
+      complete: ({ params, payload }: ToPlace<Param, GrantAnswers.Redemption>) =>
+        onGrant({ mechanismId: params[param], consumerId: payload.consumerId }, (mechanism, by) =>
+          complete(mechanism, payload, by)
+        ),
       validate: ({ params, payload }: ToPlace<Param, GrantAnswers.Shown>) =>
         onGrant({ mechanismId: params[param], consumerId: payload.consumerId }, (mechanism) =>
           Effect.flatMap(engine.view(mechanism, payload.consumerId), (view) =>
@@ -105,3 +101,32 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
 })
 
 const isHolding = <K extends GrantingKind>(view: ViewOf<K>): view is Holding<K> => "grantSequence" in view
+
+/**
+ * Makes the function that completes a grant. It answers the consumer's standing, also if this redemption had completed a
+ * grant before.
+ */
+const completingWith =
+  <K extends GrantingKind, State>({
+    engine,
+    grants,
+    present
+  }: {
+    readonly engine: Engine["Service"]
+    readonly grants: Effect.Success<typeof GrantAnswers.make>
+    readonly present: Present<K, State>
+  }) =>
+  (mechanism: MechanismRef<K>, { consumerId, token, redemptionId }: GrantAnswers.Redemption, by: string) =>
+    Effect.gen(function* () {
+      const grantSequence =
+        typeof token === "string" ? yield* grants.shownGrant(mechanism, { consumerId, token }) : undefined
+      const command = { _tag: "Complete", consumerId, by, redemptionId: redemptionId ?? undefined, grantSequence }
+      const again = Effect.flatMap(engine.view(mechanism, consumerId), (view) => present(mechanism, consumerId, view))
+      return yield* Effect.matchEffect(engine.send(mechanism, command as unknown as ConsumerCommand<K>), {
+        onSuccess: (view) => present(mechanism, consumerId, view),
+        onFailure: (error) =>
+          error._tag === "AlreadyCompleted"
+            ? Effect.map(again, (standing): State => ({ ...standing, alreadyCompleted: true }))
+            : Effect.fail(error)
+      })
+    })

@@ -7,7 +7,7 @@ import { HttpApiEndpoint } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
 import { ConsumerAction, ConsumerStream, PublicRead, ServerAction, StatusRead } from "../../credentials/Credentials.ts"
 import { answersTo } from "../../errors/Refusals.ts"
-import { Validity } from "./GrantAnswers.ts"
+import { Redemption, Validity } from "./GrantAnswers.ts"
 import { eventsOf } from "./LiveApi.ts"
 
 /** Where the endpoints of a kind are, and what they answer. */
@@ -71,10 +71,9 @@ export const grantEndpointsOf = <
       ...change,
       payload: Schema.Struct({ consumerId: Id, reason: Reason })
     }).middleware(ServerAction),
-    complete: HttpApiEndpoint.post("complete", `${one}/complete`, {
-      ...change,
-      payload: Schema.Struct({ consumerId: Id })
-    }).middleware(ServerAction),
+    complete: HttpApiEndpoint.post("complete", `${one}/complete`, { ...change, payload: Redemption }).middleware(
+      ServerAction
+    ),
     validate: HttpApiEndpoint.post("validate", `${one}/validate`, {
       params,
       payload: Schema.Struct({ consumerId: Id, token: Schema.String }),

@@ -33,12 +33,14 @@ export const publicFields = <F extends Schema.Struct.Fields>(own: F) => ({ ...co
 /** All known fields of a mechanism, by name. */
 export type PublicFields = { readonly [name: string]: unknown }
 
-/** The known fields that the schema names; null for a field that is not known. */
+/** The known fields that the schema names; null for a field that is not known. Older mechanisms support guests. */
 export const shown = <F extends Schema.Struct.Fields>(
   { fields }: Schema.Struct<F>,
   known: PublicFields
 ): Schema.Struct<F>["Type"] =>
-  Object.fromEntries(Object.keys(fields).map((name) => [name, known[name] ?? null])) as Schema.Struct<F>["Type"]
+  Object.fromEntries(Object.keys(fields).map((name) => [name, known[name] ?? absent(name)])) as Schema.Struct<F>["Type"]
+
+const absent = (name: string): true | null => (name === "supportsGuest" ? true : null)
 
 /**
  * The public view of a mechanism, with the times bounded by the experience. `more` holds the facts that the kind

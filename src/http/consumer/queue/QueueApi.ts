@@ -9,6 +9,7 @@ import { RateCategory } from "../../limits/Limit.ts"
 import { NotOpenYetWithHeaders } from "../../errors/Errors.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
+import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -20,6 +21,7 @@ export const PublicQueue = Schema.Struct(
     admissionExpirationSeconds: Schema.NullOr(Schema.Int),
     capacity: Schema.NullOr(Schema.Int),
     maxAdmissions: Schema.NullOr(Schema.Int),
+    grantsPerConsumer: Schema.NullOr(Schema.Int),
     supportsGuest: Schema.Boolean,
     loyaltyBiasEnabled: Schema.Boolean
   })
@@ -27,9 +29,10 @@ export const PublicQueue = Schema.Struct(
 
 /** A consumer's own standing in a queue. */
 export const QueueState = Schema.Union([
-  Schema.Struct({ status: Schema.Literal("NOT_QUEUED") }),
+  Schema.Struct({ status: Schema.Literal("NOT_QUEUED"), alreadyCompleted }),
   Schema.Struct({
     status: Schema.Literal("QUEUED"),
+    alreadyCompleted,
     /** 1 + the number of consumers ahead. Absent in the lobby. */
     position: Schema.optionalKey(Schema.Int),
     /** Absent in the lobby, and while admission is by hand. */
@@ -39,20 +42,27 @@ export const QueueState = Schema.Union([
   }),
   Schema.Struct({
     status: Schema.Literal("GRANTED"),
+    alreadyCompleted,
     admissionGrant: Schema.String,
     enteredAt: SentTimestamp,
     grantedAt: SentTimestamp,
     /** Absent if the grant does not expire. */
     expiresAt: Schema.optionalKey(SentTimestamp)
   }),
-  Schema.Struct({ status: Schema.Literal("COMPLETED"), enteredAt: SentTimestamp, completedAt: SentTimestamp }),
+  Schema.Struct({
+    status: Schema.Literal("COMPLETED"),
+    alreadyCompleted,
+    enteredAt: SentTimestamp,
+    completedAt: SentTimestamp
+  }),
   Schema.Struct({
     status: Schema.Literal("DENIED"),
+    alreadyCompleted,
     reason: DenialReason,
     enteredAt: SentTimestamp,
     deniedAt: SentTimestamp
   }),
-  Schema.Struct({ status: Schema.Literal("LEFT"), enteredAt: SentTimestamp, leftAt: SentTimestamp })
+  Schema.Struct({ status: Schema.Literal("LEFT"), alreadyCompleted, enteredAt: SentTimestamp, leftAt: SentTimestamp })
 ]).annotate({ identifier: "QueueState" })
 export type QueueState = typeof QueueState.Type
 
@@ -90,7 +100,15 @@ const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
 
 export class QueuesGroup extends group.add(
   queue.get.annotate(OpenApi.Summary, "Get a queue"),
-  queue.enter.annotate(RateCategory, "queueEntry").annotate(OpenApi.Summary, "Enter a queue"),
+  queue.enter.annotate(RateCategory, "queueEntry").annotateMerge(
+    OpenApi.annotations({
+      summary: "Enter a queue",
+      description:
+        "A consumer that waits or holds a grant gets its present state. One that left, or whose grant expired, takes a new " +
+        "place at the end; with `grantsPerConsumer` also one that used its grant, until it has had that many (409 " +
+        "`GRANT_LIMIT_REACHED`). Used, left and expired grants all count."
+    })
+  ),
   queue.leave.annotate(OpenApi.Summary, "Leave a queue"),
   queue.status.annotate(OpenApi.Summary, "The consumer's standing"),
   queue.events.annotate(OpenApi.Summary, "Follow the consumer's standing"),
@@ -113,6 +131,6 @@ export class QueuesGroup extends group.add(
       })
     ),
   grant.deny.annotate(OpenApi.Summary, "Deny a place, or a grant"),
-  grant.complete.annotate(OpenApi.Summary, "Complete a grant"),
+  grant.complete.annotateMerge(OpenApi.annotations({ summary: "Complete a grant", description: completing })),
   grant.validate.annotate(OpenApi.Summary, "Check a grant")
 ) {}

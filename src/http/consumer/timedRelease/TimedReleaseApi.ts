@@ -9,6 +9,7 @@ import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { ConsumerAction } from "../../credentials/Credentials.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
+import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -17,6 +18,7 @@ export const PublicTimedRelease = Schema.Struct(
   publicFields({
     supportsGuest: Schema.Boolean,
     capacity: Schema.NullOr(Schema.Int),
+    grantsPerConsumer: Schema.NullOr(Schema.Int),
     admissionExpirationSeconds: Schema.NullOr(Schema.Int),
     variantIds: Schema.NullOr(Schema.Array(Schema.String))
   })
@@ -27,9 +29,10 @@ export const PublicTimedRelease = Schema.Struct(
  * status has.
  */
 export const TimedReleaseState = Schema.Union([
-  Schema.Struct({ status: Schema.Literal("NOT_ENTERED") }),
+  Schema.Struct({ status: Schema.Literal("NOT_ENTERED"), alreadyCompleted }),
   Schema.Struct({
     status: Schema.Literal("ENTERED"),
+    alreadyCompleted,
     admissionGrant: Schema.String,
     enteredAt: SentTimestamp,
     /** Absent if the grant does not expire. */
@@ -39,13 +42,19 @@ export const TimedReleaseState = Schema.Union([
   }),
   Schema.Struct({
     status: Schema.Literal("COMPLETED"),
+    alreadyCompleted,
     enteredAt: SentTimestamp,
     completedAt: SentTimestamp,
     selectedVariantId: Schema.optionalKey(Schema.String)
   }),
-  Schema.Struct({ status: Schema.Literal("LEFT"), enteredAt: SentTimestamp, leftAt: SentTimestamp }),
-  Schema.Struct({ status: Schema.Literal("DENIED"), enteredAt: SentTimestamp }),
-  Schema.Struct({ status: Schema.Literal("EXPIRED"), enteredAt: SentTimestamp, expiresAt: SentTimestamp })
+  Schema.Struct({ status: Schema.Literal("LEFT"), alreadyCompleted, enteredAt: SentTimestamp, leftAt: SentTimestamp }),
+  Schema.Struct({ status: Schema.Literal("DENIED"), alreadyCompleted, enteredAt: SentTimestamp }),
+  Schema.Struct({
+    status: Schema.Literal("EXPIRED"),
+    alreadyCompleted,
+    enteredAt: SentTimestamp,
+    expiresAt: SentTimestamp
+  })
 ]).annotate({ identifier: "TimedReleaseState" })
 export type TimedReleaseState = typeof TimedReleaseState.Type
 
@@ -77,13 +86,15 @@ export class TimedReleasesGroup extends group.add(
         summary: "Enter a timed release",
         description:
           "A `variantId` is one of the release's own `variantIds` or, where it names none, one that its experience offers; any " +
-          "other is not found. Entering again with another one changes the selection."
+          "other is not found. Entering again with another one changes the selection. A consumer that left, or whose grant " +
+          "expired, may enter again; with `grantsPerConsumer` also one that used its grant, until it has had that many (409 " +
+          "`GRANT_LIMIT_REACHED`). Used, left and expired grants all count."
       })
     ),
   release.leave.annotate(OpenApi.Summary, "Leave a timed release"),
   release.status.annotate(OpenApi.Summary, "The consumer's standing"),
   release.events.annotate(OpenApi.Summary, "Follow the consumer's standing"),
   grant.deny.annotate(OpenApi.Summary, "Deny a grant"),
-  grant.complete.annotate(OpenApi.Summary, "Complete a grant"),
+  grant.complete.annotateMerge(OpenApi.annotations({ summary: "Complete a grant", description: completing })),
   grant.validate.annotate(OpenApi.Summary, "Check a grant")
 ) {}

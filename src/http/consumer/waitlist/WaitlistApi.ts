@@ -11,7 +11,8 @@ import { publicFields } from "../mechanism/PublicMechanism.ts"
 /** A waitlist as everybody may see it. */
 export const PublicWaitlist = Schema.Struct(
   publicFields({
-    capacity: Schema.NullOr(Schema.Int)
+    capacity: Schema.NullOr(Schema.Int),
+    supportsGuest: Schema.Boolean
   })
 ).annotate({ identifier: "Waitlist" })
 

@@ -22,7 +22,9 @@ export const layer = HttpApiBuilder.group(
 
     return handlers.handleAll({
       ...reads,
-      enter: entry((waitlist, { consumerId }) => engine.send(waitlist, { _tag: "Enter", consumerId })),
+      enter: entry((waitlist, { consumerId, isGuest }) =>
+        engine.send(waitlist, { _tag: "Enter", consumerId, isGuest })
+      ),
       leave,
       leaveByDelete: leave
     })

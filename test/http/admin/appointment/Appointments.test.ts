@@ -68,6 +68,7 @@ describe("Appointments on the Admin API", () => {
           hours: defaultHours,
           bufferMinutes: 0,
           maxCapacityPerSlot: 1,
+          supportsGuest: true,
           locationId: null,
           statusOverride: null,
           statusOverrideAt: null,

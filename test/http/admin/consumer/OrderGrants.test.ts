@@ -20,7 +20,7 @@ const nextMonday = () => {
 
 describe("Orders through a distribution", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("complete the grant of that distribution once, and can be repeated", () =>
+    it.effect("complete the grant of that distribution once, and a grant has one order", () =>
       Effect.gen(function* () {
         const { queue, status, ...grant } = yield* aGrant
         const { consumerId, distributionId } = grant
@@ -30,9 +30,77 @@ describe("Orders through a distribution", () => {
         assert.strictEqual(yield* status, "COMPLETED")
         const engine = yield* Engine
         const before = (yield* engine.inspect(queue)).live.lastSequence
-        const again = yield* anOrder({ consumerId, distributionId })
-        assert.notStrictEqual(again.id, order.id)
+        const { call } = yield* Admin
+        for (const more of [{}, { externalId: "another" }]) {
+          const again = yield* call("POST", "/orders", { consumerId, distributionId, ...more })
+          assert.deepStrictEqual([again.status, again.body.code], [409, "GRANT_HAS_ORDER"])
+        }
+        assert.deepStrictEqual(
+          (yield* ordersOf(consumerId)).map(({ id }) => id),
+          [order.id]
+        )
         assert.strictEqual((yield* engine.inspect(queue)).live.lastSequence, before)
+      })
+    )
+
+    it.effect("answer the first order if the same one is sent again, also at the same time", () =>
+      Effect.gen(function* () {
+        const { consumerId, distributionId } = yield* aGrant
+        const body = { consumerId, distributionId, externalId: `shop-${consumerId}` }
+        const sent = yield* Effect.all([anOrder(body), anOrder(body), anOrder(body)], { concurrency: "unbounded" })
+        sent.push(yield* anOrder(body))
+        assert.strictEqual(new Set(sent.map(({ id }) => id)).size, 1)
+        assert.lengthOf(yield* ordersOf(consumerId), 1)
+        const { call, brand } = yield* Admin
+        const other = yield* call("POST", "/orders", { ...body, consumerId: yield* consumerOf(brand) })
+        assert.deepStrictEqual([other.status, other.body.code], [409, "EXTERNAL_ID_TAKEN"])
+      })
+    )
+
+    it.effect("of one grant at the same time are written once", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { consumerId, distributionId } = yield* aGrant
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 12 }, (_, index) => `${consumerId}-${index}`),
+          (externalId) => call("POST", "/orders", { consumerId, distributionId, externalId }),
+          { concurrency: "unbounded" }
+        )
+        const created = answers.filter(({ status }) => status === 201)
+        assert.lengthOf(created, 1)
+        for (const { status, body } of answers) if (status !== 201) assert.strictEqual(body.code, "GRANT_HAS_ORDER")
+        assert.lengthOf(yield* ordersOf(consumerId), 1)
+      })
+    )
+
+    it.effect("of a grant may follow one that was cancelled", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { consumerId, distributionId } = yield* aGrant
+        const first = yield* anOrder({ consumerId, distributionId })
+        yield* call("PUT", `/orders/${first.id}`, { status: "CANCELLED" })
+        yield* anOrder({ consumerId, distributionId })
+        const third = yield* call("POST", "/orders", { consumerId, distributionId })
+        assert.deepStrictEqual([third.status, third.body.code], [409, "GRANT_HAS_ORDER"])
+      })
+    )
+
+    it.effect("follow a redemption by another name, and redeem a grant with their externalId", () =>
+      Effect.gen(function* () {
+        const engine = yield* Engine
+        const redeemed = yield* aGrant
+        const { queue, consumerId, distributionId } = redeemed
+        yield* engine.send(queue, { _tag: "Complete", consumerId, redemptionId: "cart", by: "admin" })
+        yield* anOrder({ consumerId, distributionId, externalId: `order-${consumerId}` })
+        const ordered = yield* aGrant
+        const externalId = `order-${ordered.consumerId}`
+        yield* anOrder({ consumerId: ordered.consumerId, distributionId: ordered.distributionId, externalId })
+        const complete = (redemptionId: string) =>
+          Effect.flip(
+            engine.send(ordered.queue, { _tag: "Complete", consumerId: ordered.consumerId, redemptionId, by: "admin" })
+          )
+        assert.strictEqual((yield* complete(externalId))._tag, "AlreadyCompleted")
+        assert.strictEqual((yield* complete("cart"))._tag, "AlreadyRedeemed")
       })
     )
 

@@ -50,6 +50,7 @@ describe("Waitlists on the Admin API", () => {
           openAt: null,
           closeAt: null,
           capacity: null,
+          supportsGuest: true,
           statusOverride: null,
           statusOverrideAt: null,
           statusOverrideBy: null,

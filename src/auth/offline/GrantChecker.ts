@@ -1,0 +1,144 @@
+/**
+ * Checks grants without asking Usher, for shops: with the published keys, and with the list of grants that ended before
+ * their time. The file needs only Node's crypto, so that a shop can copy it. README.md says what such a check cannot know.
+ */
+import { createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto"
+
+/** The answer of `/.well-known/jwks.json`. */
+export interface KeySet {
+  readonly keys: ReadonlyArray<object>
+}
+
+/** The answer of `GET /api/grants/revoked`: a page of the list. Instants are ISO 8601 text. */
+export interface RevokedPage {
+  readonly data: ReadonlyArray<{ readonly jti: string; readonly expiresAt: string | null }>
+  readonly until: string
+  readonly next: string | null
+}
+
+/** The claims of a grant. */
+export interface GrantClaims {
+  readonly jti: string
+  readonly consumerId: string
+  readonly organizationId: string
+  readonly distributionId: string
+  readonly distributionType: string
+  readonly experienceId: string
+  readonly sequenceId: string
+  /** Unix seconds; absent if the grant does not expire. */
+  readonly exp?: number
+  readonly [claim: string]: unknown
+}
+
+/** What a grant must be for. The organization is needed, because all organizations' grants have the same keys. */
+export interface Expected {
+  readonly organizationId: string
+  readonly consumerId?: string
+  readonly distributionId?: string
+}
+
+/** The outcome of a check. */
+export type GrantCheck =
+  | { readonly valid: true; readonly claims: GrantClaims }
+  | { readonly valid: false; readonly code: GrantProblem }
+
+/**
+ * Why a grant does not admit. `LIST_STALE`: the list of revoked grants was last complete longer ago than
+ * `staleAfterMillis`; ask `POST …/validate` instead.
+ */
+export type GrantProblem =
+  | "INVALID_TOKEN"
+  | "WRONG_ORGANIZATION"
+  | "WRONG_CONSUMER"
+  | "WRONG_DISTRIBUTION"
+  | "GRANT_EXPIRED"
+  | "GRANT_REVOKED"
+  | "LIST_STALE"
+
+/** The maximum length of a token, in characters. Grants have about 800. */
+const tokenLengthMax = 4_096
+
+/** How long a complete list counts as fresh, unless the shop says otherwise. */
+const staleAfterMillisDefault = 10_000
+
+export class GrantChecker {
+  readonly #staleAfterMillis: number
+  #keys: ReadonlyArray<KeyObject> = []
+  /** By `jti`, when the token expires by itself, in milliseconds. */
+  readonly #revoked = new Map<string, number>()
+  #since: string | undefined
+  #after: string | null = null
+  #listStartedAt = -Infinity
+  #completeAsOf = -Infinity
+
+  constructor(staleAfterMillis: number = staleAfterMillisDefault) {
+    this.#staleAfterMillis = staleAfterMillis
+  }
+
+  /** Replaces the keys. Read them again when a token is `INVALID_TOKEN`, but at most once a minute. */
+  setKeys({ keys }: KeySet): void {
+    this.#keys = keys.map((key) => createPublicKey({ key: key as JsonWebKey, format: "jwk" }))
+  }
+
+  /** The query of the next page to read: empty for the first page of the first list. */
+  get query(): string {
+    const parameters = new URLSearchParams()
+    if (this.#since !== undefined) parameters.set("since", this.#since)
+    if (this.#after !== null) parameters.set("after", this.#after)
+    return parameters.size === 0 ? "" : `?${parameters}`
+  }
+
+  /** True if more pages of the present list follow. */
+  get hasMore(): boolean {
+    return this.#after !== null
+  }
+
+  /** The number of revoked grants that are kept. A grant is dropped when its token has expired by itself. */
+  get size(): number {
+    return this.#revoked.size
+  }
+
+  /** Takes in a page that was requested at `now`, in milliseconds since the Unix epoch, with {@link query}. */
+  addRevoked({ data, until, next }: RevokedPage, now: number): void {
+    if (this.#after === null) this.#listStartedAt = now
+    this.#after = next
+    for (const { jti, expiresAt } of data) {
+      this.#revoked.set(jti, expiresAt === null ? Infinity : Date.parse(expiresAt))
+    }
+    if (next !== null) return
+    this.#since = until
+    this.#completeAsOf = this.#listStartedAt
+    for (const [jti, expiresAt] of this.#revoked) if (expiresAt <= now) this.#revoked.delete(jti)
+  }
+
+  /** Returns whether the token admits at `now`, in milliseconds since the Unix epoch. */
+  check(token: string, expected: Expected, now: number): GrantCheck {
+    const claims = this.#authentic(token)
+    if (claims === undefined) return no("INVALID_TOKEN")
+    const { organizationId, consumerId, distributionId, exp = Infinity, jti } = claims
+    if (organizationId !== expected.organizationId) return no("WRONG_ORGANIZATION")
+    if (expected.consumerId !== undefined && consumerId !== expected.consumerId) return no("WRONG_CONSUMER")
+    if (expected.distributionId !== undefined && distributionId !== expected.distributionId) {
+      return no("WRONG_DISTRIBUTION")
+    }
+    if (exp * 1000 <= now) return no("GRANT_EXPIRED")
+    if (this.#revoked.has(jti)) return no("GRANT_REVOKED")
+    return now - this.#completeAsOf > this.#staleAfterMillis ? no("LIST_STALE") : { valid: true, claims }
+  }
+
+  /** Returns the claims of a grant that one of the keys has signed. Nothing of the token is read before. */
+  #authentic(token: string): GrantClaims | undefined {
+    const [header, payload, signature, more] = token.length > tokenLengthMax ? [] : token.split(".")
+    if (header === undefined || payload === undefined || signature === undefined || more !== undefined) return undefined
+    const signed = Buffer.from(`${header}.${payload}`)
+    const proof = Buffer.from(signature, "base64url")
+    if (!this.#keys.some((key) => key.asymmetricKeyType === "ed25519" && verify(null, signed, key, proof))) {
+      return undefined
+    }
+    const claims = JSON.parse(Buffer.from(payload, "base64url").toString()) as GrantClaims
+    const isGrant = claims["type"] === "admission" && claims["iss"] === "usher" && claims["aud"] === "usher:admission"
+    return isGrant ? claims : undefined
+  }
+}
+
+const no = (code: GrantProblem): GrantCheck => ({ valid: false, code })

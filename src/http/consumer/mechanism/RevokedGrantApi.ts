@@ -1,0 +1,62 @@
+/**
+ * The list of grants that ended before their time, for shops that check grants offline: the declaration (completions 3,
+ * "Shared").
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { SentTimestamp, Timestamp } from "../../../domain/values/Time.ts"
+import { ServerAction } from "../../credentials/Credentials.ts"
+
+/** The position of a page in its list: the list's `until`, and a mechanism with one of its events. */
+export const pagePattern =
+  /^(\d{1,15})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})_(\d{1,15})_(\d{1,15})$/
+
+const PageText = Schema.String.check(
+  Schema.makeFilter((text: string) => pagePattern.test(text), {
+    expected: "the `next` of a page of this list",
+    representation: { id: "usher/picklist", payload: null },
+    toJsonSchema: () => ({})
+  })
+)
+
+const RevokedGrant = Schema.Struct({
+  jti: Schema.String.annotate({ description: "The `jti` of the grant's token." }),
+  status: Schema.Literals(["LEFT", "DENIED", "COMPLETED"]),
+  endedAt: SentTimestamp,
+  /** When the token expires by itself. Null: never. */
+  expiresAt: Schema.NullOr(SentTimestamp)
+})
+
+export const RevokedGrants = Schema.Struct({
+  data: Schema.Array(RevokedGrant),
+  until: SentTimestamp.annotate({ description: "The `since` of the next list, once the last page is read." }),
+  next: Schema.NullOr(Schema.String).annotate({ description: "The `after` of the next page; null on the last one." })
+}).annotate({ identifier: "RevokedGrants" })
+
+export class GrantsGroup extends HttpApiGroup.make("grants")
+  .add(
+    HttpApiEndpoint.get("revoked", "/grants/revoked", {
+      query: {
+        since: Schema.optionalKey(Timestamp.annotate({ description: "Only those that ended then or later." })),
+        after: Schema.optionalKey(PageText.annotate({ description: "The `next` of the page before." }))
+      },
+      success: RevokedGrants
+    })
+      .middleware(ServerAction)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List grants that ended before their time",
+          description:
+            "For a shop that checks grants offline with the keys at `/.well-known/jwks.json`: a token whose `jti` is listed " +
+            "no longer admits, although its signature and its `exp` are right. Grants that were left, denied or completed are " +
+            "listed at once; those that have expired by now are left out. Without `since` the list is complete. Read it to its " +
+            "last page, with the same `since` and each page's `next` as `after`; then ask again with `until` as `since`, " +
+            "every second or so. A page may be short, or empty, although more follow. Lists overlap by some seconds, so " +
+            "a grant can be listed twice. Grants that ended before an installation recorded this are not listed. Only " +
+            "`complete` tells of two checkouts which one ships."
+        })
+      )
+  )
+  .annotateMerge(
+    OpenApi.annotations({ title: "Grants", description: "What shops that check grants offline need to know." })
+  ) {}

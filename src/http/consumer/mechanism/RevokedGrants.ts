@@ -1,0 +1,46 @@
+/** The list of grants that ended before their time: the handler. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { grantName } from "../../../auth/tokens/Grants.ts"
+import { type PagePosition, RevokedGrants } from "../../../store/mechanism/RevokedGrants.ts"
+import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { orServiceUnavailable } from "../../errors/Refusals.ts"
+import { ConsumerApi } from "../Api.ts"
+import { pagePattern } from "./RevokedGrantApi.ts"
+
+/** The handlers of the group `grants`. */
+export const layer = HttpApiBuilder.group(
+  ConsumerApi,
+  "grants",
+  Effect.fnUntraced(function* (handlers) {
+    const revoked = yield* RevokedGrants
+
+    return handlers.handleAll({
+      revoked: Effect.fnUntraced(function* ({ query: { since = 0, after } }) {
+        const { tenant } = yield* CurrentTenant
+        const page = yield* orServiceUnavailable(
+          revoked.page(tenant, since, after === undefined ? undefined : positionOf(after))
+        )
+        return {
+          data: page.data.map(({ mechanismId, grantSequence, status, endedAt, expiresAt = null }) => ({
+            jti: grantName(mechanismId, grantSequence),
+            status,
+            endedAt,
+            expiresAt
+          })),
+          until: page.until,
+          next: page.next === undefined ? null : textOf(page.next)
+        }
+      })
+    })
+  })
+)
+
+const textOf = ({ until, mechanismId, at, sequence }: PagePosition): string =>
+  `${until}_${mechanismId}_${at}_${sequence}`
+
+/** The position in a text of this pattern. */
+const positionOf = (text: string): PagePosition => {
+  const [, until, mechanismId = "", at, sequence] = pagePattern.exec(text)!
+  return { until: Number(until), mechanismId, at: Number(at), sequence: Number(sequence) }
+}

@@ -1,0 +1,128 @@
+/**
+ * The grants that ended before their time: left, denied or completed. They come from the journal. An index over the
+ * events that end grants finds them, so ending a grant writes nothing more.
+ *
+ * A page goes through the tenant's mechanisms in the order of their ids, and through the events of each in the order of
+ * their times. A mechanism that was torn down before `since` is passed over.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer } from "effect"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
+import { ofTenant } from "../records/Tenancy.ts"
+
+/** The maximum of events that one page reads. */
+export const revokedPageMax = 1_000
+
+/**
+ * How far before a page's reading its `until` is. An event is dated before it is written, by the clock of its node. It
+ * is written within `appendTimeoutMillis` (5 s); the rest is for clocks that differ.
+ */
+export const revokedOverlapMillis = 15_000
+
+/** A grant that ended before its time. */
+export interface RevokedGrant {
+  readonly mechanismId: string
+  /** The sequence of the event that made it. */
+  readonly grantSequence: number
+  readonly status: "LEFT" | "DENIED" | "COMPLETED"
+  readonly endedAt: Millis
+  /** Absent if it would not have expired. */
+  readonly expiresAt?: Millis
+}
+
+/** The event after which a page begins. */
+export interface PagePosition {
+  /** The `until` of the first page. */
+  readonly until: Millis
+  readonly mechanismId: string
+  readonly at: Millis
+  readonly sequence: number
+}
+
+export interface RevokedPage {
+  /** Without those whose time is over by now. There may be none although more follow. */
+  readonly data: ReadonlyArray<RevokedGrant>
+  /** All that ended before this instant are in this list; the next one begins here. */
+  readonly until: Millis
+  /** The end of this page; undefined if it is the last. */
+  readonly next: PagePosition | undefined
+}
+
+export class RevokedGrants extends Context.Service<
+  RevokedGrants,
+  {
+    /** Returns a page of the tenant's grants that ended at or after `since`. Reads at most `revokedPageMax` events. */
+    page(tenant: Tenant, since: Millis, after: PagePosition | undefined): Effect.Effect<RevokedPage, Unavailable>
+  }
+>()("usher/store/mechanism/RevokedGrants") {
+  static readonly layer = Layer.effect(
+    RevokedGrants,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const page = Effect.fn("RevokedGrants.page")(function* (
+        tenant: Tenant,
+        since: Millis,
+        after: PagePosition | undefined
+      ) {
+        const now = yield* Clock.currentTimeMillis
+        const { mechanismId, at, sequence } = after ?? first
+        const rows = yield* sql<Row>`
+          with sources as materialized (
+            select m.id from mechanisms m
+            where ${ofTenant(sql, tenant, "m")} and m.kind in ('queue', 'draw', 'auction', 'timed_release')
+              and m.id >= ${mechanismId}
+              and (m.teardown_status is distinct from 'completed' or m.updated_at >= ${new Date(since)})
+            order by m.id
+          )
+          select m.id, ended.* from sources m
+          cross join lateral (
+            select j.sequence, j.at, j.type, j.data -> 'grant' as ended from journal j
+            where j.mechanism_id = m.id and j.type in ('Left', 'Denied', 'Completed') and (j.data -> 'grant') is not null
+              and j.at >= ${new Date(since)}
+              and (m.id > ${mechanismId} or (j.at, j.sequence) > (${new Date(at)}, ${sequence}))
+            order by j.at, j.sequence limit ${revokedPageMax}
+          ) ended
+          order by m.id, ended.at, ended.sequence limit ${revokedPageMax}`
+        const until = after?.until ?? Math.max(0, now - revokedOverlapMillis)
+        const last = rows.length === revokedPageMax ? rows.at(-1) : undefined
+        return {
+          data: rows.map(toRevoked).filter(({ expiresAt = Infinity }) => expiresAt > now),
+          until,
+          next: last && {
+            until,
+            mechanismId: last.id,
+            at: last.at.getTime(),
+            sequence: Number(last.sequence)
+          }
+        }
+      }, orUnavailable)
+
+      return { page }
+    })
+  )
+}
+
+/** Before the first event. */
+const first = { mechanismId: "00000000-0000-0000-0000-000000000000", at: 0, sequence: 0 }
+
+interface Row {
+  readonly id: string
+  readonly sequence: bigint
+  readonly at: Date
+  readonly type: "Left" | "Denied" | "Completed"
+  readonly ended: { readonly sequence: number; readonly expiresAt?: Millis }
+}
+
+const statuses = { Left: "LEFT", Denied: "DENIED", Completed: "COMPLETED" } as const
+
+const toRevoked = ({ id, at, type, ended: { sequence, expiresAt } }: Row): RevokedGrant => ({
+  mechanismId: id,
+  grantSequence: sequence,
+  status: statuses[type],
+  endedAt: at.getTime(),
+  ...(expiresAt !== undefined && { expiresAt })
+})

@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import { generateKeyPairSync, type KeyObject, sign } from "node:crypto"
+import { GrantChecker, type RevokedPage } from "../../../src/auth/offline/GrantChecker.ts"
+
+const now = Date.parse("2026-11-22T12:00:00.000Z")
+const pair = generateKeyPairSync("ed25519")
+const stranger = generateKeyPairSync("ed25519")
+
+const claims = {
+  type: "admission",
+  iss: "usher",
+  aud: "usher:admission",
+  jti: "q.7",
+  consumerId: "ada",
+  organizationId: "brand",
+  distributionId: "q",
+  exp: now / 1000 + 60
+}
+
+const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url")
+
+const token = (changes: object = {}, key: KeyObject = pair.privateKey): string => {
+  const signed = `${encoded({ alg: "EdDSA", kid: "k" })}.${encoded({ ...claims, ...changes })}`
+  return `${signed}.${sign(null, Buffer.from(signed), key).toString("base64url")}`
+}
+
+const page = (data: RevokedPage["data"] = [], next: string | null = null): RevokedPage => ({
+  data,
+  until: "2026-11-22T11:59:45.000Z",
+  next
+})
+
+/** A checker with the keys, and an empty list that was complete at `now`. */
+const ready = (): GrantChecker => {
+  const checker = new GrantChecker()
+  checker.setKeys({ keys: [stranger.publicKey, pair.publicKey].slice(1).map((key) => key.export({ format: "jwk" })) })
+  checker.addRevoked(page(), now)
+  return checker
+}
+
+const brand = { organizationId: "brand" }
+
+const codeOf = (checker: GrantChecker, text: string, expected: object = {}, at = now) => {
+  const outcome = checker.check(text, { ...brand, ...expected }, at)
+  return outcome.valid ? "valid" : outcome.code
+}
+
+describe("an offline check", () => {
+  it("accepts a grant that Usher signed, for what the shop expects", () => {
+    const outcome = ready().check(token(), { ...brand, consumerId: "ada", distributionId: "q" }, now)
+    assert.isTrue(outcome.valid)
+    assert.deepInclude(outcome.valid && outcome.claims, { jti: "q.7", consumerId: "ada" })
+  })
+
+  it("refuses a grant of another organization, consumer or mechanism", () => {
+    assert.strictEqual(codeOf(ready(), token({ organizationId: "other" })), "WRONG_ORGANIZATION")
+    assert.strictEqual(codeOf(ready(), token(), { consumerId: "bob" }), "WRONG_CONSUMER")
+    assert.strictEqual(codeOf(ready(), token(), { distributionId: "r" }), "WRONG_DISTRIBUTION")
+  })
+
+  it("refuses what no key has signed, and tokens that are no grants", () => {
+    const [header, payload, signature] = token().split(".") as [string, string, string]
+    const forged = encoded({ ...claims, consumerId: "eve" })
+    const texts = [
+      token({}, stranger.privateKey),
+      `${header}.${forged}.${signature}`,
+      `${header}.${payload}.`,
+      `${header}.${payload}.${signature}.`,
+      `${header}.${payload}`,
+      token({ type: "access" }),
+      token({ aud: "usher" }),
+      token({ iss: "other" }),
+      "",
+      "..",
+      "x".repeat(5_000)
+    ]
+    for (const text of texts) assert.strictEqual(codeOf(ready(), text), "INVALID_TOKEN", text.slice(0, 40))
+    assert.strictEqual(codeOf(new GrantChecker(), token()), "INVALID_TOKEN")
+  })
+
+  it("refuses a grant from its expiry on, and never one without an expiry", () => {
+    const checker = new GrantChecker(Infinity)
+    checker.setKeys({ keys: [pair.publicKey.export({ format: "jwk" })] })
+    checker.addRevoked(page(), now)
+    assert.strictEqual(codeOf(checker, token(), {}, now + 59_999), "valid")
+    assert.strictEqual(codeOf(checker, token(), {}, now + 60_000), "GRANT_EXPIRED")
+    assert.strictEqual(codeOf(checker, token({ exp: undefined }), {}, now + 1e12), "valid")
+  })
+
+  it("refuses a grant that is listed, and forgets it when its token has expired", () => {
+    const checker = ready()
+    checker.addRevoked(page([{ jti: "q.7", expiresAt: new Date(now + 60_000).toISOString() }]), now)
+    assert.strictEqual(codeOf(checker, token()), "GRANT_REVOKED")
+    checker.addRevoked(page([{ jti: "q.8", expiresAt: null }]), now + 60_000)
+    assert.strictEqual(checker.size, 1)
+  })
+
+  it("refuses every grant while its list is not complete, or too old", () => {
+    const checker = new GrantChecker(10_000)
+    checker.setKeys({ keys: [pair.publicKey.export({ format: "jwk" })] })
+    assert.strictEqual(codeOf(checker, token()), "LIST_STALE")
+    checker.addRevoked(page([], "more"), now)
+    assert.strictEqual(codeOf(checker, token()), "LIST_STALE")
+    checker.addRevoked(page(), now + 5_000)
+    assert.strictEqual(codeOf(checker, token(), {}, now + 10_000), "valid")
+    assert.strictEqual(codeOf(checker, token(), {}, now + 10_001), "LIST_STALE")
+  })
+
+  it("asks for each page of a list, and then for the next list", () => {
+    const checker = new GrantChecker()
+    assert.strictEqual(checker.query, "")
+    checker.addRevoked(page([], "a_b"), now)
+    assert.deepStrictEqual([checker.query, checker.hasMore], ["?after=a_b", true])
+    checker.addRevoked(page(), now)
+    assert.deepStrictEqual([checker.query, checker.hasMore], ["?since=2026-11-22T11%3A59%3A45.000Z", false])
+    checker.addRevoked(page([], "c"), now)
+    assert.strictEqual(checker.query, "?since=2026-11-22T11%3A59%3A45.000Z&after=c")
+  })
+})
