@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { OrganizationKeys } from "../../../auth/keys/OrganizationKeys.ts"
+import { SecurityEvents } from "../../../store/organization/SecurityEvents.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { AdminApi } from "../Api.ts"
@@ -12,6 +13,7 @@ export const ApiKeyHandlers = HttpApiBuilder.group(
   "apiKeys",
   Effect.fnUntraced(function* (handlers) {
     const keys = yield* OrganizationKeys
+    const events = yield* SecurityEvents
 
     return handlers.handleAll({
       listApiKeys: Effect.fnUntraced(function* ({ query }) {
@@ -22,7 +24,9 @@ export const ApiKeyHandlers = HttpApiBuilder.group(
       rotateApiKey: Effect.fnUntraced(
         function* ({ params: { kind } }) {
           const { tenant } = yield* CurrentTenant
-          return yield* keys.rotate(tenant, kind)
+          const rotated = yield* keys.rotate(tenant, kind)
+          yield* events.record(tenant, { type: "key_rotation", details: { kind, by: "admin_api" } })
+          return rotated
         },
         // Organizations are never removed.
         Effect.catchTag("OrganizationNotFound", Effect.die),
