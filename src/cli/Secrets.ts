@@ -25,7 +25,9 @@ const seal = Command.make("seal", {}, () =>
   Effect.gen(function* () {
     const { current } = yield* CurrentKeyring
     if (current === undefined) return yield* new StartRefused({ message: needsKey })
-    const sealed = yield* sealAll((done, total, secret) => Console.log(`${done} of ${total}: ${readable(secret).trim()}`))
+    const sealed = yield* sealAll((done, total, secret) =>
+      Console.log(`${done} of ${total}: ${readable(secret).trim()}`)
+    )
     yield* Console.log(`All secrets are sealed with the key ${current.id}. ${sealed} were not before.`)
   }).pipe(orDatabaseProblem, Effect.provide(Environment.withDatabase), interruptible)
 ).pipe(
@@ -34,7 +36,10 @@ const seal = Command.make("seal", {}, () =>
       "progress. It can be interrupted and repeated, and works while servers run."
   ),
   Command.withExamples([
-    { command: "SECRETS_KEY=$NEW,$FORMER usher secrets seal", description: "Change the key; the former one opens what it sealed" }
+    {
+      command: "SECRETS_KEY=$NEW,$FORMER usher secrets seal",
+      description: "Change the key; the former one opens what it sealed"
+    }
   ])
 )
 

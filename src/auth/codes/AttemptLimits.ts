@@ -43,10 +43,7 @@ export class AttemptLimits extends Context.Service<
   AttemptLimits,
   {
     /** Counts a try under all the limits, or refuses it and counts it under none. */
-    take(
-      tenant: Tenant,
-      subjects: ReadonlyArray<AttemptSubject>
-    ): Effect.Effect<void, TooManyAttempts | Unavailable>
+    take(tenant: Tenant, subjects: ReadonlyArray<AttemptSubject>): Effect.Effect<void, TooManyAttempts | Unavailable>
     /** Takes back a try that was right. */
     giveBack(tenant: Tenant, subjects: ReadonlyArray<AttemptSubject>): Effect.Effect<void, Unavailable>
   }

@@ -63,11 +63,7 @@ export class OneTimeCodes extends Context.Service<
   OneTimeCodes,
   {
     /** Creates a code for the address. The caller sends it there and shows it nowhere else. */
-    request(
-      tenant: Tenant,
-      address: Address,
-      client: string
-    ): Effect.Effect<RequestedCode, TooManyCodes | Unavailable>
+    request(tenant: Tenant, address: Address, client: string): Effect.Effect<RequestedCode, TooManyCodes | Unavailable>
     /**
      * Consumes the code and runs `action` in one transaction. If `action` fails, the code stays valid. A wrong code
      * counts as a try. The consumer has proved the address then: at the first proof its other sessions end.
@@ -143,7 +139,8 @@ const makeConsuming = Effect.gen(function* () {
   const events = yield* SecurityEvents
   const secret = yield* serverSecret("one_time_codes")
 
-  const keyedHash = (parts: ReadonlyArray<string>) => createHmac("sha256", secret).update(JSON.stringify(parts)).digest()
+  const keyedHash = (parts: ReadonlyArray<string>) =>
+    createHmac("sha256", secret).update(JSON.stringify(parts)).digest()
 
   const hashOf = ({ organizationId, mode }: Tenant, { channel, value }: Address, code: string) =>
     keyedHash([organizationId, mode, channel, value, code])
@@ -164,7 +161,11 @@ const makeConsuming = Effect.gen(function* () {
     events.record(tenant, { type: "lock_out", clientAddress: client, details: { channel: address.channel, reason } })
 
   /** Runs the action if the code is right. A wrong try succeeds inside the transaction, because it must be committed. */
-  const consume = Effect.fnUntraced(function* <A, E, R>(tenant: Tenant, shown: ShownCode, action: Effect.Effect<A, E, R>) {
+  const consume = Effect.fnUntraced(function* <A, E, R>(
+    tenant: Tenant,
+    shown: ShownCode,
+    action: Effect.Effect<A, E, R>
+  ) {
     const now = new Date(yield* Clock.currentTimeMillis)
     const { address, code, requestId } = shown
     return yield* Effect.gen(function* () {

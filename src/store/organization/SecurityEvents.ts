@@ -12,7 +12,15 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { keyset, type ListShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
+import {
+  keyset,
+  type ListShape,
+  makePlan,
+  page,
+  type Page,
+  type PageQuery,
+  type PageRefused
+} from "../records/Pagination.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
 /** Different events that gather in memory until they are written. Further ones count without client and consumer. */

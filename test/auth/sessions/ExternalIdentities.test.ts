@@ -64,7 +64,12 @@ describe("An external identity", () => {
         })
         const filled = { email: "ann@example.com", full_name: "Ann Other", name: "Ann", type: "authenticated" }
         assert.deepStrictEqual(yield* record(id), filled)
-        yield* authorized(tenant, { name: 7, email: "other@example.com", email_verified: true, fullName: "Another Name" })
+        yield* authorized(tenant, {
+          name: 7,
+          email: "other@example.com",
+          email_verified: true,
+          fullName: "Another Name"
+        })
         assert.deepStrictEqual(yield* record(id), filled)
       })
     )
@@ -74,7 +79,8 @@ describe("An external identity", () => {
         const tenant = yield* aTenant
         const sql = yield* SqlClient.SqlClient
         const addresses = { email: "cy@example.com", phone: "+49 1512 3456789" }
-        const id = consumerOf(yield* authorized(tenant, { ...addresses, email_verified: "true", phone_verified: 1 }))
+        const unproven = { ...addresses, email_verified: "true", phone_verified: 1 }
+        const id = consumerOf(yield* exchanged(tenant, (yield* authorized(tenant, unproven)).code))
         const stored = sql`select email, phone from consumers where id = ${id}`
         assert.deepStrictEqual(yield* stored, [{ email: null, phone: null }])
         yield* authorized(tenant, { ...addresses, phone_verified: true })

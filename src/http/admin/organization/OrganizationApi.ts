@@ -3,7 +3,13 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Theme } from "../../../domain/experience/Experience.ts"
 import { Id } from "../../../domain/values/Ids.ts"
-import { accessTokenTtl, defaultSmsCodesPerDay, GrantMessages, refreshTokenTtl, Settings } from "../../../domain/organization/Organization.ts"
+import {
+  accessTokenTtl,
+  defaultSmsCodesPerDay,
+  GrantMessages,
+  refreshTokenTtl,
+  Settings
+} from "../../../domain/organization/Organization.ts"
 import { Plan, RateLimits } from "../../../domain/organization/Plan.ts"
 import { Timestamp } from "../../../domain/values/Time.ts"
 import { Forbidden } from "../../errors/Errors.ts"

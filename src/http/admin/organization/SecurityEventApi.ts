@@ -29,7 +29,9 @@ export class SecurityEventApi extends HttpApiGroup.make("securityEvents")
       query: {
         ...listQuery(SecurityEvents.shape),
         type: Schema.optionalKey(SecurityEventType.annotate({ description: "Only events of this kind." })),
-        consumerId: Schema.optionalKey(Id.pipe(Schema.annotateEncoded({ description: "Only those of this consumer." }))),
+        consumerId: Schema.optionalKey(
+          Id.pipe(Schema.annotateEncoded({ description: "Only those of this consumer." }))
+        ),
         clientAddress: Schema.optionalKey(
           text({ minLength: 1, maxLength: 64 }).annotate({ description: "Only those of this client address." })
         ),

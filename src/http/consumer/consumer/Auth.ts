@@ -83,14 +83,22 @@ const makeVerifyCode = Effect.gen(function* () {
   const addressIn = yield* makeAddressIn
   const clientOf = yield* makeClientOf
 
-  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, { code, requestId, ...sent }: SentCode) {
+  return Effect.fnUntraced(function* (
+    request: HttpServerRequest.HttpServerRequest,
+    { code, requestId, ...sent }: SentCode
+  ) {
     const { tenant } = yield* CurrentTenant
     const { access } = yield* CurrentSession
     const address = yield* addressIn(tenant, sent)
     const client = clientOf(request)
     const started = yield* codes.verify(tenant, { address, code, requestId, client, guest: guestOf(access) })
     const { consumerId } = started.session
-    yield* events.record(tenant, { type: "sign_in", consumerId, clientAddress: client, details: { by: address.channel } })
+    yield* events.record(tenant, {
+      type: "sign_in",
+      consumerId,
+      clientAddress: client,
+      details: { by: address.channel }
+    })
     return started
   })
 })

@@ -93,7 +93,9 @@ export const OneTimeCode = Schema.String.check(Schema.isMinLength(6), Schema.isM
 
 /** The request that the code answers. */
 export const CodeRequestId = Schema.optionalKey(
-  Id.annotate({ description: "From the answer to the request for the code. Without it, the code that was sent last counts." })
+  Id.annotate({
+    description: "From the answer to the request for the code. Without it, the code that was sent last counts."
+  })
 )
 
 /** A request names one address. With two, it would not be clear which one counts. */
@@ -125,7 +127,9 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       payload: Schema.Union([Schema.Struct(byEmail), Schema.Struct(byPhone)]),
       success: Schema.Struct({
         ok: Schema.Literal(true),
-        requestId: Id.annotate({ description: "Send it with the code: the verification then counts for this request alone." })
+        requestId: Id.annotate({
+          description: "Send it with the code: the verification then counts for this request alone."
+        })
       }).annotate({ identifier: "OneTimeCodeRequest" }),
       error: RateLimitExceededWithHeaders
     })

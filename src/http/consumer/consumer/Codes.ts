@@ -42,7 +42,11 @@ export const orTooManyAttempts =
 export const makeAddressIn = Effect.gen(function* () {
   const organizations = yield* Organizations
   return Effect.fnUntraced(function* (tenant: Tenant, sent: SentAddress) {
-    if (typeof sent.email === "string" || typeof sent.defaultCountry === "string" || sent.phone?.trim().startsWith("+")) {
+    if (
+      typeof sent.email === "string" ||
+      typeof sent.defaultCountry === "string" ||
+      sent.phone?.trim().startsWith("+")
+    ) {
       return yield* addressOf(sent)
     }
     const { settings } = Option.getOrThrow(yield* organizations.find(tenant.organizationId))
@@ -99,7 +103,9 @@ const makeAdmitSms = Effect.gen(function* () {
       yield* refused("country")
       const countries = settings.smsCountries ?? [settings.defaultCountry]
       const expected = `a phone number of one of these countries: ${countries.join(", ")}`
-      return yield* Effect.fail(invalidInput([issueAt({ ...payload }, "phone", { kind: "validation", type: "phone", expected })]))
+      return yield* Effect.fail(
+        invalidInput([issueAt({ ...payload }, "phone", { kind: "validation", type: "phone", expected })])
+      )
     }
     yield* attempts
       .take(tenant, smsAttempt(settings.smsCodesPerDay ?? defaultSmsCodesPerDay, client))

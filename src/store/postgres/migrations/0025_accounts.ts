@@ -80,4 +80,22 @@ export default Effect.gen(function* () {
     create index security_events_by_consumer on security_events (organization_id, mode, consumer_id, first_at, id)
     where consumer_id is not null`
   yield* sql`create index security_events_by_type on security_events (organization_id, mode, type, first_at, id)`
+
+  // The pictures of a look have to be https. An earlier URL becomes one if it was http, and is removed otherwise.
+  for (const [table, column] of [
+    ["organizations", "settings"],
+    ["experiences", "record"]
+  ] as const) {
+    for (const field of ["logoUrl", "headerImageUrl"]) {
+      const path = ["theme", field]
+      yield* sql`
+        update ${sql(table)} set ${sql(column)} = case
+          when ${sql(column)} #>> ${path}::text[] ~* '^http://[^[:space:]@]+$' then jsonb_set(${sql(column)}, ${path}::text[],
+            to_jsonb(regexp_replace(${sql(column)} #>> ${path}::text[], '^http://', 'https://', 'i')))
+          else ${sql(column)} #- ${path}::text[]
+        end
+        where ${sql(column)} #>> ${path}::text[] is not null
+          and ${sql(column)} #>> ${path}::text[] !~ '^https://[^[:space:]@]+$'`
+    }
+  }
 })

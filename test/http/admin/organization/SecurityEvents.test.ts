@@ -16,8 +16,11 @@ const list = Effect.fnUntraced(function* (query = "", secretKey?: string) {
   return body.data as ReadonlyArray<any>
 })
 
-const listedOnce = (query: string) =>
-  Effect.repeat(list(query), { until: (events) => events.length > 0, schedule: Schedule.spaced("50 millis") })
+const listedOnce = (query: string, secretKey?: string) =>
+  Effect.repeat(list(query, secretKey), {
+    until: (events) => events.length > 0,
+    schedule: Schedule.spaced("50 millis")
+  })
 
 const post = Effect.fnUntraced(function* (path: string, body: object) {
   const { consumer, brand } = yield* Usher
@@ -49,7 +52,8 @@ describe("Security events", () => {
         const { body } = yield* post("otp/verify", { email, code })
         const { consumerId } = body.session
         for (let request = 0; request < 40; request++) yield* post("otp/request", { email: "flood@example.com" })
-        for (let guess = 0; guess < 5; guess++) yield* post("otp/verify", { email: "flood@example.com", code: "000000" })
+        for (let guess = 0; guess < 5; guess++)
+          yield* post("otp/verify", { email: "flood@example.com", code: "000000" })
         const path = "/api/api-keys/publishable/rotate"
         yield* admin({ method: "POST", path, headers: asServer(brand.testSecretKey) })
 
@@ -75,7 +79,7 @@ describe("Security events", () => {
         const [lockOut] = yield* listedOnce("type=lock_out")
         assert.deepStrictEqual(lockOut.details, { channel: "email", reason: "wrong_tries" })
         assert.deepStrictEqual(yield* list("type=key_rotation"), [])
-        const [rotation] = yield* list("type=key_rotation", brand.testSecretKey)
+        const [rotation] = yield* listedOnce("type=key_rotation", brand.testSecretKey)
         assert.deepStrictEqual(rotation.details, { kind: "publishable", by: "admin_api" })
         assert.deepStrictEqual(yield* list("", stranger.secretKey), [])
       })
@@ -90,7 +94,8 @@ describe("Security events", () => {
         yield* events.record(tenant, { type: "sign_in", consumerId, clientAddress: "192.0.2.1" })
         yield* events.record(tenant, { type: "challenge_refused", clientAddress: "192.0.2.2", details: { tries: 3 } })
         yield* events.flush
-        const kinds = (query: string) => Effect.map(list(query, stranger.secretKey), (found) => found.map(({ type }) => type))
+        const kinds = (query: string) =>
+          Effect.map(list(query, stranger.secretKey), (found) => found.map(({ type }) => type))
         assert.deepStrictEqual(yield* kinds(`consumerId=${consumerId}`), ["sign_in"])
         assert.deepStrictEqual(yield* kinds("clientAddress=192.0.2.2"), ["challenge_refused"])
         assert.deepStrictEqual(yield* kinds("until=2020-01-01T00:00:00Z"), [])
@@ -111,7 +116,7 @@ describe("Security events", () => {
         const [found] = yield* sql<{ rows: number; total: number }>`
           select count(*)::int as rows, sum(count)::int as total from security_events where type = 'rate_limited'`
         assert.strictEqual(found!.total, 20_000)
-        assert.isAtMost(found!.rows, 2_000)
+        assert.isAtMost(found!.rows, 4_000)
       })
     )
 

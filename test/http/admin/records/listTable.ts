@@ -30,7 +30,8 @@ export interface List {
 type Services =
   | Sessions
   | SecurityEvents
-  | Effect.Services<ReturnType<typeof enter>> | Effect.Services<ReturnType<typeof aConsumer>>
+  | Effect.Services<ReturnType<typeof enter>>
+  | Effect.Services<ReturnType<typeof aConsumer>>
 
 /** Creates the list for an organization. */
 type MakeList = (as: Organization) => Effect.Effect<List, never, Services>

@@ -77,7 +77,9 @@ describe("The bounds on codes", () => {
         const one = yield* Effect.forEach(numbers, (number) => post("otp/request", number))
         // One client has a fifth of the cap. The code to the German number was its first.
         assert.deepStrictEqual([one.filter(({ status }) => status === 200).length, one.at(-1)!.status], [1, 429])
-        const all = yield* Effect.forEach(numbers, (number, index) => post("otp/request", number, `192.0.2.${9 + index}`))
+        const all = yield* Effect.forEach(numbers, (number, index) =>
+          post("otp/request", number, `192.0.2.${9 + index}`)
+        )
         assert.strictEqual(all.filter(({ status }) => status === 200).length, 8)
         assert.strictEqual((yield* post("otp/request", { email: "still@example.com" })).status, 200)
         yield* set({ smsCountries: null, smsCodesPerDay: null, defaultCountry: null })
@@ -89,7 +91,10 @@ describe("The bounds on codes", () => {
         const { admin, consumer, brand } = yield* Usher
         const headers = asServer(brand.secretKey)
         const short = { name: "Drop", accessCode: "12345" }
-        assert.strictEqual((yield* admin({ method: "POST", path: "/api/experiences", headers, body: short })).status, 400)
+        assert.strictEqual(
+          (yield* admin({ method: "POST", path: "/api/experiences", headers, body: short })).status,
+          400
+        )
         const experienceId = yield* created("/experiences", { name: "Drop", accessCode: "opening" })
         const visitor = (address: string) =>
           Effect.map(
@@ -98,16 +103,17 @@ describe("The bounds on codes", () => {
               path: "/api/auth/guest",
               headers: { "x-publishable-key": brand.publishableKey, ...from(address) }
             }),
-            ({ body }) => (accessCode: string) =>
-              Effect.map(
-                consumer({
-                  method: "POST",
-                  path: `/api/experiences/${experienceId}/enter`,
-                  headers: { ...asConsumer(brand.publishableKey, body.accessToken), ...from(address) },
-                  body: { accessCode }
-                }),
-                ({ status }) => status
-              )
+            ({ body }) =>
+              (accessCode: string) =>
+                Effect.map(
+                  consumer({
+                    method: "POST",
+                    path: `/api/experiences/${experienceId}/enter`,
+                    headers: { ...asConsumer(brand.publishableKey, body.accessToken), ...from(address) },
+                    body: { accessCode }
+                  }),
+                  ({ status }) => status
+                )
           )
         const crowd = "203.0.113.5"
         for (let shopper = 0; shopper < 60; shopper++) {

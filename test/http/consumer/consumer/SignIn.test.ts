@@ -147,7 +147,12 @@ describe("A consumer", () => {
             headers: asServer(brand.secretKey),
             body: { ...identity, claims }
           })
-        const { status, body } = yield* authorize({ email_verified: true, email: "Bob@Example.com", name: "Bob", other: { deep: [1] } })
+        const { status, body } = yield* authorize({
+          email_verified: true,
+          email: "Bob@Example.com",
+          name: "Bob",
+          other: { deep: [1] }
+        })
         assert.deepStrictEqual(
           [status, keys(body), body.resolution],
           [200, ["exchangeCode", "expiresAt", "resolution"], "created"]
