@@ -300,9 +300,6 @@ const readAll = Effect.gen(function* () {
   if ((tlsCertFile === undefined) !== (tlsKeyFile === undefined)) {
     complaints.push("TLS_CERT_FILE and TLS_KEY_FILE go together: set both for HTTPS, or neither.")
   }
-  if (values.secretsKeys.length > 0 && values.secretsKeyFile !== undefined) {
-    complaints.push("SECRETS_KEY and SECRETS_KEY_FILE are both set: set one of them.")
-  }
   if (complaints.length === 0) complaints.push(...incomplete(values))
   if (complaints.length > 0) return yield* new StartRefused({ message: complaints.join("\n") })
   return values
@@ -320,7 +317,9 @@ const incomplete = (values: Values): ReadonlyArray<string> => {
             return `${variable} is set, and needs ${definitions[other].variable}. Set it, or unset ${variable}.`
           })
   const alone = values.cluster && Option.isNone(values.databaseUrl)
+  const hasTwoKeys = values.secretsKeys.length > 0 && values.secretsKeyFile !== undefined
   return [
+    ...(hasTwoKeys ? ["SECRETS_KEY and SECRETS_KEY_FILE are both set: set one of them."] : []),
     ...(alone
       ? ["CLUSTER is true, and needs DATABASE_URL: the database that all nodes share. Set it, or unset CLUSTER."]
       : []),
