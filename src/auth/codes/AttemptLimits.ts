@@ -81,14 +81,11 @@ export class AttemptLimits extends Context.Service<
           where a.ends_at <= ${now} or a.count + (select count from others) < ${limit.attemptsMax}
           returning a.count`
         if (rows.length > 0) return
-        const [open] = yield* sql<{ readonly ends_at: Date | null }>`
-          select min(o.ends_at) as ends_at from attempts o
-          where ${ofTenant(sql, tenant, "o")} and o.limit_name = ${limit.name} and o.subject = ${subject}::bytea
-            and o.ends_at > ${now}`
+        const retryAt = (yield* endOf(sql, tenant, limit.name, subject, now)) ?? endsAt
         return yield* new TooManyAttempts({
           limit: limit.name,
           attemptsMax: limit.attemptsMax,
-          retryAt: (open?.ends_at ?? endsAt).getTime()
+          retryAt: retryAt.getTime()
         })
       })
 
@@ -113,3 +110,13 @@ export class AttemptLimits extends Context.Service<
     })
   )
 }
+
+/** Returns when the first open window of the subject ends. */
+const endOf = (sql: PgClient.PgClient, tenant: Tenant, name: string, subject: Uint8Array, now: Date) =>
+  Effect.map(
+    sql<{ readonly ends_at: Date | null }>`
+      select min(o.ends_at) as ends_at from attempts o
+      where ${ofTenant(sql, tenant, "o")} and o.limit_name = ${name} and o.subject = ${subject}::bytea
+        and o.ends_at > ${now}`,
+    (rows) => rows[0]?.ends_at ?? undefined
+  )

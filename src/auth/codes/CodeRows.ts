@@ -28,12 +28,6 @@ export interface NewCode {
   readonly now: Millis
 }
 
-/** The outcome of a try. `isLast` is true for the wrong try that ends the code. */
-export interface Try {
-  readonly isRight: boolean
-  readonly isLast: boolean
-}
-
 /** Makes the statements. */
 export const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
@@ -69,20 +63,24 @@ export const make = Effect.gen(function* () {
     return { requestId: id }
   }, sql.withTransaction)
 
-  /** Counts a try of this request's code, and uses the code up if it is right. Undefined if no code is valid. */
+  /**
+   * Counts a try of this request's code, and uses the code up if it is right. Undefined if no code is valid. `isLast`
+   * is true for the wrong try that ends the code.
+   */
   const take = Effect.fnUntraced(function* (
     tenant: Tenant,
     shown: { readonly address: Address; readonly hash: Uint8Array; readonly requestId: string | undefined },
     now: Date
   ) {
     const isRight = sql`c.hash = ${shown.hash}::bytea`
-    const isBound = shown.requestId !== undefined
-    const tries = sql.literal(isBound ? "tries" : "unbound_tries")
+    const { requestId } = shown
+    const isMeant = requestId === undefined ? latest(tenant, shown.address) : sql`c.id = ${requestId}`
+    const tries = sql.literal(requestId === undefined ? "unbound_tries" : "tries")
     const rows = yield* sql<{ readonly is_right: boolean; readonly tries: number }>`
       update one_time_codes c set
         used_at = case when ${isRight} then ${now}::timestamptz end,
         ${tries} = c.${tries} + case when ${isRight} then 0 else 1 end
-      where ${isBound ? sql`c.id = ${shown.requestId!}` : latest(tenant, shown.address)} and ${keyed(tenant, shown.address)}
+      where ${isMeant} and ${keyed(tenant, shown.address)}
         and c.used_at is null and c.expires_at > ${now} and c.tries < ${triesMax} and c.${tries} < ${triesMax}
       returning c.used_at is not null as is_right, c.${tries} as tries`
     return rows[0] && { isRight: rows[0].is_right, isLast: !rows[0].is_right && rows[0].tries >= triesMax }

@@ -142,7 +142,6 @@ export class ConsumerAccounts extends Context.Service<
         for (const { channel, value } of verifiedIn(claims)) {
           yield* sql`update consumers set ${sql(channel)} = ${value} where ${mine} and ${sql(channel)} is null`.pipe(
             sql.withTransaction,
-            Effect.asVoid,
             ifTaken(undefined)
           )
         }

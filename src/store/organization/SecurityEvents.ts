@@ -170,7 +170,29 @@ const makeRecording: Effect.Effect<
       if (gathered.has(rough.key) || gathered.size < gatheredMax * 2) add(rough.entry, rough.key)
     })
 
-  const write = Effect.fnUntraced(function* (entries: ReadonlyArray<Gathered>) {
+  const write = makeWrite(sql, random)
+
+  const flush = Effect.suspend(() => {
+    if (gathered.size === 0) return Effect.void
+    const entries = gathered
+    gathered = new Map()
+    return Effect.tapError(orUnavailable(write([...entries.values()])), () =>
+      // They are written with the next ones, as far as there is room.
+      Effect.sync(() => {
+        for (const [key, entry] of entries) if (gathered.size < gatheredMax) add(entry, key)
+      })
+    )
+  })
+
+  const quietly = Effect.catchCause(flush, (cause) => Effect.logWarning("Security events could not be written", cause))
+  yield* Effect.addFinalizer(() => quietly)
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(writeMillis), quietly)))
+  return { record, flush }
+})
+
+/** Makes the function that writes events in one statement. */
+const makeWrite = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["Service"]) =>
+  Effect.fnUntraced(function* (entries: ReadonlyArray<Gathered>) {
     const rows = yield* Effect.forEach(entries, ({ tenant, event, fingerprint, ...entry }) =>
       Effect.map(random.uuidV7(), (id) => ({
         id,
@@ -198,24 +220,6 @@ const makeRecording: Effect.Effect<
       on conflict (organization_id, mode, bucket, fingerprint) do update set
         count = e.count + excluded.count, last_at = greatest(e.last_at, excluded.last_at)`
   })
-
-  const flush = Effect.suspend(() => {
-    if (gathered.size === 0) return Effect.void
-    const entries = gathered
-    gathered = new Map()
-    return Effect.tapError(orUnavailable(write([...entries.values()])), () =>
-      // They are written with the next ones, as far as there is room.
-      Effect.sync(() => {
-        for (const [key, entry] of entries) if (gathered.size < gatheredMax) add(entry, key)
-      })
-    )
-  })
-
-  const quietly = Effect.catchCause(flush, (cause) => Effect.logWarning("Security events could not be written", cause))
-  yield* Effect.addFinalizer(() => quietly)
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(writeMillis), quietly)))
-  return { record, flush }
-})
 
 /** Returns the event with the key and the fingerprint that equal events of the same hour share. */
 function gatheredOf(tenant: Tenant, event: NewSecurityEvent, now: Millis) {

@@ -55,7 +55,7 @@ function problemsOf(service: Service): ReadonlyArray<readonly [problem: string, 
     if (!isExpected) found.push([`does not wait for ${other}`, "Use condition: service_healthy."])
   }
   for (const [variable, value] of Object.entries(service.environment ?? {})) {
-    if (isSecretInFile(variable, `${value}`)) found.push([`has a secret in ${variable}`, "Generate it into a volume."])
+    if (isSecretInFile(variable, value)) found.push([`has a secret in ${variable}`, "Generate it into a volume."])
   }
   for (const port of service.ports ?? []) {
     if (!port.startsWith("127.0.0.1:")) found.push([`opens ${port} to the network`, "Publish it on 127.0.0.1."])
