@@ -28,13 +28,22 @@ export interface NewCode {
   readonly now: Millis
 }
 
+const conditions = (sql: PgClient.PgClient) => {
+  const keyed = (tenant: Tenant, { channel, value }: Address) => sql`
+    ${ofTenant(sql, tenant, "c")} and c.channel = ${channel} and c.address = ${value}`
+  /** Without a request's id, the code that was sent last is the valid one. */
+  const latest = (tenant: Tenant, address: Address) => sql`c.id = (
+    select c.id from one_time_codes c where ${keyed(tenant, address)} order by c.sent_at desc, c.id desc limit 1
+  )`
+  return { keyed, latest }
+}
+
 /** Makes the statements. */
 export const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const random = yield* SecureRandom.SecureRandom
 
-  const keyed = (tenant: Tenant, { channel, value }: Address) => sql`
-    ${ofTenant(sql, tenant, "c")} and c.channel = ${channel} and c.address = ${value}`
+  const { keyed, latest } = conditions(sql)
 
   /** Stores the code. Returns its id, or when the client may request the next one. */
   const insert = Effect.fnUntraced(function* (tenant: Tenant, { address, client, hash, now }: NewCode) {
@@ -85,11 +94,6 @@ export const make = Effect.gen(function* () {
       returning c.used_at is not null as is_right, c.${tries} as tries`
     return rows[0] && { isRight: rows[0].is_right, isLast: !rows[0].is_right && rows[0].tries >= triesMax }
   })
-
-  /** Without a request's id, the code that was sent last is the valid one. */
-  const latest = (tenant: Tenant, address: Address) => sql`c.id = (
-    select c.id from one_time_codes c where ${keyed(tenant, address)} order by c.sent_at desc, c.id desc limit 1
-  )`
 
   return { insert, take }
 })

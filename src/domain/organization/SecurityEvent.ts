@@ -8,8 +8,6 @@ import { Schema } from "effect"
 export const SecurityEventType = Schema.Literals([
   "sign_in",
   "lock_out",
-  "sessions_ended",
-  "token_reuse",
   "key_rotation",
   "code_flood",
   "sms_refused",

@@ -22,15 +22,13 @@ import {
   type PageRefused
 } from "../records/Pagination.ts"
 import { ofTenant } from "../records/Tenancy.ts"
+import { bucketMillis, makeNaming } from "./SecurityEventNaming.ts"
 
 /** Different events that gather in memory until they are written. Further ones count without client and consumer. */
 export const gatheredMax = 1_000
 
 /** Milliseconds between two writes. */
 const writeMillis = 1_000
-
-/** Milliseconds in which events that agree are one row. */
-const bucketMillis = 3_600_000
 
 /** An event as it is listed. */
 export interface SecurityEvent {
@@ -151,6 +149,7 @@ const makeRecording: Effect.Effect<
   const sql = yield* PgClient.PgClient
   const random = yield* SecureRandom.SecureRandom
   let gathered = new Map<string, Gathered>()
+  const isNamed = makeNaming()
 
   const add = (entry: Gathered, key: string) => {
     const known = gathered.get(key)
@@ -164,7 +163,8 @@ const makeRecording: Effect.Effect<
   const record = (tenant: Tenant, event: NewSecurityEvent) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       const exact = gatheredOf(tenant, event, now)
-      if (gathered.has(exact.key) || gathered.size < gatheredMax) return add(exact.entry, exact.key)
+      const hasRoom = gathered.has(exact.key) || gathered.size < gatheredMax
+      if (hasRoom && isNamed(tenant, event.type, exact.key, now)) return add(exact.entry, exact.key)
       // A flood from many addresses at once: it is counted, without naming them. The number of kinds bounds these rows.
       const rough = gatheredOf(tenant, { type: event.type, details: { isCombined: true } }, now)
       if (gathered.has(rough.key) || gathered.size < gatheredMax * 2) add(rough.entry, rough.key)

@@ -48,7 +48,7 @@ export class SecurityEventApi extends HttpApiGroup.make("securityEvents")
         summary: "List security events",
         description:
           "What happened to accounts and keys, and which abuse was refused: `sign_in`, `lock_out` (a code that died of wrong " +
-          "tries, or a limit on tries), `sessions_ended`, `token_reuse` (a replaced refresh token came again, and its session ended), `key_rotation`, `code_flood` (more codes asked " +
+          "tries, or a limit on tries), `key_rotation`, `code_flood` (more codes asked " +
           "for than one address gets), `sms_refused`, `challenge_refused`, `rate_limited`. Events that agree are one, for each hour, " +
           "with a `count`. An event is listed within a second or two. " +
           `Kept for ${retentionDays} days, at most ${eventsMax.toLocaleString("en")} in live and in test mode each.`
