@@ -5,6 +5,8 @@
 import { Layer } from "effect"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
 import { SequenceAccess } from "../store/experience/SequenceAccess.ts"
+import { SecurityEvents } from "../store/organization/SecurityEvents.ts"
+import { AttemptLimits } from "./codes/AttemptLimits.ts"
 import { ApiKeys } from "./keys/ApiKeys.ts"
 import { ConsumerAccounts } from "./sessions/ConsumerAccounts.ts"
 import { Consumers } from "./sessions/Consumers.ts"
@@ -47,5 +49,6 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge(Layer.merge(Tokens.layer, TokenLifetimes.layer)),
   Layer.provideMerge(Revocations.layer),
   Layer.provideMerge(SigningKeys.layer),
+  Layer.provideMerge(Layer.merge(AttemptLimits.layer, SecurityEvents.layer)),
   Layer.provideMerge(Invalidations.layer)
 )

@@ -8,12 +8,13 @@ import { ApiKeys, KeyKind } from "../auth/keys/ApiKeys.ts"
 import { OrganizationKeys, type RotatedKey, type ShownKey } from "../auth/keys/OrganizationKeys.ts"
 import { Mode } from "../domain/values/Ids.ts"
 import { toText } from "../domain/values/Time.ts"
+import { SecurityEvents } from "../store/organization/SecurityEvents.ts"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
 import { examples, json, organization, refused } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
-const keys = OrganizationKeys.layer.pipe(
+const keys = Layer.merge(OrganizationKeys.layer, SecurityEvents.layer).pipe(
   Layer.provide(ApiKeys.layer),
   Layer.provide(Invalidations.layer),
   Layer.provide(Environment.withDatabase)
@@ -40,7 +41,9 @@ const rotate = Command.make(
   },
   ({ organization, kind, mode, json }) =>
     Effect.gen(function* () {
-      const rotated = yield* (yield* OrganizationKeys).rotate({ organizationId: organization, mode }, kind)
+      const tenant = { organizationId: organization, mode } as const
+      const rotated = yield* (yield* OrganizationKeys).rotate(tenant, kind)
+      yield* (yield* SecurityEvents).record(tenant, { type: "key_rotation", details: { kind, by: "operator" } })
       yield* Console.log(json ? machineReadable(rotated) : announced(rotated))
     }).pipe(Effect.uninterruptible, refused(organization), Effect.provide(keys), interruptible)
 ).pipe(

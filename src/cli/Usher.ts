@@ -10,6 +10,7 @@ import * as Migrate from "./Migrate.ts"
 import * as Nodes from "./Nodes.ts"
 import * as Organizations from "./Organizations.ts"
 import * as Presentation from "./runtime/Presentation.ts"
+import * as Secrets from "./Secrets.ts"
 import * as Seed from "./Seed.ts"
 import * as Serve from "./Serve.ts"
 import * as SigningKeys from "./SigningKeys.ts"
@@ -25,6 +26,7 @@ const usher = Command.make("usher").pipe(
     Seed.command,
     Keys.command,
     SigningKeys.command,
+    Secrets.command,
     Mechanisms.command,
     Nodes.command,
     VerifyDraw.command

@@ -3,9 +3,11 @@
  * would reveal something about the address. A message is tried three times. Undelivered messages are logged without
  * their text, also those left when the process ends.
  *
- * A channel without a provider delivers to the outbox, and logs a warning at start.
+ * A channel without a provider delivers to the outbox, and logs a warning at start. A server with TLS, a proxy or a
+ * public address has no outbox: there the channel delivers nothing.
  */
 import { Context, Deferred, Duration, Effect, Layer, Option, Queue as Mailbox, Schedule } from "effect"
+import { IpNetwork } from "effect/net"
 import type { Tenant } from "../domain/values/Ids.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Email from "./Email.ts"
@@ -43,11 +45,16 @@ export type Outcome = "delivered" | "undeliverable" | "failed"
 export class Delivery extends Context.Service<
   Delivery,
   {
+    /** False if messages of the channel go nowhere: it has no provider, and there is no outbox. */
+    readonly canSend: (channel: Channel) => boolean
     /** Accepts a message for delivery. Returns false if too many are waiting. */
     readonly send: (message: Outgoing) => Effect.Effect<boolean>
     /** Accepts a message and waits for its outcome. Only for background work, not for a caller's request. */
     readonly deliver: (message: Outgoing) => Effect.Effect<Outcome>
-    /** Reads the messages in the outbox. Undefined if every channel has a provider, because then there is no outbox. */
+    /**
+     * Reads the messages in the outbox. Undefined if there is none: every channel has a provider, or the server can be
+     * reached from a network.
+     */
     readonly outbox: ((tenant: Tenant, to: string | undefined) => ReadonlyArray<Kept>) | undefined
   }
 >()("usher/delivery/Delivery") {
@@ -57,24 +64,26 @@ export class Delivery extends Context.Service<
       const outbox = new Outbox()
       const providers = yield* makeProviders
       const missing = (["email", "phone"] as const).filter((channel) => providers[channel] === undefined)
+      const hasOutbox = missing.length > 0 && isDevelopment(yield* Settings)
+      const instead: Send = hasOutbox ? (message) => outbox.put(message) : () => Effect.fail(noProvider)
       if (missing.length > 0) {
         yield* Effect.logWarning(
-          `${missing.map((channel) => missingProvider[channel]).join("; ")}. Messages are kept in memory and can be read at ` +
-            "GET /api/outbox on the Admin API. Not for production."
+          `${missing.map((channel) => missingProvider[channel]).join("; ")}. ${hasOutbox ? keptInstead : lostInstead}`
         )
       }
       const post = {
-        email: yield* makePost(providers.email ?? ((message) => outbox.put(message))),
-        phone: yield* makePost(providers.phone ?? ((message) => outbox.put(message)))
+        email: yield* makePost(providers.email ?? instead),
+        phone: yield* makePost(providers.phone ?? instead)
       }
       return {
+        canSend: (channel) => hasOutbox || providers[channel] !== undefined,
         send: (message) => post[message.channel](message),
         deliver: Effect.fnUntraced(function* (message) {
           const outcome = yield* Deferred.make<Outcome>()
           const isTaken = yield* post[message.channel](message, outcome)
           return isTaken ? yield* Deferred.await(outcome) : "failed"
         }),
-        outbox: missing.length > 0 ? (tenant, to) => outbox.read(tenant, to) : undefined
+        outbox: hasOutbox ? (tenant, to) => outbox.read(tenant, to) : undefined
       }
     })
   )
@@ -83,6 +92,25 @@ export class Delivery extends Context.Service<
 const missingProvider: { readonly [C in Channel]: string } = {
   email: "No SMTP_URL is set: email is not sent",
   phone: "No SMS_PROVIDER_URL is set: SMS is not sent"
+}
+
+const keptInstead =
+  "Messages are kept in memory and can be read at GET /api/outbox on the Admin API. Not for production."
+
+const lostInstead =
+  "There is no outbox, because this server has TLS, a proxy or a public address: requests for codes get a 503 until a provider is set."
+
+const noProvider = new Email.NotDelivered({ reason: "no provider is set", isTemporary: false })
+
+/** The outbox shows codes, so it exists only where no network is: plain HTTP on loopback, without a proxy in front. */
+const isDevelopment = ({ host, adminHost, tlsCertFile, trustedProxies }: Settings["Service"]): boolean =>
+  [host, adminHost].every((address) => /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/.test(address)) &&
+  tlsCertFile === undefined &&
+  trustedProxies.every(isOfLoopback)
+
+const isOfLoopback = (network: IpNetwork.IpNetwork): boolean => {
+  const text = IpNetwork.format(network)
+  return text.startsWith("127.") || text === "::1/128"
 }
 
 const makeProviders = Effect.gen(function* () {

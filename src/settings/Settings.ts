@@ -8,6 +8,7 @@ import { Config, Context, Effect, Layer, Option, Runtime, Schema } from "effect"
 import { hostname } from "node:os"
 import {
   choice,
+  complaint,
   type Definition,
   file,
   networks,
@@ -20,6 +21,7 @@ import {
   url,
   whole
 } from "./Shapes.ts"
+import { definitions as secretsKey } from "./SecretsKey.ts"
 
 /** An error that prevents the start, with the problem and its fix. The process ends with code 1. */
 export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", { message: Schema.String }) {
@@ -71,6 +73,7 @@ const definitions = {
     whenAbsent: "each process counts alone",
     meaning: "A Redis server in which several processes share one count for rate limits. It holds no durable data."
   }),
+  ...secretsKey,
   tlsCertFile: file("TLS_CERT_FILE", {
     whenAbsent: "plain HTTP, accepted only from loopback and `TRUSTED_PROXIES`",
     meaning: "The certificate chain, in PEM, with which both APIs serve HTTPS themselves. Needs `TLS_KEY_FILE`."
@@ -327,17 +330,13 @@ const incomplete = (values: Values): ReadonlyArray<string> => {
             return `${variable} is set, and needs ${definitions[other].variable}. Set it, or unset ${variable}.`
           })
   const alone = values.cluster && Option.isNone(values.databaseUrl)
+  const hasTwoKeys = values.secretsKeys.length > 0 && values.secretsKeyFile !== undefined
   return [
+    ...(hasTwoKeys ? ["SECRETS_KEY and SECRETS_KEY_FILE are both set: set one of them."] : []),
     ...(alone
       ? ["CLUSTER is true, and needs DATABASE_URL: the database that all nodes share. Set it, or unset CLUSTER."]
       : []),
     ...needs("smtpUrl", ["emailFrom"]),
     ...needs("smsProviderUrl", ["smsAccount", "smsToken", "smsFrom"])
   ]
-}
-
-const complaint = (definition: Setting, found: string): string => {
-  const shown = definition.secret ? "something else (not shown, as it may hold a password)" : JSON.stringify(found)
-  const sentence = `${definition.variable} must be ${definition.shape}, but it is ${shown}.`
-  return `${sentence} Correct it, or unset it for the default (${definition.default}).`.replaceAll("`", "")
 }

@@ -225,3 +225,10 @@ export function choice<const A extends string | boolean>(
     parse: (value) => new Map(Object.entries(options.choices)).get(value.toLowerCase())
   }
 }
+
+/** The sentence for a value that does not have the shape of its setting. The value of a secret setting is not shown. */
+export const complaint = (definition: Setting, found: string): string => {
+  const shown = definition.secret ? "something else (not shown, as it may hold a password)" : JSON.stringify(found)
+  const sentence = `${definition.variable} must be ${definition.shape}, but it is ${shown}.`
+  return `${sentence} Correct it, or unset it for the default (${definition.default}).`.replaceAll("`", "")
+}

@@ -11,7 +11,7 @@ export const files: Exceptions = {
   "src/engine/actor/Actor.ts": 324,
   "src/http/credentials/CredentialChecks.ts": 264,
   "src/http/credentials/Credentials.ts": 256,
-  "src/settings/Settings.ts": 330,
+  "src/settings/Settings.ts": 329,
   "src/store/journal/JournalStatements.ts": 284,
   "src/store/mechanism/GrantMessages.ts": 329
 }
@@ -19,7 +19,7 @@ export const files: Exceptions = {
 /** Lines of the longest function. */
 export const functions: Exceptions = {
   "bench/lists/MoreRecords.ts": 100,
-  "src/auth/codes/OneTimeCodes.ts": 84,
+  "src/auth/codes/OneTimeCodes.ts": 65,
   "src/auth/keys/OrganizationChanges.ts": 64,
   "src/auth/keys/OrganizationKeys.ts": 67,
   "src/auth/keys/Organizations.ts": 63,
@@ -54,7 +54,7 @@ export const functions: Exceptions = {
 
 /** Files in the folder itself. */
 export const folders: Exceptions = {
-  "src/store/postgres/migrations": 23,
+  "src/store/postgres/migrations": 29,
   "test/scripts": 18
 }
 

@@ -1,5 +1,11 @@
 /** Rules about the project's manifest, lock, scripts and containers. Each rule also gets a bad sample. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Yaml from "effect/encoding/Yaml"
+import { spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseKeys } from "../../src/settings/SecretsKey.ts"
 import { composeFindings } from "./rules/compose.ts"
 import * as Dependencies from "./rules/dependencies.ts"
 import { assertTidy, type Finding } from "./rules/Finding.ts"
@@ -94,6 +100,31 @@ describe("docker-compose.yml", () => {
   it("starts three nodes behind a balancer in the same way", () =>
     assertTidy(composeFindings(compose, ["node1", "node2", "node3", "balancer"])))
 
+  it("generates its secrets once, each different and without a default", () => {
+    const { services } = Yaml.parse(compose.text) as {
+      readonly services: { readonly secrets: { readonly entrypoint: Array<string>; readonly command: [string] } }
+    }
+    const folder = mkdtempSync(join(tmpdir(), "usher-compose-"))
+    for (const name of ["usher", "postgres", "redis"]) mkdirSync(join(folder, name))
+    const { entrypoint, command } = services.secrets
+    const script = command[0].replaceAll("$$", "$")
+    const generated = () => {
+      const { status } = spawnSync(entrypoint[0]!, [...entrypoint.slice(1), script], {
+        env: { ...process.env, SECRETS: folder }
+      })
+      assert.strictEqual(status, 0)
+      return ["usher/key", "postgres/password", "redis/password"].map((path) =>
+        readFileSync(join(folder, path), "utf8")
+      )
+    }
+    const first = generated()
+    for (const secret of first) assert.match(secret, /^[0-9a-f]{64}$/)
+    assert.strictEqual(new Set(first).size, 3)
+    assert.deepStrictEqual(generated(), first)
+    assert.strictEqual(parseKeys(first[0]!)?.length, 1)
+    rmSync(folder, { recursive: true })
+  })
+
   it("without a service, a health check, a wait, a user or a closed port is found", () => {
     const text = `
 services:
@@ -105,6 +136,10 @@ services:
       postgres:
         condition: service_started
     ports: ["4000:4000"]
+    environment:
+      DATABASE_URL: postgres://usher:usher@postgres/usher
+      SMS_TOKEN: token
+      SECRETS_KEY_FILE: /secrets/usher/key
   postgres:
     healthcheck:
       test:
@@ -116,9 +151,11 @@ services:
       "docker-compose.yml:3 usher runs as root",
       "docker-compose.yml:3 usher has no health check",
       "docker-compose.yml:3 usher does not wait for postgres",
+      "docker-compose.yml:3 usher has a secret in DATABASE_URL",
+      "docker-compose.yml:3 usher has a secret in SMS_TOKEN",
       "docker-compose.yml:3 usher opens 4000:4000 to the network",
-      "docker-compose.yml:11 postgres has no image",
-      "docker-compose.yml:11 postgres has a health check that is not text"
+      "docker-compose.yml:15 postgres has no image",
+      "docker-compose.yml:15 postgres has a health check that is not text"
     ])
   })
 })

@@ -35,6 +35,7 @@ const aProcess = Effect.fnUntraced(function* (
   const scope = yield* Scope.make()
   yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
   const delivery = Layer.succeed(Delivery, {
+    canSend: () => true,
     send: () => Effect.die("the worker waits for outcomes"),
     deliver: (message) =>
       Effect.suspend(() => {

@@ -62,6 +62,7 @@ const serve = Effect.fnUntraced(function* (world: World) {
     recipients: (_, __, consumerIds) => query(Effect.succeed(consumerIds.flatMap(recipientOf)))
   })
   const delivery = Layer.succeed(Delivery, {
+    canSend: () => true,
     send: () => Effect.die("the worker waits for outcomes"),
     deliver: (message) =>
       Effect.tap(world.deliver(message), (outcome) =>

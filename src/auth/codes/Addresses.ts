@@ -48,3 +48,6 @@ export function parsePhone(text: string, defaultCountry?: string): Address | und
   if (number === undefined || !number.isValid() || number.ext !== undefined) return undefined
   return number.getType() === "PREMIUM_RATE" ? undefined : { channel: "phone", value: number.number }
 }
+
+/** The country of a phone number in E.164; undefined for numbers of no country. */
+export const countryOf = (phone: string): string | undefined => parsePhoneNumberFromString(phone)?.country

@@ -1,7 +1,8 @@
 /**
  * One-time codes by email and phone (completions 2): six digits, valid for ten minutes, one use, five wrong tries. A
- * newer code replaces the older one. Each address has one row, and one statement on that row decides each of these
- * rules, however many requests run at the same time.
+ * code belongs to the request that asked for it. With the id of the request, a verification counts for that request
+ * alone, so a stranger can neither use up its tries nor replace its code. Without the id the code that was sent last
+ * counts.
  *
  * A code could be recovered from a plain hash by trying all million codes. Codes are therefore hashed with a secret
  * that is not stored in their table.
@@ -11,25 +12,17 @@ import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHmac, randomInt } from "node:crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import { SecurityEvents } from "../../store/organization/SecurityEvents.ts"
 import type { Address } from "./Addresses.ts"
+import { AttemptLimits, TooManyAttempts } from "./AttemptLimits.ts"
+import { codeAttempt } from "./CodeLimits.ts"
+import * as CodeRows from "./CodeRows.ts"
 import { ConsumerAccounts } from "../sessions/ConsumerAccounts.ts"
-import { endSessions, Revocations } from "../sessions/Revocations.ts"
+import { Revocations } from "../sessions/Revocations.ts"
 import { type AuthenticatedSession, Sessions, type StartedSession } from "../sessions/Sessions.ts"
-import { ofTenant } from "../../store/records/Tenancy.ts"
-
-/** How long a code is valid. */
-export const codeMinutes = 10
-
-/** Wrong tries after which a code is invalid. */
-const triesMax = 5
-
-/** Codes that may be sent to one address within `windowMinutes`. */
-const codesMax = 5
-const windowMinutes = 10
 
 /** The guest session that the caller presents. */
 export interface Guest {
@@ -41,6 +34,16 @@ export interface Guest {
 export interface ShownCode {
   readonly address: Address
   readonly code: string
+  /** The request that the code answers. Without it, the request that was made last. */
+  readonly requestId?: string | undefined
+  /** The address of the caller. */
+  readonly client: string
+}
+
+/** A code that was created, and the id of its request. */
+export interface RequestedCode {
+  readonly requestId: string
+  readonly code: Redacted.Redacted
 }
 
 /** The address has reached its limit of codes for now. */
@@ -59,112 +62,137 @@ export class WrongCode extends Schema.TaggedError<WrongCode>()("WrongCode", {
 export class OneTimeCodes extends Context.Service<
   OneTimeCodes,
   {
-    /** Creates a new code for the address. The caller sends it there and shows it nowhere else. */
-    request(tenant: Tenant, address: Address): Effect.Effect<Redacted.Redacted, TooManyCodes | Unavailable>
+    /** Creates a code for the address. The caller sends it there and shows it nowhere else. */
+    request(tenant: Tenant, address: Address, client: string): Effect.Effect<RequestedCode, TooManyCodes | Unavailable>
     /**
      * Consumes the code and runs `action` in one transaction. If `action` fails, the code stays valid. A wrong code
-     * counts as a try.
+     * counts as a try. The consumer has proved the address then: at the first proof its other sessions end.
      */
     prove<A, E, R>(
       tenant: Tenant,
       shown: ShownCode,
+      prover: Prover,
       action: Effect.Effect<A, E, R>
-    ): Effect.Effect<A, WrongCode | Unavailable | Exclude<E, SqlError>, R>
+    ): Effect.Effect<A, WrongCode | TooManyAttempts | Unavailable | Exclude<E, SqlError>, R>
     /**
      * Consumes the code and starts a session for the consumer of the address. See `ConsumerAccounts.byAddress` for the
-     * guest.
+     * guest. If this is the first proof of the address, the consumer's other sessions end.
      */
     verify(
       tenant: Tenant,
       shown: ShownCode & { readonly guest?: Guest | undefined }
-    ): Effect.Effect<StartedSession<AuthenticatedSession>, WrongCode | Unavailable>
+    ): Effect.Effect<StartedSession<AuthenticatedSession>, WrongCode | TooManyAttempts | Unavailable>
   }
 >()("usher/auth/codes/OneTimeCodes") {
   static readonly layer = Layer.effect(
     OneTimeCodes,
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
       const accounts = yield* ConsumerAccounts
       const sessions = yield* Sessions
-      const revocations = yield* Revocations
-      const secret = yield* serverSecret("one_time_codes")
-
-      const hashOf = ({ organizationId, mode }: Tenant, { channel, value }: Address, code: string) =>
-        createHmac("sha256", secret)
-          .update(JSON.stringify([organizationId, mode, channel, value, code]))
-          .digest()
-
-      const keyed = (tenant: Tenant, { channel, value }: Address) => sql`
-        ${ofTenant(sql, tenant, "c")} and c.channel = ${channel} and c.address = ${value}`
-
-      const request = Effect.fn("OneTimeCodes.request")(function* (tenant: Tenant, address: Address) {
-        const code = `${randomInt(1_000_000)}`.padStart(6, "0")
-        const now = yield* Clock.currentTimeMillis
-        const windowStart = new Date(now - windowMinutes * 60_000)
-        // The array holds the times of the last `codesMax` codes, oldest first. It alone limits further codes.
-        const stored = yield* sql`
-          insert into one_time_codes as c (organization_id, mode, channel, address, hash, tries, expires_at, sent_at)
-          values (${tenant.organizationId}, ${tenant.mode}, ${address.channel}, ${address.value},
-            ${hashOf(tenant, address, code)}, 0, ${new Date(now + codeMinutes * 60_000)}, array[${new Date(now)}::timestamptz])
-          on conflict (organization_id, mode, channel, address) do update set
-            hash = excluded.hash, tries = 0, expires_at = excluded.expires_at, used_at = null,
-            sent_at = (c.sent_at || excluded.sent_at)[greatest(1, cardinality(c.sent_at) - ${codesMax - 2}::int):]
-          where cardinality(c.sent_at) < ${codesMax} or c.sent_at[1] <= ${windowStart}
-          returning tries`
-        if (stored.length > 0) return Redacted.make(code, { label: "one-time code" })
-        const rows = yield* sql<{ oldest: Date }>`
-          select sent_at[1] as oldest from one_time_codes c where ${keyed(tenant, address)}`
-        const oldest: Millis = rows[0]?.oldest.getTime() ?? now
-        return yield* new TooManyCodes({ codesMax, retryAt: oldest + windowMinutes * 60_000 })
-      }, orUnavailable)
-
-      /** Counts the try, and consumes the code if it matches. A wrong try succeeds: it must be committed. */
-      const take = (tenant: Tenant, address: Address, code: string, now: Date) => {
-        const isRight = sql`c.hash = ${hashOf(tenant, address, code)}::bytea`
-        return sql<{ is_right: boolean }>`
-          update one_time_codes c set
-            used_at = case when ${isRight} then ${now}::timestamptz end,
-            tries = c.tries + case when ${isRight} then 0 else 1 end
-          where ${keyed(tenant, address)} and c.used_at is null and c.expires_at > ${now} and c.tries < ${triesMax}
-          returning c.used_at is not null as is_right`
-      }
-
-      const prove = Effect.fn("OneTimeCodes.prove")(function* <A, E, R>(
-        tenant: Tenant,
-        { address, code }: ShownCode,
-        action: Effect.Effect<A, E, R>
-      ) {
-        const now = new Date(yield* Clock.currentTimeMillis)
-        const outcome = yield* Effect.gen(function* () {
-          const rows = yield* take(tenant, address, code, now)
-          if (rows[0]?.is_right === true) return { done: yield* action }
-          return new WrongCode({ reason: rows.length > 0 ? "otp_invalid" : "otp_expired" })
-        }).pipe(sql.withTransaction)
-        return outcome instanceof WrongCode ? yield* outcome : outcome.done
-      }, orUnavailable)
-
-      const endGuestSession = (tenant: Tenant, { sessionId }: Guest) => {
-        const isMeant = sql`s.id = ${sessionId} and ${ofTenant(sql, tenant, "s")}`
-        return Effect.flatMap(Clock.currentTimeMillis, (now) => endSessions(sql, isMeant, new Date(now)))
-      }
+      const consuming = yield* makeConsuming
+      const prove = consuming.prove
 
       const signIn = Effect.fnUntraced(function* (tenant: Tenant, address: Address, guest: Guest | undefined) {
-        const { consumer, isUpgrade } = yield* accounts.byAddress(tenant, address, guest?.consumerId)
-        // An attacker with the guest's tokens must not gain access to the new consumer.
-        const ended = guest !== undefined && isUpgrade ? yield* endGuestSession(tenant, guest) : []
+        const { consumer } = yield* accounts.byAddress(tenant, address, guest?.consumerId)
+        // Before the new session starts. Those that end include the guest's: an attacker may have its tokens.
+        const ended = yield* accounts.markProved(tenant, { consumerId: consumer.consumerId }, address)
         return { session: yield* sessions.start(consumer), ended }
       })
 
-      const verify = Effect.fn("OneTimeCodes.verify")(function* (
-        tenant: Tenant,
-        { guest, ...shown }: ShownCode & { readonly guest?: Guest | undefined }
-      ) {
-        const { session, ended } = yield* prove(tenant, shown, signIn(tenant, shown.address, guest))
-        yield* revocations.ended(ended)
-        return session
-      }, orUnavailable)
-
-      return { request, prove, verify }
+      return {
+        request: consuming.request,
+        prove: (tenant, shown, prover, action) =>
+          Effect.map(
+            prove(
+              tenant,
+              shown,
+              Effect.gen(function* () {
+                const done = yield* action
+                return { done, ended: yield* accounts.markProved(tenant, prover, shown.address) }
+              })
+            ),
+            ({ done }) => done
+          ),
+        verify: (tenant, { guest, ...shown }) =>
+          Effect.map(prove(tenant, shown, signIn(tenant, shown.address, guest)), ({ session }) => session)
+      }
     })
   )
 }
+
+/** The consumer that proves an address, and the session that stays. */
+export interface Prover {
+  readonly consumerId: string
+  readonly sessionId?: string
+}
+
+interface Ending {
+  readonly ended: Parameters<Revocations["Service"]["ended"]>[0]
+}
+
+/** Makes the functions that create and consume codes. */
+const makeConsuming = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* CodeRows.make
+  const attempts = yield* AttemptLimits
+  const revocations = yield* Revocations
+  const events = yield* SecurityEvents
+  const secret = yield* serverSecret("one_time_codes")
+
+  const keyedHash = (parts: ReadonlyArray<string>) =>
+    createHmac("sha256", secret).update(JSON.stringify(parts)).digest()
+
+  const hashOf = ({ organizationId, mode }: Tenant, { channel, value }: Address, code: string) =>
+    keyedHash([organizationId, mode, channel, value, code])
+
+  const request = Effect.fn("OneTimeCodes.request")(function* (tenant: Tenant, address: Address, client: string) {
+    const code = `${randomInt(1_000_000)}`.padStart(6, "0")
+    const now = yield* Clock.currentTimeMillis
+    const hash = hashOf(tenant, address, code)
+    const stored = yield* rows.insert(tenant, { address, client: keyedHash(["client", client]), hash, now })
+    if ("requestId" in stored) {
+      return { requestId: stored.requestId, code: Redacted.make(code, { label: "one-time code" }) }
+    }
+    yield* events.record(tenant, { type: "code_flood", clientAddress: client, details: { channel: address.channel } })
+    return yield* new TooManyCodes({ codesMax: CodeRows.codesMax, retryAt: stored.retryAt })
+  }, orUnavailable)
+
+  const lockedOut = (tenant: Tenant, { address, client }: ShownCode, reason: string) =>
+    events.record(tenant, { type: "lock_out", clientAddress: client, details: { channel: address.channel, reason } })
+
+  /** Runs the action if the code is right. A wrong try succeeds inside the transaction, because it must be committed. */
+  const consume = Effect.fnUntraced(function* <A, E, R>(
+    tenant: Tenant,
+    shown: ShownCode,
+    action: Effect.Effect<A, E, R>
+  ) {
+    const now = new Date(yield* Clock.currentTimeMillis)
+    const { address, code, requestId } = shown
+    return yield* Effect.gen(function* () {
+      const outcome = yield* rows.take(tenant, { address, requestId, hash: hashOf(tenant, address, code) }, now)
+      if (outcome?.isRight === true) return { done: yield* action }
+      return { wrong: outcome === undefined ? "otp_expired" : "otp_invalid", isLast: outcome?.isLast === true } as const
+    }).pipe(sql.withTransaction)
+  })
+
+  const prove = Effect.fn("OneTimeCodes.prove")(function* <A extends Ending, E, R>(
+    tenant: Tenant,
+    shown: ShownCode,
+    action: Effect.Effect<A, E, R>
+  ) {
+    const attempt = codeAttempt(shown.address, shown.client)
+    yield* Effect.tapErrorTag(attempts.take(tenant, attempt), "TooManyAttempts", ({ limit }) =>
+      lockedOut(tenant, shown, limit)
+    )
+    const outcome = yield* Effect.tapError(consume(tenant, shown, action), () => attempts.giveBack(tenant, attempt))
+    if ("wrong" in outcome) {
+      if (outcome.isLast) yield* lockedOut(tenant, shown, "wrong_tries")
+      return yield* new WrongCode({ reason: outcome.wrong })
+    }
+    yield* attempts.giveBack(tenant, attempt)
+    yield* revocations.ended(outcome.done.ended)
+    return outcome.done
+  }, orUnavailable)
+
+  return { request, prove }
+})

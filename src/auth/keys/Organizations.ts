@@ -25,6 +25,9 @@ export const KeptSettings = Schema.Struct({
   refreshTokenTtlSeconds: Schema.optionalKey(Schema.Int),
   loyaltyFullScoreBalance: Schema.optionalKey(Schema.Finite),
   grantMessages: Schema.optionalKey(GrantMessages),
+  defaultCountry: Schema.optionalKey(Schema.String),
+  smsCountries: Schema.optionalKey(Schema.Array(Schema.String)),
+  smsCodesPerDay: Schema.optionalKey(Schema.Int),
   theme: Schema.optionalKey(Theme),
   /** The limits agreed with an `enterprise` organization. They have no effect on other plans. */
   rateLimits: Schema.optionalKey(RateLimits),

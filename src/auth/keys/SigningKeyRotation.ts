@@ -9,6 +9,7 @@ import { Settings } from "../../settings/Settings.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import { CurrentKeyring } from "../../store/secrets/CurrentKeyring.ts"
 import { insertKey, lock } from "./SigningKeys.ts"
 
 /** An accepted signing key. */
@@ -47,6 +48,7 @@ export class SigningKeyRotation extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const invalidations = yield* Invalidations
+      const keyring = yield* CurrentKeyring
       const { accessTokenLifetimeSeconds, refreshTokenLifetimeSeconds } = yield* Settings
       const tokenMillis = Math.max(accessTokenLifetimeSeconds, refreshTokenLifetimeSeconds) * 1000
 
@@ -68,7 +70,7 @@ export class SigningKeyRotation extends Context.Service<
       const replace = Effect.gen(function* () {
         yield* lock
         yield* sql`update signing_keys set retired_at = clock_timestamp() where retired_at is null`
-        const kid = yield* insertKey
+        const kid = yield* insertKey(keyring)
         yield* invalidations.publish("signing_key", kid)
         return kid
       }).pipe(sql.withTransaction, Effect.provideService(PgClient.PgClient, sql), orUnavailable)

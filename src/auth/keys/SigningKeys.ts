@@ -5,6 +5,9 @@
  * One key signs. After a rotation (`SigningKeyRotation`) the former key stays published and accepted until an operator
  * removes it. A refresh token it signed may live for its full lifetime, and a grant without expiry lives forever. Every
  * process is notified of rotations and removals. A process that meets an unknown key reads the keys again.
+ *
+ * With `SECRETS_KEY` the private keys are stored sealed. Only the current one is opened, and only when it is new to the
+ * process.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
@@ -13,6 +16,8 @@ import * as Jose from "jose"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import { CurrentKeyring } from "../../store/secrets/CurrentKeyring.ts"
+import { fromStored, type Keyring, toStored } from "../../store/secrets/Sealing.ts"
 
 /** The algorithm of every signature. A token with another algorithm is rejected. */
 export const algorithm = "EdDSA"
@@ -33,11 +38,17 @@ const lookAgainSeconds = 1
 /** Advisory lock for changes of the current key. The number is arbitrary; no other part of Usher uses it. */
 const creationLock = 7_380_211_001
 
+/** The key that signs. */
+interface CurrentKey {
+  readonly kid: string
+  readonly privateKey: Jose.CryptoKey
+}
+
 export class SigningKeys extends Context.Service<
   SigningKeys,
   {
     /** The key that signs new tokens now. */
-    readonly current: { readonly kid: string; readonly privateKey: Jose.CryptoKey }
+    readonly current: CurrentKey
     /** Returns the key to verify with, or undefined if the key is not accepted. */
     publicKey(kid: string): Jose.CryptoKey | undefined
     /** The current key and the accepted former keys, newest first. */
@@ -55,15 +66,19 @@ export class SigningKeys extends Context.Service<
     SigningKeys,
     Effect.gen(function* () {
       const invalidations = yield* Invalidations
-      const read = Effect.provideService(readKeys, PgClient.PgClient, yield* PgClient.PgClient)
-      let known = yield* read
+      const sql = yield* PgClient.PgClient
+      const keyring = yield* CurrentKeyring
+      const read = (present?: CurrentKey) => Effect.provideService(readKeys(keyring, present), PgClient.PgClient, sql)
+      let known = yield* read()
       let removals = 0
       let lookedAt: Millis = 0
 
-      const refresh = Effect.map(read, (found) => {
-        if ([...known.publicKeys.keys()].some((kid) => !found.publicKeys.has(kid))) removals++
-        known = found
-      })
+      const refresh = Effect.suspend(() =>
+        Effect.map(read(known.current), (found) => {
+          if ([...known.publicKeys.keys()].some((kid) => !found.publicKeys.has(kid))) removals++
+          known = found
+        })
+      )
 
       yield* invalidations.subscribe("signing_key", {
         // Invalidations wait for this handler. Until the keys are read no later one is handled, and the caches soon
@@ -121,34 +136,46 @@ const PrivateKey = Schema.Struct({
 
 const Row = Schema.Struct({
   kid: Schema.String,
-  private_key: PrivateKey,
+  private_key: Schema.NullOr(PrivateKey),
+  sealed_private_key: Schema.NullOr(Schema.Uint8Array),
+  sealed_by: Schema.NullOr(Schema.String),
   public_key: PublicKey,
   retired_at: Schema.NullOr(Schema.Date)
 })
 
-/** Reads the keys and imports them for use. */
-const readKeys = Effect.gen(function* () {
-  const rows = yield* Effect.catchTag(loadOrCreate, "SchemaError", Effect.die)
+const decodePrivateKey = Schema.decodeUnknownSync(Schema.fromJsonString(PrivateKey))
+
+/** Returns the private key of a row. The start has checked that this process can open it. */
+const privateKeyOf = (keyring: Keyring, { kid, private_key, sealed_private_key, sealed_by }: typeof Row.Type) => {
+  if (private_key !== null) return Effect.succeed(private_key)
+  const opened = fromStored(keyring, `signing_key:${kid}`, { bytes: sealed_private_key!, sealedBy: sealed_by })
+  if (opened !== undefined) return Effect.sync(() => decodePrivateKey(Buffer.from(opened).toString()))
+  return Effect.die(new Error(`The signing key ${kid} cannot be opened with SECRETS_KEY`))
+}
+
+/** Reads the keys and imports them for use. The private key that is known already is not read again. */
+const readKeys = Effect.fnUntraced(function* (keyring: Keyring, present: CurrentKey | undefined) {
+  const rows = yield* Effect.catchTag(loadOrCreate(keyring), "SchemaError", Effect.die)
   const current = rows.find((row) => row.retired_at === null)!
   const publicKeys = new Map<string, Jose.CryptoKey>()
   for (const row of rows) publicKeys.set(row.kid, yield* importKey(row.public_key))
-  return {
-    current: { kid: current.kid, privateKey: yield* importKey(current.private_key) },
-    publicKeys,
-    jwks: rows.map((row) => row.public_key)
-  }
-}).pipe(orUnavailable)
+  const privateKey =
+    present?.kid === current.kid ? present.privateKey : yield* importKey(yield* privateKeyOf(keyring, current))
+  return { current: { kid: current.kid, privateKey }, publicKeys, jwks: rows.map((row) => row.public_key) }
+}, orUnavailable)
 
 /**
  * Reads the keys, newest first; never empty. If there is none, one process creates it while the others wait for the
  * lock.
  */
-const loadOrCreate = Effect.gen(function* () {
+const loadOrCreate = Effect.fnUntraced(function* (keyring: Keyring) {
   const sql = yield* PgClient.PgClient
   const load = SqlSchema.findAll({
     Request: Schema.Void,
     Result: Row,
-    execute: () => sql`select kid, private_key, public_key, retired_at from signing_keys order by created_at desc, kid`
+    execute: () => sql`
+      select kid, private_key, sealed_private_key, sealed_by, public_key, retired_at
+      from signing_keys order by created_at desc, kid`
   })
   const known = yield* load()
   if (known.some((row) => row.retired_at === null)) return known
@@ -157,7 +184,7 @@ const loadOrCreate = Effect.gen(function* () {
       yield* lock
       const now = yield* load()
       if (now.some((row) => row.retired_at === null)) return now
-      yield* insertKey
+      yield* insertKey(keyring)
       return yield* load()
     })
   )
@@ -170,12 +197,16 @@ export const lock = Effect.flatMap(
 )
 
 /** Creates a key and stores it as the current one. Returns its `kid`. */
-export const insertKey = Effect.gen(function* () {
+export const insertKey = Effect.fnUntraced(function* (keyring: Keyring) {
   const sql = yield* PgClient.PgClient
   const { publicKey, privateKey } = yield* makeKey
+  const { kid } = publicKey
+  const { bytes, sealedBy } = toStored(keyring, `signing_key:${kid}`, Buffer.from(JSON.stringify(privateKey)))
+  const isSealed = sealedBy !== null
   yield* sql`
-    insert into signing_keys (kid, private_key, public_key, created_at)
-    values (${publicKey.kid}, ${sql.json(privateKey)}, ${sql.json(publicKey)}, clock_timestamp())`
+    insert into signing_keys (kid, private_key, sealed_private_key, sealed_by, public_key, created_at)
+    values (${kid}, ${isSealed ? null : sql.json(privateKey)}, ${isSealed ? bytes : null}, ${sealedBy},
+      ${sql.json(publicKey)}, clock_timestamp())`
   return publicKey.kid
 })
 

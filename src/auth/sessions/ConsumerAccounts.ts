@@ -10,7 +10,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import { Id, Mode, type Tenant } from "../../domain/values/Ids.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import { tellConsumersChanged } from "../../store/experience/SequenceAccess.ts"
-import { type Address, parseEmail } from "../codes/Addresses.ts"
+import { type Address, parseEmail, parsePhone } from "../codes/Addresses.ts"
+import { type EndedSession, endSessions } from "./Revocations.ts"
 import type { AuthenticatedConsumer } from "./Sessions.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 
@@ -34,8 +35,18 @@ export class ConsumerAccounts extends Context.Service<
     /** Creates a consumer without any details. */
     create(tenant: Tenant, consumerId: string): Effect.Effect<void, SqlError>
     /**
-     * Fills empty fields from the claims. Never overwrites a field, and never takes an email address of another
-     * consumer. Ignores invalid claims.
+     * Records that the consumer has proved the address by a code. At the first proof all its sessions end but
+     * `sessionId`: an attacker may have used the address before its owner. Returns the ended sessions; the caller must
+     * call `Revocations.ended` after the commit.
+     */
+    markProved(
+      tenant: Tenant,
+      prover: { readonly consumerId: string; readonly sessionId?: string },
+      address: Address
+    ): Effect.Effect<ReadonlyArray<EndedSession>, SqlError>
+    /**
+     * Fills empty fields from the claims. Never overwrites a field, and never takes an address of another consumer. An
+     * address counts only if the claims say that it was verified. Ignores invalid claims.
      */
     fill(tenant: Tenant, consumerId: string, claims: Claims): Effect.Effect<void, SqlError>
   }
@@ -128,17 +139,17 @@ export class ConsumerAccounts extends Context.Service<
               name = coalesce(nullif(name, ''), ${name ?? null}::text)
             where ${mine}`
         }
-        const email = typeof claims["email"] === "string" ? parseEmail(claims["email"]) : undefined
-        if (email === undefined) return
-        yield* sql`update consumers set email = ${email.value} where ${mine} and email is null`.pipe(
-          sql.withTransaction,
-          Effect.asVoid,
-          ifTaken(undefined)
-        )
+        for (const { channel, value } of verifiedIn(claims)) {
+          yield* sql`update consumers set ${sql(channel)} = ${value} where ${mine} and ${sql(channel)} is null`.pipe(
+            sql.withTransaction,
+            ifTaken(undefined)
+          )
+        }
       })
 
       return {
         byAddress,
+        markProved: makeMarkProved(sql),
         find: (tenant, id) =>
           selectById({ ...tenant, id }).pipe(
             Effect.map((rows) => rows[0] && toConsumer(tenant, rows[0])),
@@ -150,6 +161,28 @@ export class ConsumerAccounts extends Context.Service<
       }
     })
   )
+}
+
+const makeMarkProved = (sql: PgClient.PgClient): ConsumerAccounts["Service"]["markProved"] =>
+  Effect.fnUntraced(function* (tenant, { consumerId, sessionId }, { channel, value }) {
+    const proved = sql(`proved_${channel}`)
+    const first = yield* sql`
+      update consumers set ${proved} = ${value}
+      where id = ${consumerId} and ${ofTenant(sql, tenant)} and ${proved} is distinct from ${value} returning id`
+    if (first.length === 0) return []
+    const others = sql`
+      s.consumer_id = ${consumerId} and ${ofTenant(sql, tenant, "s")} and s.id is distinct from ${sessionId ?? null}::uuid`
+    return yield* endSessions(sql, others, new Date(yield* Clock.currentTimeMillis))
+  })
+
+/** The addresses in the claims that the organization says were verified. */
+function verifiedIn(claims: Claims): ReadonlyArray<Address> {
+  const { email, email_verified: isEmail, phone, phone_verified: isPhone } = claims
+  const found = [
+    isEmail === true && typeof email === "string" ? parseEmail(email) : undefined,
+    isPhone === true && typeof phone === "string" ? parsePhone(phone) : undefined
+  ]
+  return found.filter((address) => address !== undefined)
 }
 
 /** Unvalidated claims of an organization about a consumer. */

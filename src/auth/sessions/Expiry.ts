@@ -1,10 +1,11 @@
 /**
- * Deletes expired rows: sessions without a valid token, one-time codes, exchange codes, and stored responses to
- * requests with an idempotency key. Several processes may run it at the same time; each skips rows that another has
+ * Deletes expired rows: sessions without a valid token, one-time codes and counts of tries, exchange codes, stored
+ * responses to requests with an idempotency key, and old security events. Several processes may run it at the same time; each skips rows that another has
  * locked.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { removeOld } from "../../store/organization/SecurityEventRetention.ts"
 
 /** Pause between two rounds. */
 const intervalMinutes = 10
@@ -23,6 +24,7 @@ export const removeExpired = Effect.gen(function* () {
   const rounds = [
     ["sessions", sql`expires_at < ${new Date(now)} and access_expires_at < ${new Date(now)}`],
     ["one_time_codes", sql`expires_at < ${kept}`],
+    ["attempts", sql`ends_at < ${new Date(now)}`],
     ["exchange_codes", sql`expires_at < ${kept}`],
     ["idempotency_keys", sql`expires_at < ${new Date(now)}`]
   ] as const
@@ -42,6 +44,9 @@ export const removeExpired = Effect.gen(function* () {
     do removed += count = yield* remove
     while (count === rowsMax)
   }
+  let events: number
+  do removed += events = yield* removeOld(now, rowsMax)
+  while (events === rowsMax)
   return removed
 })
 

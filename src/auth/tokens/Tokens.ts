@@ -132,10 +132,10 @@ export class Tokens extends Context.Service<
         if (Option.isNone(claims)) return undefined
         const { organizationId, mode, consumerId, sessionId, sessionType, exp } = claims.value
         const access = { tenant: { organizationId, mode }, consumerId, sessionId, sessionType, expiresAt: exp * 1000 }
-        const known = succeed(access)
-        const isLive = yield* live(known, revocations.check)
-        entries.set(digest, known)
-        return isLive
+        // A signature does not prove that there was a session: a stolen signing key could name any.
+        if (revocations.isRevoked(access) || (yield* revocations.check(sessionId))) return undefined
+        entries.set(digest, succeed(access))
+        return access
       })
 
       /** Returns undefined for a session that has ended. */

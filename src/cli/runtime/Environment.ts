@@ -3,6 +3,8 @@ import { Effect, Layer } from "effect"
 import { Settings } from "../../settings/Settings.ts"
 import * as Database from "../../store/postgres/Database.ts"
 import * as Migrations from "../../store/postgres/Migrations.ts"
+import * as CurrentKeyring from "../../store/secrets/CurrentKeyring.ts"
+import * as SealedSecrets from "../../store/secrets/SealedSecrets.ts"
 import * as Logging from "./Logging.ts"
 import { forceExit } from "./Signals.ts"
 
@@ -11,8 +13,18 @@ export const base = Layer.effectDiscard(
   Effect.flatMap(Settings, (settings) => Effect.forkDetach(forceExit(settings.shutdownTimeoutSeconds)))
 ).pipe(Layer.provideMerge(Logging.layer), Layer.provideMerge(Settings.layer))
 
-/** The base with a database. Refuses a schema of another version. */
-export const withDatabase = Migrations.layerRequired.pipe(Layer.provideMerge(Database.layer), Layer.provideMerge(base))
+/** The base with a database. Refuses a schema of another version, and secrets that this process cannot open. */
+export const withDatabase = SealedSecrets.layerReadable.pipe(
+  Layer.provideMerge(Migrations.layerRequired),
+  Layer.provideMerge(Database.layer),
+  Layer.provideMerge(CurrentKeyring.layer),
+  Layer.provideMerge(base)
+)
 
-/** The base with a database that is migrated to this version's schema. */
-export const withMigratedDatabase = Migrations.layer.pipe(Layer.provideMerge(Database.layer), Layer.provideMerge(base))
+/** The base with a database that is migrated to this version's schema, and whose secrets are sealed if there is a key. */
+export const withMigratedDatabase = SealedSecrets.layerSealed.pipe(
+  Layer.provideMerge(Migrations.layer),
+  Layer.provideMerge(Database.layer),
+  Layer.provideMerge(CurrentKeyring.layer),
+  Layer.provideMerge(base)
+)

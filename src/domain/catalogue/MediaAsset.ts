@@ -2,9 +2,7 @@
 import { Schema } from "effect"
 import { stampFields } from "../experience/Experience.ts"
 import { Id } from "../values/Ids.ts"
-import { Name, text } from "../values/Text.ts"
-
-const Url = text({ maxLength: 2_000 })
+import { HttpsUrl, Name, text } from "../values/Text.ts"
 
 /** The fields an admin sets. The file itself is stored elsewhere. */
 export const Settings = Schema.Struct({
@@ -12,10 +10,10 @@ export const Settings = Schema.Struct({
   altText: Schema.optionalKey(text({ maxLength: 1_000 })),
   description: Schema.optionalKey(text({ maxLength: 2_000 })),
   mimeType: Schema.optionalKey(text({ maxLength: 200 }).annotate({ examples: ["image/jpeg"] })),
-  publicUrl: Schema.optionalKey(Url),
-  sourceUrl: Schema.optionalKey(Url),
-  thumbnailUrl: Schema.optionalKey(Url),
-  uploadUrl: Schema.optionalKey(Url)
+  publicUrl: Schema.optionalKey(HttpsUrl),
+  sourceUrl: Schema.optionalKey(HttpsUrl),
+  thumbnailUrl: Schema.optionalKey(HttpsUrl),
+  uploadUrl: Schema.optionalKey(HttpsUrl)
 })
 export type Settings = typeof Settings.Type
 

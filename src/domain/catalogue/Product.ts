@@ -4,7 +4,7 @@
 import { Schema } from "effect"
 import { stampFields } from "../experience/Experience.ts"
 import { Id } from "../values/Ids.ts"
-import { JsonObject, Name, text } from "../values/Text.ts"
+import { HttpsUrl, JsonObject, Name, text } from "../values/Text.ts"
 import { MediaAsset } from "./MediaAsset.ts"
 import { Metadata } from "./Metadata.ts"
 import { originFields, originSettings } from "./Origin.ts"
@@ -17,7 +17,7 @@ export const mediaAssetsMax = 50
 /** The fields an admin sets. */
 export const Settings = Schema.Struct({
   name: Name,
-  url: Schema.optionalKey(text({ maxLength: 2_000 })),
+  url: Schema.optionalKey(HttpsUrl),
   handle: Schema.optionalKey(text({ maxLength: 200 })),
   description: Schema.optionalKey(text({ maxLength: 10_000 })),
   defaultVariantId: Schema.optionalKey(Id),

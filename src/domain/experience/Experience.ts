@@ -4,18 +4,10 @@
 import { Schema } from "effect"
 import { Id } from "../values/Ids.ts"
 import { CurrencyCode, TimeZone } from "../values/Locale.ts"
-import { JsonObject, Name, text } from "../values/Text.ts"
+import { HttpsUrl, JsonObject, Name, text } from "../values/Text.ts"
 import { type Millis, Timestamp } from "../values/Time.ts"
 
 const ThemeText = text({ maxLength: 500 })
-
-const Uri = text({ maxLength: 2_000 }).check(
-  Schema.makeFilter((value: string) => URL.canParse(value), {
-    expected: "an absolute URI",
-    representation: { id: "usher/string", payload: null },
-    toJsonSchema: () => ({ format: "uri" })
-  })
-)
 
 /** The look of an experience (interface document 2.3). */
 export const Theme = Schema.Struct({
@@ -30,8 +22,8 @@ export const Theme = Schema.Struct({
   surface: Schema.optionalKey(ThemeText),
   text: Schema.optionalKey(ThemeText),
   warning: Schema.optionalKey(ThemeText),
-  headerImageUrl: Schema.optionalKey(Uri),
-  logoUrl: Schema.optionalKey(Uri),
+  headerImageUrl: Schema.optionalKey(HttpsUrl),
+  logoUrl: Schema.optionalKey(HttpsUrl),
   variant: Schema.optionalKey(Schema.Literals(["default", "retro", "rounded", "clean"]))
 }).annotate({ identifier: "Theme" })
 

@@ -13,6 +13,9 @@ export const ProductSelectionMode = Schema.Literals(["USER_SELECTED", "SYSTEM_AS
 /** A code that opens a sequence to consumers. Only its hash is stored, so it is never shown again. */
 export const AccessCode = text({ minLength: 1, maxLength: 200 })
 
+/** An access code that an admin sets. Codes from before this minimum keep working. */
+export const NewAccessCode = text({ minLength: 6, maxLength: 200 })
+
 /** Upper bound of an order limit. */
 const orderLimitMax = 1_000_000
 

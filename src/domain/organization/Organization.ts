@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { Theme } from "../experience/Experience.ts"
-import { CurrencyCode, TimeZone } from "../values/Locale.ts"
+import { CountryCode, CurrencyCode, TimeZone } from "../values/Locale.ts"
 import { Name, text } from "../values/Text.ts"
 
 /** Limit of allowed origins. */
@@ -16,6 +16,14 @@ export const refreshTokenTtl = { least: 3_600, most: 31_536_000 } as const
 
 /** The balance that counts as full loyalty if the organization has not set one (completions 3, "Queue"). */
 export const defaultLoyaltyFullScoreBalance = 1_000
+
+/** Countries in the list of an organization: more than there are. */
+export const smsCountriesMax = 300
+
+/** Codes by SMS in a day, if the organization has not set a number. */
+export const defaultSmsCodesPerDay = 1_000
+
+const smsCodesPerDayMax = 10_000_000
 
 const loyaltyBalanceMax = 1_000_000_000_000
 
@@ -59,6 +67,12 @@ export const Settings = Schema.Struct({
   ),
   /** Absent: off. */
   grantMessages: Schema.optionalKey(GrantMessages),
+  /** The country of phone numbers in national form; absent: such numbers are refused. */
+  defaultCountry: Schema.optionalKey(CountryCode),
+  /** The countries to which codes go by SMS; absent: `defaultCountry`, or any country if that is absent too. */
+  smsCountries: Schema.optionalKey(Schema.Array(CountryCode).check(Schema.isMaxLength(smsCountriesMax))),
+  /** The most codes by SMS in a day; absent: `defaultSmsCodesPerDay`. */
+  smsCodesPerDay: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: smsCodesPerDayMax }))),
   /** Default look of its experiences (interface document 2.3). */
   theme: Schema.optionalKey(Theme)
 })
@@ -67,6 +81,15 @@ export type Settings = typeof Settings.Type
 /** True if the organization has turned on messages about grants. */
 export const sendsGrantMessages = ({ grantMessages = "off" }: Pick<Settings, "grantMessages">): boolean =>
   grantMessages !== "off"
+
+/** True if codes may go to a phone number of this country. Numbers without a country are satellites and the like. */
+export const takesSms = (
+  { smsCountries, defaultCountry }: Pick<Settings, "smsCountries" | "defaultCountry">,
+  country: string | undefined
+): boolean => {
+  const countries = smsCountries ?? (defaultCountry === undefined ? undefined : [defaultCountry])
+  return countries === undefined || (country !== undefined && countries.includes(country))
+}
 
 type Look = typeof Theme.Type
 

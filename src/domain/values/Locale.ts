@@ -19,6 +19,17 @@ export const CurrencyCode = Schema.String.check(
   })
 ).annotate({ examples: ["EUR"] })
 
+const regions = new Intl.DisplayNames(["en"], { type: "region", fallback: "none" })
+
+/** A country code of two capital letters (ISO 3166). */
+export const CountryCode = Schema.String.check(
+  Schema.makeFilter((code: string) => /^[A-Z]{2}$/.test(code) && code !== "ZZ" && regions.of(code) !== undefined, {
+    expected: "a country code of two capital letters (ISO 3166)",
+    representation: { id: "usher/picklist", payload: null },
+    toJsonSchema: () => ({ pattern: "^[A-Z]{2}$" })
+  })
+).annotate({ examples: ["DE"] })
+
 /** Returns the number of digits after the point for amounts of a currency; 2 for an unknown one. */
 export const fractionDigitsOf = (currencyCode: string): number =>
   new Intl.NumberFormat("en", { style: "currency", currency: currencyCode }).resolvedOptions().maximumFractionDigits ??

@@ -20,6 +20,21 @@ export const text = (options: { readonly minLength?: number; readonly maxLength:
   return options.minLength === undefined ? bounded : bounded.check(Schema.isMinLength(options.minLength))
 }
 
+/** An absolute `https` URL without user and password. A page may show it or link to it. */
+export const HttpsUrl = text({ maxLength: 2_000 }).check(
+  Schema.makeFilter(isHttpsUrl, {
+    expected: "an absolute https URL",
+    representation: { id: "usher/string", payload: null },
+    toJsonSchema: () => ({ format: "uri", pattern: "^https://" })
+  })
+)
+
+function isHttpsUrl(value: string): boolean {
+  if (!/^https:\/\/[^\s\p{Cc}]+$/u.test(value)) return false
+  const url = URL.parse(value)
+  return url !== null && url.username === "" && url.password === ""
+}
+
 /** A record's name. */
 export const Name = text({ minLength: 1, maxLength: 200 })
 

@@ -24,6 +24,7 @@ import { ExperiencePageApi } from "./experience/ExperiencePageApi.ts"
 import { OutboxApi } from "./organization/OutboxApi.ts"
 import { ProductApi } from "./catalogue/ProductApi.ts"
 import { QueueApi } from "./queue/QueueApi.ts"
+import { SecurityEventApi } from "./organization/SecurityEventApi.ts"
 import { SequenceApi } from "./experience/SequenceApi.ts"
 import { SyncSourceApi } from "./catalogue/SyncSourceApi.ts"
 import { TimedReleaseApi } from "./timedRelease/TimedReleaseApi.ts"
@@ -56,6 +57,7 @@ export const AdminApi = describe(
     .add(OrderApi)
     .add(AnalyticsApi)
     .add(WebhookApi)
+    .add(SecurityEventApi)
     .add(NodeApi)
     .add(OutboxApi)
     .prefix("/api")

@@ -20,6 +20,9 @@ export const apiVersion = "1.0.0"
 /** Browsers that have used HTTPS once use only HTTPS for a year. */
 const strictTransport = "max-age=31536000"
 
+/** Browsers must not guess a type, and so take no answer for a page or a script. */
+const nosniff = { "x-content-type-options": "nosniff" }
+
 const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/
 
 const exposedHeaders =
@@ -62,12 +65,14 @@ export const layer = (api: Api) =>
       const origins = yield* Origins
       const limited = (yield* RateLimit.limitStatus)(api)
       const isCrossOrigin = api === "consumer"
-      const base = { "x-api-version": apiVersion, ...(isCrossOrigin && crossOriginHeaders) }
+      const base = { "x-api-version": apiVersion, ...nosniff, ...(isCrossOrigin && crossOriginHeaders) }
 
       const sealed = (request: Request, handled: Response, requestId: string): Response => {
         const headers: Record<string, string> = { ...base, "x-request-id": requestId }
         const response = limited(request, handled, headers)
         if (origins.of(request).isEncrypted) headers["strict-transport-security"] = strictTransport
+        if (response.headers["cache-control"] === undefined && isUnderApi(request))
+          headers["cache-control"] = "no-store"
         if (readiness.isDraining()) headers["connection"] = "close"
         if (response.status === 401) headers["www-authenticate"] = "Bearer"
         // Only the decoder of bodies answers 415, as plain text.
@@ -120,6 +125,11 @@ type Handle = Effect.Effect<Response, Types.unhandled>
 function requestIdOf(request: Request): string {
   const sent = request.headers["x-request-id"]
   return sent !== undefined && requestIdPattern.test(sent) ? sent : randomUUID()
+}
+
+/** Answers of the APIs hold tokens and grants, so no cache may keep them unless an operation says so itself. */
+function isUnderApi({ url }: Request): boolean {
+  return url.startsWith("/api")
 }
 
 /** Load balancers ask these over plain HTTP from anywhere. They take no credentials. */

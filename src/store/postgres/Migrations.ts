@@ -34,6 +34,8 @@ import archivedLists from "./migrations/0021_archivedLists.ts"
 import webhooks from "./migrations/0030_webhooks.ts"
 import processes from "./migrations/0022_processes.ts"
 import redemptions from "./migrations/0023_redemptions.ts"
+import sealedSecrets from "./migrations/0024_sealedSecrets.ts"
+import accounts from "./migrations/0025_accounts.ts"
 
 const steps = {
   "0001_foundation": foundation,
@@ -59,6 +61,8 @@ const steps = {
   "0021_archivedLists": archivedLists,
   "0022_processes": processes,
   "0023_redemptions": redemptions,
+  "0024_sealedSecrets": sealedSecrets,
+  "0025_accounts": accounts,
   "0030_webhooks": webhooks
 }
 

@@ -15,16 +15,36 @@ import * as Fixture from "../authFixture.ts"
 let count = 0
 const anAddress = (): Address => ({ channel: "email", value: `consumer-${count++}@example.com` })
 
+const client = "192.0.2.1"
+const stranger = "198.51.100.7"
+
 const requested = (tenant: Tenant, address: Address) =>
-  Effect.flatMap(OneTimeCodes, (codes) => Effect.map(codes.request(tenant, address), Redacted.value))
+  Effect.flatMap(OneTimeCodes, (codes) =>
+    Effect.map(codes.request(tenant, address, client), ({ code }) => Redacted.value(code))
+  )
 
 const verified = (tenant: Tenant, address: Address, code: string, guest?: { consumerId: string; sessionId: string }) =>
-  Effect.flatMap(OneTimeCodes, (codes) => codes.verify(tenant, { address, code, guest })).pipe(
+  shown(tenant, address, { code, guest })
+
+/** Shows a code. Returns the session, or why it was refused. */
+const shown = (tenant: Tenant, address: Address, rest: Omit<Shown, "address" | "client"> & { client?: string }) =>
+  Effect.flatMap(OneTimeCodes, (codes) => codes.verify(tenant, { address, client, ...rest })).pipe(
     Effect.match({
       onFailure: (error) => (error._tag === "WrongCode" ? error.reason : error._tag),
       onSuccess: ({ session }) => session
     })
   )
+
+type Shown = Parameters<OneTimeCodes["Service"]["verify"]>[1]
+
+/** Requests a code from a client. Returns it with its request, or the refusal. */
+const asked = (tenant: Tenant, address: Address, from: string) =>
+  Effect.flatMap(OneTimeCodes, (codes) => codes.request(tenant, address, from)).pipe(
+    Effect.map(({ requestId, code }) => ({ requestId, code: Redacted.value(code) })),
+    Effect.catchTag("TooManyCodes", () => Effect.succeed(undefined))
+  )
+
+const forgetAttempts = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`delete from attempts`)
 
 const otherThan = (code: string, by = 1) => `${(Number(code) + by) % 1_000_000}`.padStart(6, "0")
 
@@ -60,7 +80,10 @@ describe("A one-time code", () => {
           const code = yield* requested(tenant, address)
           const outcomes = yield* Effect.forEach(
             Array.from({ length: 50 }, (_, index) => index % 2 === 0),
-            (here) => (here ? verified(tenant, address, code) : Effect.provide(verified(tenant, address, code), other)),
+            (here) => {
+              const attempt = shown(tenant, address, { code, client: `192.0.2.${10 + race}` })
+              return here ? attempt : Effect.provide(attempt, other)
+            },
             { concurrency: "unbounded" }
           )
           assert.strictEqual(outcomes.filter(isSession).length, 1)
@@ -85,7 +108,9 @@ describe("A one-time code", () => {
           { concurrency: "unbounded" }
         )
         assert.strictEqual(outcomes.filter((outcome) => outcome === "otp_invalid").length, 5)
-        assert.strictEqual(outcomes.filter((outcome) => outcome === "otp_expired").length, 195)
+        assert.isAtMost(outcomes.filter((outcome) => outcome === "otp_expired").length, 45)
+        assert.isAtLeast(outcomes.filter((outcome) => outcome === "TooManyAttempts").length, 100)
+        yield* forgetAttempts
         assert.strictEqual(yield* verified(tenant, address, code), "otp_expired")
       })
     )
@@ -149,7 +174,8 @@ describe("A one-time code", () => {
           assert.isTrue(refusal?._tag === "TooManyCodes")
           // After ten minutes the oldest of the five no longer counts, so one more is allowed.
           yield* sql`
-          update one_time_codes set sent_at[1] = sent_at[1] - interval '10 minutes' where address = ${address.value}`
+          update one_time_codes set sent_at = sent_at - interval '10 minutes'
+          where id = (select id from one_time_codes where address = ${address.value} order by sent_at, id limit 1)`
           assert.isUndefined(yield* request)
           assert.strictEqual((yield* request)?._tag, "TooManyCodes")
           // Another address and another mode have their own counts.
@@ -184,6 +210,95 @@ describe("A one-time code", () => {
           assert.notStrictEqual(createHash("sha256").update(text).digest("hex"), stored)
         }
       })
+    )
+
+    it.effect("survives a stranger who asks for codes and shows wrong ones, if its owner sends the request's id", () =>
+      Effect.gen(function* () {
+        const tenant = yield* aTenant
+        const address = anAddress()
+        const own = yield* asked(tenant, address, client)
+        const forStranger = yield* Effect.replicateEffect(asked(tenant, address, stranger), 8)
+        assert.strictEqual(forStranger.filter((request) => request !== undefined).length, 4)
+        for (let guess = 1; guess <= 20; guess++) {
+          yield* shown(tenant, address, { code: otherThan(own!.code, guess), client: stranger })
+        }
+        // The code that was sent last is dead now; the owner's is not. The stranger's own requests open nothing with it.
+        const { requestId } = forStranger[0]!
+        assert.strictEqual(yield* shown(tenant, address, { code: own!.code }), "otp_expired")
+        if (forStranger[0]!.code !== own!.code) {
+          assert.strictEqual(yield* shown(tenant, address, { code: own!.code, requestId }), "otp_invalid")
+        }
+        assert.isTrue(isSession(yield* shown(tenant, address, own!)))
+        assert.strictEqual(yield* shown(tenant, address, own!), "otp_expired")
+        // The owner still has its share of codes: one request of the stranger's counts, and its own first.
+        const further = yield* Effect.replicateEffect(asked(tenant, address, client), 8)
+        assert.strictEqual(further.filter((request) => request !== undefined).length, 3)
+      })
+    )
+
+    it.effect("is valid for its own request alone, and dies of five wrong tries with its id", () =>
+      Effect.gen(function* () {
+        const tenant = yield* aTenant
+        const address = anAddress()
+        const first = (yield* asked(tenant, address, client))!
+        const second = (yield* asked(tenant, address, client))!
+        for (let guess = 1; guess <= 5; guess++) {
+          const { requestId } = first
+          assert.strictEqual(
+            yield* shown(tenant, address, { code: otherThan(first.code, guess), requestId }),
+            "otp_invalid"
+          )
+        }
+        assert.strictEqual(yield* shown(tenant, address, first), "otp_expired")
+        assert.strictEqual(yield* shown(tenant, anAddress(), second), "otp_expired")
+        assert.strictEqual(yield* shown({ ...tenant, mode: "test" }, address, second), "otp_expired")
+        assert.isTrue(isSession(yield* shown(tenant, address, second)))
+      })
+    )
+
+    it.effect("is limited to 50 wrong tries a day for an address of a consumer; a stranger uses up ten of them", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* aTenant
+        const address = anAddress()
+        const wrong = (from: string) => shown(tenant, address, { code: "000000", client: from })
+        const tried = Effect.fnUntraced(function* (from: string) {
+          const outcomes = yield* Effect.replicateEffect(wrong(from), 60)
+          return outcomes.filter((outcome) => outcome !== "TooManyAttempts").length
+        })
+        assert.strictEqual(yield* tried(stranger), 50)
+        assert.strictEqual(yield* tried(client), 40)
+        yield* sql`update attempts set ends_at = now()`
+        assert.strictEqual(yield* tried(client), 50)
+        // Right codes do not use up the bound.
+        yield* forgetAttempts
+        const other = anAddress()
+        for (let sign = 0; sign < 12; sign++) {
+          yield* sql`update one_time_codes set sent_at = sent_at - interval '1 hour'`
+          assert.isTrue(isSession(yield* verified(tenant, other, yield* requested(tenant, other))))
+        }
+        assert.deepStrictEqual(yield* sql`select sum(count)::int as count from attempts`, [{ count: 0 }])
+      })
+    )
+
+    it.effect("ends the consumer's other sessions when it proves an address for the first time, and not later", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* aTenant
+        const address = anAddress()
+        const sessions = yield* Sessions
+        const accounts = yield* ConsumerAccounts
+        const tokens = yield* Tokens
+        const { consumer } = yield* sql.withTransaction(accounts.byAddress(tenant, address, undefined))
+        // Somebody used the address before its owner proved it.
+        const before = yield* sessions.start(consumer)
+        const first = yield* Effect.flatMap(OneTimeCodes, (codes) =>
+          Effect.flatMap(requested(tenant, address), (code) => codes.verify(tenant, { address, code, client }))
+        )
+        assert.isUndefined(yield* tokens.verifyAccess(before.accessToken))
+        assert.isTrue(isSession(yield* verified(tenant, address, yield* requested(tenant, address))))
+        assert.isDefined(yield* tokens.verifyAccess(first.accessToken))
+      }).pipe(Effect.provide(ConsumerAccounts.layer))
     )
 
     it.effect("turns a guest into the consumer of a free address: same id, and its old tokens end", () =>

@@ -56,21 +56,47 @@ describe("An external identity", () => {
         const first = yield* authorized(tenant, { name: "Ann", email: "nonsense", age: 5 })
         const id = consumerOf(yield* exchanged(tenant, first.code))
         assert.deepStrictEqual(yield* record(id), { email: null, full_name: null, name: "Ann", type: "authenticated" })
-        yield* authorized(tenant, { name: "Bob", email: " Ann@Example.com", fullName: "Ann Other" })
+        yield* authorized(tenant, {
+          name: "Bob",
+          email: " Ann@Example.com",
+          email_verified: true,
+          fullName: "Ann Other"
+        })
         const filled = { email: "ann@example.com", full_name: "Ann Other", name: "Ann", type: "authenticated" }
         assert.deepStrictEqual(yield* record(id), filled)
-        yield* authorized(tenant, { name: 7, email: "other@example.com", fullName: "Another Name" })
+        yield* authorized(tenant, {
+          name: 7,
+          email: "other@example.com",
+          email_verified: true,
+          fullName: "Another Name"
+        })
         assert.deepStrictEqual(yield* record(id), filled)
+      })
+    )
+
+    it.effect("takes an address from the claims only if they say that it was verified", () =>
+      Effect.gen(function* () {
+        const tenant = yield* aTenant
+        const sql = yield* SqlClient.SqlClient
+        const addresses = { email: "cy@example.com", phone: "+49 1512 3456789" }
+        const unproven = { ...addresses, email_verified: "true", phone_verified: 1 }
+        const id = consumerOf(yield* exchanged(tenant, (yield* authorized(tenant, unproven)).code))
+        const stored = sql`select email, phone from consumers where id = ${id}`
+        assert.deepStrictEqual(yield* stored, [{ email: null, phone: null }])
+        yield* authorized(tenant, { ...addresses, phone_verified: true })
+        assert.deepStrictEqual(yield* stored, [{ email: null, phone: "+4915123456789" }])
+        yield* authorized(tenant, { ...addresses, email_verified: true })
+        assert.deepStrictEqual(yield* stored, [{ email: "cy@example.com", phone: "+4915123456789" }])
       })
     )
 
     it.effect("never takes an email address of another consumer", () =>
       Effect.gen(function* () {
         const tenant = yield* aTenant
-        yield* authorized(tenant, { email: "ann@example.com" })
+        yield* authorized(tenant, { email: "ann@example.com", email_verified: true })
         const thief = yield* authorized(
           tenant,
-          { email: "ann@example.com", name: "Thief" },
+          { email: "ann@example.com", email_verified: true, name: "Thief" },
           { ...identity, subject: "2" }
         )
         const session = yield* exchanged(tenant, thief.code)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { AllowedOrigin, Settings, themeOf } from "../../../src/domain/organization/Organization.ts"
+import { AllowedOrigin, Settings, takesSms, themeOf } from "../../../src/domain/organization/Organization.ts"
 
 const decodeOrigin = Schema.decodeUnknownResult(AllowedOrigin)
 const isOrigin = (text: string) => Result.isSuccess(decodeOrigin(text))
@@ -87,5 +87,29 @@ describe("An experience's theme", () => {
     assert.deepStrictEqual(themeOf(own, null), own)
     assert.deepStrictEqual(themeOf(null, organization), organization)
     assert.isNull(themeOf(null, null))
+  })
+})
+
+describe("Codes by SMS", () => {
+  it("go to the countries on the list, or else to the organization's own country, or else anywhere", () => {
+    assert.isTrue(takesSms({ smsCountries: ["AT"], defaultCountry: "DE" }, "AT"))
+    assert.isFalse(takesSms({ smsCountries: ["AT"], defaultCountry: "DE" }, "DE"))
+    assert.isTrue(takesSms({ defaultCountry: "DE" }, "DE"))
+    assert.isFalse(takesSms({ defaultCountry: "DE" }, "AT"))
+    assert.isFalse(takesSms({ defaultCountry: "DE" }, undefined))
+    assert.isTrue(takesSms({}, "AT"))
+    assert.isFalse(takesSms({ smsCountries: [] }, "AT"))
+  })
+
+  it("name countries that exist", () => {
+    assert.isTrue(isGood({ defaultCountry: "DE", smsCountries: ["AT", "CH"], smsCodesPerDay: 0 }))
+    for (const wrong of [
+      { defaultCountry: "de" },
+      { smsCountries: ["ZZ"] },
+      { defaultCountry: "XX" },
+      { smsCodesPerDay: -1 }
+    ]) {
+      assert.isFalse(isGood(wrong), JSON.stringify(wrong))
+    }
   })
 })

@@ -6,6 +6,9 @@ import { Consumers } from "../../../src/auth/sessions/Consumers.ts"
 import { ExternalIdentities } from "../../../src/auth/sessions/ExternalIdentities.ts"
 import { Grants } from "../../../src/auth/tokens/Grants.ts"
 import { OneTimeCodes } from "../../../src/auth/codes/OneTimeCodes.ts"
+import { AttemptLimits } from "../../../src/auth/codes/AttemptLimits.ts"
+import { Organizations } from "../../../src/auth/keys/Organizations.ts"
+import { SecurityEvents } from "../../../src/store/organization/SecurityEvents.ts"
 import { Protection } from "../../../src/auth/sessions/Protection.ts"
 import { Receipts } from "../../../src/auth/tokens/Receipts.ts"
 import { Revocations } from "../../../src/auth/sessions/Revocations.ts"
@@ -137,7 +140,20 @@ const stubs = Layer.unwrap(
         verify: () => refuse("store")
       }),
       Layer.succeed(ExternalIdentities, { authorize: () => refuse("store"), exchange: () => refuse("store") }),
+      Layer.succeed(AttemptLimits, { take: () => refuse("store"), giveBack: () => refuse("store") }),
+      Layer.succeed(SecurityEvents, {
+        record: () => Effect.void,
+        list: () => refuse("store"),
+        flush: Effect.void
+      }),
+      Layer.succeed(Organizations, {
+        create: () => refuse("store"),
+        count: refuse("store"),
+        all: refuse("store"),
+        find: () => refuse("store")
+      }),
       Layer.succeed(Delivery, {
+        canSend: () => true,
         send: () => Effect.succeed(true),
         deliver: () => Effect.succeed("delivered"),
         outbox: undefined

@@ -290,6 +290,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/distributions/:id/events": record("id", "queueId"),
   "GET /api/organizations/me": just(() => ({ status: 200 })),
   "PUT /api/organizations/me": just(() => ({ body: { name: "Another" }, status: 200, testStatus: 403 })),
+  "GET /api/security-events": just(() => ({ status: 200 })),
   "GET /api/nodes": just(() => ({ status: 200 })),
   "GET /api/outbox": (own) => {
     const to = email()

@@ -16,13 +16,21 @@ import { send } from "../support/usherFixture.ts"
 
 const compose = Yaml.parse(readFileSync(join(root, "docker-compose.yml"), "utf8")) as {
   readonly "x-settings": { readonly TRUSTED_PROXIES: string }
+  readonly services: {
+    readonly node1: { readonly environment: { readonly TRUSTED_PROXIES: string } }
+    readonly balancer: { readonly networks: { readonly default: { readonly ipv4_address: string } } }
+  }
   readonly configs: { readonly balancer: { readonly content: string } }
   readonly networks: {
-    readonly default: { readonly ipam: { readonly config: ReadonlyArray<{ subnet: string; gateway: string }> } }
+    readonly default: {
+      readonly ipam: { readonly config: ReadonlyArray<{ subnet: string; ip_range: string; gateway: string }> }
+    }
   }
 }
-const [{ subnet, gateway } = { subnet: "", gateway: "" }] = compose.networks.default.ipam.config
+const [{ subnet, ip_range, gateway } = { subnet: "", ip_range: "", gateway: "" }] = compose.networks.default.ipam.config
 const network = IpNetwork.fromStringUnsafe(subnet)
+/** The addresses that Docker gives to services at random. */
+const random = IpNetwork.fromStringUnsafe(ip_range)
 
 const rules = [
   ...compose.configs.balancer.content.matchAll(
@@ -60,10 +68,15 @@ describe("The balancer of docker-compose.yml", () => {
         return [status, headers["strict-transport-security"]]
       })
 
-    it.effect("is trusted because its network is the only trusted one", () =>
+    it.effect("is the only trusted proxy of the nodes, as the gateway is of a single process", () =>
       Effect.sync(() => {
-        assert.strictEqual(compose["x-settings"].TRUSTED_PROXIES, subnet)
-        assert.isTrue(IpNetwork.contains(network, NetAddress.ipFromStringUnsafe(gateway)))
+        const { node1, balancer } = compose.services
+        assert.strictEqual(compose["x-settings"].TRUSTED_PROXIES, gateway)
+        assert.strictEqual(node1.environment.TRUSTED_PROXIES, balancer.networks.default.ipv4_address)
+        for (const address of [gateway, balancer.networks.default.ipv4_address]) {
+          assert.isTrue(IpNetwork.contains(network, NetAddress.ipFromStringUnsafe(address)))
+          assert.isFalse(IpNetwork.contains(random, NetAddress.ipFromStringUnsafe(address)))
+        }
       })
     )
 

@@ -9,6 +9,9 @@ interface Service {
   readonly healthcheck?: { readonly test?: unknown }
   readonly depends_on?: { readonly [service: string]: { readonly condition?: string } }
   readonly ports?: ReadonlyArray<string>
+  readonly restart?: string
+  readonly environment?: { readonly [variable: string]: string }
+  readonly command?: unknown
 }
 
 /**
@@ -41,15 +44,27 @@ function problemsOf(service: Service): ReadonlyArray<readonly [problem: string, 
   if (service.image === undefined && dockerfile === undefined) found.push(["has no image", "Name or build one."])
   if (dockerfile !== undefined && !/^USER (?!root)/m.test(dockerfile)) found.push(["runs as root", "Add USER node."])
   const test = service.healthcheck?.test
+  const endsByItself = service.restart === "no"
+  if (test === undefined && endsByItself) return found
   if (test === undefined) found.push(["has no health check", "Add healthcheck.test."])
   else if (![test].flat().every((part) => typeof part === "string")) {
     found.push(["has a health check that is not text", "Quote what YAML takes for a mapping."])
   }
   for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
-    if (condition !== "service_healthy") found.push([`does not wait for ${other}`, "Use condition: service_healthy."])
+    const isExpected = condition === "service_healthy" || condition === "service_completed_successfully"
+    if (!isExpected) found.push([`does not wait for ${other}`, "Use condition: service_healthy."])
+  }
+  for (const [variable, value] of Object.entries(service.environment ?? {})) {
+    if (isSecretInFile(variable, value)) found.push([`has a secret in ${variable}`, "Generate it into a volume."])
   }
   for (const port of service.ports ?? []) {
     if (!port.startsWith("127.0.0.1:")) found.push([`opens ${port} to the network`, "Publish it on 127.0.0.1."])
   }
   return found
+}
+
+/** True for a password or a key as text, also as the default of a variable. Files are fine. */
+function isSecretInFile(variable: string, value: string): boolean {
+  if (variable.endsWith("_FILE")) return false
+  return /PASSWORD|SECRET|TOKEN|_KEY$/.test(variable) || /:\/\/[^/]*:[^/]*@/.test(value)
 }

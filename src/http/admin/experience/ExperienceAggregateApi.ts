@@ -10,7 +10,7 @@ import {
   OfferedProduct,
   productsMax
 } from "../../../domain/experience/ExperienceProduct.ts"
-import { AccessCode } from "../../../domain/experience/Sequence.ts"
+import { NewAccessCode } from "../../../domain/experience/Sequence.ts"
 import { createFields } from "../records/Payloads.ts"
 import { CreateSequenceWithin, heldTogether, SequenceWithMechanisms } from "./SequenceAggregateApi.ts"
 
@@ -31,7 +31,7 @@ export const offeredProducts = Schema.optionalKey(
 /** The access code of an experience in a body. */
 export const experienceAccessCode = Schema.optionalKey(
   Schema.NullOr(
-    AccessCode.annotate({
+    NewAccessCode.annotate({
       description:
         "Opens the experience, and all of its sequences, to consumers who show it when they enter the experience. A sequence that has one of its own asks for both. Never shown again. How often one may be tried, the rate limits alone say: choose one that cannot be guessed."
     })

@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { Id } from "../../../domain/values/Ids.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
-import { AccessCode, Sequence, Settings } from "../../../domain/experience/Sequence.ts"
+import { NewAccessCode, Sequence, Settings } from "../../../domain/experience/Sequence.ts"
 import { appointmentSchemas } from "../appointment/AppointmentApi.ts"
 import { auctionSchemas } from "../auction/AuctionApi.ts"
 import { drawSchemas } from "../draw/DrawApi.ts"
@@ -31,7 +31,7 @@ export type MechanismField = keyof typeof kindOfField
 /** The access code of a sequence in a body. */
 export const sequenceAccessCode = Schema.optionalKey(
   Schema.NullOr(
-    AccessCode.annotate({
+    NewAccessCode.annotate({
       description:
         "Opens the sequence to consumers who show it when they enter the experience. Never shown again. How often one may be tried, the rate limits alone say: choose one that cannot be guessed."
     })

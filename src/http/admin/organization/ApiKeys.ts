@@ -2,14 +2,20 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { OrganizationKeys } from "../../../auth/keys/OrganizationKeys.ts"
+import { SecurityEvents } from "../../../store/organization/SecurityEvents.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
 
-export const ApiKeyHandlers = HttpApiBuilder.group(AdminApi, "apiKeys", (handlers) =>
-  Effect.map(OrganizationKeys, (keys) =>
-    handlers.handleAll({
+export const ApiKeyHandlers = HttpApiBuilder.group(
+  AdminApi,
+  "apiKeys",
+  Effect.fnUntraced(function* (handlers) {
+    const keys = yield* OrganizationKeys
+    const events = yield* SecurityEvents
+
+    return handlers.handleAll({
       listApiKeys: Effect.fnUntraced(function* ({ query }) {
         const { tenant } = yield* CurrentTenant
         return yield* keys.list(tenant, query).pipe(orInvalidPage(query))
@@ -18,12 +24,14 @@ export const ApiKeyHandlers = HttpApiBuilder.group(AdminApi, "apiKeys", (handler
       rotateApiKey: Effect.fnUntraced(
         function* ({ params: { kind } }) {
           const { tenant } = yield* CurrentTenant
-          return yield* keys.rotate(tenant, kind)
+          const rotated = yield* keys.rotate(tenant, kind)
+          yield* events.record(tenant, { type: "key_rotation", details: { kind, by: "admin_api" } })
+          return rotated
         },
         // Organizations are never removed.
         Effect.catchTag("OrganizationNotFound", Effect.die),
         orServiceUnavailable
       )
     })
-  )
+  })
 )

@@ -3,7 +3,13 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Theme } from "../../../domain/experience/Experience.ts"
 import { Id } from "../../../domain/values/Ids.ts"
-import { accessTokenTtl, GrantMessages, refreshTokenTtl, Settings } from "../../../domain/organization/Organization.ts"
+import {
+  accessTokenTtl,
+  defaultSmsCodesPerDay,
+  GrantMessages,
+  refreshTokenTtl,
+  Settings
+} from "../../../domain/organization/Organization.ts"
 import { Plan, RateLimits } from "../../../domain/organization/Plan.ts"
 import { Timestamp } from "../../../domain/values/Time.ts"
 import { Forbidden } from "../../errors/Errors.ts"
@@ -25,6 +31,9 @@ export const Organization = Schema.Struct({
   refreshTokenTtlSeconds: Schema.NullOr(Schema.Int),
   loyaltyFullScoreBalance: Schema.NullOr(Schema.Finite),
   grantMessages: Schema.NullOr(GrantMessages),
+  defaultCountry: Schema.NullOr(Schema.String),
+  smsCountries: Schema.NullOr(Schema.Array(Schema.String)),
+  smsCodesPerDay: Schema.NullOr(Schema.Int),
   theme: Schema.NullOr(Theme),
   createdAt: Timestamp,
   updatedAt: Schema.NullOr(Timestamp).annotate({ description: "Null if it was never changed." }),
@@ -73,6 +82,9 @@ export class OrganizationApi extends HttpApiGroup.make("organizations")
           `(${refreshTokenTtl.least} to ${refreshTokenTtl.most}): of consumers' tokens made from now on; null: what the installation has set. ` +
           "`loyaltyFullScoreBalance`: the loyalty balance that counts as full loyalty (1000). `theme`: how experiences look " +
           "to consumers, as far as they do not say so themselves.\n\n" +
+          "`defaultCountry`: the country of phone numbers in national form. `smsCountries`: the countries to which codes go by SMS; " +
+          "null: `defaultCountry` alone, or any country if that is null too, which invites fraud. `smsCodesPerDay`: the most " +
+          `codes by SMS in a day, of which one client address can use a fifth (${defaultSmsCodesPerDay}).\n\n` +
           grantMessagesDescription
       })
     )

@@ -41,6 +41,7 @@ import { OrderHandlers } from "../consumer/Orders.ts"
 import { OutboxHandlers } from "../organization/Outbox.ts"
 import { ProductHandlers } from "../catalogue/Products.ts"
 import { QueueHandlers } from "../queue/Queues.ts"
+import { SecurityEventHandlers } from "../organization/SecurityEvents.ts"
 import { SequenceHandlers } from "../experience/Sequences.ts"
 import { SyncSourceHandlers } from "../catalogue/SyncSources.ts"
 import { TimedReleaseHandlers } from "../timedRelease/TimedReleases.ts"
@@ -77,6 +78,7 @@ export const layer = Layer.mergeAll(
   OrderHandlers,
   AnalyticsHandlers,
   WebhookHandlers,
+  SecurityEventHandlers,
   NodeHandlers,
   OutboxHandlers
 ).pipe(

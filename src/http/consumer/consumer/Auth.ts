@@ -1,19 +1,19 @@
 /** The handlers of sessions. */
 import { Effect, Redacted } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ExternalIdentities } from "../../../auth/sessions/ExternalIdentities.ts"
-import { codeMinutes, type Guest, OneTimeCodes } from "../../../auth/codes/OneTimeCodes.ts"
+import { type Guest, OneTimeCodes } from "../../../auth/codes/OneTimeCodes.ts"
 import { Sessions } from "../../../auth/sessions/Sessions.ts"
 import type { VerifiedAccess } from "../../../auth/tokens/Tokens.ts"
-import { Delivery } from "../../../delivery/Delivery.ts"
-import * as Message from "../../../delivery/Message.ts"
-import { addressOf, type SentAddress } from "../../fields/AddressFields.ts"
+import { SecurityEvents } from "../../../store/organization/SecurityEvents.ts"
+import type { SentAddress } from "../../fields/AddressFields.ts"
 import { CurrentSession, CurrentTenant } from "../../credentials/Credentials.ts"
-import { ServiceUnavailable } from "../../errors/Errors.ts"
 import * as RateLimit from "../../limits/RateLimit.ts"
 import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { ConsumerApi } from "../Api.ts"
 import { InvalidExchangeCode, InvalidRefreshToken, orInvalidCode } from "./AuthApi.ts"
+import { makeAddressIn, makeClientOf, makeSendCode, orTooManyAttempts } from "./Codes.ts"
 
 /** The handlers of the group `auth`. They need sessions, one-time codes, external identities and delivery. */
 export const layer = HttpApiBuilder.group(
@@ -23,15 +23,20 @@ export const layer = HttpApiBuilder.group(
     const sessions = yield* Sessions
     const externals = yield* ExternalIdentities
 
-    const { sendCode, verifyCode } = yield* makeCodes
+    const events = yield* SecurityEvents
+    const clientOf = yield* makeClientOf
+    const sendCode = yield* makeSendCode
+    const verifyCode = yield* makeVerifyCode
 
     return handlers.handleAll({
       guest: () => orServiceUnavailable(Effect.flatMap(CurrentTenant, ({ tenant }) => sessions.guest(tenant))),
       requestOneTimeCode: ({ payload, request }) =>
-        orServiceUnavailable(sendCode(payload)).pipe(
-          Effect.catchTag("TooManyCodes", ({ codesMax, retryAt }) => RateLimit.refuse(request, codesMax, retryAt))
+        orServiceUnavailable(sendCode(request, payload)).pipe(
+          Effect.catchTag("TooManyCodes", ({ codesMax, retryAt }) => RateLimit.refuse(request, codesMax, retryAt)),
+          orTooManyAttempts(request)
         ),
-      verifyOneTimeCode: ({ payload }) => orServiceUnavailable(verifyCode(payload)).pipe(orInvalidCode),
+      verifyOneTimeCode: ({ payload, request }) =>
+        orServiceUnavailable(verifyCode(request, payload)).pipe(orInvalidCode, orTooManyAttempts(request)),
       authorizeExternal: ({ payload: { claims = {}, ...identity } }) =>
         orServiceUnavailable(
           Effect.gen(function* () {
@@ -40,9 +45,16 @@ export const layer = HttpApiBuilder.group(
             return { exchangeCode: Redacted.value(exchangeCode), ...rest }
           })
         ),
-      exchangeExternal: ({ payload: { exchangeCode } }) =>
+      exchangeExternal: ({ payload: { exchangeCode }, request }) =>
         orServiceUnavailable(
-          Effect.flatMap(CurrentTenant, ({ tenant }) => externals.exchange(tenant, exchangeCode))
+          Effect.gen(function* () {
+            const { tenant } = yield* CurrentTenant
+            const started = yield* externals.exchange(tenant, exchangeCode)
+            const { consumerId } = started.session
+            const clientAddress = clientOf(request)
+            yield* events.record(tenant, { type: "sign_in", consumerId, clientAddress, details: { by: "external" } })
+            return started
+          })
         ).pipe(
           Effect.catchTag("WrongExchangeCode", ({ reason }) => Effect.fail(new InvalidExchangeCode({ error: reason })))
         ),
@@ -64,38 +76,37 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-/** Makes the functions that send and verify one-time codes. */
-const makeCodes = Effect.gen(function* () {
+/** Makes the function that verifies a one-time code and starts a session. */
+const makeVerifyCode = Effect.gen(function* () {
   const codes = yield* OneTimeCodes
-  const delivery = yield* Delivery
+  const events = yield* SecurityEvents
+  const addressIn = yield* makeAddressIn
+  const clientOf = yield* makeClientOf
 
-  /** The answer is the same whether or not the message is delivered. It is a 503 if no more messages can be accepted. */
-  const sendCode = Effect.fnUntraced(function* (payload: SentAddress) {
-    const { tenant } = yield* CurrentTenant
-    const address = yield* addressOf(payload)
-    const code = yield* codes.request(tenant, address)
-    const isTaken = yield* delivery.send(
-      Message.oneTimeCode({
-        tenant,
-        channel: address.channel,
-        to: address.value,
-        code: Redacted.value(code),
-        minutes: codeMinutes
-      })
-    )
-    if (!isTaken) return yield* new ServiceUnavailable({ retryAfterSeconds: 5 })
-    return { ok: true } as const
-  })
-
-  const verifyCode = Effect.fnUntraced(function* (payload: SentAddress & { readonly code: string }) {
+  return Effect.fnUntraced(function* (
+    request: HttpServerRequest.HttpServerRequest,
+    { code, requestId, ...sent }: SentCode
+  ) {
     const { tenant } = yield* CurrentTenant
     const { access } = yield* CurrentSession
-    const address = yield* addressOf(payload)
-    return yield* codes.verify(tenant, { address, code: payload.code, guest: guestOf(access) })
+    const address = yield* addressIn(tenant, sent)
+    const client = clientOf(request)
+    const started = yield* codes.verify(tenant, { address, code, requestId, client, guest: guestOf(access) })
+    const { consumerId } = started.session
+    yield* events.record(tenant, {
+      type: "sign_in",
+      consumerId,
+      clientAddress: client,
+      details: { by: address.channel }
+    })
+    return started
   })
-
-  return { sendCode, verifyCode }
 })
+
+interface SentCode extends SentAddress {
+  readonly code: string
+  readonly requestId?: string
+}
 
 /** The guest of the session, which a verified address upgrades; undefined for a session of another type. */
 function guestOf(access: VerifiedAccess | undefined): Guest | undefined {

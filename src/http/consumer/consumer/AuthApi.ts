@@ -91,6 +91,13 @@ export const OneTimeCode = Schema.String.check(Schema.isMinLength(6), Schema.isM
   })
 )
 
+/** The request that the code answers. */
+export const CodeRequestId = Schema.optionalKey(
+  Id.annotate({
+    description: "From the answer to the request for the code. Without it, the code that was sent last counts."
+  })
+)
+
 /** A request names one address. With two, it would not be clear which one counts. */
 const absent = (expected: string) => Schema.optionalKey(Schema.Null.annotate({ expected }))
 const byEmail = { email: EmailText, phone: absent("no phone number together with an email") }
@@ -118,7 +125,12 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       .annotateMerge(OpenApi.annotations({ summary: "Start a guest session" })),
     HttpApiEndpoint.post("requestOneTimeCode", "/auth/otp/request", {
       payload: Schema.Union([Schema.Struct(byEmail), Schema.Struct(byPhone)]),
-      success: Schema.Struct({ ok: Schema.Literal(true) }),
+      success: Schema.Struct({
+        ok: Schema.Literal(true),
+        requestId: Id.annotate({
+          description: "Send it with the code: the verification then counts for this request alone."
+        })
+      }).annotate({ identifier: "OneTimeCodeRequest" }),
       error: RateLimitExceededWithHeaders
     })
       .annotate(RateCategory, "otpRequest")
@@ -127,15 +139,16 @@ export class AuthGroup extends HttpApiGroup.make("auth")
         OpenApi.annotations({
           summary: "Send a one-time code",
           description:
-            "To an email or a phone number, not both. Six digits, good for 10 minutes and one use; a newer code replaces " +
-            "the older. The answer does not tell whether there is such a consumer. One address gets at most 5 codes in " +
-            "10 minutes."
+            "To an email or a phone number, not both. Six digits, good for 10 minutes and one use; without its `requestId` only the " +
+            "code that was sent last is accepted. The answer does not tell whether there is such a consumer. One address gets at " +
+            "most 5 codes in 10 minutes; what other clients have asked for counts as one code each. Codes by SMS go to the " +
+            "organization's `smsCountries` (400), at most `smsCodesPerDay` a day (429)."
         })
       ),
     HttpApiEndpoint.post("verifyOneTimeCode", "/auth/otp/verify", {
       payload: Schema.Union([
-        Schema.Struct({ ...byEmail, code: OneTimeCode }),
-        Schema.Struct({ ...byPhone, code: OneTimeCode })
+        Schema.Struct({ ...byEmail, code: OneTimeCode, requestId: CodeRequestId }),
+        Schema.Struct({ ...byPhone, code: OneTimeCode, requestId: CodeRequestId })
       ]),
       success: AuthenticatedSession,
       error: InvalidOneTimeCode
@@ -146,7 +159,9 @@ export class AuthGroup extends HttpApiGroup.make("auth")
           summary: "Start a session with a one-time code",
           description:
             "With a guest's access token the guest becomes this consumer and keeps its id and places, unless the address " +
-            "is another consumer's; the guest's own session ends then. A code dies after 5 wrong tries."
+            "is another consumer's. The first proof of an address by a code ends the consumer's other sessions. With `requestId` " +
+            "the verification counts for that request alone. A code dies after 5 wrong tries. One client address has 50 wrong " +
+            "tries in 10 minutes, and one address of a consumer 50 in a day, of which other clients use up at most 10 each (429)."
         })
       ),
     HttpApiEndpoint.post("authorizeExternal", "/auth/external/authorize", {

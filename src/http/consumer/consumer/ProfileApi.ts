@@ -11,7 +11,7 @@ import { Country, EmailText, PhoneText } from "../../fields/AddressFields.ts"
 import { ConsumerAction, ServerAction } from "../../credentials/Credentials.ts"
 import { Conflict, Forbidden, NotFound } from "../../errors/Errors.ts"
 import { EndedSessions, sessionFields } from "../../fields/SessionFields.ts"
-import { InvalidOneTimeCode, OneTimeCode } from "./AuthApi.ts"
+import { CodeRequestId, InvalidOneTimeCode, OneTimeCode } from "./AuthApi.ts"
 
 /** A place of the consumer in a mechanism. Further fields depend on the status. */
 const ActivePlace = Schema.StructWithRest(
@@ -47,7 +47,8 @@ export const ChangeProfile = Schema.Struct({
   email: Schema.optionalKey(EmailText),
   phone: Schema.optionalKey(PhoneText),
   defaultCountry: Schema.optionalKey(Country),
-  code: Schema.optionalKey(OneTimeCode)
+  code: Schema.optionalKey(OneTimeCode),
+  requestId: CodeRequestId
 }).annotate({ identifier: "ChangeConsumer" })
 
 /** A session that has not ended. */
@@ -82,7 +83,7 @@ export class ProfilesGroup extends group.add(
         description:
           "Send the fields to change: one that is absent keeps its value; null takes a name away. An address can be " +
           "replaced, not taken away. The consumer proves a new one with the code that `POST /auth/otp/request` has sent " +
-          "there, one new address a request. A wrong code is a 401 and counts as one of its 5 tries. An address of " +
+          "there, one new address a request; its other sessions end then. A wrong code is a 401 and counts as one of its 5 tries. An address of " +
           "another consumer is a 409 (`EMAIL_TAKEN`, `PHONE_TAKEN`), and the code stays good. A guest can set its names " +
           "alone (403): it gets an address by `POST /auth/otp/verify`. The organization's server is trusted, as on the " +
           "Admin API: with the secret key no code is needed, or looked at, also for a guest."

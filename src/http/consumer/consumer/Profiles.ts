@@ -1,5 +1,6 @@
 /** The handlers of consumers. */
 import { Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Address } from "../../../auth/codes/Addresses.ts"
 import { ConsumerSessions, type ListedSession } from "../../../auth/sessions/ConsumerSessions.ts"
@@ -9,7 +10,7 @@ import type { Settings } from "../../../domain/consumer/Consumer.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { ConsumerRecords } from "../../../store/consumer/ConsumerRecords.ts"
 import * as Store from "../../../store/consumer/Profiles.ts"
-import { addressOf } from "../../fields/AddressFields.ts"
+import type { SentAddress } from "../../fields/AddressFields.ts"
 import { CurrentConsumer, CurrentTenant } from "../../credentials/Credentials.ts"
 import { Forbidden } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
@@ -17,6 +18,7 @@ import { orKeyTaken, orNotFound, orServiceUnavailable } from "../../errors/Refus
 import { invalidInput } from "../../errors/Validation.ts"
 import { ConsumerApi } from "../Api.ts"
 import { orInvalidCode } from "./AuthApi.ts"
+import { makeAddressIn, makeClientOf, orTooManyAttempts } from "./Codes.ts"
 import type { ChangeProfile } from "./ProfileApi.ts"
 
 /** The handlers of the group `consumers`. They need the records of consumers, their sessions and one-time codes. */
@@ -41,9 +43,9 @@ export const layer = HttpApiBuilder.group(
       me: () => Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) => profile(tenant, consumerId)),
 
       changeMe: Effect.fnUntraced(
-        function* ({ payload }) {
+        function* ({ payload, request }) {
           const { tenant, consumerId } = yield* CurrentConsumer
-          yield* change(payload)
+          yield* orTooManyAttempts(request)(change(request, payload))
           return yield* profile(tenant, consumerId)
         },
         orInvalidCode,
@@ -86,17 +88,23 @@ const makeChange = Effect.gen(function* () {
   const records = yield* ConsumerRecords
   const codes = yield* OneTimeCodes
   const protection = yield* Protection
-  return Effect.fnUntraced(function* (payload: Change) {
+  const addressIn = yield* makeAddressIn
+  const clientOf = yield* makeClientOf
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, payload: Change) {
     const { tenant, consumerId, sessionId, keyId, isGuest } = yield* CurrentConsumer
     const known = yield* records.find(tenant, consumerId)
-    const addresses = (yield* addressesOf(payload)).filter(({ channel, value }) => known[channel] !== value)
+    const addresses = (yield* addressesOf(payload, (sent) => addressIn(tenant, sent))).filter(
+      ({ channel, value }) => known[channel] !== value
+    )
     const by = sessionId === undefined ? `api_key:${keyId}` : `consumer:${consumerId}`
     const changed = records.change(tenant, consumerId, by, (settings) => revised(settings, payload, addresses))
     const [address] = addresses
     if (sessionId === undefined || address === undefined) yield* changed
     else {
       if (isGuest) return yield* guestsHaveNoAddress
-      yield* codes.prove(tenant, { address, code: yield* codeFor(addresses, payload) }, changed)
+      const { requestId } = payload
+      const shown = { address, code: yield* codeFor(addresses, payload), requestId, client: clientOf(request) }
+      yield* codes.prove(tenant, shown, { consumerId, sessionId }, changed)
     }
     yield* protection.consumersChanged([consumerId])
   })
@@ -105,10 +113,13 @@ const makeChange = Effect.gen(function* () {
 type Change = typeof ChangeProfile.Type
 
 /** The addresses in the body, in their normal form. */
-const addressesOf = ({ email, phone, defaultCountry }: Change) =>
+const addressesOf = <E>(
+  { email, phone, defaultCountry }: Change,
+  addressIn: (sent: SentAddress) => Effect.Effect<Address, E>
+) =>
   Effect.all([
-    ...(email === undefined ? [] : [addressOf({ email })]),
-    ...(phone === undefined ? [] : [addressOf({ phone, defaultCountry: defaultCountry ?? null })])
+    ...(email === undefined ? [] : [addressIn({ email })]),
+    ...(phone === undefined ? [] : [addressIn({ phone, defaultCountry: defaultCountry ?? null })])
   ])
 
 /** The code that was sent to the new address. Fails with a 400 if the body has none, or has two new addresses. */

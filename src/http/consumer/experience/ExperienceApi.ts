@@ -116,7 +116,7 @@ export class ExperiencesGroup extends group.add(
       OpenApi.annotations({
         summary: "Enter an experience",
         description:
-          "Answers the experience as this consumer may see it, with the sequences for its audiences and those whose access code it has shown. A sequence of `SYSTEM_ASSIGNED` products says in `assignedProductId` which one is this consumer's; the consumer's grants there name it as `productId`. `enteredAt` is the first time. An access code that opens nothing is a 403, and so is an experience with an access code that the consumer has not shown; then it has not entered."
+          "Answers the experience as this consumer may see it, with the sequences for its audiences and those whose access code it has shown. A sequence of `SYSTEM_ASSIGNED` products says in `assignedProductId` which one is this consumer's; the consumer's grants there name it as `productId`. `enteredAt` is the first time. An access code that opens nothing is a 403; after 10 of them from one consumer, or 50 from one client address, in 10 minutes a 429. A 403 is also an experience with an access code that the consumer has not shown; then it has not entered."
       })
     ),
   HttpApiEndpoint.delete("leave", "/experiences/:experienceId/leave", {

@@ -1,6 +1,9 @@
 /** The handlers of experiences. */
 import { Clock, Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { AttemptLimits } from "../../../auth/codes/AttemptLimits.ts"
+import { accessCodeAttempt } from "../../../auth/codes/CodeLimits.ts"
 import type { ExperienceProduct } from "../../../domain/experience/ExperienceProduct.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
@@ -10,10 +13,12 @@ import { SequenceAccess } from "../../../store/experience/SequenceAccess.ts"
 import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
 import { ShownPages } from "../../../store/experience/ShownPages.ts"
 import { ShownProducts } from "../../../store/experience/ShownProducts.ts"
+import { SecurityEvents } from "../../../store/organization/SecurityEvents.ts"
 import { CurrentConsumer, CurrentTenant } from "../../credentials/Credentials.ts"
 import { Forbidden } from "../../errors/Errors.ts"
 import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { ConsumerApi } from "../Api.ts"
+import { makeClientOf, orTooManyAttempts } from "../consumer/Codes.ts"
 import type { PublicExperience } from "./ExperienceApi.ts"
 import { publicMechanisms } from "./SequenceView.ts"
 
@@ -27,7 +32,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const views = yield* ExperienceViews
     const entries = yield* ExperienceEntries
-    const access = yield* SequenceAccess
+    const show = yield* makeShow
     const pages = yield* ShownPages
     const shown = yield* makeShown
 
@@ -51,11 +56,10 @@ export const layer = HttpApiBuilder.group(
       ),
 
       enter: Effect.fnUntraced(
-        function* ({ params: { experienceId }, payload }) {
+        function* ({ params: { experienceId }, payload, request }) {
           const { tenant, consumerId } = yield* CurrentConsumer
           const accessCode = payload?.accessCode ?? undefined
-          const isRefused =
-            accessCode !== undefined && !(yield* access.show(tenant, { experienceId, consumerId, accessCode }))
+          const isRefused = accessCode !== undefined && !(yield* show(request, experienceId, accessCode))
           const view = yield* views.find(tenant, experienceId, consumerId)
           if (isRefused) return yield* codeRefused
           if (view.isBarred) return yield* codeNeeded
@@ -77,6 +81,32 @@ export const layer = HttpApiBuilder.group(
     })
   })
 )
+
+/** Makes the function that shows an access code. A wrong one counts for its consumer and its client. */
+const makeShow = Effect.gen(function* () {
+  const access = yield* SequenceAccess
+  const attempts = yield* AttemptLimits
+  const events = yield* SecurityEvents
+  const clientOf = yield* makeClientOf
+  return Effect.fnUntraced(function* (
+    request: HttpServerRequest.HttpServerRequest,
+    experienceId: string,
+    accessCode: string
+  ) {
+    const { tenant, consumerId, sessionId } = yield* CurrentConsumer
+    const clientAddress = sessionId === undefined ? undefined : clientOf(request)
+    const attempt = accessCodeAttempt(consumerId, clientAddress)
+    yield* attempts.take(tenant, attempt).pipe(
+      Effect.tapErrorTag("TooManyAttempts", ({ limit }) =>
+        events.record(tenant, { type: "lock_out", consumerId, clientAddress, details: { reason: limit } })
+      ),
+      orTooManyAttempts(request)
+    )
+    const isRight = yield* access.show(tenant, { experienceId, consumerId, accessCode })
+    if (isRight) yield* attempts.giveBack(tenant, attempt)
+    return isRight
+  })
+})
 
 /** Makes the function that shows an experience. Without a consumer it shows no assigned products. */
 const makeShown = Effect.gen(function* () {

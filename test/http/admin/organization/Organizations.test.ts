@@ -68,6 +68,9 @@ describe("An organization on the Admin API", () => {
           refreshTokenTtlSeconds: null,
           loyaltyFullScoreBalance: null,
           grantMessages: null,
+          defaultCountry: null,
+          smsCountries: null,
+          smsCodesPerDay: null,
           theme: null,
           updatedAt: null,
           updatedBy: null
@@ -90,6 +93,9 @@ describe("An organization on the Admin API", () => {
           refreshTokenTtlSeconds: 86_400,
           loyaltyFullScoreBalance: 250.5,
           grantMessages: "sms",
+          defaultCountry: "DE",
+          smsCountries: ["DE", "AT"],
+          smsCodesPerDay: 50,
           theme: { primary: "#123456", variant: "rounded", logoUrl: "https://shop.example/logo.png" }
         }
         const changed = yield* set({ ...settings, plan: "enterprise", rateLimits: { adminApiPerMinute: 1 }, id: "x" })

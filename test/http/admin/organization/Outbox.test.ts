@@ -1,6 +1,7 @@
 /** The outbox over HTTP, which exists only for development. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Option, Redacted, Schedule } from "effect"
+import { IpNetwork } from "effect/net"
 import { asServer, Usher } from "../../support/usherFixture.ts"
 import * as Fixture from "../../support/usherFixture.ts"
 
@@ -59,7 +60,26 @@ describe("The outbox", () => {
           headers: { "x-publishable-key": brand.publishableKey },
           body: { email: "ann@example.com" }
         })
-        assert.deepStrictEqual([asked.status, asked.body], [200, { ok: true }])
+        assert.deepStrictEqual([asked.status, asked.body.ok], [200, true])
+      })
+    )
+  })
+
+  const reachable = Fixture.layerWith({ trustedProxies: [IpNetwork.fromStringUnsafe("10.0.0.0/8")] })
+  layer(reachable, { excludeTestServices: true })("behind a proxy", (it) => {
+    it.effect("is an unknown path, and requests for codes get a 503 until a provider is set", () =>
+      Effect.gen(function* () {
+        const { consumer, admin, brand } = yield* Usher
+        assert.strictEqual((yield* admin({ path: "/api/outbox", headers: asServer(brand.secretKey) })).status, 404)
+        for (const body of [{ email: "ann@example.com" }, { phone: "+4915123456789" }]) {
+          const asked = yield* consumer({
+            method: "POST",
+            path: "/api/auth/otp/request",
+            headers: { "x-publishable-key": brand.publishableKey },
+            body
+          })
+          assert.deepStrictEqual([asked.status, asked.body], [503, { error: "Service unavailable" }])
+        }
       })
     )
   })

@@ -154,8 +154,8 @@ describe("A copy of an experience", () => {
         const { call, brand } = yield* Admin
         const sql = yield* SqlClient.SqlClient
         const { id } = yield* anExperience({
-          accessCode: "outer",
-          sequences: [{ name: "Coded", accessCode: "inner" }, { name: "Open" }]
+          accessCode: "outermost",
+          sequences: [{ name: "Coded", accessCode: "innermost" }, { name: "Open" }]
         })
         const { body } = yield* call("POST", `/experiences/${id}/duplicate`)
         assert.isTrue(body.hasAccessCode)

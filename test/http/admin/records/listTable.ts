@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { Sessions } from "../../../../src/auth/sessions/Sessions.ts"
+import { SecurityEvents } from "../../../../src/store/organization/SecurityEvents.ts"
 import { aConsumer } from "../../../store/support/recordsFixture.ts"
 import { Admin, anExperience, aQueue, aSequence, enter, type Organization } from "../adminFixture.ts"
 
@@ -27,7 +28,11 @@ export interface List {
   readonly archive?: (id: Key) => Effect.Effect<unknown, never, Services>
 }
 
-type Services = Sessions | Effect.Services<ReturnType<typeof enter>> | Effect.Services<ReturnType<typeof aConsumer>>
+type Services =
+  | Sessions
+  | SecurityEvents
+  | Effect.Services<ReturnType<typeof enter>>
+  | Effect.Services<ReturnType<typeof aConsumer>>
 
 /** Creates the list for an organization. */
 type MakeList = (as: Organization) => Effect.Effect<List, never, Services>
@@ -273,6 +278,20 @@ const orders: MakeList = Effect.fnUntraced(function* (as) {
   return { ...list, filter: "status=PAID" }
 })
 
+/** Security events, each of another consumer. They are never archived. */
+const securityEvents: MakeList = (as) =>
+  Effect.succeed({
+    path: "/security-events",
+    sorts: { at: ({ at }) => at },
+    idOf: byId,
+    filter: "type=sign_in",
+    make: Effect.fnUntraced(function* () {
+      const events = yield* SecurityEvents
+      yield* events.record(as.tenant, { type: "sign_in", consumerId: randomUUID() })
+      yield* Effect.orDie(events.flush)
+    })
+  })
+
 /** A list that neither grows nor shrinks has no row below: a mode always has two keys. */
 export const unchanging: ReadonlyArray<string> = ["/api-keys"]
 
@@ -328,5 +347,6 @@ export const lists: { readonly [rows: string]: MakeList } = {
     },
     (n) => ({ externalId: `row ${n}`, ...(n % 2 === 1 && { email: `row${n}@example.com`, fullName: name(n) }) })
   ),
-  orders
+  orders,
+  "security events": securityEvents
 }

@@ -89,7 +89,7 @@ describe("A consumer", () => {
         const headers = asConsumer(brand.publishableKey, visitor.accessToken)
         yield* consumer({ method: "POST", path: `/api/queues/${queueId}/enter`, headers })
         const request = yield* post("otp/request", { email: " Ann@Example.com " })
-        assert.deepStrictEqual([request.status, request.body], [200, { ok: true }])
+        assert.deepStrictEqual([request.status, keys(request.body), request.body.ok], [200, ["ok", "requestId"], true])
         const code = yield* mailedCode("ann@example.com")
         const wrong = yield* post("otp/verify", {
           email: "ann@example.com",
@@ -125,7 +125,7 @@ describe("A consumer", () => {
         ]
         const consumers = new Set<string>()
         for (const [index, address] of notations.entries()) {
-          assert.deepStrictEqual((yield* post("otp/request", address)).body, { ok: true })
+          assert.isTrue((yield* post("otp/request", address)).body.ok)
           yield* Effect.sleep("50 millis")
           const code = yield* textedCode("+4915123456789")
           const { body } = yield* post("otp/verify", { ...notations[(index + 1) % 3], code })
@@ -147,7 +147,12 @@ describe("A consumer", () => {
             headers: asServer(brand.secretKey),
             body: { ...identity, claims }
           })
-        const { status, body } = yield* authorize({ email: "Bob@Example.com", name: "Bob", other: { deep: [1] } })
+        const { status, body } = yield* authorize({
+          email_verified: true,
+          email: "Bob@Example.com",
+          name: "Bob",
+          other: { deep: [1] }
+        })
         assert.deepStrictEqual(
           [status, keys(body), body.resolution],
           [200, ["exchangeCode", "expiresAt", "resolution"], "created"]

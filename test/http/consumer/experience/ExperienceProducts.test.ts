@@ -96,7 +96,7 @@ describe("An experience with an access code", () => {
         const [someone, other] = [yield* guest(), yield* guest()]
         const experienceId = yield* anExperience({ accessCode: "open sesame" })
         const sequenceId = yield* aSequence(experienceId, { name: "All" })
-        yield* aSequence(experienceId, { name: "Inner", accessCode: "inner" })
+        yield* aSequence(experienceId, { name: "Inner", accessCode: "innermost" })
         const { id } = yield* admin("POST", "/queues", { sequenceId, name: "Line", admitRate: 0 })
         const queue = yield* inQueue(id)
         const { get, enter, leave } = yield* inExperience(experienceId)
@@ -106,7 +106,7 @@ describe("An experience with an access code", () => {
         for (const [body, error] of [
           [undefined, barred],
           [{}, barred],
-          [{ accessCode: "inner" }, barred],
+          [{ accessCode: "innermost" }, barred],
           [{ accessCode: "wrong" }, { error: "The access code opens nothing here" }]
         ] as const) {
           const answer = yield* enter(someone, body)
@@ -136,7 +136,7 @@ describe("An experience with an access code", () => {
         })
         const early = yield* lineIn()
         assert.strictEqual((yield* early.enter(yield* guest())).status, 200)
-        yield* admin("PUT", `/experiences/${experienceId}`, { accessCode: "open" })
+        yield* admin("PUT", `/experiences/${experienceId}`, { accessCode: "opening" })
         assert.strictEqual((yield* early.enter(yield* guest())).status, 403)
         const late = yield* lineIn()
         assert.strictEqual((yield* late.enter(yield* guest())).status, 403)
@@ -152,7 +152,7 @@ describe("An experience with an access code", () => {
         const { guest } = yield* Usher
         const { sequences, id } = yield* admin("POST", "/experiences", {
           name: "Drop",
-          accessCode: "open",
+          accessCode: "opening",
           sequences: [{ name: "S", queues: [{ name: "Line", admitRate: 0 }] }]
         })
         const queue = yield* inQueue(sequences[0].queues[0].id)
@@ -161,10 +161,10 @@ describe("An experience with an access code", () => {
         const copy = yield* admin("POST", `/experiences/${id}/duplicate`)
         const copied = yield* inQueue(copy.sequences[0].queues[0].id)
         const { enter } = yield* inExperience(copy.id)
-        assert.strictEqual((yield* enter(someone, { accessCode: "open" })).status, 403)
+        assert.strictEqual((yield* enter(someone, { accessCode: "opening" })).status, 403)
         assert.strictEqual((yield* copied.enter(someone)).status, 403)
-        yield* admin("PUT", `/experiences/${copy.id}`, { accessCode: "new" })
-        assert.strictEqual((yield* enter(someone, { accessCode: "new" })).status, 200)
+        yield* admin("PUT", `/experiences/${copy.id}`, { accessCode: "newest" })
+        assert.strictEqual((yield* enter(someone, { accessCode: "newest" })).status, 200)
         assert.strictEqual((yield* copied.enter(someone)).status, 200)
       })
     )

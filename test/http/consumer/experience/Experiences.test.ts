@@ -209,13 +209,13 @@ describe("An experience on the Consumer API", () => {
       Effect.gen(function* () {
         const { consumer, guest, brand, stranger } = yield* Usher
         const experienceId = yield* anExperience({ accessCode: null })
-        yield* aSequence(experienceId, { accessCode: "open" })
+        yield* aSequence(experienceId, { accessCode: "opening" })
         const archived = yield* anExperience()
         yield* admin("DELETE", `/experiences/${archived}`)
         const own = yield* guest()
         const foreign = yield* guest(stranger.publishableKey)
         const unknown = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
-        const body = { accessCode: "open" }
+        const body = { accessCode: "opening" }
         const asked = Effect.fnUntraced(function* (id: string, secretKey: string, consumerId: string) {
           const headers = asServer(secretKey, consumerId)
           const path = `/api/experiences/${id}`

@@ -102,7 +102,7 @@ describe("A protected sequence", () => {
           assert.strictEqual(yield* entered, 200)
           yield* members("DELETE")
           assert.strictEqual(yield* entered, 403)
-          yield* admin("PUT", `/sequences/${sequenceId}`, { audienceId: null, accessCode: "open" })
+          yield* admin("PUT", `/sequences/${sequenceId}`, { audienceId: null, accessCode: "opening" })
           assert.strictEqual(yield* entered, 403)
           yield* admin("PUT", `/sequences/${sequenceId}`, { accessCode: null })
         }
@@ -113,10 +113,10 @@ describe("A protected sequence", () => {
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [knowing, other] = [yield* guest(), yield* guest()]
-        const { queue, experienceId } = yield* aProtectedQueue({ accessCode: "open" })
+        const { queue, experienceId } = yield* aProtectedQueue({ accessCode: "opening" })
         const { enter } = yield* inExperience(experienceId)
         assert.deepStrictEqual(shown(yield* queue.enter(knowing)), kept)
-        yield* enter(knowing, { accessCode: "open" })
+        yield* enter(knowing, { accessCode: "opening" })
         yield* enter(other)
         assert.deepStrictEqual(shown(yield* queue.enter(knowing)), [200, "QUEUED"])
         assert.deepStrictEqual(shown(yield* queue.enter(other)), kept)

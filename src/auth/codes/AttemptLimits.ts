@@ -1,0 +1,122 @@
+/**
+ * Bounds on tries that can be guessed or that cost money: codes shown, access codes, SMS. The database counts them, so
+ * all processes share one count and a restart loses none. A window begins with the first try in it.
+ *
+ * Only wrong tries use up a bound: a caller takes a try before the check and gives it back when the try was right. So
+ * tries at the same time cannot exceed a bound, and a crowd behind one address does not use it up by being right.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { createHmac } from "node:crypto"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
+import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
+import { ofTenant } from "../../store/records/Tenancy.ts"
+
+/** A bound on tries. */
+export interface AttemptLimit {
+  readonly name: string
+  readonly attemptsMax: number
+  readonly windowSeconds: number
+  /** What one client has used counts for other clients with at most this number. Absent: they share one count. */
+  readonly clientShareMax?: number
+}
+
+/** What is limited: a consumer, an address, or the client itself. Tries of each client count separately. */
+export interface AttemptSubject {
+  readonly limit: AttemptLimit
+  readonly subject: string
+  readonly client?: string
+}
+
+/** No further try is allowed for now. */
+export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", {
+  /** The name of the limit. */
+  limit: Schema.String,
+  attemptsMax: Schema.Int,
+  /** When the next try is allowed. */
+  retryAt: Schema.Finite
+}) {}
+
+export class AttemptLimits extends Context.Service<
+  AttemptLimits,
+  {
+    /** Counts a try under all the limits, or refuses it and counts it under none. */
+    take(tenant: Tenant, subjects: ReadonlyArray<AttemptSubject>): Effect.Effect<void, TooManyAttempts | Unavailable>
+    /** Takes back a try that was right. */
+    giveBack(tenant: Tenant, subjects: ReadonlyArray<AttemptSubject>): Effect.Effect<void, Unavailable>
+  }
+>()("usher/auth/codes/AttemptLimits") {
+  static readonly layer = Layer.effect(
+    AttemptLimits,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const secret = yield* serverSecret("one_time_codes")
+      const digest = (text: string) => createHmac("sha256", secret).update(`attempts:${text}`).digest()
+
+      const keyOf = ({ limit, subject, client = "" }: AttemptSubject) => ({
+        limit,
+        subject: digest(subject),
+        client: digest(client)
+      })
+
+      const takeOne = Effect.fnUntraced(function* (tenant: Tenant, attempt: AttemptSubject) {
+        const { limit, subject, client } = keyOf(attempt)
+        const now = new Date(yield* Clock.currentTimeMillis)
+        const endsAt = new Date(now.getTime() + limit.windowSeconds * 1000)
+        const rows = yield* sql`
+          with others as (
+            select coalesce(sum(least(o.count, ${limit.clientShareMax ?? limit.attemptsMax}::int)), 0) as count from attempts o
+            where ${ofTenant(sql, tenant, "o")} and o.limit_name = ${limit.name} and o.subject = ${subject}::bytea
+              and o.client <> ${client}::bytea and o.ends_at > ${now}
+          )
+          insert into attempts as a (organization_id, mode, limit_name, subject, client, count, ends_at)
+          select ${tenant.organizationId}::uuid, ${tenant.mode}::text, ${limit.name}::text, ${subject}::bytea,
+            ${client}::bytea, 1, ${endsAt}::timestamptz
+          from others where others.count < ${limit.attemptsMax}
+          on conflict (organization_id, mode, limit_name, subject, client) do update set
+            count = case when a.ends_at <= ${now} then 1 else a.count + 1 end,
+            ends_at = case when a.ends_at <= ${now} then excluded.ends_at else a.ends_at end
+          where a.ends_at <= ${now} or a.count + (select count from others) < ${limit.attemptsMax}
+          returning a.count`
+        if (rows.length > 0) return
+        const retryAt = (yield* endOf(sql, tenant, limit.name, subject, now)) ?? endsAt
+        return yield* new TooManyAttempts({
+          limit: limit.name,
+          attemptsMax: limit.attemptsMax,
+          retryAt: retryAt.getTime()
+        })
+      })
+
+      const giveBack = Effect.fnUntraced(function* (tenant: Tenant, subjects: ReadonlyArray<AttemptSubject>) {
+        for (const attempt of subjects) {
+          const { limit, subject, client } = keyOf(attempt)
+          yield* sql`
+            update attempts a set count = greatest(a.count - 1, 0)
+            where ${ofTenant(sql, tenant, "a")} and a.limit_name = ${limit.name} and a.subject = ${subject}::bytea
+              and a.client = ${client}::bytea`
+        }
+      }, orUnavailable)
+
+      return {
+        take: (tenant, subjects) =>
+          Effect.forEach(subjects, (attempt) => takeOne(tenant, attempt), { discard: true }).pipe(
+            sql.withTransaction,
+            orUnavailable
+          ),
+        giveBack
+      }
+    })
+  )
+}
+
+/** Returns when the first open window of the subject ends. */
+const endOf = (sql: PgClient.PgClient, tenant: Tenant, name: string, subject: Uint8Array, now: Date) =>
+  Effect.map(
+    sql<{ readonly ends_at: Date | null }>`
+      select min(o.ends_at) as ends_at from attempts o
+      where ${ofTenant(sql, tenant, "o")} and o.limit_name = ${name} and o.subject = ${subject}::bytea
+        and o.ends_at > ${now}`,
+    (rows) => rows[0]?.ends_at ?? undefined
+  )

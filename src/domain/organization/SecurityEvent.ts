@@ -1,0 +1,29 @@
+/**
+ * Security events of an organization: what happened to its accounts and keys, and which abuse was refused. Events that
+ * agree in everything are one event with a count, so a flood is not a row for each request.
+ */
+import { Schema } from "effect"
+
+/** The kinds of security events. */
+export const SecurityEventType = Schema.Literals([
+  "sign_in",
+  "lock_out",
+  "key_rotation",
+  "code_flood",
+  "sms_refused",
+  "challenge_refused",
+  "rate_limited"
+])
+export type SecurityEventType = typeof SecurityEventType.Type
+
+/** Further facts of an event: short texts, numbers and truth values. Never a secret. */
+export type Details = { readonly [name: string]: string | number | boolean }
+
+/** An event to record. */
+export interface NewSecurityEvent {
+  readonly type: SecurityEventType
+  readonly consumerId?: string | undefined
+  /** The address of the client. */
+  readonly clientAddress?: string | undefined
+  readonly details?: Details
+}

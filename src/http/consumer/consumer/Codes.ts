@@ -1,0 +1,114 @@
+/** Requests for one-time codes, and codes that callers show: what the operations for them share. */
+import { Effect, Option, Redacted } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { Organizations } from "../../../auth/keys/Organizations.ts"
+import { type Address, countryOf } from "../../../auth/codes/Addresses.ts"
+import { AttemptLimits, type TooManyAttempts } from "../../../auth/codes/AttemptLimits.ts"
+import { smsAttempt } from "../../../auth/codes/CodeLimits.ts"
+import { codeMinutes } from "../../../auth/codes/CodeRows.ts"
+import { OneTimeCodes } from "../../../auth/codes/OneTimeCodes.ts"
+import { Delivery } from "../../../delivery/Delivery.ts"
+import * as Message from "../../../delivery/Message.ts"
+import { defaultSmsCodesPerDay, takesSms } from "../../../domain/organization/Organization.ts"
+import type { Tenant } from "../../../domain/values/Ids.ts"
+import { SecurityEvents } from "../../../store/organization/SecurityEvents.ts"
+import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { ServiceUnavailable } from "../../errors/Errors.ts"
+import { issueAt } from "../../errors/Issues.ts"
+import { invalidInput } from "../../errors/Validation.ts"
+import { addressOf, type SentAddress } from "../../fields/AddressFields.ts"
+import * as RateLimit from "../../limits/RateLimit.ts"
+import { countedAddress, Origins } from "../../server/Origins.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** Makes the function that returns the address of a request's client, as limits count it. */
+export const makeClientOf = Effect.map(
+  Origins,
+  (origins) =>
+    (request: Request): string =>
+      countedAddress(origins.of(request).address)
+)
+
+/** Turns a refused try into a 429 that shows the limit. */
+export const orTooManyAttempts =
+  (request: Request) =>
+  <A, E, R>(effect: Effect.Effect<A, E | TooManyAttempts, R>) =>
+    Effect.catchTag(effect as Effect.Effect<A, TooManyAttempts, R>, "TooManyAttempts", ({ attemptsMax, retryAt }) =>
+      RateLimit.refuse(request, attemptsMax, retryAt)
+    ) as Effect.Effect<A, Exclude<E, TooManyAttempts> | Effect.Error<ReturnType<typeof RateLimit.refuse>>, R>
+
+/** Makes the function that returns the address in a body. A national number has the organization's country. */
+export const makeAddressIn = Effect.gen(function* () {
+  const organizations = yield* Organizations
+  return Effect.fnUntraced(function* (tenant: Tenant, sent: SentAddress) {
+    if (
+      typeof sent.email === "string" ||
+      typeof sent.defaultCountry === "string" ||
+      sent.phone?.trim().startsWith("+")
+    ) {
+      return yield* addressOf(sent)
+    }
+    const { settings } = Option.getOrThrow(yield* organizations.find(tenant.organizationId))
+    return yield* addressOf({ ...sent, defaultCountry: settings.defaultCountry ?? null })
+  })
+})
+
+/** Makes the function that sends a code. Its answer is the same whether or not there is such a consumer. */
+export const makeSendCode = Effect.gen(function* () {
+  const codes = yield* OneTimeCodes
+  const delivery = yield* Delivery
+  const addressIn = yield* makeAddressIn
+  const clientOf = yield* makeClientOf
+  const admitSms = yield* makeAdmitSms
+
+  return Effect.fnUntraced(function* (request: Request, payload: SentAddress) {
+    const { tenant } = yield* CurrentTenant
+    const client = clientOf(request)
+    const address = yield* addressIn(tenant, payload)
+    if (!delivery.canSend(address.channel)) return yield* new ServiceUnavailable({ retryAfterSeconds: 60 })
+    if (address.channel === "phone") yield* admitSms(tenant, address, client, payload)
+    const { requestId, code } = yield* codes.request(tenant, address, client)
+    const isTaken = yield* delivery.send(
+      Message.oneTimeCode({
+        tenant,
+        channel: address.channel,
+        to: address.value,
+        code: Redacted.value(code),
+        minutes: codeMinutes
+      })
+    )
+    // No more messages can wait.
+    if (!isTaken) return yield* new ServiceUnavailable({ retryAfterSeconds: 5 })
+    return { ok: true, requestId } as const
+  })
+})
+
+/** Makes the check of a code by SMS: its country, and the organization's cap for the day. */
+const makeAdmitSms = Effect.gen(function* () {
+  const organizations = yield* Organizations
+  const attempts = yield* AttemptLimits
+  const events = yield* SecurityEvents
+
+  return Effect.fnUntraced(function* (tenant: Tenant, address: Address, client: string, payload: SentAddress) {
+    const { settings } = Option.getOrThrow(yield* organizations.find(tenant.organizationId))
+    const country = countryOf(address.value)
+    const refused = (reason: string) =>
+      events.record(tenant, {
+        type: "sms_refused",
+        clientAddress: client,
+        details: { reason, country: country ?? "none" }
+      })
+    if (!takesSms(settings, country)) {
+      yield* refused("country")
+      const countries = settings.smsCountries ?? [settings.defaultCountry]
+      const expected = `a phone number of one of these countries: ${countries.join(", ")}`
+      return yield* Effect.fail(
+        invalidInput([issueAt({ ...payload }, "phone", { kind: "validation", type: "phone", expected })])
+      )
+    }
+    yield* attempts
+      .take(tenant, smsAttempt(settings.smsCodesPerDay ?? defaultSmsCodesPerDay, client))
+      .pipe(Effect.tapErrorTag("TooManyAttempts", ({ limit }) => refused(limit)))
+  })
+})
