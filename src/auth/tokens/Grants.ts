@@ -11,7 +11,8 @@ import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
-import { issuer, sign, verify } from "./Tokens.ts"
+import { sign } from "./Signing.ts"
+import { issuer, verify } from "./Tokens.ts"
 
 const audience = "usher:admission"
 
@@ -72,7 +73,7 @@ export class Grants extends Context.Service<
 
       const make = Effect.fnUntraced(function* (name: string, grant: Grant, granted: Granted) {
         const cache = signed()
-        const token = yield* sign(keys, {
+        const token = sign(keys, {
           type: "admission",
           iss: issuer,
           aud: audience,

@@ -10,7 +10,8 @@ import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
-import { issuer, sign } from "./Tokens.ts"
+import { sign } from "./Signing.ts"
+import { issuer } from "./Tokens.ts"
 
 const audience = "usher:entry-receipt"
 
@@ -53,7 +54,7 @@ export class Receipts extends Context.Service<
         { entryId, enteredAt }: Entry,
         { identity, seedCommitment }: Draw
       ) {
-        const receipt = yield* sign(keys, {
+        const receipt = sign(keys, {
           type: "entry_receipt",
           iss: issuer,
           aud: audience,
