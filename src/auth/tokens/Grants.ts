@@ -71,7 +71,7 @@ export class Grants extends Context.Service<
         return (cached = new SegmentedCache(rememberedTokens, ttl))
       }
 
-      const make = Effect.fnUntraced(function* (name: string, grant: Grant, granted: Granted) {
+      const make = (name: string, grant: Grant, granted: Granted): string => {
         const cache = signed()
         const token = sign(keys, {
           type: "admission",
@@ -92,7 +92,7 @@ export class Grants extends Context.Service<
         })
         cache.set(name, token)
         return token
-      })
+      }
 
       return {
         token: (mechanismId, grant, granted) =>
@@ -100,7 +100,7 @@ export class Grants extends Context.Service<
             const name = grantName(mechanismId, grant.grantSequence)
             const known = signed().get(name)
             return known === undefined
-              ? Effect.flatMap(granted, (found) => make(name, grant, found))
+              ? Effect.map(granted, (found) => make(name, grant, found))
               : Effect.succeed(known)
           }),
         verify: (token) =>

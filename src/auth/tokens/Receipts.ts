@@ -49,11 +49,7 @@ export class Receipts extends Context.Service<
         now: () => clock.currentTimeMillisUnsafe()
       })
 
-      const make = Effect.fnUntraced(function* (
-        name: string,
-        { entryId, enteredAt }: Entry,
-        { identity, seedCommitment }: Draw
-      ) {
+      const make = (name: string, { entryId, enteredAt }: Entry, { identity, seedCommitment }: Draw): string => {
         const receipt = sign(keys, {
           type: "entry_receipt",
           iss: issuer,
@@ -68,7 +64,7 @@ export class Receipts extends Context.Service<
         })
         cached.set(name, receipt)
         return receipt
-      })
+      }
 
       return {
         receipt: (entry, draw) =>
@@ -76,9 +72,7 @@ export class Receipts extends Context.Service<
             // The name includes the key, so a receipt signed with a former key is signed again.
             const name = `${keys.current.kid}.${entry.entryId}`
             const known = cached.get(name)
-            return known === undefined
-              ? Effect.flatMap(draw, (known) => make(name, entry, known))
-              : Effect.succeed(known)
+            return known === undefined ? Effect.map(draw, (known) => make(name, entry, known)) : Effect.succeed(known)
           })
       }
     })
