@@ -224,5 +224,8 @@ const makeKey = Effect.promise(() => Jose.generateKeyPair(algorithm, { extractab
   )
 )
 
+/** Extractable, so that `Signing.ts` may use the key with `node:crypto`, which signs synchronously. */
 const importKey = (jwk: Jose.JWK) =>
-  Effect.promise(() => Jose.importJWK(jwk, algorithm)).pipe(Effect.map((key) => key as Jose.CryptoKey))
+  Effect.promise(() => Jose.importJWK(jwk, algorithm, { extractable: true })).pipe(
+    Effect.map((key) => key as Jose.CryptoKey)
+  )

@@ -11,7 +11,8 @@ import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
-import { issuer, sign, verify } from "./Tokens.ts"
+import { sign } from "./Signing.ts"
+import { issuer, verify } from "./Tokens.ts"
 
 const audience = "usher:admission"
 
@@ -72,9 +73,9 @@ export class Grants extends Context.Service<
         return (cached = new SegmentedCache(rememberedTokens, ttl))
       }
 
-      const make = Effect.fnUntraced(function* (name: string, grant: Grant, granted: Granted) {
+      const make = (name: string, grant: Grant, granted: Granted): string => {
         const cache = signed()
-        const token = yield* sign(keys, {
+        const token = sign(keys, {
           type: "admission",
           iss: issuer,
           aud: audience,
@@ -93,7 +94,7 @@ export class Grants extends Context.Service<
         })
         cache.set(name, token)
         return token
-      })
+      }
 
       return {
         token: (mechanismId, grant, granted) =>
@@ -101,7 +102,7 @@ export class Grants extends Context.Service<
             const name = grantName(mechanismId, grant.grantSequence)
             const known = signed().get(name)
             return known === undefined
-              ? Effect.flatMap(granted, (found) => make(name, grant, found))
+              ? Effect.map(granted, (found) => make(name, grant, found))
               : Effect.succeed(known)
           }),
         verify: (token) => Effect.flatMap(Clock.currentTimeMillis, (now) => verifiedAt(keys, token, now)),

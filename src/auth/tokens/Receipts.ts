@@ -10,7 +10,8 @@ import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
-import { issuer, sign } from "./Tokens.ts"
+import { sign } from "./Signing.ts"
+import { issuer } from "./Tokens.ts"
 
 const audience = "usher:entry-receipt"
 
@@ -48,12 +49,8 @@ export class Receipts extends Context.Service<
         now: () => clock.currentTimeMillisUnsafe()
       })
 
-      const make = Effect.fnUntraced(function* (
-        name: string,
-        { entryId, enteredAt }: Entry,
-        { identity, seedCommitment }: Draw
-      ) {
-        const receipt = yield* sign(keys, {
+      const make = (name: string, { entryId, enteredAt }: Entry, { identity, seedCommitment }: Draw): string => {
+        const receipt = sign(keys, {
           type: "entry_receipt",
           iss: issuer,
           aud: audience,
@@ -67,7 +64,7 @@ export class Receipts extends Context.Service<
         })
         cached.set(name, receipt)
         return receipt
-      })
+      }
 
       return {
         receipt: (entry, draw) =>
@@ -75,9 +72,7 @@ export class Receipts extends Context.Service<
             // The name includes the key, so a receipt signed with a former key is signed again.
             const name = `${keys.current.kid}.${entry.entryId}`
             const known = cached.get(name)
-            return known === undefined
-              ? Effect.flatMap(draw, (known) => make(name, entry, known))
-              : Effect.succeed(known)
+            return known === undefined ? Effect.map(draw, (known) => make(name, entry, known)) : Effect.succeed(known)
           })
       }
     })

@@ -15,6 +15,7 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { Revocations } from "../sessions/Revocations.ts"
 import { algorithm, SigningKeys } from "../keys/SigningKeys.ts"
+import { sign } from "./Signing.ts"
 
 /** The `iss` of everything Usher signs. */
 export const issuer = "usher"
@@ -122,7 +123,7 @@ export class Tokens extends Context.Service<
           iat: issuedAt,
           exp: issuedAt + lifetimeSeconds
         }
-        return { token: yield* sign(keys, claims), expiresAt: claims.exp * 1000 }
+        return { token: sign(keys, claims), expiresAt: claims.exp * 1000 }
       })
 
       const check = Effect.fnUntraced(function* (token: string, digest: string, now: Millis) {
@@ -206,14 +207,6 @@ const claims = {
 const decodeAccess = Schema.decodeUnknownOption(Schema.Struct({ type: Schema.Literal("access"), ...claims }))
 
 const decodeRefresh = Schema.decodeUnknownOption(Schema.Struct({ type: Schema.Literal("refresh"), ...claims }))
-
-/** Signs claims as a compact JWT with the current key. */
-export const sign = (keys: SigningKeys["Service"], claims: Jose.JWTPayload): Effect.Effect<string> =>
-  Effect.promise(() =>
-    new Jose.SignJWT(claims)
-      .setProtectedHeader({ alg: algorithm, typ: "JWT", kid: keys.current.kid })
-      .sign(keys.current.privateKey)
-  )
 
 const compactPattern = /^[\w-]+\.[\w-]+\.([\w-]+)$/
 

@@ -13,7 +13,7 @@ import { type Commit, type Creation, type Head, Journal } from "./Journal.ts"
 import { Unavailable } from "../postgres/Unavailable.ts"
 import { decodePage, encodeCommit, type EventCodecs, type StoredRow } from "./JournalCodec.ts"
 import * as Statements from "./JournalStatements.ts"
-import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { isRefusal, orUnavailable } from "../postgres/SqlFailure.ts"
 
 export interface Options extends Partial<GroupCommit.Limits> {
   /** The codec of each kind's events. */
@@ -114,24 +114,3 @@ const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
     due
   }
 })
-
-/**
- * True if the server, or the encoding of the parameters, refused the content of some row. Nothing was written then. A
- * deadlock with a former owner of a mechanism also counts, because the parts of the statement succeed separately.
- */
-function isRefusal({ reason }: SqlError): boolean {
-  if (refusals.has(reason._tag)) return true
-  if (reason._tag !== "UnknownError") return false
-  const code = (reason.cause as { readonly code?: unknown } | undefined)?.code
-  return typeof code !== "string" || refusedClasses.some((prefix) => code.startsWith(prefix))
-}
-
-const refusals: ReadonlySet<string> = new Set([
-  "UniqueViolation",
-  "ConstraintError",
-  "DeadlockError",
-  "SerializationError"
-])
-
-/** SQLSTATE classes: cardinality violation (a place twice in one commit), data exception, program limit exceeded. */
-const refusedClasses = ["21", "22", "54"]

@@ -1,11 +1,14 @@
 /**
  * Writes many rows in one statement. A drop brings its consumers all at once: rows that arrive during a write go into
  * the next statement together. Each row is on disk before its caller gets the result.
+ *
+ * If the database refuses the content of one row, only that row fails. The writer halves the statement until that row
+ * stands alone. A refused statement has written nothing.
  */
-import { Cause, Deferred, Effect, Exit, Queue as Mailbox } from "effect"
+import { Cause, Deferred, Effect, Exit, Option, Queue as Mailbox } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { Unavailable } from "./Unavailable.ts"
-import { orUnavailable } from "./SqlFailure.ts"
+import { isRefusal, orUnavailable } from "./SqlFailure.ts"
 
 /** Rows in one statement at most. */
 const batchSizeMax = 1_000
@@ -34,11 +37,14 @@ export const make = Effect.fnUntraced(function* <Row, A>(
 ) {
   const waiting = yield* Mailbox.dropping<Waiting<Row, A>>(waitingMax)
 
-  const writeBatch = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting<Row, A>>) {
-    const exit = yield* write(batch.map(({ row }) => row)).pipe(
-      Effect.timeout(writeSeconds * 1000),
-      Effect.tapErrorTag("TimeoutError", refuseWaiting),
-      Effect.catchTag("TimeoutError", (cause) => Effect.fail(new Unavailable({ cause }))),
+  const writeBatch = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting<Row, A>>): Effect.fn.Return<void> {
+    const attempt = yield* Effect.exit(writeInTime(batch))
+    if (batch.length > 1 && Exit.isFailure(attempt) && isRefused(attempt.cause)) {
+      const half = batch.length >> 1
+      yield* writeBatch(batch.slice(0, half))
+      return yield* writeBatch(batch.slice(half))
+    }
+    const exit = yield* attempt.pipe(
       orUnavailable,
       Effect.tapCause((cause) => Effect.logError(`${batch.length} ${what} could not be written`, cause)),
       Effect.exit
@@ -50,6 +56,13 @@ export const make = Effect.fnUntraced(function* <Row, A>(
       )
     }
   })
+
+  const writeInTime = (batch: ReadonlyArray<Waiting<Row, A>>) =>
+    write(batch.map(({ row }) => row)).pipe(
+      Effect.timeout(writeSeconds * 1000),
+      Effect.tapErrorTag("TimeoutError", refuseWaiting),
+      Effect.catchTag("TimeoutError", (cause) => Effect.fail(new Unavailable({ cause })))
+    )
 
   /** Fails all waiting rows when the database does not answer, so that they do not wait for another timeout. */
   const refuseWaiting = (cause: Cause.TimeoutError) =>
@@ -68,3 +81,7 @@ export const make = Effect.fnUntraced(function* <Row, A>(
         : Effect.fail(new Unavailable({ cause: `too many ${what} arrive at once` }))
     })
 })
+
+/** True if the content of one row may have caused the failure. */
+const isRefused = (cause: Cause.Cause<SqlError | Unavailable>): boolean =>
+  Option.exists(Cause.findErrorOption(cause), (error) => error._tag === "SqlError" && isRefusal(error))

@@ -27,3 +27,24 @@ function isMistake({ reason }: SqlError): boolean {
   const code = (reason.cause as { readonly code?: unknown } | undefined)?.code
   return typeof code === "string" && code.startsWith("22")
 }
+
+/**
+ * True if the server, or the encoding of the parameters, refused the content of some row. Nothing was written then. A
+ * deadlock or a serialization failure also counts: the parts of a statement of many rows succeed separately.
+ */
+export function isRefusal({ reason }: SqlError): boolean {
+  if (refusals.has(reason._tag)) return true
+  if (reason._tag !== "UnknownError") return false
+  const code = (reason.cause as { readonly code?: unknown } | undefined)?.code
+  return typeof code !== "string" || refusedClasses.some((prefix) => code.startsWith(prefix))
+}
+
+const refusals: ReadonlySet<string> = new Set([
+  "UniqueViolation",
+  "ConstraintError",
+  "DeadlockError",
+  "SerializationError"
+])
+
+/** SQLSTATE classes: cardinality violation (a row twice in one upsert), data exception, program limit exceeded. */
+const refusedClasses = ["21", "22", "54"]

@@ -6,7 +6,7 @@ import { Agent } from "node:http"
 import * as ApiKeys from "../../../src/auth/keys/ApiKeys.ts"
 import { Organizations } from "../../../src/auth/keys/Organizations.ts"
 import { SigningKeys } from "../../../src/auth/keys/SigningKeys.ts"
-import { sign } from "../../../src/auth/tokens/Tokens.ts"
+import { sign } from "../../../src/auth/tokens/Signing.ts"
 import { type Answer, asServer, type Call, Usher } from "../support/usherFixture.ts"
 
 export type Tenancy = "own" | "test" | "foreign"
@@ -159,7 +159,7 @@ export const brokenTokens = Effect.fnUntraced(function* ({ sides: { own } }: Wor
   yield* byServer("consumer", own, `/queues/${own.queueId}/enter`, undefined, ended.consumerId)
   const granted = yield* byServer("consumer", own, `/queues/${own.queueId}/admit`, { consumerId: ended.consumerId })
   return {
-    expired: yield* sign(keys, { ...claims, iat: claims.iat - 7200, exp: claims.iat - 3600 }),
+    expired: sign(keys, { ...claims, iat: claims.iat - 7200, exp: claims.iat - 3600 }),
     "logged out": ended.accessToken,
     tampered: changed(accessToken),
     "signed by another": yield* Effect.promise(() =>
