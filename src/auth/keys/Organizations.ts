@@ -5,6 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlSchema } from "effect/sql"
 import { Id, type Mode } from "../../domain/values/Ids.ts"
 import { Theme } from "../../domain/experience/Experience.ts"
+import { OrganizationChallenge } from "../../domain/challenge/Challenge.ts"
 import { GrantMessages } from "../../domain/organization/Organization.ts"
 import { Plan, RateLimits } from "../../domain/organization/Plan.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -25,6 +26,7 @@ export const KeptSettings = Schema.Struct({
   refreshTokenTtlSeconds: Schema.optionalKey(Schema.Int),
   loyaltyFullScoreBalance: Schema.optionalKey(Schema.Finite),
   grantMessages: Schema.optionalKey(GrantMessages),
+  challenge: Schema.optionalKey(OrganizationChallenge),
   theme: Schema.optionalKey(Theme),
   /** The limits agreed with an `enterprise` organization. They have no effect on other plans. */
   rateLimits: Schema.optionalKey(RateLimits),

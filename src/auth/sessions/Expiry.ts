@@ -1,6 +1,6 @@
 /**
- * Deletes expired rows: sessions without a valid token, one-time codes, exchange codes, and stored responses to
- * requests with an idempotency key. Several processes may run it at the same time; each skips rows that another has
+ * Deletes expired rows: sessions without a valid token, one-time codes, exchange codes, spent challenges, and stored
+ * responses to requests with an idempotency key. Several processes may run it at the same time; each skips rows that another has
  * locked.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
@@ -24,7 +24,8 @@ export const removeExpired = Effect.gen(function* () {
     ["sessions", sql`expires_at < ${new Date(now)} and access_expires_at < ${new Date(now)}`],
     ["one_time_codes", sql`expires_at < ${kept}`],
     ["exchange_codes", sql`expires_at < ${kept}`],
-    ["idempotency_keys", sql`expires_at < ${new Date(now)}`]
+    ["idempotency_keys", sql`expires_at < ${new Date(now)}`],
+    ["spent_challenges", sql`expires_at < ${new Date(now)}`]
   ] as const
   let removed = 0
   for (const [table, isExpired] of rounds) {

@@ -3,6 +3,7 @@
  * keys share one organization.
  */
 import { Schema } from "effect"
+import { OrganizationChallenge } from "../challenge/Challenge.ts"
 import { Theme } from "../experience/Experience.ts"
 import { CurrencyCode, TimeZone } from "../values/Locale.ts"
 import { Name, text } from "../values/Text.ts"
@@ -59,6 +60,8 @@ export const Settings = Schema.Struct({
   ),
   /** Absent: off. */
   grantMessages: Schema.optionalKey(GrantMessages),
+  /** The gate for bots; absent: the defaults. */
+  challenge: Schema.optionalKey(OrganizationChallenge),
   /** Default look of its experiences (interface document 2.3). */
   theme: Schema.optionalKey(Theme)
 })

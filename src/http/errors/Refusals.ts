@@ -33,6 +33,8 @@ import type { EngineError } from "../../engine/Engine.ts"
 import type { KeyTaken } from "../../store/consumer/ConsumerWrites.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
+import type { ChallengeAsked } from "../../auth/challenge/Challenges.ts"
+import { ChallengeRequired, challengeRequired } from "../challenge/ChallengeApi.ts"
 import { answering } from "./Answering.ts"
 import {
   BidConflict,
@@ -73,6 +75,7 @@ interface Refusals {
   readonly SlotNotBegun: SlotNotBegun
   readonly UnknownSlot: UnknownSlot
   readonly UnknownLocation: UnknownLocation
+  readonly ChallengeAsked: ChallengeAsked
 }
 
 export type Refusal = Refusals[keyof Refusals]
@@ -85,6 +88,7 @@ type Answer<E> =
   | (E extends BidTooLow ? BidConflict : never)
   | (E extends AmountMissing ? ValidationError : never)
   | (E extends GuestsRefused | NotInvited ? Forbidden : never)
+  | (E extends ChallengeAsked ? ChallengeRequired : never)
   | (E extends Closed | WrongStatus | ConfigurationFixed | AdmissionsUsedUp ? Conflict : never)
   | (E extends NotEntered | AlreadyGranted | OrderLimitReached ? Conflict : never)
   | (E extends AlreadyBooked | SlotFull | SlotPast | SlotNotBegun ? Conflict : never)
@@ -103,10 +107,10 @@ export const labels: { readonly [K in Kind]: string } = {
 
 /** The error schemas of operations, by the refusals that they can have. All include 404. */
 export const answersTo = {
-  /** Entering: not open yet, closed, full, guests refused. */
-  entry: [NotFound, Forbidden, ConflictWithHeaders, NotOpenYetWithHeaders],
+  /** Entering: not open yet, closed, full, guests refused, a challenge to solve first. */
+  entry: [NotFound, Forbidden, ChallengeRequired, ConflictWithHeaders, NotOpenYetWithHeaders],
   /** Bidding: those of entering, and a bid that is too low. */
-  bid: [NotFound, Forbidden, Conflict, BidConflict, NotOpenYetWithHeaders],
+  bid: [NotFound, Forbidden, ChallengeRequired, Conflict, BidConflict, NotOpenYetWithHeaders],
   /** Other changes of a place. */
   change: [NotFound, Conflict],
   /** Reading. */
@@ -160,6 +164,8 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return new Forbidden({ error: `${label} does not admit guests` })
     case "NotInvited":
       return new Forbidden({ error: `${label} is not for this consumer` })
+    case "ChallengeAsked":
+      return challengeRequired(error)
     case "OrderLimitReached":
       return new Conflict({ error: "The limit of orders is reached", code: "DISTRIBUTION_ORDER_LIMIT" })
     case "WrongStatus":

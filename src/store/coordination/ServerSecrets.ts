@@ -9,7 +9,7 @@ import { orUnavailable } from "../postgres/SqlFailure.ts"
 
 /** Returns the secret: 32 bytes that never change. The migration that needs a secret creates it. */
 export const serverSecret = Effect.fnUntraced(
-  function* (name: "one_time_codes" | "access_codes" | "assigned_products" | "nodes" | "cursors") {
+  function* (name: "one_time_codes" | "access_codes" | "assigned_products" | "nodes" | "cursors" | "challenges") {
     const sql = yield* PgClient.PgClient
     const select = SqlSchema.findOne({
       Request: Schema.String,

@@ -32,6 +32,7 @@ import experienceWindows from "./migrations/0019_experienceWindows.ts"
 import bookings from "./migrations/0020_bookings.ts"
 import archivedLists from "./migrations/0021_archivedLists.ts"
 import processes from "./migrations/0022_processes.ts"
+import challenges from "./migrations/0026_challenges.ts"
 
 const steps = {
   "0001_foundation": foundation,
@@ -55,7 +56,8 @@ const steps = {
   "0019_experienceWindows": experienceWindows,
   "0020_bookings": bookings,
   "0021_archivedLists": archivedLists,
-  "0022_processes": processes
+  "0022_processes": processes,
+  "0026_challenges": challenges
 }
 
 /** The key of the advisory lock. Any fixed number works. */

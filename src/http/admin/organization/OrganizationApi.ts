@@ -1,6 +1,7 @@
 /** The caller's organization on the Admin API: the declaration (completions 4, "Organization"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { ShownChallenge } from "../../../domain/challenge/Challenge.ts"
 import { Theme } from "../../../domain/experience/Experience.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { accessTokenTtl, GrantMessages, refreshTokenTtl, Settings } from "../../../domain/organization/Organization.ts"
@@ -25,6 +26,7 @@ export const Organization = Schema.Struct({
   refreshTokenTtlSeconds: Schema.NullOr(Schema.Int),
   loyaltyFullScoreBalance: Schema.NullOr(Schema.Finite),
   grantMessages: Schema.NullOr(GrantMessages),
+  challenge: Schema.NullOr(ShownChallenge),
   theme: Schema.NullOr(Theme),
   createdAt: Timestamp,
   updatedAt: Schema.NullOr(Timestamp).annotate({ description: "Null if it was never changed." }),
@@ -41,6 +43,13 @@ const grantMessagesDescription =
   "reached is tried again for two hours. The text comes from the experience's page of kind `transactional-email` or " +
   "`transactional-sms` that was published last (see _Experience pages_); without one it says in plain words what was granted and " +
   "until when. It never has the admission grant in it: link to where the consumer entered, or to your shop."
+
+const challengeDescription =
+  "`challenge`: when consumers must solve a challenge before a guest session, a one-time code or an entry. Its `mode` is " +
+  "`off`, `always` or `adaptive`: from an address with more than a few arrivals a minute, or while many arrive at once. " +
+  "Null: `adaptive` for live keys, `off` for test keys. Its `provider` is `proof_of_work` (the default, nothing leaves this " +
+  "server), `turnstile` or `hcaptcha`; these two need `siteKey` and `secretKey`. The secret key is never shown again, and " +
+  "stays where it is absent. Proof of work takes a provider's place while that is out of reach."
 
 /** The body of `PUT /organizations/me`. */
 export const ChangeOrganization = Schema.Struct(changeFields(Settings.fields, ["name"])).annotate({
@@ -73,7 +82,7 @@ export class OrganizationApi extends HttpApiGroup.make("organizations")
           `(${refreshTokenTtl.least} to ${refreshTokenTtl.most}): of consumers' tokens made from now on; null: what the installation has set. ` +
           "`loyaltyFullScoreBalance`: the loyalty balance that counts as full loyalty (1000). `theme`: how experiences look " +
           "to consumers, as far as they do not say so themselves.\n\n" +
-          grantMessagesDescription
+          `${grantMessagesDescription}\n\n${challengeDescription}`
       })
     )
   )

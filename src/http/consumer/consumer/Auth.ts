@@ -7,6 +7,7 @@ import { Sessions } from "../../../auth/sessions/Sessions.ts"
 import type { VerifiedAccess } from "../../../auth/tokens/Tokens.ts"
 import { Delivery } from "../../../delivery/Delivery.ts"
 import * as Message from "../../../delivery/Message.ts"
+import * as Gate from "../../challenge/Gate.ts"
 import { addressOf, type SentAddress } from "../../fields/AddressFields.ts"
 import { CurrentSession, CurrentTenant } from "../../credentials/Credentials.ts"
 import { ServiceUnavailable } from "../../errors/Errors.ts"
@@ -22,13 +23,24 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const sessions = yield* Sessions
     const externals = yield* ExternalIdentities
+    const gate = yield* Gate.make
 
     const { sendCode, verifyCode } = yield* makeCodes
 
     return handlers.handleAll({
-      guest: () => orServiceUnavailable(Effect.flatMap(CurrentTenant, ({ tenant }) => sessions.guest(tenant))),
+      guest: ({ request }) =>
+        orServiceUnavailable(
+          Effect.flatMap(CurrentTenant, ({ tenant }) =>
+            gate(request, { action: "guest", tenant }, () => sessions.guest(tenant))
+          )
+        ).pipe(Gate.orChallenge),
       requestOneTimeCode: ({ payload, request }) =>
-        orServiceUnavailable(sendCode(payload)).pipe(
+        orServiceUnavailable(
+          Effect.flatMap(CurrentTenant, ({ tenant }) =>
+            gate(request, { action: "code", tenant }, () => sendCode(payload))
+          )
+        ).pipe(
+          Gate.orChallenge,
           Effect.catchTag("TooManyCodes", ({ codesMax, retryAt }) => RateLimit.refuse(request, codesMax, retryAt))
         ),
       verifyOneTimeCode: ({ payload }) => orServiceUnavailable(verifyCode(payload)).pipe(orInvalidCode),
