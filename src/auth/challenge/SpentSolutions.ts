@@ -1,7 +1,8 @@
 /**
  * The solutions that have served, so that each serves once. A single process remembers them in memory. Several
- * processes share them in Redis, if `REDIS_URL` is set; and in the database if it is not, or while Redis is away.
- * A solution is forgotten when its challenge has expired.
+ * processes share them in Redis, if `REDIS_URL` is set; and in the database if it is not, or while Redis is away. While
+ * only some processes reach Redis, a solution can serve once on either side. A solution is forgotten when its challenge
+ * has expired.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Option, Redacted, type Scope } from "effect"
@@ -54,7 +55,7 @@ export class SpentSolutions extends Context.Service<
   )
 }
 
-/** Ids with their expiry, in two generations: those that expire before and after an instant. */
+/** The ids that have served here, with their expiry. */
 class SpentHere {
   readonly #now: () => Millis
   readonly #expiries = new Map<string, Millis>()
@@ -118,6 +119,10 @@ const connection = (
       }),
       (client) => Effect.sync(() => client.disconnect())
     )
+    // A start waits a second for Redis, and goes on without it.
+    yield* Effect.callback<void>((resume) => {
+      client.once("ready", () => resume(Effect.void))
+    }).pipe(Effect.timeoutOption("1 second"))
     return {
       setOnce: (key, millis) => client.set(key, "1", "PX", millis, "NX").then((answer) => answer === "OK")
     }
