@@ -63,15 +63,18 @@ export interface ProofOfWork {
   verify(solution: string, now: Millis): Solved | undefined
 }
 
+/** Returns a whole number from 1 to `work`: the counter that solves a challenge. */
+const anyCounter = (work: number): number => randomInt(1, work + 1)
+
 /** Makes the issuer. Processes with the same secret accept each other's challenges. */
-export const make = (secret: Uint8Array): ProofOfWork => {
+export const make = (secret: Uint8Array, counterOf = anyCounter): ProofOfWork => {
   const signing = keyOf(secret, "challenge")
   const proving = keyOf(secret, "solution")
   return {
     issue: (scope, work, now) => {
       const nonce = randomBytes(16)
       const salt = randomBytes(16)
-      const derived = derive(nonce, salt, randomInt(1, work + 1))
+      const derived = derive(nonce, salt, counterOf(work))
       const parameters = {
         algorithm,
         cost: iterations,
@@ -110,7 +113,8 @@ function isEqual(ours: string, shown: string): boolean {
   )
 }
 
-function derive(nonce: Uint8Array, salt: Uint8Array, counter: number): Buffer {
+/** Derives the key of one counter: what a client does in each attempt. */
+export function derive(nonce: Uint8Array, salt: Uint8Array, counter: number): Buffer {
   const password = Buffer.alloc(nonce.length + 4)
   password.set(nonce)
   password.writeUInt32BE(counter, nonce.length)
