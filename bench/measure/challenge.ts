@@ -50,7 +50,11 @@ measure("verify a solution", 20_000, () => void proofs.verify(text, now))
 measure("refuse what is no solution", 20_000, () => void proofs.verify(`AAAA${text.slice(4)}`, now))
 const salt = Buffer.alloc(16)
 const password = Buffer.alloc(20)
-measure("one attempt of a client (OpenSSL)", 5_000, () => void pbkdf2Sync(password, salt, challenge.parameters.cost, 32, "sha256"))
+measure(
+  "one attempt of a client (OpenSSL)",
+  5_000,
+  () => void pbkdf2Sync(password, salt, challenge.parameters.cost, 32, "sha256")
+)
 
 /** Tries counters until the key has the prefix. */
 function solve({ parameters }: ProofOfWork.SignedChallenge): { readonly counter: number; readonly derivedKey: string } {

@@ -27,6 +27,7 @@ export const KeptSettings = Schema.Struct({
   loyaltyFullScoreBalance: Schema.optionalKey(Schema.Finite),
   grantMessages: Schema.optionalKey(GrantMessages),
   challenge: Schema.optionalKey(OrganizationChallenge),
+  oneAccountPerMailbox: Schema.optionalKey(Schema.Boolean),
   theme: Schema.optionalKey(Theme),
   /** The limits agreed with an `enterprise` organization. They have no effect on other plans. */
   rateLimits: Schema.optionalKey(RateLimits),

@@ -62,6 +62,8 @@ export const Settings = Schema.Struct({
   grantMessages: Schema.optionalKey(GrantMessages),
   /** The gate for bots; absent: the defaults. */
   challenge: Schema.optionalKey(OrganizationChallenge),
+  /** Whether the spellings of one mailbox sign in to one account; absent: true. */
+  oneAccountPerMailbox: Schema.optionalKey(Schema.Boolean),
   /** Default look of its experiences (interface document 2.3). */
   theme: Schema.optionalKey(Theme)
 })

@@ -33,6 +33,7 @@ import bookings from "./migrations/0020_bookings.ts"
 import archivedLists from "./migrations/0021_archivedLists.ts"
 import processes from "./migrations/0022_processes.ts"
 import challenges from "./migrations/0026_challenges.ts"
+import mailboxes from "./migrations/0027_mailboxes.ts"
 
 const steps = {
   "0001_foundation": foundation,
@@ -57,7 +58,8 @@ const steps = {
   "0020_bookings": bookings,
   "0021_archivedLists": archivedLists,
   "0022_processes": processes,
-  "0026_challenges": challenges
+  "0026_challenges": challenges,
+  "0027_mailboxes": mailboxes
 }
 
 /** The key of the advisory lock. Any fixed number works. */

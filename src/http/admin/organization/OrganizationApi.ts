@@ -27,6 +27,7 @@ export const Organization = Schema.Struct({
   loyaltyFullScoreBalance: Schema.NullOr(Schema.Finite),
   grantMessages: Schema.NullOr(GrantMessages),
   challenge: Schema.NullOr(ShownChallenge),
+  oneAccountPerMailbox: Schema.NullOr(Schema.Boolean),
   theme: Schema.NullOr(Theme),
   createdAt: Timestamp,
   updatedAt: Schema.NullOr(Timestamp).annotate({ description: "Null if it was never changed." }),
@@ -50,6 +51,11 @@ const challengeDescription =
   "Null: `adaptive` for live keys, `off` for test keys. Its `provider` is `proof_of_work` (the default, nothing leaves this " +
   "server), `turnstile` or `hcaptcha`; these two need `siteKey` and `secretKey`. The secret key is never shown again, and " +
   "stays where it is absent. Proof of work takes a provider's place while that is out of reach."
+
+const mailboxDescription =
+  "`oneAccountPerMailbox` (true): whether the spellings of one mailbox sign in to one account, where the provider is known " +
+  "to ignore dots or what follows a plus: `a.b+drop@gmail.com` and `ab@gmail.com`. The account keeps the address that was " +
+  "typed first. Accounts that exist already stay apart."
 
 /** The body of `PUT /organizations/me`. */
 export const ChangeOrganization = Schema.Struct(changeFields(Settings.fields, ["name"])).annotate({
@@ -82,7 +88,7 @@ export class OrganizationApi extends HttpApiGroup.make("organizations")
           `(${refreshTokenTtl.least} to ${refreshTokenTtl.most}): of consumers' tokens made from now on; null: what the installation has set. ` +
           "`loyaltyFullScoreBalance`: the loyalty balance that counts as full loyalty (1000). `theme`: how experiences look " +
           "to consumers, as far as they do not say so themselves.\n\n" +
-          `${grantMessagesDescription}\n\n${challengeDescription}`
+          `${grantMessagesDescription}\n\n${challengeDescription}\n\n${mailboxDescription}`
       })
     )
   )

@@ -68,6 +68,8 @@ describe("An organization on the Admin API", () => {
           refreshTokenTtlSeconds: null,
           loyaltyFullScoreBalance: null,
           grantMessages: null,
+          challenge: null,
+          oneAccountPerMailbox: null,
           theme: null,
           updatedAt: null,
           updatedBy: null
