@@ -174,18 +174,6 @@ const definitions = {
     meaning:
       "Limit of messages about grants, for all organizations and processes together. Organizations turn these messages on."
   }),
-  turnstileUrl: url("TURNSTILE_URL", {
-    schemes: ["https:", "http:"],
-    example: "https://challenges.cloudflare.com/turnstile/v0/siteverify",
-    whenAbsent: "Cloudflare's own address",
-    meaning: "Where tokens of Turnstile are checked, for organizations that use it as their gate for bots."
-  }),
-  hcaptchaUrl: url("HCAPTCHA_URL", {
-    schemes: ["https:", "http:"],
-    example: "https://api.hcaptcha.com/siteverify",
-    whenAbsent: "hCaptcha's own address",
-    meaning: "Where tokens of hCaptcha are checked, for organizations that use it as their gate for bots."
-  }),
   drandUrls: relays("DRAND_URLS", {
     fallback: [
       "https://api.drand.sh",

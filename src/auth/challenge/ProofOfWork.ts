@@ -135,10 +135,8 @@ function parse(solution: string) {
   if (typeof expiresAt !== "number" || typeof keySignature !== "string") return undefined
   const { scope, work } = data ?? {}
   // The signature proves that the other fields are what was issued.
-  const parameters = {
-    ...{ algorithm, cost, data: { scope, work }, expiresAt },
-    ...{ keyLength, keyPrefix, keySignature, nonce, salt }
-  } as SignedChallenge["parameters"]
+  const signed = { algorithm, cost, data: { scope, work }, expiresAt, keyLength, keyPrefix, keySignature, nonce, salt }
+  const parameters = signed as SignedChallenge["parameters"]
   return { parameters, signature, derivedKey }
 }
 

@@ -2,16 +2,22 @@
  * Turnstile and hCaptcha: services that give a client's widget a token, and tell the server whether it is good. Both
  * have the same interface. The client's address is not sent to them.
  */
-import { Context, Effect, Layer, Option, Redacted, Schema, Semaphore } from "effect"
+import { Context, Effect, Layer, Option, Schema, Semaphore } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import type { ProviderKeys } from "../../domain/challenge/Challenge.ts"
-import { Settings } from "../../settings/Settings.ts"
 
 /** The addresses at which the services check tokens. */
-const addresses = {
-  turnstile: "https://challenges.cloudflare.com/turnstile/v0/siteverify",
-  hcaptcha: "https://api.hcaptcha.com/siteverify"
-} as const
+export const ProviderAddresses = Context.Reference<{ readonly turnstile: string; readonly hcaptcha: string }>(
+  "usher/auth/challenge/ProviderAddresses",
+  {
+    defaultValue: () => ({
+      turnstile: "https://challenges.cloudflare.com/turnstile/v0/siteverify",
+      hcaptcha: "https://api.hcaptcha.com/siteverify"
+    })
+  }
+)
+
+type Provider = "turnstile" | "hcaptcha"
 
 /** The longest time for an answer of a service. */
 const answerSeconds = 3
@@ -26,21 +32,18 @@ export class TokenProviders extends Context.Service<
   TokenProviders,
   {
     /** Returns whether the token is good; undefined if the service is out of reach. A good token serves once there. */
-    check(provider: keyof typeof addresses, keys: ProviderKeys, token: string): Effect.Effect<boolean | undefined>
+    check(provider: Provider, keys: ProviderKeys, token: string): Effect.Effect<boolean | undefined>
   }
 >()("usher/auth/challenge/TokenProviders") {
   static readonly layer = Layer.effect(
     TokenProviders,
     Effect.gen(function* () {
       const client = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
-      const { turnstileUrl, hcaptchaUrl } = yield* Settings
-      const given = { turnstile: turnstileUrl, hcaptcha: hcaptchaUrl }
+      const addresses = yield* ProviderAddresses
       const permits = yield* Semaphore.make(checksAtOnce)
 
-      const ask = (provider: keyof typeof addresses, { siteKey, secretKey }: ProviderKeys, token: string) =>
-        HttpClientRequest.post(
-          Option.match(given[provider], { onNone: () => addresses[provider], onSome: Redacted.value })
-        ).pipe(
+      const ask = (provider: Provider, { siteKey, secretKey }: ProviderKeys, token: string) =>
+        HttpClientRequest.post(addresses[provider]).pipe(
           HttpClientRequest.bodyUrlParams({ secret: secretKey, response: token, sitekey: siteKey }),
           client.execute,
           Effect.flatMap(HttpClientResponse.schemaBodyJson(Verdict)),

@@ -164,8 +164,6 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return new Forbidden({ error: `${label} does not admit guests` })
     case "NotInvited":
       return new Forbidden({ error: `${label} is not for this consumer` })
-    case "ChallengeAsked":
-      return challengeRequired(error)
     case "OrderLimitReached":
       return new Conflict({ error: "The limit of orders is reached", code: "DISTRIBUTION_ORDER_LIMIT" })
     case "WrongStatus":
@@ -205,9 +203,11 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
   }
 }
 
-/** The answer to an error of the engine. */
-function engineAnswerOf(error: EngineError): NotFound | ServiceUnavailable {
+/** The answer to an error of the engine, or of the gate for bots before it. */
+function engineAnswerOf(error: EngineError | ChallengeAsked): NotFound | ServiceUnavailable | ChallengeRequired {
   switch (error._tag) {
+    case "ChallengeAsked":
+      return challengeRequired(error)
     case "MechanismNotFound":
       return NotFound.of(labels[error.kind])
     case "Unavailable":

@@ -145,7 +145,7 @@ class Client {
   private async send(path: string, headers: object): Promise<HttpAnswer | undefined> {
     let solution: string | undefined
     for (;;) {
-      const answer = await this.scene.apis.consumer.send({
+      const sent = this.scene.apis.consumer.send({
         method: "POST",
         path,
         headers: {
@@ -155,6 +155,10 @@ class Client {
           ...(solution !== undefined && { "x-challenge-solution": solution })
         }
       })
+      // A request without an answer, on a machine that is too busy, is repeated.
+      const answer = await sent.catch(() => undefined)
+      if (answer === undefined && Date.now() < this.scene.end) continue
+      if (answer === undefined) return undefined
       if (answer.status === 200) return answer
       if (answer.body.code !== "CHALLENGE_REQUIRED") throw new Unexpected(`POST ${path}`, answer)
       const { parameters } = (answer.body as { readonly challenge?: ProofOfWork.SignedChallenge }).challenge!

@@ -1,7 +1,7 @@
 /** Clients of the gate for bots. Each has an address of its own, behind the trusted proxy on loopback. */
-import { type Challenge, type Solution, solveChallenge, verifySolution } from "altcha-lib"
+import { type Challenge, type Solution, solveChallenge } from "altcha-lib"
 import { deriveKey } from "altcha-lib/algorithms/pbkdf2"
-import { Effect, Option, Result } from "effect"
+import { Effect, Result } from "effect"
 import { IpNetwork } from "effect/net"
 import type { Answer, Usher } from "../support/usherFixture.ts"
 import { layerWith } from "../support/usherFixture.ts"
@@ -12,8 +12,6 @@ export const settings = {
 }
 
 export const layer = layerWith(settings)
-
-export { Option, verifySolution }
 
 /** The headers of a client at this address. */
 export const from = (address: string, solution?: string): { readonly [name: string]: string } => ({
