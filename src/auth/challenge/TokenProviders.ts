@@ -41,16 +41,23 @@ export class TokenProviders extends Context.Service<
       const client = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
       const addresses = yield* ProviderAddresses
       const permits = yield* Semaphore.make(checksAtOnce)
+      /** The providers that did not answer last. The log names each once. */
+      const out = new Set<Provider>()
+      const lost = (provider: Provider) =>
+        Effect.suspend(() => {
+          if (out.has(provider)) return Effect.void
+          out.add(provider)
+          return Effect.logWarning(`${provider} does not check tokens: clients get a proof of work`)
+        })
 
       const ask = (provider: Provider, { siteKey, secretKey }: ProviderKeys, token: string) =>
         HttpClientRequest.post(addresses[provider]).pipe(
           HttpClientRequest.bodyUrlParams({ secret: secretKey, response: token, sitekey: siteKey }),
           client.execute,
           Effect.flatMap(HttpClientResponse.schemaBodyJson(Verdict)),
-          Effect.map(({ success }) => success),
           Effect.timeout(`${answerSeconds} seconds`),
-          Effect.tapError(() => Effect.logWarning(`The provider of challenges ${provider} is out of reach`)),
-          Effect.orElseSucceed(() => undefined)
+          Effect.match({ onFailure: () => undefined, onSuccess: ({ success }) => success }),
+          Effect.tap((isGood) => (isGood === undefined ? lost(provider) : Effect.sync(() => void out.delete(provider))))
         )
 
       return {

@@ -36,7 +36,12 @@ export const ShownChallenge = Schema.Struct({
 export const ExperienceChallenge = Schema.Struct({
   mode: Schema.optionalKey(ChallengeMode),
   provider: Schema.optionalKey(ChallengeProvider)
-}).annotate({ identifier: "ExperienceChallenge" })
+}).annotate({
+  identifier: "ExperienceChallenge",
+  description:
+    "The gate for bots before entries into the experience's mechanisms. What is absent is the organization's. Proof of " +
+    "work takes the place of a provider whose keys the organization has not set."
+})
 export type ExperienceChallenge = typeof ExperienceChallenge.Type
 
 /** The keys of an account at a provider. */
