@@ -8,6 +8,10 @@ import { SequenceAccess } from "../store/experience/SequenceAccess.ts"
 import { SecurityEvents } from "../store/organization/SecurityEvents.ts"
 import { AttemptLimits } from "./codes/AttemptLimits.ts"
 import { ApiKeys } from "./keys/ApiKeys.ts"
+import { ChallengePolicies } from "./challenge/ChallengePolicies.ts"
+import { Challenges } from "./challenge/Challenges.ts"
+import { SpentSolutions } from "./challenge/SpentSolutions.ts"
+import { TokenProviders } from "./challenge/TokenProviders.ts"
 import { ConsumerAccounts } from "./sessions/ConsumerAccounts.ts"
 import { Consumers } from "./sessions/Consumers.ts"
 import { ConsumerSessions } from "./sessions/ConsumerSessions.ts"
@@ -35,8 +39,14 @@ const signIn = Layer.mergeAll(OneTimeCodes.layer, ExternalIdentities.layer).pipe
 /** API keys and the organizations they belong to. */
 const keys = Layer.merge(OrganizationKeys.layer, OrganizationChanges.layer).pipe(Layer.provideMerge(ApiKeys.layer))
 
+/** The gate for bots. */
+const gate = Challenges.layer.pipe(
+  Layer.provide(Layer.mergeAll(ChallengePolicies.layer, SpentSolutions.layer, TokenProviders.layer))
+)
+
 export const layer = Layer.mergeAll(
   keys,
+  gate,
   Consumers.layer,
   ConsumerSessions.layer,
   Grants.layer,

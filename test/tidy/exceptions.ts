@@ -54,8 +54,8 @@ export const functions: Exceptions = {
 
 /** Files in the folder itself. */
 export const folders: Exceptions = {
-  "src/store/postgres/migrations": 29,
-  "test/scripts": 18
+  "src/store/postgres/migrations": 28,
+  "test/scripts": 20
 }
 
 /** Banned words that have to stay. */

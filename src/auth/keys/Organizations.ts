@@ -5,6 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlSchema } from "effect/sql"
 import { Id, type Mode } from "../../domain/values/Ids.ts"
 import { Theme } from "../../domain/experience/Experience.ts"
+import { OrganizationChallenge } from "../../domain/challenge/Challenge.ts"
 import { GrantMessages } from "../../domain/organization/Organization.ts"
 import { Plan, RateLimits } from "../../domain/organization/Plan.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -28,6 +29,8 @@ export const KeptSettings = Schema.Struct({
   defaultCountry: Schema.optionalKey(Schema.String),
   smsCountries: Schema.optionalKey(Schema.Array(Schema.String)),
   smsCodesPerDay: Schema.optionalKey(Schema.Int),
+  challenge: Schema.optionalKey(OrganizationChallenge),
+  oneAccountPerMailbox: Schema.optionalKey(Schema.Boolean),
   theme: Schema.optionalKey(Theme),
   /** The limits agreed with an `enterprise` organization. They have no effect on other plans. */
   rateLimits: Schema.optionalKey(RateLimits),

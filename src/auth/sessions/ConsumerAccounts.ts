@@ -22,8 +22,9 @@ export class ConsumerAccounts extends Context.Service<
   ConsumerAccounts,
   {
     /**
-     * Returns the consumer of an address, and creates it if there is none. If the address is free, the given guest
-     * becomes that consumer and keeps its id and its places.
+     * Returns the consumer of an address, and creates it if there is none. Another spelling of a mailbox is the same
+     * address, unless the organization keeps spellings apart. If the address is free, the given guest becomes that
+     * consumer and keeps its id and its places. Must run in a transaction.
      */
     byAddress(
       tenant: Tenant,
@@ -57,6 +58,7 @@ export class ConsumerAccounts extends Context.Service<
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom
       const invalidations = yield* Invalidations
+      const mailboxHolder = yield* makeMailboxHolder
 
       const selectByAddress = SqlSchema.findAll({
         Request: Schema.Struct({ ...Owner, channel: Channel, value: Schema.String }),
@@ -101,7 +103,6 @@ export class ConsumerAccounts extends Context.Service<
           on conflict do nothing returning id, email, phone`
         return rows[0]
       })
-
       const blank = (tenant: Tenant, id: string) =>
         Effect.map(Clock.currentTimeMillis, (now) => ({
           id,
@@ -112,7 +113,7 @@ export class ConsumerAccounts extends Context.Service<
         }))
 
       const byAddress = Effect.fnUntraced(function* (tenant: Tenant, address: Address, guestId: string | undefined) {
-        const known = yield* holder(tenant, address)
+        const known = (yield* holder(tenant, address)) ?? (yield* mailboxHolder(tenant, address))
         if (known !== undefined) return { consumer: toConsumer(tenant, known), isUpgrade: false }
         if (guestId !== undefined) {
           const now = new Date(yield* Clock.currentTimeMillis)
@@ -189,6 +190,32 @@ function verifiedIn(claims: Claims): ReadonlyArray<Address> {
 export type Claims = { readonly [name: string]: unknown }
 
 const Channel = Schema.Literals(["email", "phone"])
+
+/** Makes the function that finds the holder of a mailbox by any of its spellings. */
+const makeMailboxHolder = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+
+  /**
+   * Returns the oldest consumer that has another spelling of the mailbox, unless the organization keeps spellings apart.
+   * Until the transaction ends, no other request can create a consumer for the mailbox.
+   */
+  return Effect.fnUntraced(function* (tenant: Tenant, { channel, value }: Address) {
+    if (channel !== "email") return undefined
+    const kept = yield* sql<{ readonly mailbox: string }>`
+      select mailbox_of(${value}) as mailbox from organizations
+      where id = ${tenant.organizationId} and mailbox_of(${value}) is not null
+        and coalesce((settings ->> 'oneAccountPerMailbox')::boolean, true)`
+    const mailbox = kept[0]?.mailbox
+    if (mailbox === undefined) return undefined
+    const lock = `${tenant.organizationId} ${tenant.mode} ${mailbox}`
+    yield* sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`
+    const rows = yield* sql<typeof Row.Type>`
+      select id, email, phone from consumers
+      where ${ofTenant(sql, tenant)} and type = 'authenticated' and not archived and mailbox_of(email) = ${mailbox}
+      order by (email = ${value}) desc, created_at, id limit 1`
+    return rows[0]
+  })
+})
 
 const Owner = { organizationId: Id, mode: Mode }
 

@@ -1,6 +1,7 @@
 /**
- * Deletes expired rows: sessions without a valid token, one-time codes and counts of tries, exchange codes, stored
- * responses to requests with an idempotency key, and old security events. Several processes may run it at the same time; each skips rows that another has
+ * Deletes expired rows: sessions without a valid token, one-time codes and counts of tries, exchange codes, spent
+ * challenges, stored responses to requests with an idempotency key, and old security events. Several processes may run
+ * it at the same time; each skips rows that another has
  * locked.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
@@ -26,7 +27,8 @@ export const removeExpired = Effect.gen(function* () {
     ["one_time_codes", sql`expires_at < ${kept}`],
     ["attempts", sql`ends_at < ${new Date(now)}`],
     ["exchange_codes", sql`expires_at < ${kept}`],
-    ["idempotency_keys", sql`expires_at < ${new Date(now)}`]
+    ["idempotency_keys", sql`expires_at < ${new Date(now)}`],
+    ["spent_challenges", sql`expires_at < ${new Date(now)}`]
   ] as const
   let removed = 0
   for (const [table, isExpired] of rounds) {

@@ -23,6 +23,7 @@ import * as Migrations from "../../store/postgres/Migrations.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
 import * as Environment from "./Environment.ts"
 import * as GrantMessages from "../../workers/GrantMessages.ts"
+import * as IdleGuests from "../../workers/IdleGuests.ts"
 import * as NodeReport from "../../workers/NodeReport.ts"
 import * as ParkedMechanisms from "../../workers/ParkedMechanisms.ts"
 import { stopRequested } from "./Signals.ts"
@@ -66,6 +67,7 @@ export const layer = Layer.mergeAll(
   WaitlistNotices.layer,
   GrantMessages.layer,
   WebhookDeliveries.layer,
+  IdleGuests.layer,
   ParkedMechanisms.layer
 ).pipe(
   Layer.provideMerge(Layer.merge(Auth.layer, Delivery.layer)),

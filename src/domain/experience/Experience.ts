@@ -2,6 +2,7 @@
  * The experience: a release of products to consumers, through its sequences (interface document 2.6; completions 4).
  */
 import { Schema } from "effect"
+import { ExperienceChallenge } from "../challenge/Challenge.ts"
 import { Id } from "../values/Ids.ts"
 import { CurrencyCode, TimeZone } from "../values/Locale.ts"
 import { HttpsUrl, JsonObject, Name, text } from "../values/Text.ts"
@@ -38,7 +39,9 @@ export const Settings = Schema.Struct({
   timeZone: TimeZone,
   currencyCode: CurrencyCode,
   theme: Schema.optionalKey(Theme),
-  i18n: Schema.optionalKey(JsonObject)
+  i18n: Schema.optionalKey(JsonObject),
+  /** The gate for bots; absent: the organization's. */
+  challenge: Schema.optionalKey(ExperienceChallenge)
 })
 export type Settings = typeof Settings.Type
 
@@ -62,6 +65,7 @@ export const Experience = Schema.Struct({
   currencyCode: Schema.String,
   theme: Schema.NullOr(Theme),
   i18n: Schema.NullOr(JsonObject),
+  challenge: Schema.NullOr(ExperienceChallenge),
   hasAccessCode: Schema.Boolean,
   ...stampFields
 }).annotate({ identifier: "Experience" })

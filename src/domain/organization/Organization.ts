@@ -3,6 +3,7 @@
  * keys share one organization.
  */
 import { Schema } from "effect"
+import { OrganizationChallenge } from "../challenge/Challenge.ts"
 import { Theme } from "../experience/Experience.ts"
 import { CountryCode, CurrencyCode, TimeZone } from "../values/Locale.ts"
 import { Name, text } from "../values/Text.ts"
@@ -73,6 +74,10 @@ export const Settings = Schema.Struct({
   smsCountries: Schema.optionalKey(Schema.Array(CountryCode).check(Schema.isMaxLength(smsCountriesMax))),
   /** The most codes by SMS in a day; absent: `defaultSmsCodesPerDay`. */
   smsCodesPerDay: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: smsCodesPerDayMax }))),
+  /** The gate for bots; absent: the defaults. */
+  challenge: Schema.optionalKey(OrganizationChallenge),
+  /** Whether the spellings of one mailbox sign in to one account; absent: true. */
+  oneAccountPerMailbox: Schema.optionalKey(Schema.Boolean),
   /** Default look of its experiences (interface document 2.3). */
   theme: Schema.optionalKey(Theme)
 })

@@ -4,6 +4,7 @@
  */
 import { HttpApi } from "effect/http-api"
 import { describe } from "../server/OpenApi.ts"
+import { gateDescription } from "../challenge/ChallengeApi.ts"
 import { Validation } from "../errors/Validation.ts"
 import { AppointmentsGroup } from "./appointment/AppointmentApi.ts"
 import { AuctionsGroup } from "./auction/AuctionApi.ts"
@@ -35,6 +36,7 @@ export const ConsumerApi = describe(
     description:
       "For browsers, apps and an organization's server: sessions, and a consumer's way through a release. Every response " +
       "carries `X-Request-Id` and `X-Api-Version`, and how its caller stands with its rate limits: `X-RateLimit-Limit`, " +
-      "`X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds) of the limit with the least remaining; on a 429, of the limit that refused."
+      "`X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds) of the limit with the least remaining; on a 429, of the limit that refused.\n\n" +
+      `Guest sessions, one-time codes and entries are behind a gate for bots. ${gateDescription}`
   }
 )

@@ -39,6 +39,8 @@ import type { EngineError } from "../../engine/Engine.ts"
 import type { KeyTaken } from "../../store/consumer/ConsumerWrites.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
+import type { ChallengeAsked } from "../../auth/challenge/Challenges.ts"
+import { ChallengeRequired, challengeRequired } from "../challenge/ChallengeApi.ts"
 import { answering } from "./Answering.ts"
 import {
   BidConflict,
@@ -87,6 +89,7 @@ interface Refusals {
   readonly SlotNotBegun: SlotNotBegun
   readonly UnknownSlot: UnknownSlot
   readonly UnknownLocation: UnknownLocation
+  readonly ChallengeAsked: ChallengeAsked
 }
 
 export type Refusal = Refusals[keyof Refusals]
@@ -100,6 +103,7 @@ type Answer<E> =
   | (E extends BidTooHigh ? BidTooHighConflict : never)
   | (E extends AmountMissing | AmountNotWhole ? ValidationError : never)
   | (E extends GuestsRefused | NotInvited ? Forbidden : never)
+  | (E extends ChallengeAsked ? ChallengeRequired : never)
   | (E extends Closed | WrongStatus | ConfigurationFixed | AdmissionsUsedUp ? Conflict : never)
   | (E extends NotEntered | AlreadyGranted | OrderLimitReached ? Conflict : never)
   | (E extends GrantLimitReached | InvalidGrant | AlreadyCompleted | AlreadyRedeemed ? Conflict : never)
@@ -119,10 +123,10 @@ export const labels: { readonly [K in Kind]: string } = {
 
 /** The error schemas of operations, by the refusals that they can have. All include 404. */
 export const answersTo = {
-  /** Entering: not open yet, closed, full, guests refused. */
-  entry: [NotFound, Forbidden, ConflictWithHeaders, NotOpenYetWithHeaders],
+  /** Entering: not open yet, closed, full, guests refused, a challenge to solve first. */
+  entry: [NotFound, Forbidden, ChallengeRequired, ConflictWithHeaders, NotOpenYetWithHeaders],
   /** Bidding: those of entering, and a bid that is too low or too high. */
-  bid: [NotFound, Forbidden, Conflict, BidConflict, BidTooHighConflict, NotOpenYetWithHeaders],
+  bid: [NotFound, Forbidden, ChallengeRequired, Conflict, BidConflict, BidTooHighConflict, NotOpenYetWithHeaders],
   /** Other changes of a place. */
   change: [NotFound, Conflict],
   /** Reading. */
@@ -204,9 +208,11 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
   }
 }
 
-/** The answer to an error of the engine. */
-function engineAnswerOf(error: EngineError): NotFound | ServiceUnavailable {
+/** The answer to an error of the engine, or of the gate for bots before it. */
+function engineAnswerOf(error: EngineError | ChallengeAsked): NotFound | ServiceUnavailable | ChallengeRequired {
   switch (error._tag) {
+    case "ChallengeAsked":
+      return challengeRequired(error)
     case "MechanismNotFound":
       return NotFound.of(labels[error.kind])
     case "Unavailable":

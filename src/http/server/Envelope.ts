@@ -39,7 +39,7 @@ const preflight = HttpServerResponse.empty({
   headers: {
     "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
     "access-control-allow-headers":
-      "Authorization, Content-Type, X-Publishable-Key, X-Consumer-Id, X-Request-Id, Idempotency-Key, Last-Event-ID",
+      "Authorization, Content-Type, X-Publishable-Key, X-Consumer-Id, X-Request-Id, Idempotency-Key, Last-Event-ID, X-Challenge-Solution",
     "access-control-max-age": "86400"
   }
 })

@@ -33,6 +33,7 @@ export type Topic =
   | "catalogue"
   | "unpark"
   | "assigned"
+  | "challenge"
 
 export interface Subscriber {
   /** Handles one notification, before any that was committed later. */

@@ -15,7 +15,7 @@ import { fromStored } from "../secrets/Sealing.ts"
  * that this process can open what is sealed; a value that it cannot open was altered.
  */
 export const serverSecret = Effect.fnUntraced(
-  function* (name: "one_time_codes" | "access_codes" | "assigned_products" | "nodes" | "cursors") {
+  function* (name: "one_time_codes" | "access_codes" | "assigned_products" | "nodes" | "cursors" | "challenges") {
     const sql = yield* PgClient.PgClient
     const select = SqlSchema.findOne({
       Request: Schema.String,

@@ -31,11 +31,13 @@ import salesAndPages from "./migrations/0018_salesAndPages.ts"
 import experienceWindows from "./migrations/0019_experienceWindows.ts"
 import bookings from "./migrations/0020_bookings.ts"
 import archivedLists from "./migrations/0021_archivedLists.ts"
-import webhooks from "./migrations/0030_webhooks.ts"
 import processes from "./migrations/0022_processes.ts"
 import redemptions from "./migrations/0023_redemptions.ts"
 import sealedSecrets from "./migrations/0024_sealedSecrets.ts"
 import accounts from "./migrations/0025_accounts.ts"
+import challenges from "./migrations/0026_challenges.ts"
+import mailboxes from "./migrations/0027_mailboxes.ts"
+import webhooks from "./migrations/0028_webhooks.ts"
 
 const steps = {
   "0001_foundation": foundation,
@@ -63,7 +65,9 @@ const steps = {
   "0023_redemptions": redemptions,
   "0024_sealedSecrets": sealedSecrets,
   "0025_accounts": accounts,
-  "0030_webhooks": webhooks
+  "0026_challenges": challenges,
+  "0027_mailboxes": mailboxes,
+  "0028_webhooks": webhooks
 }
 
 /** The key of the advisory lock. Any fixed number works. */

@@ -1,6 +1,7 @@
 /** The response to every refusal of a mechanism and of the engine. A stub engine returns what each test sets. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { Challenges } from "../../../src/auth/challenge/Challenges.ts"
 import { ApiKeys, type KeyHolder } from "../../../src/auth/keys/ApiKeys.ts"
 import { Consumers } from "../../../src/auth/sessions/Consumers.ts"
 import { ExternalIdentities } from "../../../src/auth/sessions/ExternalIdentities.ts"
@@ -87,6 +88,7 @@ const stubs = Layer.unwrap(
         forget: () => Effect.void,
         invalidate: Effect.void
       }),
+      Layer.succeed(Challenges, { check: () => undefined }),
       Layer.succeed(Protection, {
         admission: () => Effect.succeed("admitted"),
         changed: () => Effect.void,

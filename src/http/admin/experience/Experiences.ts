@@ -134,8 +134,8 @@ const makeChange = Effect.gen(function* () {
       payload.accessCode
     )
     if (payload.accessCode !== undefined) yield* protection.changed(...(yield* aggregates.sequenceIds(tenant, id)))
-    // From now on consumers may select the named products only.
-    if (payload.products !== undefined) yield* invalidations.settled
+    // From now on consumers may select the named products only, and every process follows the new rules of the gate.
+    if (payload.products !== undefined || payload.challenge !== undefined) yield* invalidations.settled
     yield* tellMechanisms(tenant, by, id)
     return experienceAggregate(yield* aggregates.find(tenant, id))
   }, Effect.provideContext(telling))

@@ -1,6 +1,7 @@
 /** The caller's organization on the Admin API: the declaration (completions 4, "Organization"). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { ShownChallenge } from "../../../domain/challenge/Challenge.ts"
 import { Theme } from "../../../domain/experience/Experience.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import {
@@ -34,6 +35,8 @@ export const Organization = Schema.Struct({
   defaultCountry: Schema.NullOr(Schema.String),
   smsCountries: Schema.NullOr(Schema.Array(Schema.String)),
   smsCodesPerDay: Schema.NullOr(Schema.Int),
+  challenge: Schema.NullOr(ShownChallenge),
+  oneAccountPerMailbox: Schema.NullOr(Schema.Boolean),
   theme: Schema.NullOr(Theme),
   createdAt: Timestamp,
   updatedAt: Schema.NullOr(Timestamp).annotate({ description: "Null if it was never changed." }),
@@ -50,6 +53,18 @@ const grantMessagesDescription =
   "reached is tried again for two hours. The text comes from the experience's page of kind `transactional-email` or " +
   "`transactional-sms` that was published last (see _Experience pages_); without one it says in plain words what was granted and " +
   "until when. It never has the admission grant in it: link to where the consumer entered, or to your shop."
+
+const challengeDescription =
+  "`challenge`: when consumers must solve a challenge before a guest session, a one-time code or an entry. Its `mode` is " +
+  "`off`, `always` or `adaptive`: from an address with more than a few arrivals a minute, or while many arrive at once. " +
+  "Null: `adaptive` for live keys, `off` for test keys. Its `provider` is `proof_of_work` (the default, nothing leaves this " +
+  "server), `turnstile` or `hcaptcha`; these two need `siteKey` and `secretKey`. The secret key is never shown again, and " +
+  "stays where it is absent. Proof of work takes a provider's place while that is out of reach."
+
+const mailboxDescription =
+  "`oneAccountPerMailbox` (true): whether the spellings of one mailbox sign in to one account, where the provider is known " +
+  "to ignore dots or what follows a plus: `a.b+drop@gmail.com` and `ab@gmail.com`. The account keeps the address that was " +
+  "typed first. Accounts that exist already stay apart."
 
 /** The body of `PUT /organizations/me`. */
 export const ChangeOrganization = Schema.Struct(changeFields(Settings.fields, ["name"])).annotate({
@@ -85,7 +100,7 @@ export class OrganizationApi extends HttpApiGroup.make("organizations")
           "`defaultCountry`: the country of phone numbers in national form. `smsCountries`: the countries to which codes go by SMS; " +
           "null: `defaultCountry` alone, or any country if that is null too, which invites fraud. `smsCodesPerDay`: the most " +
           `codes by SMS in a day, of which one client address can use a fifth (${defaultSmsCodesPerDay}).\n\n` +
-          grantMessagesDescription
+          `${grantMessagesDescription}\n\n${challengeDescription}\n\n${mailboxDescription}`
       })
     )
   )

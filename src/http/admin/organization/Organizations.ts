@@ -3,6 +3,7 @@ import { Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { OrganizationChanges } from "../../../auth/keys/OrganizationChanges.ts"
 import { type Organization, Organizations } from "../../../auth/keys/Organizations.ts"
+import { changedChallenge, missingKeys, shownChallenge } from "../../../domain/challenge/Challenge.ts"
 import * as Domain from "../../../domain/organization/Organization.ts"
 import { RateLimits, rateLimitsOf } from "../../../domain/organization/Plan.ts"
 import { Settings } from "../../../settings/Settings.ts"
@@ -48,13 +49,20 @@ export const OrganizationHandlers = HttpApiBuilder.group(
 /** A test key must not change what live mode shows. */
 const liveKeyRequired = new Forbidden({ error: "Live secret key required" })
 
-const shown = ({ id, name, plan, settings, ...stamps }: Organization): typeof ShownOrganization.Type =>
+const shown = ({
+  id,
+  name,
+  plan,
+  settings: { challenge, ...settings },
+  ...stamps
+}: Organization): typeof ShownOrganization.Type =>
   ({
     id,
     name,
     plan,
     rateLimits: withNulls(rateLimitsOf(plan, settings.rateLimits), RateLimits.fields),
     ...withNulls({ name, ...settings }, Domain.Settings.fields),
+    challenge: challenge === undefined ? null : shownChallenge(challenge),
     ...stamps
   }) as typeof ShownOrganization.Type
 
@@ -66,13 +74,26 @@ const revised = (
   changes: typeof ChangeOrganization.Type,
   installation: { readonly access: number; readonly refresh: number }
 ): Result.Result<Domain.Settings, ValidationError> => {
-  const { allowedOrigins, ...next } = withChanges(settings, changes)
+  const { allowedOrigins, ...next } = withChanges(
+    settings,
+    changes.challenge ? { ...changes, challenge: changedChallenge(settings.challenge, changes.challenge) } : changes
+  )
+  const missing = changes.challenge ? missingKeys(next.challenge ?? {}) : []
+  if (missing.length > 0) return Result.fail(invalidInput(missing.map((key) => keyMissing(changes, key))))
   const access = next.accessTokenTtlSeconds ?? installation.access
   const refresh = next.refreshTokenTtlSeconds ?? installation.refresh
   const isAboutTokens = changes.accessTokenTtlSeconds !== undefined || changes.refreshTokenTtlSeconds !== undefined
   if (isAboutTokens && refresh < access) return Result.fail(sessionTooShort(changes, access, refresh))
   return Result.succeed(allowedOrigins?.length ? { ...next, allowedOrigins } : next)
 }
+
+/** A provider of challenges needs the keys of an account. The setting is not echoed, because it may hold a secret. */
+const keyMissing = ({ challenge }: typeof ChangeOrganization.Type, key: "siteKey" | "secretKey") =>
+  issueAt({ challenge: { provider: challenge?.provider } }, ["challenge", key], {
+    kind: "schema",
+    type: "string",
+    expected: "string"
+  })
 
 /** A session ends with its refresh token, and its access token must not outlive it. */
 const sessionTooShort = (changes: typeof ChangeOrganization.Type, access: number, refresh: number): ValidationError =>

@@ -6,7 +6,7 @@ import { Engine } from "../../../engine/Engine.ts"
 import { BookingState, bookingState } from "../../fields/Bookings.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { ConsumerApi } from "../Api.ts"
-import type { ToMechanism } from "../mechanism/Handling.ts"
+import type { ToEntry, ToMechanism } from "../mechanism/Handling.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 import { PublicAppointment } from "./AppointmentApi.ts"
 import { slotsOn } from "./Slots.ts"
@@ -52,7 +52,7 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-interface ToBook extends ToMechanism<"appointmentId"> {
+interface ToBook extends ToEntry<"appointmentId"> {
   readonly payload: { readonly slotId: string; readonly locationId?: string | null }
 }
 

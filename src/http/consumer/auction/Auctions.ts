@@ -6,7 +6,7 @@ import { Engine } from "../../../engine/Engine.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { ConsumerApi } from "../Api.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
-import type { ToMechanism } from "../mechanism/Handling.ts"
+import type { ToEntry, ToMechanism } from "../mechanism/Handling.ts"
 import { AuctionState, limitDefault, PublicAuction } from "./AuctionApi.ts"
 
 /** The handlers of the group `auctions`. */
@@ -54,7 +54,7 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-interface ToBid extends ToMechanism<"auctionId"> {
+interface ToBid extends ToEntry<"auctionId"> {
   readonly payload: { readonly amount?: string | null } | null
 }
 

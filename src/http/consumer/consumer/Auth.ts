@@ -7,6 +7,7 @@ import { type Guest, OneTimeCodes } from "../../../auth/codes/OneTimeCodes.ts"
 import { Sessions } from "../../../auth/sessions/Sessions.ts"
 import type { VerifiedAccess } from "../../../auth/tokens/Tokens.ts"
 import { SecurityEvents } from "../../../store/organization/SecurityEvents.ts"
+import * as Gate from "../../challenge/Gate.ts"
 import type { SentAddress } from "../../fields/AddressFields.ts"
 import { CurrentSession, CurrentTenant } from "../../credentials/Credentials.ts"
 import * as RateLimit from "../../limits/RateLimit.ts"
@@ -22,6 +23,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const sessions = yield* Sessions
     const externals = yield* ExternalIdentities
+    const gate = yield* Gate.make
 
     const events = yield* SecurityEvents
     const clientOf = yield* makeClientOf
@@ -29,9 +31,19 @@ export const layer = HttpApiBuilder.group(
     const verifyCode = yield* makeVerifyCode
 
     return handlers.handleAll({
-      guest: () => orServiceUnavailable(Effect.flatMap(CurrentTenant, ({ tenant }) => sessions.guest(tenant))),
+      guest: ({ request }) =>
+        orServiceUnavailable(
+          Effect.flatMap(CurrentTenant, ({ tenant }) =>
+            gate(request, { action: "guest", tenant }, () => sessions.guest(tenant))
+          )
+        ).pipe(Gate.orChallenge),
       requestOneTimeCode: ({ payload, request }) =>
-        orServiceUnavailable(sendCode(request, payload)).pipe(
+        orServiceUnavailable(
+          Effect.flatMap(CurrentTenant, ({ tenant }) =>
+            gate(request, { action: "code", tenant }, () => sendCode(request, payload))
+          )
+        ).pipe(
+          Gate.orChallenge,
           Effect.catchTag("TooManyCodes", ({ codesMax, retryAt }) => RateLimit.refuse(request, codesMax, retryAt)),
           orTooManyAttempts(request)
         ),

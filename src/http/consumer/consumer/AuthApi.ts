@@ -7,6 +7,7 @@ import { JsonObject, text } from "../../../domain/values/Text.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { Country, EmailText, PhoneText } from "../../fields/AddressFields.ts"
 import { ServerAction, SessionCreation, SessionEnd, SessionUpgrade } from "../../credentials/Credentials.ts"
+import { ChallengeRequired } from "../../challenge/ChallengeApi.ts"
 import { answering } from "../../errors/Answering.ts"
 import { RateLimitExceededWithHeaders } from "../../errors/Errors.ts"
 import { RateCategory } from "../../limits/Limit.ts"
@@ -120,7 +121,7 @@ const claims = JsonObject.check(
 
 export class AuthGroup extends HttpApiGroup.make("auth")
   .add(
-    HttpApiEndpoint.post("guest", "/auth/guest", { success: GuestSession })
+    HttpApiEndpoint.post("guest", "/auth/guest", { success: GuestSession, error: ChallengeRequired })
       .middleware(SessionCreation)
       .annotateMerge(OpenApi.annotations({ summary: "Start a guest session" })),
     HttpApiEndpoint.post("requestOneTimeCode", "/auth/otp/request", {
@@ -131,7 +132,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
           description: "Send it with the code: the verification then counts for this request alone."
         })
       }).annotate({ identifier: "OneTimeCodeRequest" }),
-      error: RateLimitExceededWithHeaders
+      error: [RateLimitExceededWithHeaders, ChallengeRequired]
     })
       .annotate(RateCategory, "otpRequest")
       .middleware(SessionCreation)

@@ -1,5 +1,6 @@
 /** What the handlers of a kind of mechanism on the Consumer API have in common. */
 import type { Effect, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import type { MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
@@ -25,6 +26,11 @@ export interface Presentation<
 /** A request to one mechanism. */
 export interface ToMechanism<Param extends string> {
   readonly params: { readonly [P in Param]: string }
+}
+
+/** A request to enter one mechanism. */
+export interface ToEntry<Param extends string> extends ToMechanism<Param> {
+  readonly request: HttpServerRequest.HttpServerRequest
 }
 
 /** Makes what is sent of a consumer's view of its own place. */

@@ -7,7 +7,7 @@ import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
 import { ShownProducts } from "../../../store/experience/ShownProducts.ts"
 import { ConsumerApi } from "../Api.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
-import type { ToMechanism } from "../mechanism/Handling.ts"
+import type { ToEntry } from "../mechanism/Handling.ts"
 import { PublicTimedRelease, TimedReleaseState } from "./TimedReleaseApi.ts"
 
 /** The handlers of the group `timedReleases`. */
@@ -53,6 +53,6 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-interface ToEnter extends ToMechanism<"timedReleaseId"> {
+interface ToEnter extends ToEntry<"timedReleaseId"> {
   readonly payload: { readonly variantId?: string | null } | null
 }

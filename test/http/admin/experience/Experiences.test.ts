@@ -22,6 +22,7 @@ describe("Experiences on the Admin API", () => {
           currencyCode: "USD",
           theme: null,
           i18n: null,
+          challenge: null,
           hasAccessCode: false,
           products: [],
           sequences: [],

@@ -71,6 +71,8 @@ describe("An organization on the Admin API", () => {
           defaultCountry: null,
           smsCountries: null,
           smsCodesPerDay: null,
+          challenge: null,
+          oneAccountPerMailbox: null,
           theme: null,
           updatedAt: null,
           updatedBy: null

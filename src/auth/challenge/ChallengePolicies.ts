@@ -1,0 +1,99 @@
+/**
+ * The gate's rules for each organization and each of its experiences, in memory. The database notifies every process of
+ * changes (`Invalidations`).
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  type ChallengePolicy,
+  type ExperienceChallenge,
+  type OrganizationChallenge,
+  policyOf
+} from "../../domain/challenge/Challenge.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import { Invalidations } from "../../store/coordination/Invalidations.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
+import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import { ofOrganization } from "../../store/records/Tenancy.ts"
+import { SegmentedCache } from "../sessions/SegmentedCache.ts"
+
+/** Least number of organizations in memory. */
+const organizationsMax = 10_000
+
+/** Experiences of one organization with rules of their own. Further ones follow the organization's. */
+const experiencesMax = 10_000
+
+/** The rules of one organization. */
+interface Loaded {
+  readonly live: ChallengePolicy
+  readonly test: ChallengePolicy
+  readonly experiences: ReadonlyMap<string, ChallengePolicy>
+}
+
+export class ChallengePolicies extends Context.Service<
+  ChallengePolicies,
+  {
+    /** Returns the rules if they are in memory. Costs one or two lookups. */
+    peek(tenant: Tenant, experienceId?: string): ChallengePolicy | undefined
+    /** Reads the organization's rules into memory and returns those asked for. */
+    load(tenant: Tenant, experienceId?: string): Effect.Effect<ChallengePolicy, Unavailable>
+  }
+>()("usher/auth/challenge/ChallengePolicies") {
+  static readonly layer = Layer.effect(
+    ChallengePolicies,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const invalidations = yield* Invalidations
+      let cached = new SegmentedCache<Loaded>(organizationsMax)
+      /** Number of notifications, to detect one during a query. */
+      let changes = 0
+
+      yield* invalidations.subscribe("challenge", {
+        handle: (organizationId) =>
+          Effect.sync(() => {
+            changes++
+            cached.delete(organizationId)
+          }),
+        refresh: Effect.sync(() => {
+          changes++
+          cached = new SegmentedCache(organizationsMax)
+        })
+      })
+
+      const read = Effect.fnUntraced(function* (organizationId: string) {
+        const organizations = yield* sql<{ readonly challenge: OrganizationChallenge | null }>`
+          select settings -> 'challenge' as challenge from organizations where id = ${organizationId}`
+        const own = organizations[0]?.challenge ?? {}
+        const experiences = yield* sql<{
+          readonly id: string
+          readonly mode: Tenant["mode"]
+          readonly challenge: ExperienceChallenge
+        }>`
+          select id, mode, record -> 'challenge' as challenge from experiences
+          where ${ofOrganization(sql, organizationId)} and record ? 'challenge' and not archived
+          order by id limit ${experiencesMax}`
+        return {
+          live: policyOf("live", own),
+          test: policyOf("test", own),
+          experiences: new Map(experiences.map(({ id, mode, challenge }) => [id, policyOf(mode, own, challenge)]))
+        }
+      }, orUnavailable)
+
+      const chosen = ({ experiences, live, test }: Loaded, { mode }: Tenant, experienceId: string | undefined) =>
+        (experienceId === undefined ? undefined : experiences.get(experienceId)) ?? (mode === "live" ? live : test)
+
+      return {
+        peek: (tenant, experienceId) => {
+          const known = cached.get(tenant.organizationId)
+          return known === undefined ? undefined : chosen(known, tenant, experienceId)
+        },
+        load: Effect.fnUntraced(function* (tenant: Tenant, experienceId?: string) {
+          const before = changes
+          const loaded = yield* read(tenant.organizationId)
+          if (before === changes) cached.set(tenant.organizationId, loaded)
+          return chosen(loaded, tenant, experienceId)
+        })
+      }
+    })
+  )
+}

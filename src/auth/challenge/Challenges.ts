@@ -1,0 +1,173 @@
+/**
+ * The gate for bots: decides whether a caller must solve a challenge, and checks the solution. It counts arrivals by
+ * address and by scope in this process's memory (`domain/challenge/Arrivals.ts`). A caller that need not solve anything
+ * costs some lookups and no SQL.
+ */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import {
+  type AddressArrivals,
+  admitted,
+  attempt,
+  isEnough,
+  noAddressArrivals,
+  noScopeArrivals,
+  type ScopeArrivals,
+  workOf
+} from "../../domain/challenge/Arrivals.ts"
+import type { ChallengePolicy } from "../../domain/challenge/Challenge.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
+import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
+import { SegmentedCache } from "../sessions/SegmentedCache.ts"
+import { ChallengePolicies } from "./ChallengePolicies.ts"
+import * as ProofOfWork from "./ProofOfWork.ts"
+import { SpentSolutions } from "./SpentSolutions.ts"
+import { TokenProviders } from "./TokenProviders.ts"
+
+/** Least number of addresses that are counted. */
+const addressesMax = 100_000
+
+/** Least number of scopes that are counted. */
+const scopesMax = 10_000
+
+/** What the gate is asked for. */
+export type Action = "guest" | "code" | "entry"
+
+/** A caller at the gate. */
+export interface Arrival {
+  readonly action: Action
+  readonly tenant: Tenant
+  /** The experience of an entry. */
+  readonly experienceId?: string
+  /** The client's address, as it is counted. */
+  readonly address: string
+  /** What the client sent as the solution of an earlier challenge. */
+  readonly solution?: string | undefined
+}
+
+/** A challenge as it is sent: proof of work, or the public key for a provider's widget. */
+export type IssuedChallenge =
+  | ({ readonly provider: "proof_of_work" } & ProofOfWork.SignedChallenge)
+  | { readonly provider: "turnstile" | "hcaptcha"; readonly siteKey: string }
+
+/** The caller must solve the challenge and repeat the request with the solution. */
+export class ChallengeAsked extends Schema.TaggedError<ChallengeAsked>()("ChallengeAsked", {
+  challenge: Schema.Unknown as Schema.Schema<IssuedChallenge>
+}) {}
+
+/** The arrivals that a decision is about. */
+interface Counts {
+  readonly address: AddressArrivals
+  readonly scope: ScopeArrivals
+}
+
+export class Challenges extends Context.Service<
+  Challenges,
+  {
+    /**
+     * Counts the arrival. Returns undefined if it may pass: at once, without SQL. Else an effect that checks the
+     * solution and fails with the next challenge.
+     */
+    check(arrival: Arrival): Effect.Effect<void, ChallengeAsked | Unavailable> | undefined
+  }
+>()("usher/auth/challenge/Challenges") {
+  static readonly layer = Layer.effect(
+    Challenges,
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      const policies = yield* ChallengePolicies
+      const countsOf = makeCounts()
+      const judge = yield* makeJudge
+
+      const decide = (policy: ChallengePolicy, arrival: Arrival) => {
+        if (policy.mode === "off") return undefined
+        // Clients on the machine itself. Behind a proxy they have the address that a trusted proxy names.
+        if (policy.mode === "adaptive" && isLoopback(arrival.address)) return undefined
+        const now = clock.currentTimeMillisUnsafe()
+        const counts = countsOf(arrival, now)
+        attempt(counts.address, counts.scope, now)
+        const work = workOf(policy.mode, counts.address, counts.scope)
+        if (work > 0) return judge(policy, arrival, counts, work)
+        admitted(counts.address)
+        return undefined
+      }
+
+      return {
+        check: (arrival) => {
+          const policy = policies.peek(arrival.tenant, arrival.experienceId)
+          if (policy !== undefined) return decide(policy, arrival)
+          return Effect.flatMap(
+            policies.load(arrival.tenant, arrival.experienceId),
+            (loaded) => decide(loaded, arrival) ?? Effect.void
+          )
+        }
+      }
+    })
+  )
+}
+
+/** Makes the function that finds the counts of an arrival. */
+const makeCounts = () => {
+  const addresses = new SegmentedCache<AddressArrivals>(addressesMax)
+  const scopes = new SegmentedCache<ScopeArrivals>(scopesMax)
+  const found = <A>(cache: SegmentedCache<A>, key: string, fresh: () => A): A => {
+    const known = cache.get(key)
+    if (known !== undefined) return known
+    const made = fresh()
+    cache.set(key, made)
+    return made
+  }
+  return (arrival: Arrival, now: number): Counts => {
+    const scope = scopeOf(arrival)
+    return {
+      address: found(addresses, `${scope} ${arrival.address}`, () => noAddressArrivals(now)),
+      scope: found(scopes, scope, () => noScopeArrivals(now))
+    }
+  }
+}
+
+/** Makes the function that lets an arrival with a good solution pass, and fails with a challenge for others. */
+const makeJudge = Effect.gen(function* () {
+  const clock = yield* Clock.Clock
+  const spent = yield* SpentSolutions
+  const providers = yield* TokenProviders
+  const proofs = ProofOfWork.make(yield* serverSecret("challenges"))
+
+  const proof = (arrival: Arrival, work: number): Effect.Effect<never, ChallengeAsked> =>
+    Effect.suspend(() => {
+      const issued = proofs.issue(scopeOf(arrival), work, clock.currentTimeMillisUnsafe())
+      return Effect.fail(new ChallengeAsked({ challenge: { provider: "proof_of_work", ...issued } }))
+    })
+
+  /** Whether the solution is a proof of enough work, made for this scope and not used before. */
+  const isProved = (arrival: Arrival, work: number): boolean | Effect.Effect<boolean, Unavailable> => {
+    const solved = proofs.verify(arrival.solution ?? "", clock.currentTimeMillisUnsafe())
+    if (solved === undefined || solved.scope !== scopeOf(arrival) || !isEnough(solved.work, work)) return false
+    return spent.spend(solved.id, solved.expiresAt)
+  }
+
+  return Effect.fnUntraced(function* (policy: ChallengePolicy, arrival: Arrival, counts: Counts, work: number) {
+    // A proof is also accepted where another provider is set: it was issued while that one was out of reach.
+    const proved = arrival.solution === undefined ? false : isProved(arrival, work)
+    if (Effect.isEffect(proved) ? yield* proved : proved) return admitted(counts.address)
+    if (policy.provider === "proof_of_work") return yield* proof(arrival, work)
+    const { provider, keys } = policy
+    if (arrival.solution !== undefined) {
+      const isGood = yield* providers.check(provider, keys, arrival.solution)
+      if (isGood === undefined) return yield* proof(arrival, work)
+      const until = clock.currentTimeMillisUnsafe() + tokenMillis
+      const first = isGood && spent.spend(`${provider} ${arrival.solution}`, until)
+      if (Effect.isEffect(first) ? yield* first : first) return admitted(counts.address)
+    }
+    return yield* new ChallengeAsked({ challenge: { provider, siteKey: keys.siteKey } })
+  })
+})
+
+/** How long a provider's token is remembered. The providers accept theirs for five minutes at most. */
+const tokenMillis = 600_000
+
+/** A caller's solution serves only in the scope for which its challenge was issued. */
+const scopeOf = ({ action, tenant, experienceId }: Arrival): string =>
+  experienceId === undefined ? `${action} ${tenant.organizationId} ${tenant.mode}` : `${action} ${experienceId}`
+
+const isLoopback = (address: string): boolean => address === "127.0.0.1" || address === "::1" || address === "::"

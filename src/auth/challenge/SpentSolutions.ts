@@ -1,0 +1,129 @@
+/**
+ * The solutions that have served, so that each serves once. A single process remembers them in memory. Several
+ * processes share them in Redis, if `REDIS_URL` is set; and in the database if it is not, or while Redis is away. While
+ * only some processes reach Redis, a solution can serve once on either side. A solution is forgotten when its challenge
+ * has expired.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Option, Redacted, type Scope } from "effect"
+import { hash } from "node:crypto"
+import type { Millis } from "../../domain/values/Time.ts"
+import { Settings } from "../../settings/Settings.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
+import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+
+/** Solutions in memory. While it is full, further ones are refused until some expire. */
+const spentMax = 500_000
+
+/** Milliseconds in which Redis must answer. */
+const answerMillis = 200
+
+const prefix = "usher:challenges:"
+
+export class SpentSolutions extends Context.Service<
+  SpentSolutions,
+  {
+    /** Returns true the first time. Answers at once in a single process. */
+    spend(id: string, expiresAt: Millis): boolean | Effect.Effect<boolean, Unavailable>
+  }
+>()("usher/auth/challenge/SpentSolutions") {
+  static readonly layer = Layer.effect(
+    SpentSolutions,
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      const { cluster, redisUrl } = yield* Settings
+      const own = new SpentHere(() => clock.currentTimeMillisUnsafe())
+      const inDatabase = yield* makeInDatabase
+      const redis = Option.isSome(redisUrl) ? yield* connection(redisUrl.value) : undefined
+      const isShared = redis !== undefined || cluster
+
+      const shared = Effect.fnUntraced(function* (id: string, expiresAt: Millis) {
+        if (redis === undefined) return yield* inDatabase(id, expiresAt)
+        const millis = Math.max(1, expiresAt - clock.currentTimeMillisUnsafe())
+        const answer = yield* Effect.option(Effect.tryPromise(() => redis.setOnce(prefix + id, millis)))
+        return Option.isSome(answer) ? answer.value : yield* inDatabase(id, expiresAt)
+      })
+
+      return {
+        spend: (solution, expiresAt) => {
+          const id = hash("sha256", solution, "base64url")
+          if (!own.add(id, expiresAt)) return false
+          return isShared ? shared(id, expiresAt) : true
+        }
+      }
+    })
+  )
+}
+
+/** The ids that have served here, with their expiry. */
+class SpentHere {
+  readonly #now: () => Millis
+  readonly #expiries = new Map<string, Millis>()
+  #cleanedAt: Millis = 0
+
+  constructor(now: () => Millis) {
+    this.#now = now
+  }
+
+  /** Adds an id. Returns false if it is known, or if there is no room. */
+  add(id: string, expiresAt: Millis): boolean {
+    if (this.#expiries.has(id)) return false
+    this.#clean()
+    if (this.#expiries.size >= spentMax) return false
+    this.#expiries.set(id, expiresAt)
+    return true
+  }
+
+  /** Removes what has expired, once a minute. */
+  #clean(): void {
+    const now = this.#now()
+    if (now - this.#cleanedAt < 60_000) return
+    this.#cleanedAt = now
+    for (const [id, expiresAt] of this.#expiries) if (expiresAt <= now) this.#expiries.delete(id)
+  }
+}
+
+const makeInDatabase = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  return (id: string, expiresAt: Millis) =>
+    orUnavailable(
+      Effect.map(
+        sql`
+          insert into spent_challenges (id, expires_at) values (${id}, ${new Date(expiresAt)})
+          on conflict do nothing returning id`,
+        (rows) => rows.length === 1
+      )
+    )
+})
+
+/** A connection that reconnects automatically. Calls fail at once while it is down. */
+const connection = (
+  url: Redacted.Redacted
+): Effect.Effect<{ setOnce(key: string, millis: number): Promise<boolean> }, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    // Loaded only if it is used, because starts are faster without it.
+    const { Redis } = yield* Effect.promise(() => import("ioredis"))
+    const client = yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const client = new Redis(Redacted.value(url), {
+          enableOfflineQueue: false,
+          maxRetriesPerRequest: 0,
+          autoResendUnfulfilledCommands: false,
+          connectTimeout: 2_000,
+          commandTimeout: answerMillis,
+          retryStrategy: (times) => Math.min(times * 50, 1_000)
+        })
+        // The calls report failures. Without a listener each would end the process.
+        client.on("error", () => undefined)
+        return client
+      }),
+      (client) => Effect.sync(() => client.disconnect())
+    )
+    // A start waits a second for Redis, and goes on without it.
+    yield* Effect.callback<void>((resume) => {
+      client.once("ready", () => resume(Effect.void))
+    }).pipe(Effect.timeoutOption("1 second"))
+    return {
+      setOnce: (key, millis) => client.set(key, "1", "PX", millis, "NX").then((answer) => answer === "OK")
+    }
+  })

@@ -1,0 +1,47 @@
+/** Puts the gate for bots before an operation. A caller that may pass costs a few lookups in memory. */
+import { Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { type Action, type ChallengeAsked, Challenges } from "../../auth/challenge/Challenges.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
+import { answering } from "../errors/Answering.ts"
+import { countedAddress, Origins } from "../server/Origins.ts"
+import { challengeRequired, solutionHeader } from "./ChallengeApi.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** What an operation tells the gate. */
+interface Asked {
+  readonly action: Action
+  readonly tenant: Tenant
+  /** The experience of an entry. */
+  readonly experienceId?: string
+}
+
+const header = solutionHeader.toLowerCase()
+
+/**
+ * Makes the gate. It runs the operation if the caller may pass or has sent a good solution. Else it fails with the
+ * next challenge.
+ */
+export const make = Effect.gen(function* () {
+  const challenges = yield* Challenges
+  const origins = yield* Origins
+  return <A, E, R>(
+    request: Request,
+    { action, tenant, experienceId }: Asked,
+    operation: () => Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E | ChallengeAsked | Unavailable, R> => {
+    const checked = challenges.check({
+      action,
+      tenant,
+      ...(experienceId !== undefined && { experienceId }),
+      address: countedAddress(origins.of(request).address),
+      solution: request.headers[header]
+    })
+    return checked === undefined ? operation() : Effect.flatMap(checked, operation)
+  }
+})
+
+/** Turns a challenge into a 403, for operations that do not use the engine. */
+export const orChallenge = answering({ ChallengeAsked: (asked: ChallengeAsked) => challengeRequired(asked) })
