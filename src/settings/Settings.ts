@@ -10,6 +10,7 @@ import {
   choice,
   type Definition,
   file,
+  fraction,
   networks,
   port,
   relays,
@@ -84,6 +85,13 @@ const definitions = {
     meaning:
       "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. Their own requests without these headers, " +
       "such as health checks, are also accepted over plain HTTP."
+  }),
+  limitAddressShare: fraction("LIMIT_ADDRESS_SHARE", {
+    fallback: 0.2,
+    least: 0.001,
+    meaning:
+      "With the public key: the share of an organization's limit with which the requests of one client address count " +
+      "for other addresses. With 1 all requests share one limit, also those with the secret key."
   }),
   consumerApiPerAddress: share("LIMIT_CONSUMER_API_PER_ADDRESS", "Consumer API requests", "client address", "5000"),
   otpRequestsPerAddress: share("LIMIT_OTP_REQUESTS_PER_ADDRESS", "requests for one-time codes", "client address", "10"),

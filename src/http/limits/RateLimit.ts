@@ -11,6 +11,7 @@ import { RateLimitExceeded } from "../errors/Errors.ts"
 import { type Api, RateCategory } from "./Limit.ts"
 import type { LimitStatus } from "./LimitStatus.ts"
 import { RateLimits } from "./RateLimits.ts"
+import { allowLargeBody } from "../server/FastBodyReader.ts"
 import { countedAddress, Origins } from "../server/Origins.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -31,6 +32,7 @@ export const admissions = Effect.gen(function* () {
   return (api: Api, endpoint: HttpApiEndpoint.Top): Admission => {
     const gate = limits.gate(api, Context.get(endpoint.annotations, RateCategory))
     return (request, holder, consumerId) => {
+      if (holder.kind === "secret") allowLargeBody(request)
       const outcome = gate.pass({
         organizationId: holder.tenant.organizationId,
         rateLimits: holder.rateLimits,
