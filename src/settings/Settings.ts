@@ -86,6 +86,36 @@ const definitions = {
       "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. Their own requests without these headers, " +
       "such as health checks, are also accepted over plain HTTP."
   }),
+  connectionsMax: whole("CONNECTIONS_MAX", {
+    unit: "connections",
+    fallback: 25_000,
+    least: 16,
+    most: 1_000_000,
+    meaning:
+      "How many connections the Consumer API has open at most. It also takes at most 70 % of the files that the " +
+      "process may open."
+  }),
+  connectionsPerAddress: whole("CONNECTIONS_PER_ADDRESS", {
+    unit: "connections",
+    fallback: 1_000,
+    least: 1,
+    most: 1_000_000,
+    meaning: "How many connections one client address has open at most on each API. Proxies in `TRUSTED_PROXIES` have no such limit."
+  }),
+  streamsPerAddress: whole("STREAMS_PER_ADDRESS", {
+    unit: "streams",
+    fallback: 1_000,
+    least: 1,
+    most: 1_000_000,
+    meaning: "How many live streams one client address has open at most in one process, also through a trusted proxy."
+  }),
+  streamsPerOrganization: whole("STREAMS_PER_ORGANIZATION", {
+    unit: "streams",
+    fallback: 15_000,
+    least: 1,
+    most: 1_000_000,
+    meaning: "How many live streams of consumers one organization has open at most in one process."
+  }),
   limitAddressShare: fraction("LIMIT_ADDRESS_SHARE", {
     fallback: 0.2,
     least: 0.001,

@@ -8,6 +8,9 @@ import { HttpServerResponse } from "effect/http"
 /** Bytes of all kept proofs. The oldest are dropped first; the newest is kept whatever its size. */
 export const keptBytesMax = 268_435_456
 
+/** Requests of one address for proofs in a minute, of all organizations. */
+export const requestsMax = 60
+
 type Pieces = ReadonlyArray<Uint8Array>
 
 /** The text of a proof, in pieces. */

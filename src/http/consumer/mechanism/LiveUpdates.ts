@@ -1,11 +1,13 @@
 /** The handler of live updates, for every kind of mechanism: a stream of the consumer's standing. */
 import { Effect, Schema } from "effect"
+import { HttpServerRequest } from "effect/http"
 import type { MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import type { Ending, Following, Listener } from "../../../engine/streams/LiveStreams.ts"
 import { CurrentConsumer, CurrentStreamCredentials } from "../../credentials/Credentials.ts"
 import type { EventSource, EventStream } from "../../streams/EventStream.ts"
+import { countedAddress, Origins } from "../../server/Origins.ts"
 import { EventStreams } from "../../streams/EventStreams.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
 
@@ -14,6 +16,7 @@ const sequencePattern = /^\d{1,15}$/
 export const make = Effect.gen(function* () {
   const engine = yield* Engine
   const streams = yield* EventStreams
+  const origins = yield* Origins
 
   /**
    * Makes the handler of a kind, given the schema of the answer to `…/status` and the function that makes it from a
@@ -63,11 +66,17 @@ export const make = Effect.gen(function* () {
     }
 
     return Effect.fnUntraced(function* (id: string, headers: { readonly "last-event-id"?: string }) {
-      const { tenant, consumerId } = yield* CurrentConsumer
+      const { tenant, consumerId, by } = yield* CurrentConsumer
       const mechanism = { kind, id, tenant }
       const audience = yield* orAnswer(kind)(engine.subscribers(mechanism))
       const follower = new Follower(mechanism, consumerId, headers["last-event-id"] ?? "", audience)
-      return yield* streams.open(yield* CurrentStreamCredentials, follower)
+      const request = yield* HttpServerRequest.HttpServerRequest
+      return yield* streams.open(yield* CurrentStreamCredentials, follower, {
+        organizationId: tenant.organizationId,
+        consumerId,
+        // A server that follows for many consumers has the secret key.
+        ...(by === undefined && { address: countedAddress(origins.of(request).address) })
+      })
     })
   }
 })
