@@ -116,6 +116,26 @@ describe("Rate limits over HTTP", () => {
       })
     )
 
+    it.effect("allow bodies of 1 MiB with the secret key alone", () =>
+      Effect.gen(function* () {
+        const { consumer, brand } = yield* Usher
+        const statusOf = (headers: Call["headers"], bytes: number, path: string) =>
+          Effect.map(
+            consumer({ method: "POST", path, headers: headers!, body: `{"code":"${"1".repeat(bytes - 11)}"}` }),
+            ({ status }) => status
+          )
+        const complete = `/api/queues/${anyId}/complete`
+        const asSecret = asServer(brand.secretKey)
+        assert.strictEqual(yield* statusOf(asSecret, 1024 * 1024, complete), 400)
+        assert.strictEqual(yield* statusOf(asSecret, 1024 * 1024 + 1, complete), 413)
+        const asPublic = { "x-publishable-key": brand.publishableKey }
+        assert.strictEqual(yield* statusOf(asPublic, 16 * 1024, "/api/auth/refresh"), 400)
+        assert.strictEqual(yield* statusOf(asPublic, 16 * 1024 + 1, "/api/auth/refresh"), 413)
+        const pretending = { ...asPublic, authorization: "Bearer sk_live_none" }
+        assert.strictEqual(yield* statusOf(pretending, 16 * 1024 + 1, "/api/auth/refresh"), 413)
+      })
+    )
+
     it.effect("refuse with the documented body, and with the same wait in the header", () =>
       Effect.gen(function* () {
         yield* withinMinute(5)
