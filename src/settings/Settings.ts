@@ -100,7 +100,8 @@ const definitions = {
     fallback: 1_000,
     least: 1,
     most: 1_000_000,
-    meaning: "How many connections one client address has open at most on each API. Proxies in `TRUSTED_PROXIES` have no such limit."
+    meaning:
+      "How many connections one client address has open at most on each API. Proxies in `TRUSTED_PROXIES` have no such limit."
   }),
   streamsPerAddress: whole("STREAMS_PER_ADDRESS", {
     unit: "streams",

@@ -2,8 +2,7 @@
  * Lets a request pass under all its counts, or refuses it. It is synchronous: counts that need a loan first are
  * returned. `Contributions.ts` has the rules.
  */
-import type { Random } from "effect"
-import type { Effect } from "effect"
+import type { Effect, Random } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Counted } from "./Contributions.ts"
 import type { Count } from "./Counts.ts"

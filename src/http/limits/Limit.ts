@@ -85,7 +85,9 @@ export function rulesFor(
 ): Rules {
   const names: ReadonlyArray<LimitName> = [...limitsByCategory[category], generalLimits[api]]
   const within = (lowered: RateLimits) =>
-    limitsOf(names, lowered).filter(({ name, requestsMax }) => requestsMax < (rateLimits[name as LimitName] ?? Infinity))
+    limitsOf(names, lowered).filter(
+      ({ name, requestsMax }) => requestsMax < (rateLimits[name as LimitName] ?? Infinity)
+    )
   const limits = limitsOf(names, rateLimits)
   const isOnePot = addressShare >= 1
   return {

@@ -109,11 +109,7 @@ export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], 
     }
 
     /** Waits for the loans and decides again, in the window of that moment. */
-    const afterLoans = Effect.fnUntraced(function* (
-      rules: Rules,
-      caller: Caller,
-      first: ReadonlyArray<Count>
-    ) {
+    const afterLoans = Effect.fnUntraced(function* (rules: Rules, caller: Caller, first: ReadonlyArray<Count>) {
       let inNeed = first
       for (let loans = 0; loans < loansMax; loans++) {
         yield* Effect.forEach(inNeed, borrowing!.borrow, { concurrency: "unbounded", discard: true })

@@ -2,13 +2,14 @@
  * Bounds the connections of a listener: their number, the number from one address, and the time in which one may be
  * silent. Without them a caller that opens connections and sends nothing takes all descriptors of the process.
  *
- * When the listener is full, a new connection replaces the one that has been silent for longest, and then idle ones. So
- * people still get in while somebody holds connections open. Trusted proxies share their connections among many
+ * When the listener is full, a new connection replaces the one that has waited longest without a complete request, and
+ * then idle ones. So people still get in while somebody holds connections open. Trusted proxies share their connections among many
  * clients, so they have no limit by address. An IPv6 client counts by its /64.
  */
 import { Clock, Effect, Schedule } from "effect"
 import { readFile } from "node:fs/promises"
-import type { Server } from "node:http"
+import type { IncomingMessage, Server } from "node:http"
+import { Server as SecureServer } from "node:https"
 import type { Socket } from "node:net"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Api } from "../limits/Limit.ts"
@@ -18,7 +19,7 @@ import { countedAddress, isTrustedBy, plain } from "./Origins.ts"
 /** Milliseconds in which a new connection must send its first byte. */
 const silentMillisMax = 5_000
 
-/** Milliseconds after which a silent connection makes room for another one. */
+/** Milliseconds after which a connection without a complete request makes room for another one. */
 const patienceMillis = 500
 
 /** Connections of the Admin API. Its callers are the servers of organizations. */
@@ -34,12 +35,13 @@ const usualDescriptors = 1_024
 const logMillis = 10_000
 
 /** The reasons for which connections are cut. */
-type Reason = "total" | "address" | "silent"
+type Reason = "total" | "address" | "silent" | "waiting"
 
 const meanings: { readonly [Name in Reason]: string } = {
   total: "were refused, because all are taken (CONNECTIONS_MAX, or the limit of open files)",
   address: "were refused, because their address has as many as it may have (CONNECTIONS_PER_ADDRESS)",
-  silent: "were closed, because they sent nothing"
+  silent: "were closed, because they sent nothing",
+  waiting: "without a complete request made room for others, because all are taken (CONNECTIONS_MAX)"
 }
 
 /** Guards a listener. Sockets of every kind arrive with its event `connection`. */
@@ -60,13 +62,12 @@ export const guard = Effect.fnUntraced(function* (server: Server, api: Api) {
       const peer = plain(socket.remoteAddress ?? "")
       return isTrusted(peer) ? undefined : countedAddress(peer)
     },
-    closeIdle: () => server.closeIdleConnections()
+    closeIdle: () => server.closeIdleConnections(),
+    isEncrypted: server instanceof SecureServer
   })
   server.prependListener("connection", (socket: Socket) => connections.accept(socket))
-  yield* Effect.sync(() => connections.cutSilent()).pipe(
-    Effect.repeat(Schedule.spaced("1 second")),
-    Effect.forkScoped
-  )
+  server.prependListener("request", ({ socket }: IncomingMessage) => connections.completed(socket))
+  yield* Effect.sync(() => connections.cutSilent()).pipe(Effect.repeat(Schedule.spaced("1 second")), Effect.forkScoped)
   const report = Effect.suspend(() => {
     const cut = connections.takeReport()
     if (cut.length === 0) return Effect.void
@@ -85,11 +86,13 @@ export class Connections {
     /** The address that a socket counts for; undefined if it has no limit. */
     readonly addressOf: (socket: Socket) => string | undefined
     readonly closeIdle: () => void
+    /** True if requests arrive on other sockets than connections. Then the first byte counts as a request. */
+    readonly isEncrypted: boolean
   }
   private total = 0
   private readonly byAddress = new Map<string, number>()
-  /** Connections that have not been seen to send anything, the oldest first, with their beginning. */
-  private readonly silent = new Map<Socket, Millis>()
+  /** Connections without a complete request, the oldest first, with their beginning. */
+  private readonly waiting = new Map<Socket, Millis>()
   private readonly cut = new Map<Reason, number>()
   private idleClosedAt: Millis = 0
 
@@ -105,18 +108,23 @@ export class Connections {
     if (this.total >= this.options.totalMax && !this.makeRoom()) return this.destroy(socket, "total")
     this.total++
     if (address !== undefined) this.byAddress.set(address, ofAddress + 1)
-    this.silent.set(socket, this.options.now())
+    this.waiting.set(socket, this.options.now())
     socket.once("close", () => this.forget(socket, address))
   }
 
   /** Cuts the connections that have been silent for too long. */
   cutSilent(): void {
     const now = this.options.now()
-    for (const [socket, since] of this.silent) {
-      if (socket.bytesRead > 0) this.silent.delete(socket)
-      else if (now - since >= silentMillisMax) this.destroy(socket, "silent")
-      else return
+    for (const [socket, since] of this.waiting) {
+      if (now - since < silentMillisMax) return
+      if (socket.bytesRead === 0) this.destroy(socket, "silent")
+      else if (this.options.isEncrypted) this.waiting.delete(socket)
     }
+  }
+
+  /** Notes that a request has arrived on the socket. Called for every request. */
+  completed(socket: Socket): void {
+    if (this.waiting.size > 0) this.waiting.delete(socket)
   }
 
   /** What was cut since the last report. */
@@ -126,14 +134,14 @@ export class Connections {
     return report
   }
 
-  /** Cuts the connection that has been silent for longest. Otherwise closes idle ones, for the next connections. */
+  /** Cuts the connection that has waited longest. Otherwise closes idle ones, for the next connections. */
   private makeRoom(): boolean {
     const now = this.options.now()
-    for (const [socket, since] of this.silent) {
-      if (socket.bytesRead > 0) this.silent.delete(socket)
+    for (const [socket, since] of this.waiting) {
+      if (socket.bytesRead > 0 && this.options.isEncrypted) this.waiting.delete(socket)
       else if (now - since < patienceMillis) break
       else {
-        this.destroy(socket, "silent")
+        this.destroy(socket, "waiting")
         return true
       }
     }
@@ -146,13 +154,13 @@ export class Connections {
 
   private destroy(socket: Socket, reason: Reason): void {
     this.cut.set(reason, (this.cut.get(reason) ?? 0) + 1)
-    this.silent.delete(socket)
+    this.waiting.delete(socket)
     socket.destroy()
   }
 
   private forget(socket: Socket, address: string | undefined): void {
     this.total--
-    this.silent.delete(socket)
+    this.waiting.delete(socket)
     if (address === undefined) return
     const left = (this.byAddress.get(address) ?? 1) - 1
     if (left === 0) this.byAddress.delete(address)

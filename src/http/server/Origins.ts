@@ -125,6 +125,7 @@ function addressOf(hop: string): string | undefined {
 }
 
 /** The IPv4 address of a client that came through an IPv6 socket. */
-export const plain = (address: string): string => (/^::ffff:\d/i.test(address) ? address.slice("::ffff:".length) : address)
+export const plain = (address: string): string =>
+  /^::ffff:\d/i.test(address) ? address.slice("::ffff:".length) : address
 
 const isLoopback = (address: string): boolean => address.startsWith("127.") || address === "::1"

@@ -16,7 +16,7 @@ import * as Reference from "./Reference.ts"
 const keysMaxAgeSeconds = 300
 
 /** Requests of one address for the description and the reference page in a minute. */
-const documentRequestsMax = 300
+const documentRequestsMax = 100
 
 /**
  * `/health`: the process is up. `/ready`: the process should get requests; the answer may have remarks. 503

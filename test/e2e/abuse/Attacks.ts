@@ -19,9 +19,13 @@ const attacker = "127.0.0.2"
 
 /** Sends requests at a pace from one address. Reports the number of each status. */
 const flood =
-  (perSecond: number, sent: (ground: Ground, index: number) => Parameters<Client["send"]>[0]): Attack["run"] =>
+  (
+    pace: number | { readonly total: number },
+    sent: (ground: Ground, index: number) => Parameters<Client["send"]>[0]
+  ): Attack["run"] =>
   async (ground, millis) => {
-    const client = new Client(ground.server.consumerUrl, attacker, 64)
+    const client = new Client(ground.server.consumerUrl, attacker, 16)
+    const perSecond = typeof pace === "number" ? pace : (pace.total * 1_000) / millis
     const responses = await paced(perSecond, millis, (index) => client.send(sent(ground, index)))
     client.close()
     return summary(responses)
@@ -55,7 +59,7 @@ export const attacks: ReadonlyArray<Attack> = [
   },
   {
     name: "reads from one address, beyond the organization's limit",
-    run: flood(700, ({ keys, queueId }) => ({ path: `/api/queues/${queueId}`, headers: asPublic(keys) }))
+    run: flood({ total: 1_500 }, ({ keys, queueId }) => ({ path: `/api/queues/${queueId}`, headers: asPublic(keys) }))
   },
   {
     name: "bodies of 1 MiB with the public key",
@@ -77,17 +81,17 @@ export const attacks: ReadonlyArray<Attack> = [
   },
   {
     name: "unknown keys from one address",
-    run: flood(300, ({ queueId }, index) => ({
+    run: flood(100, ({ queueId }, index) => ({
       path: `/api/queues/${queueId}`,
       headers: { "x-publishable-key": `pk_live_${String(index).padStart(32, "0")}` }
     }))
   },
-  { name: "documents from one address", run: flood(150, () => ({ path: "/openapi.json" })) },
-  { name: "silent connections", run: hold(6, 700, async () => "") },
-  { name: "half a request on each connection", run: hold(6, 700, async () => "GET /api/que") },
+  { name: "documents from one address", run: flood(50, () => ({ path: "/openapi.json" })) },
+  { name: "silent connections", run: hold(6, 400, async () => "") },
+  { name: "half a request on each connection", run: hold(6, 400, async () => "GET /api/que") },
   {
     name: "live streams of one guest",
-    run: hold(2, 450, async ({ server, keys, queueId }) => {
+    run: hold(2, 150, async ({ server, keys, queueId }) => {
       const client = new Client(server.consumerUrl, attacker)
       const { text } = await client.send({ method: "POST", path: "/api/auth/guest", headers: asPublic(keys) })
       client.close()

@@ -42,7 +42,10 @@ export class Client {
           localAddress: this.localAddress,
           timeout: timeoutMillis,
           headers: {
-            ...(body !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
+            ...(body !== undefined && {
+              "content-type": "application/json",
+              "content-length": Buffer.byteLength(body)
+            }),
             ...headers
           }
         },
@@ -78,7 +81,11 @@ export function openSockets(url: string, localAddress: string, count: number, te
 }
 
 /** Calls `send` at a steady pace until the span ends. Returns when all calls have ended. */
-export async function paced<A>(perSecond: number, millis: number, send: (index: number) => Promise<A>): Promise<Array<A>> {
+export async function paced<A>(
+  perSecond: number,
+  millis: number,
+  send: (index: number) => Promise<A>
+): Promise<Array<A>> {
   const calls: Array<Promise<A>> = []
   const from = performance.now()
   const total = Math.floor((perSecond * millis) / 1_000)

@@ -30,7 +30,10 @@ const shopperRequestsPerSecond = 20
 const shopRequestsPerSecond = 5
 
 /** Small enough to be reached, and so that shoppers of a minute stay within the plan's limits. */
-const settings = { CONNECTIONS_MAX: "2000", CONNECTIONS_PER_ADDRESS: "500", STREAMS_PER_ADDRESS: "100" }
+const settings = { CONNECTIONS_MAX: "1000", CONNECTIONS_PER_ADDRESS: "300", STREAMS_PER_ADDRESS: "100" }
+
+/** The limits of codes and of general requests. The attacker uses up both; the shoppers stay within them. */
+const rateLimits = { otpRequestsPerMinute: 10, consumerApiPerMinute: 1_200, adminApiPerMinute: 1_000 }
 
 export async function abuseProof(options: {
   readonly millis: number
@@ -38,9 +41,10 @@ export async function abuseProof(options: {
 }): Promise<Figures> {
   await using server = await ServerUnderTest.make({ settings })
   await server.start()
-  const keys = JSON.parse(
-    await server.usher(["organizations", "create", "--name", "Test", "--plan", "growth", "--json"])
-  ) as Keys
+  const keys = await server.createOrganization()
+  const limits = Object.entries(rateLimits).flatMap(([name, number]) => ["--limit", `${name}=${number}`])
+  const organization = ["--organization", keys.organizationId, "--plan", "enterprise"]
+  await server.usher(["organizations", "set-plan", ...organization, ...limits])
   const ground = { server, keys, queueId: await createQueue(server, keys) }
   const outcomes: Array<Outcome> = []
   for (const attack of attacks) {
@@ -122,7 +126,7 @@ async function createQueue(server: ServerUnderTest, keys: Keys): Promise<string>
   }
   const experienceId = await created("/experiences", { name: "Drop" })
   const sequenceId = await created("/sequences", { experienceId, name: "Sale" })
-  return created("/queues", { sequenceId, name: "Line", admitRate: 0 })
+  return await created("/queues", { sequenceId, name: "Line", admitRate: 0 })
 }
 
 function percentile(values: ReadonlyArray<number>): number {

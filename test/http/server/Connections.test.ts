@@ -31,12 +31,14 @@ const listener = (bounds: { readonly totalMax?: number; readonly perAddressMax?:
     ...bounds,
     now: () => clock.now,
     addressOf: (socket) => (socket.remoteAddress === "proxy" ? undefined : socket.remoteAddress),
-    closeIdle: () => void clock.idleClosed++
+    closeIdle: () => void clock.idleClosed++,
+    isEncrypted: false
   })
-  const opened = (address: string, bytesRead = 0) => {
+  const opened = (address: string, sends: "nothing" | "half" | "request" = "nothing") => {
     const socket = new FakeSocket(address)
     connections.accept(socket as unknown as Socket)
-    socket.bytesRead = bytesRead
+    if (sends !== "nothing") socket.bytesRead = 1
+    if (sends === "request") connections.completed(socket as unknown as Socket)
     return socket
   }
   return { clock, connections, opened }
@@ -46,7 +48,7 @@ describe("The connections of a listener", () => {
   it("are cut if they send nothing for five seconds, and stay open if they send something", () => {
     const { clock, connections, opened } = listener()
     const silent = opened("a")
-    const talking = opened("a", 1)
+    const talking = opened("a", "half")
     clock.now = 4_999
     connections.cutSilent()
     assert.isTrue(silent.isOpen)
@@ -70,9 +72,9 @@ describe("The connections of a listener", () => {
     assert.deepStrictEqual(connections.takeReport(), [["address", 1]])
   })
 
-  it("replace the one that was silent for longest when all are taken", () => {
+  it("replace the one that waited longest without a complete request when all are taken", () => {
     const { clock, opened } = listener({ totalMax: 2 })
-    const [oldest, talking] = [opened("a"), opened("a", 1)]
+    const [talking, oldest] = [opened("a", "request"), opened("a", "half")]
     clock.now = 499
     assert.isFalse(opened("b").isOpen, "a connection has half a second for its first byte")
     clock.now = 500
@@ -82,7 +84,7 @@ describe("The connections of a listener", () => {
 
   it("make room by closing idle ones, twice a second at most", () => {
     const { clock, connections, opened } = listener({ totalMax: 1 })
-    opened("a", 1)
+    opened("a", "request")
     clock.now = 1_000
     assert.isFalse(opened("b").isOpen)
     assert.isFalse(opened("b").isOpen)

@@ -42,7 +42,9 @@ const hands = Layer.effect(
 
 const eventStreams = Layer.unwrap(
   Effect.map(Hands, ({ clock }) =>
-    EventStreams.layerWith({ streamsMax, perAddress: 4, perOrganization: 5 }).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock)))
+    EventStreams.layerWith({ streamsMax, perAddress: 4, perOrganization: 5 }).pipe(
+      Layer.provide(Layer.succeed(Clock.Clock, clock))
+    )
   )
 )
 

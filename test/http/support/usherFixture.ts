@@ -68,7 +68,10 @@ export class Usher extends Context.Service<
 >()("usher/test/http/Usher") {}
 
 /** Sends a request without additions. */
-export const send = (url: string, { method = "GET", path, headers = {}, body, agent, localAddress }: Call): Effect.Effect<Answer> =>
+export const send = (
+  url: string,
+  { method = "GET", path, headers = {}, body, agent, localAddress }: Call
+): Effect.Effect<Answer> =>
   Effect.callback((resume) => {
     const payload = body === undefined || typeof body === "string" ? body : JSON.stringify(body)
     const outgoing = request(
