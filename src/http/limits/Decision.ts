@@ -49,32 +49,7 @@ export const make = (lender: QuotaLease | undefined, random: Dice): Decide => {
     return inBase === "room" && inPot === "room" ? "room" : "unknown"
   }
 
-  const spend = (count: Count): void => {
-    count.used++
-    if (lender === undefined) return
-    const share = count.shared()
-    if (share.spendable > 0) share.spendable--
-    else share.local++
-  }
-
-  const leftIn = ({ limit, used, share }: Count): number => {
-    const here = limit.requestsMax - used
-    if (share === undefined || lender === undefined || !lender.isInReach()) return here
-    return Math.min(here, share.left + share.spendable)
-  }
-
-  /** Spends a request. Returns the number left under the limit. */
-  const spendUnder = (counted: Counted): number => {
-    const { pot, base } = counted
-    if (counted.isBeyondBase) {
-      const excess = counted.excess
-      spend(excess)
-      return Math.min(leftIn(excess), pot.limit.requestsMax - usedIn(pot) - usedIn(excess))
-    }
-    spend(pot)
-    if (base !== undefined) spend(base)
-    return leftIn(pot)
-  }
+  const spendUnder = makeSpend(lender)
 
   return (all, now) => {
     const inNeed: Array<Count> = []
@@ -95,6 +70,35 @@ export const make = (lender: QuotaLease | undefined, random: Dice): Decide => {
       }
     }
     return least === undefined ? unlimited(now) : standing(least, Math.max(0, remaining))
+  }
+}
+
+/** Makes the function that spends a request. It returns the number left under the limit. */
+const makeSpend = (lender: QuotaLease | undefined) => {
+  const spend = (count: Count): void => {
+    count.used++
+    if (lender === undefined) return
+    const share = count.shared()
+    if (share.spendable > 0) share.spendable--
+    else share.local++
+  }
+
+  const leftIn = ({ limit, used, share }: Count): number => {
+    const here = limit.requestsMax - used
+    if (share === undefined || lender === undefined || !lender.isInReach()) return here
+    return Math.min(here, share.left + share.spendable)
+  }
+
+  return (counted: Counted): number => {
+    const { pot, base } = counted
+    if (counted.isBeyondBase) {
+      const excess = counted.excess
+      spend(excess)
+      return Math.min(leftIn(excess), pot.limit.requestsMax - usedIn(pot) - usedIn(excess))
+    }
+    spend(pot)
+    if (base !== undefined) spend(base)
+    return leftIn(pot)
   }
 }
 

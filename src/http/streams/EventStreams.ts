@@ -83,12 +83,7 @@ const make = Effect.fnUntraced(function* (
   const lookAfter = makeLookAfter(streams, clock, occupied)
   const closeAll = Effect.suspend(() => inSlices([...streams], (stream) => Effect.sync(() => stream.close())))
 
-  yield* occupied.await.pipe(
-    Effect.andThen(Effect.sleep("1 second")),
-    Effect.andThen(lookAfter),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(occupied.await, Effect.delay(lookAfter, "1 second"))))
   // Repeated, because a stream may just be opening.
   yield* readiness.awaitDraining.pipe(
     Effect.andThen(Effect.repeat(closeAll, Schedule.spaced("100 millis"))),
@@ -121,10 +116,7 @@ const make = Effect.fnUntraced(function* (
     open: (credentials, source, owner) =>
       Effect.withFiber((fiber) => {
         const full = owners.fullOwner(owner)
-        if (full === "address") {
-          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          return refuseNow(request, options.perAddress, clock.currentTimeMillisUnsafe() + retryMillis.most)
-        }
+        if (full === "address") return refuseAddress(options, fiber.context, clock)
         if (streams.size >= options.streamsMax || full !== undefined || readiness.isDraining()) {
           return Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 5 }))
         }
@@ -136,6 +128,11 @@ const make = Effect.fnUntraced(function* (
       })
   }
 })
+
+const refuseAddress = ({ perAddress }: Options, context: Context.Context<never>, clock: Clock.Clock) => {
+  const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+  return refuseNow(request, perAddress, clock.currentTimeMillisUnsafe() + retryMillis.most)
+}
 
 interface Opening {
   readonly credentials: StreamCredentials

@@ -7,7 +7,6 @@ import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import { CurrentConsumer, CurrentTenant } from "../../credentials/Credentials.ts"
 import { Conflict } from "../../errors/Errors.ts"
-import { addressAdmission } from "../../limits/RateLimit.ts"
 import { ConsumerApi } from "../Api.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
 import { publicView } from "../mechanism/PublicMechanism.ts"
@@ -22,11 +21,7 @@ export const layer = HttpApiBuilder.group(
     const engine = yield* Engine
     const receipts = yield* Receipts
     const proofOf = DrawProofs.make()
-    const admitProof = yield* addressAdmission({
-      name: "proofs",
-      requestsMax: DrawProofs.requestsMax,
-      exemptsServers: true
-    })
+    const admitProof = yield* DrawProofs.admission
     const draw = yield* makeGrantHandlers({
       kind: "draw",
       param: "drawId",
@@ -64,10 +59,9 @@ export const layer = HttpApiBuilder.group(
           })
         ),
       proof: Effect.fnUntraced(function* (request) {
-        yield* admitProof
         const { tenant } = yield* CurrentTenant
         const ref = draw.refOf(tenant, request)
-        const text = yield* draw.orHttpAnswer(engine.proof(ref))
+        const text = yield* Effect.andThen(admitProof, draw.orHttpAnswer(engine.proof(ref)))
         return yield* text === undefined ? notDrawn : draw.orHttpAnswer(proofOf(ref.id, text))
       }),
       enter: draw.loyalEntry(

@@ -5,10 +5,11 @@ import type { MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.t
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import type { Ending, Following, Listener } from "../../../engine/streams/LiveStreams.ts"
-import { CurrentConsumer, CurrentStreamCredentials } from "../../credentials/Credentials.ts"
+import { type Consumer, CurrentConsumer, CurrentStreamCredentials } from "../../credentials/Credentials.ts"
 import type { EventSource, EventStream } from "../../streams/EventStream.ts"
 import { countedAddress, Origins } from "../../server/Origins.ts"
 import { EventStreams } from "../../streams/EventStreams.ts"
+import type { Owner } from "../../streams/StreamOwners.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
 
 const sequencePattern = /^\d{1,15}$/
@@ -66,17 +67,20 @@ export const make = Effect.gen(function* () {
     }
 
     return Effect.fnUntraced(function* (id: string, headers: { readonly "last-event-id"?: string }) {
-      const { tenant, consumerId, by } = yield* CurrentConsumer
+      const consumer = yield* CurrentConsumer
+      const { tenant, consumerId } = consumer
       const mechanism = { kind, id, tenant }
       const audience = yield* orAnswer(kind)(engine.subscribers(mechanism))
       const follower = new Follower(mechanism, consumerId, headers["last-event-id"] ?? "", audience)
-      const request = yield* HttpServerRequest.HttpServerRequest
-      return yield* streams.open(yield* CurrentStreamCredentials, follower, {
-        organizationId: tenant.organizationId,
-        consumerId,
-        // A server that follows for many consumers has the secret key.
-        ...(by === undefined && { address: countedAddress(origins.of(request).address) })
-      })
+      const { address } = origins.of(yield* HttpServerRequest.HttpServerRequest)
+      return yield* streams.open(yield* CurrentStreamCredentials, follower, ownerOf(consumer, address))
     })
   }
+})
+
+/** The owner of a consumer's stream. A server that follows for many consumers has no limit by address. */
+const ownerOf = ({ tenant, consumerId, by }: Consumer, address: string): Owner => ({
+  organizationId: tenant.organizationId,
+  consumerId,
+  ...(by === undefined && { address: countedAddress(address) })
 })
