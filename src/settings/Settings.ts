@@ -316,10 +316,9 @@ const incomplete = (values: Values): ReadonlyArray<string> => {
             return `${variable} is set, and needs ${definitions[other].variable}. Set it, or unset ${variable}.`
           })
   const alone = values.cluster && Option.isNone(values.databaseUrl)
+  const problem = "CLUSTER is true, and needs DATABASE_URL: the database that all nodes share. Set it, or unset CLUSTER."
   return [
-    ...(alone
-      ? ["CLUSTER is true, and needs DATABASE_URL: the database that all nodes share. Set it, or unset CLUSTER."]
-      : []),
+    ...(alone ? [problem] : []),
     ...needs("smtpUrl", ["emailFrom"]),
     ...needs("smsProviderUrl", ["smsAccount", "smsToken", "smsFrom"])
   ]
@@ -327,6 +326,5 @@ const incomplete = (values: Values): ReadonlyArray<string> => {
 
 const complaint = (definition: Setting, found: string): string => {
   const shown = definition.secret ? "something else (not shown, as it may hold a password)" : JSON.stringify(found)
-  const sentence = `${definition.variable} must be ${definition.shape}, but it is ${shown}.`
-  return `${sentence} Correct it, or unset it for the default (${definition.default}).`.replaceAll("`", "")
+  return `${definition.variable} must be ${definition.shape}, but it is ${shown}. Correct it, or unset it for the default (${definition.default}).`.replaceAll("`", "")
 }

@@ -49,11 +49,9 @@ export const make = Effect.gen(function* () {
         this.stream = stream
         this.audience.add(this)
       }
-
       stop(): void {
         this.audience.remove(this)
       }
-
       send(view: ViewOf<K>, sequence: number): Effect.Effect<void, EngineError | Schema.SchemaError> {
         return sent(this.mechanism, this.consumerId, view).pipe(
           Effect.flatMap(encode),
@@ -68,10 +66,9 @@ export const make = Effect.gen(function* () {
 
     return Effect.fnUntraced(function* (id: string, headers: { readonly "last-event-id"?: string }) {
       const consumer = yield* CurrentConsumer
-      const { tenant, consumerId } = consumer
-      const mechanism = { kind, id, tenant }
+      const mechanism = { kind, id, tenant: consumer.tenant }
       const audience = yield* orAnswer(kind)(engine.subscribers(mechanism))
-      const follower = new Follower(mechanism, consumerId, headers["last-event-id"] ?? "", audience)
+      const follower = new Follower(mechanism, consumer.consumerId, headers["last-event-id"] ?? "", audience)
       const { address } = origins.of(yield* HttpServerRequest.HttpServerRequest)
       return yield* streams.open(yield* CurrentStreamCredentials, follower, ownerOf(consumer, address))
     })
