@@ -316,7 +316,8 @@ const incomplete = (values: Values): ReadonlyArray<string> => {
             return `${variable} is set, and needs ${definitions[other].variable}. Set it, or unset ${variable}.`
           })
   const alone = values.cluster && Option.isNone(values.databaseUrl)
-  const problem = "CLUSTER is true, and needs DATABASE_URL: the database that all nodes share. Set it, or unset CLUSTER."
+  const problem =
+    "CLUSTER is true, and needs DATABASE_URL: the database that all nodes share. Set it, or unset CLUSTER."
   return [
     ...(alone ? [problem] : []),
     ...needs("smtpUrl", ["emailFrom"]),
@@ -326,5 +327,8 @@ const incomplete = (values: Values): ReadonlyArray<string> => {
 
 const complaint = (definition: Setting, found: string): string => {
   const shown = definition.secret ? "something else (not shown, as it may hold a password)" : JSON.stringify(found)
-  return `${definition.variable} must be ${definition.shape}, but it is ${shown}. Correct it, or unset it for the default (${definition.default}).`.replaceAll("`", "")
+  return `${definition.variable} must be ${definition.shape}, but it is ${shown}. Correct it, or unset it for the default (${definition.default}).`.replaceAll(
+    "`",
+    ""
+  )
 }
