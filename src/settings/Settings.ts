@@ -1,6 +1,5 @@
 /**
  * All settings, each declared once. The README.md of this folder is generated from `settings`.
- *
  * A wrong value stops the start with a message that names the variable, what was expected, what was found and the fix.
  * Values of secret settings are never shown.
  */
@@ -327,8 +326,6 @@ const incomplete = (values: Values): ReadonlyArray<string> => {
 
 const complaint = (definition: Setting, found: string): string => {
   const shown = definition.secret ? "something else (not shown, as it may hold a password)" : JSON.stringify(found)
-  return `${definition.variable} must be ${definition.shape}, but it is ${shown}. Correct it, or unset it for the default (${definition.default}).`.replaceAll(
-    "`",
-    ""
-  )
+  const sentence = `${definition.variable} must be ${definition.shape}, but it is ${shown}.`
+  return `${sentence} Correct it, or unset it for the default (${definition.default}).`.replaceAll("`", "")
 }
