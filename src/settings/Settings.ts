@@ -303,7 +303,6 @@ const readAll = Effect.gen(function* () {
   return values
 })
 
-/** Returns a problem for each setting that requires another one. */
 const incomplete = (values: Values): ReadonlyArray<string> => {
   const needs = (provider: keyof Definitions, others: ReadonlyArray<keyof Definitions>) =>
     Option.isNone(values[provider] as Option.Option<unknown>)
