@@ -36,7 +36,8 @@ const uncounted = Effect.provideService(admissions, RateLimits, {
   gate: () => ({ pass: () => status }),
   passUnknown: () => status,
   standingOfUnknown: () => status,
-  isUnknownRefused: () => false
+  isUnknownRefused: () => false,
+  byAddress: () => ({ pass: () => status, standing: () => status, isRefused: () => false })
 })
 
 /** Returns a handler wrapper that admits every request of an endpoint. */

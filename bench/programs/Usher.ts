@@ -38,7 +38,10 @@ export async function usherEnvironment(url: string): Promise<{ readonly [name: s
     ADMIN_PORT: String(await freePort()),
     HOST: "127.0.0.1",
     LOG_LEVEL: "warn",
-    REDIS_URL: ""
+    REDIS_URL: "",
+    // All load comes from one address.
+    CONNECTIONS_PER_ADDRESS: "25000",
+    STREAMS_PER_ADDRESS: "20000"
   }
 }
 

@@ -1,11 +1,11 @@
 /**
  * All settings, each declared once. The README.md of this folder is generated from `settings`.
- *
  * A wrong value stops the start with a message that names the variable, what was expected, what was found and the fix.
  * Values of secret settings are never shown.
  */
 import { Config, Context, Effect, Layer, Option, Runtime, Schema } from "effect"
 import { hostname } from "node:os"
+import { edgeDefinitions } from "./Edge.ts"
 import {
   choice,
   complaint,
@@ -21,6 +21,7 @@ import {
   url,
   whole
 } from "./Shapes.ts"
+import { webhookDefinitions } from "./Webhooks.ts"
 import { definitions as secretsKey } from "./SecretsKey.ts"
 
 /** An error that prevents the start, with the problem and its fix. The process ends with code 1. */
@@ -88,19 +89,8 @@ const definitions = {
       "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. Their own requests without these headers, " +
       "such as health checks, are also accepted over plain HTTP."
   }),
-  webhookNetworks: networks("WEBHOOK_NETWORKS", {
-    whenAbsent: "webhooks reach public addresses only",
-    meaning:
-      "The operator's own networks that webhooks may reach. A webhook may use plain HTTP and an address without a " +
-      "name there. Any organization can then send requests to these networks."
-  }),
-  webhooksPerSecond: whole("WEBHOOKS_PER_SECOND", {
-    unit: "deliveries a second",
-    fallback: 500,
-    least: 1,
-    most: 10_000,
-    meaning: "The most webhook deliveries that this process starts."
-  }),
+  ...edgeDefinitions,
+  ...webhookDefinitions,
   consumerApiPerAddress: share("LIMIT_CONSUMER_API_PER_ADDRESS", "Consumer API requests", "client address", "5000"),
   otpRequestsPerAddress: share("LIMIT_OTP_REQUESTS_PER_ADDRESS", "requests for one-time codes", "client address", "10"),
   queueEntriesPerAddress: share("LIMIT_QUEUE_ENTRIES_PER_ADDRESS", "queue entries", "client address", "1000"),
@@ -318,7 +308,6 @@ const readAll = Effect.gen(function* () {
   return values
 })
 
-/** Returns a problem for each setting that requires another one. */
 const incomplete = (values: Values): ReadonlyArray<string> => {
   const needs = (provider: keyof Definitions, others: ReadonlyArray<keyof Definitions>) =>
     Option.isNone(values[provider] as Option.Option<unknown>)
@@ -331,11 +320,11 @@ const incomplete = (values: Values): ReadonlyArray<string> => {
           })
   const alone = values.cluster && Option.isNone(values.databaseUrl)
   const hasTwoKeys = values.secretsKeys.length > 0 && values.secretsKeyFile !== undefined
+  const notAlone =
+    "CLUSTER is true, and needs DATABASE_URL: the database that all nodes share. Set it, or unset CLUSTER."
   return [
     ...(hasTwoKeys ? ["SECRETS_KEY and SECRETS_KEY_FILE are both set: set one of them."] : []),
-    ...(alone
-      ? ["CLUSTER is true, and needs DATABASE_URL: the database that all nodes share. Set it, or unset CLUSTER."]
-      : []),
+    ...(alone ? [notAlone] : []),
     ...needs("smtpUrl", ["emailFrom"]),
     ...needs("smsProviderUrl", ["smsAccount", "smsToken", "smsFrom"])
   ]

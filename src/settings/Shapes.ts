@@ -54,6 +54,26 @@ export function whole(
   }
 }
 
+/** A share of a whole, from `least` to 1. */
+export function fraction(
+  variable: string,
+  options: { readonly fallback: number; readonly least: number; readonly meaning: string }
+): Definition<number> {
+  return {
+    variable,
+    unit: "share",
+    default: `${options.fallback}`,
+    shape: `a number from ${options.least} to 1`,
+    meaning: options.meaning,
+    secret: false,
+    fallback: options.fallback,
+    parse: (text) => {
+      const value = /^\d(?:\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN
+      return value >= options.least && value <= 1 ? value : undefined
+    }
+  }
+}
+
 /** A port to listen on. */
 export function port(variable: string, fallback: number, meaning: string): Definition<number> {
   return whole(variable, { unit: "TCP port", fallback, least: 0, most: 65_535, meaning })

@@ -14,6 +14,7 @@ import { RpcClient, RpcSerialization } from "effect/rpc"
 import { Socket, SocketServer } from "effect/socket"
 import { createHmac } from "node:crypto"
 import { connect as connectTls, type PSKCallbackNegotation, type TlsOptions } from "node:tls"
+import * as HalfOpenConnections from "./HalfOpenConnections.ts"
 import { StartRefused } from "../../settings/Settings.ts"
 
 /** A node that does not accept a connection, or is silent on one, for this long counts as gone. */
@@ -22,6 +23,9 @@ const silenceMillis = 2_000
 
 /** Time between two attempts to reconnect to a node. */
 const reconnectMillis = 250
+
+/** Milliseconds in which another node must complete its handshake. */
+const handshakeMillis = 5_000
 
 /** Bytes of one message at most: an answer with some hundred thousand places. */
 const messageBytesMax = 67_108_864
@@ -53,15 +57,24 @@ const tlsOptions = ({ secret, schemaStep }: Identity) => {
 /** Listens for other nodes. */
 export const layerServer = (identity: Identity, address: RunnerAddress.RunnerAddress) => {
   const own = tlsOptions(identity)
-  const options: TlsOptions = {
-    ...own.options,
-    pskCallback: (_socket, name) => (name === own.identity ? own.key : null)
-  }
   return Layer.effect(
     SocketServer.SocketServer,
-    Effect.mapError(NodeSocketServer.makeTls({ ...options, host: address.host, port: address.port }), ({ reason }) =>
-      listenRefusal(address, reason.cause as ListenFailure)
-    )
+    Effect.gen(function* () {
+      const halfOpen = yield* HalfOpenConnections.bounded(address.port)
+      const options: TlsOptions = {
+        ...own.options,
+        handshakeTimeout: handshakeMillis,
+        pskCallback: (socket, name) => {
+          if (name !== own.identity) return null
+          socket.once("secure", () => halfOpen.completed(socket))
+          return own.key
+        }
+      }
+      return yield* Effect.mapError(
+        NodeSocketServer.makeTls({ ...options, host: address.host, port: address.port }),
+        ({ reason }) => listenRefusal(address, reason.cause as ListenFailure)
+      )
+    })
   )
 }
 

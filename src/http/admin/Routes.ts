@@ -13,12 +13,21 @@ import { StreamKey } from "./organization/LastingKey.ts"
 /** Live streams of the Admin API in one process. The limit keeps admins from using up the memory of the process. */
 const adminStreamsMax = 1_000
 
+/** Of these, the streams of one organization. */
+const adminStreamsPerOrganization = 500
+
+const adminStreams = {
+  streamsMax: adminStreamsMax,
+  perAddress: adminStreamsMax,
+  perOrganization: adminStreamsPerOrganization
+}
+
 /** The routes of the admin listener. They need the database, the journal, the engine and the checks of keys. */
 export const layer = Layer.merge(
   HttpApiBuilder.layer(AdminApi).pipe(
     Layer.provide(Handlers.layer),
     Layer.provide(Layer.mergeAll(Validation.layer, Idempotency.layer, AdminKey.layer, StreamKey.layer)),
-    Layer.provide(EventStreams.layerWith({ streamsMax: adminStreamsMax }))
+    Layer.provide(EventStreams.layerWith(adminStreams))
   ),
   System.layer(AdminApi, "operators")
 )

@@ -129,7 +129,7 @@ export const ConflictWithHeaders = Schema.Union([Conflict, ConflictForNow])
 
 /** 413: the body is larger than 1 MiB. */
 export class PayloadTooLarge extends Schema.Error<PayloadTooLarge>("PayloadTooLarge")(
-  { error: Schema.Literal("Request body is larger than 1 MiB") },
+  { error: Schema.Literals(["Request body is larger than 16 KiB", "Request body is larger than 1 MiB"]) },
   { httpApiStatus: 413, description: "The body is too large" }
 ) {}
 

@@ -69,7 +69,9 @@ const invalid = Effect.fnUntraced(function* (error: HttpApiError.HttpApiSchemaEr
   collect(decoders.params, route.params)
   collect(decoders.query, query)
   collect(decoders.headers, request.headers)
-  if (decoders.payload !== undefined) {
+  // The API's decoder reports text that is not JSON with this issue.
+  if (error.kind === "Payload" && error.cause.issue._tag === "InvalidValue") issues.push(notJson)
+  else if (decoders.payload !== undefined) {
     const text = yield* Effect.orDie(request.text)
     const json = Result.try((): unknown => (text === "" ? decoders.emptyBody : JSON.parse(text)))
     if (Result.isFailure(json)) issues.push(notJson)

@@ -6,9 +6,7 @@
  * Every window divides the minute, so all counts are dropped together when the next minute begins.
  */
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Limit } from "./Limit.ts"
-
-const minuteMillis = 60_000
+import { type Limit, minuteMillis } from "./Limit.ts"
 
 /** The units that the shared count has lent this process for one count in the present window. */
 export interface Share {
@@ -20,8 +18,10 @@ export interface Share {
   open: number
   /** The units left to lend, at the last loan. */
   left: number
-  /** Spent without a loan, while the shared count was unavailable. */
+  /** Spent without a loan: within `unleasedMax`, or while the shared count was unavailable. */
   local: number
+  /** Spent by other processes, as far as they had accounted for it at the last loan. */
+  elsewhere: number
   /** The epoch of the shared count that these figures belong to. A lost count begins a new epoch. */
   epoch: string
   /** True if nothing is left to lend and nothing will come back. */
@@ -34,11 +34,11 @@ export class Count {
   used = 0
   /** Absent before the first loan in this window. */
   share: Share | undefined
-  readonly #holder: string
+  protected readonly holder: string
   #window = -1
 
   constructor(holder: string, limit: Limit) {
-    this.#holder = holder
+    this.holder = holder
     this.limit = limit
   }
 
@@ -59,11 +59,12 @@ export class Count {
   /** The share in this window. It is empty at first. */
   shared(): Share {
     return (this.share ??= {
-      key: `${this.#holder}:${this.limit.name}:${this.#window}`,
+      key: `${this.holder}:${this.limit.name}:${this.#window}`,
       spendable: 0,
       open: 0,
       left: this.limit.requestsMax,
       local: 0,
+      elsewhere: 0,
       epoch: "",
       isExhausted: false
     })
@@ -72,16 +73,16 @@ export class Count {
 
 /** The counts of one holder: an organization, or an address or a consumer within it. */
 export class Account {
-  readonly #holder: string
+  readonly holder: string
   readonly #counts: Array<Count | undefined> = []
 
   constructor(holder: string) {
-    this.#holder = holder
+    this.holder = holder
   }
 
   /** The count under a limit, in the window that `now` is in. */
   count(limit: Limit, now: Millis): Count {
-    const count = (this.#counts[limit.slot] ??= new Count(this.#holder, limit))
+    const count = (this.#counts[limit.slot] ??= new Count(this.holder, limit))
     // The limit may just have been changed. The count stays.
     count.limit = limit
     count.advance(now)
@@ -90,17 +91,19 @@ export class Account {
 }
 
 /** Accounts by holder. Their number in a minute is bounded. */
-export class Accounts {
+export class Accounts<A extends Account = Account> {
   readonly #capacity: number
+  readonly #make: (holder: string) => A
   #minute = -1
-  #accounts = new Map<string, Account>()
+  #accounts = new Map<string, A>()
 
-  constructor(capacity: number) {
+  constructor(capacity: number, make: (holder: string) => A) {
     this.#capacity = capacity
+    this.#make = make
   }
 
   /** The holder's account; undefined for a new holder when the minute has no room for more. */
-  of(holder: string, now: Millis): Account | undefined {
+  of(holder: string, now: Millis): A | undefined {
     const minute = windowOf(now, minuteMillis, this.#minute)
     if (minute !== this.#minute) {
       this.#minute = minute
@@ -108,7 +111,7 @@ export class Accounts {
     }
     const known = this.#accounts.get(holder)
     if (known !== undefined || this.#accounts.size >= this.#capacity) return known
-    const account = new Account(holder)
+    const account = this.#make(holder)
     this.#accounts.set(holder, account)
     return account
   }
@@ -118,7 +121,7 @@ export class Accounts {
  * The number of the window that `now` is in. A clock that steps back a little over the edge of a window does not reopen
  * it. A clock that is set back for good is followed.
  */
-function windowOf(now: Millis, windowMillis: number, present: number): number {
+export function windowOf(now: Millis, windowMillis: number, present: number): number {
   const window = Math.floor(now / windowMillis)
   return window === present - 1 ? present : window
 }

@@ -107,6 +107,7 @@ const makeAsk = (lender: QuotaLease, open: Map<string, Share>) =>
       share.spendable = 0
     }
     share.left = loan.left
+    share.elsewhere = Math.max(0, requestsMax - loan.left - loan.lent - loan.open - count.used)
     if (loan.lent === 0) return loan.open === 0 ? "exhausted" : "open"
     share.spendable += loan.lent
     share.open += loan.lent

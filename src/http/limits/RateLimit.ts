@@ -3,7 +3,7 @@
  * before anything else is looked up or decoded. The envelope adds the caller's limit status to each response.
  */
 import { Clock, Context, Effect, Exit } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -11,6 +11,7 @@ import { RateLimitExceeded } from "../errors/Errors.ts"
 import { type Api, RateCategory } from "./Limit.ts"
 import type { LimitStatus } from "./LimitStatus.ts"
 import { RateLimits } from "./RateLimits.ts"
+import { allowLargeBody } from "../server/FastBodyReader.ts"
 import { countedAddress, Origins } from "../server/Origins.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -31,6 +32,7 @@ export const admissions = Effect.gen(function* () {
   return (api: Api, endpoint: HttpApiEndpoint.Top): Admission => {
     const gate = limits.gate(api, Context.get(endpoint.annotations, RateCategory))
     return (request, holder, consumerId) => {
+      if (holder.kind === "secret") allowLargeBody(request)
       const outcome = gate.pass({
         organizationId: holder.tenant.organizationId,
         rateLimits: holder.rateLimits,
@@ -64,6 +66,34 @@ export const refuse = Effect.fnUntraced(function* (request: Request, requestsMax
   const resetAtSeconds = Math.ceil(opensAt / 1_000)
   mark(request, { limit: requestsMax, remaining: 0, resetAtSeconds, retryAfterSeconds })
   return yield* new RateLimitExceeded({ retryAfterSeconds })
+})
+
+/** The same as a finished response, for operations that do not declare the refusal as an error of their own. */
+export const refuseNow = (request: Request, requestsMax: number, opensAt: Millis): Effect.Effect<never> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const retryAfterSeconds = Math.max(1, Math.ceil((opensAt - now) / 1_000))
+    mark(request, { limit: requestsMax, remaining: 0, resetAtSeconds: Math.ceil(opensAt / 1_000), retryAfterSeconds })
+    return Effect.die(refusal(retryAfterSeconds))
+  })
+
+/**
+ * Makes the admission of requests by address alone, whatever their organization: so many in a minute, or a 429. Where
+ * the credentials are checked before, `exemptsServers` leaves out requests with a secret key.
+ */
+export const addressAdmission = Effect.fnUntraced(function* (options: {
+  readonly name: string
+  readonly requestsMax: number
+  readonly exemptsServers: boolean
+}) {
+  const limits = yield* RateLimits
+  const origins = yield* Origins
+  const { name, requestsMax, exemptsServers } = options
+  const limit = limits.byAddress(name, requestsMax)
+  return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    if (exemptsServers && /^bearer sk_/i.test(request.headers["authorization"] ?? "")) return Effect.void
+    const { retryAfterSeconds, resetAtSeconds } = limit.pass(countedAddress(origins.of(request).address))
+    return retryAfterSeconds === undefined ? Effect.void : refuseNow(request, requestsMax, resetAtSeconds * 1_000)
+  })
 })
 
 /**

@@ -1,7 +1,8 @@
 /**
  * Decides whether a caller may make another request (interface document 8.1, 8.2; completions 5). A request has up to
- * three limits of its organization, and those that the operator has set for one address or one consumer within it. It
- * passes if no limit is reached, and then counts under all of them. A refused request counts under none.
+ * three limits of its organization, of which `Contributions.ts` has the arithmetic, and those that the operator has set
+ * for one address or one consumer within it. It passes if no limit is reached, and then counts under all of them. A
+ * refused request counts under none.
  *
  * One process counts in memory and never waits. With `REDIS_URL` the processes share their counts under the rules of
  * `QuotaLease.ts`. Only a request that finds no lent units waits for a loan.
@@ -12,29 +13,41 @@ import type { Millis } from "../../domain/values/Time.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import * as LeaseClient from "./LeaseClient.ts"
-import { Accounts, type Count } from "./Counts.ts"
+import * as AddressLimits from "./AddressLimits.ts"
+import type { AddressLimit } from "./AddressLimits.ts"
+import { AddressAccounts, alone, type CallerAccount, type Counted, OrganizationAccount } from "./Contributions.ts"
+import { Account, Accounts, type Count } from "./Counts.ts"
+import * as Decision from "./Decision.ts"
+import { isStanding } from "./Decision.ts"
 import type { QuotaLease } from "./QuotaLease.ts"
-import { isFull, type LimitStatus, refused, standing, unlimited } from "./LimitStatus.ts"
-import { type Api, type Category, type Limit, limitOfUnknown, type Rules, rulesFor, subLimitsOf } from "./Limit.ts"
+import { type LimitStatus, refused } from "./LimitStatus.ts"
+import {
+  type Api,
+  type Category,
+  type Limit,
+  limitOfAddress,
+  limitOfUnknown,
+  type Rules,
+  rulesFor,
+  subLimitsOf
+} from "./Limit.ts"
 
 /** Organizations with requests in one minute. It is more than there are. */
 const organizationsMax = 1_000_000
 
-/** Addresses and consumers counted in one minute. Further ones have only the limits of their organization. */
+/** Addresses, and consumers, counted in one minute. Further addresses share one account in each organization. */
 const holdersMax = 100_000
 
 /** Loans that a request waits for before it is refused. Each has a time-out. */
 const loansMax = 10
 
-/** Numbers from 0 to 1. */
-type Dice = Effect.Success<typeof Random.Random>
-
 /** The caller of a request. */
 export interface Caller {
   readonly organizationId: string
   readonly rateLimits: Numbers
-  /** The client's address and the consumer, if limits within the organization apply to them. */
+  /** The client's address (`countedAddress`). Absent for a request with the secret key, which has its own budget. */
   readonly address?: () => string
+  /** The consumer, if limits within the organization apply to it. */
   readonly consumerId?: string
 }
 
@@ -54,6 +67,8 @@ export class RateLimits extends Context.Service<
     standingOfUnknown(api: Api, address: string): LimitStatus
     /** True if such a caller would be refused on one of the APIs. */
     isUnknownRefused(address: () => string): boolean
+    /** Makes a limit of so many requests in a minute for each address, whatever its organization. */
+    byAddress(name: string, requestsMax: number): AddressLimit
   }
 >()("usher/http/limits/RateLimits") {
   /** Shares its counts over `REDIS_URL`, if that is set. `/ready` reports if it cannot. */
@@ -82,19 +97,24 @@ export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], 
     const random = yield* Random.Random
     const subLimits = subLimitsOf(yield* Settings)
     const borrowing = lender && (yield* LeaseClient.make(lender))
-    const countsOf = makeCountsOf()
-    const decide = makeDecide(lender, random)
+    const counts = makeCounts()
+    const decide = Decision.make(lender, random)
+    const byAddress = (limit: Limit) => AddressLimits.make(limit, holdersMax, clock, random)
+    const unknown = { consumer: byAddress(limitOfUnknown("consumer")), admin: byAddress(limitOfUnknown("admin")) }
+
+    const decided = (rules: Rules, caller: Caller, now: Millis) => {
+      const outcome = decide(counts.find(rules, caller, now), now)
+      if (!isStanding(outcome) || outcome.retryAfterSeconds === undefined) counts.keep()
+      return outcome
+    }
 
     /** Waits for the loans and decides again, in the window of that moment. */
-    const afterLoans = Effect.fnUntraced(function* (
-      counts: (now: Millis) => ReadonlyArray<Count>,
-      first: ReadonlyArray<Count>
-    ) {
+    const afterLoans = Effect.fnUntraced(function* (rules: Rules, caller: Caller, first: ReadonlyArray<Count>) {
       let inNeed = first
       for (let loans = 0; loans < loansMax; loans++) {
         yield* Effect.forEach(inNeed, borrowing!.borrow, { concurrency: "unbounded", discard: true })
         const now = clock.currentTimeMillisUnsafe()
-        const outcome = decide(counts(now), now)
+        const outcome = decided(rules, caller, now)
         if (isStanding(outcome)) return outcome
         inNeed = outcome
       }
@@ -113,137 +133,52 @@ export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], 
           pass: (caller) => {
             const now = clock.currentTimeMillisUnsafe()
             const rules = known.get(caller.rateLimits) ?? compile(caller.rateLimits)
-            const outcome = decide(countsOf(rules, caller, now), now)
+            const outcome = decided(rules, caller, now)
             if (isStanding(outcome)) return outcome
-            return afterLoans((later) => countsOf(rules, caller, later), outcome)
+            return afterLoans(rules, caller, outcome)
           }
         }
       },
-      ...makeUnknown(clock, random)
+      passUnknown: (api, address) => unknown[api].pass(address),
+      standingOfUnknown: (api, address) => unknown[api].standing(address),
+      isUnknownRefused: (address) => unknown.consumer.isRefused(address) || unknown.admin.isRefused(address),
+      byAddress: (name, requestsMax) => byAddress(limitOfAddress(name, requestsMax))
     }
   })
 
-/** Makes the function that finds the counts a request is under. */
-const makeCountsOf = () => {
-  const organizations = new Accounts(organizationsMax)
-  const holders = new Accounts(holdersMax)
+/** Makes the function that finds the counts a request is under, and the one that keeps them. */
+const makeCounts = () => {
+  const organizations = new Accounts(organizationsMax, (holder) => new OrganizationAccount(holder))
+  const addresses = new AddressAccounts(holdersMax)
+  const holders = new Accounts(holdersMax, (holder) => new Account(holder))
+  /** The account of the last request, if it is an address's. */
+  let last: CallerAccount | undefined
 
-  return (rules: Rules, caller: Caller, now: Millis): ReadonlyArray<Count> => {
-    const counts: Array<Count> = []
-    collect(organizations, caller.organizationId, rules.organization, counts, now)
-    if (rules.address.length > 0 && caller.address !== undefined) {
-      collect(holders, `${caller.organizationId}:${caller.address()}`, rules.address, counts, now)
-    }
-    if (rules.consumer.length > 0 && caller.consumerId !== undefined) {
-      collect(holders, `${caller.organizationId}:${caller.consumerId}`, rules.consumer, counts, now)
-    }
-    return counts
-  }
-}
-
-/**
- * Makes the function that lets a request pass or refuses it. It returns the counts that need a loan first, if any do.
- */
-const makeDecide = (lender: QuotaLease | undefined, random: Dice) => {
-  /** Whether the count has room for a request. It is unknown until a loan has been made. */
-  const roomIn = (count: Count): "room" | "full" | "unknown" => {
-    if (isFull(count)) return "full"
-    if (lender === undefined) return "room"
-    const share = count.shared()
-    if (share.spendable > 0) return "room"
-    if (share.isExhausted) return "full"
-    return lender.isInReach() ? "unknown" : "room"
-  }
-
-  const spend = (count: Count): void => {
-    count.used++
-    if (count.share === undefined) return
-    if (count.share.spendable > 0) count.share.spendable--
-    else count.share.local++
-  }
-
-  const remainingIn = ({ limit, used, share }: Count): number => {
-    const here = limit.requestsMax - used
-    if (share === undefined || lender === undefined || !lender.isInReach()) return here
-    return Math.min(here, share.left + share.spendable)
-  }
-
-  return (counts: ReadonlyArray<Count>, now: Millis): LimitStatus | ReadonlyArray<Count> => {
-    let inNeed: Array<Count> | undefined
-    let full: Count | undefined
-    for (const count of counts) {
-      const room = roomIn(count)
-      if (room === "full" && (full === undefined || count.endsAt > full.endsAt)) full = count
-      else if (room === "unknown") (inNeed ??= []).push(count)
-    }
-    if (full !== undefined) return refused(full, now, random.nextDoubleUnsafe())
-    if (inNeed !== undefined) return inNeed
-    let least: Count | undefined
-    let remaining = Infinity
-    for (const count of counts) {
-      spend(count)
-      const left = remainingIn(count)
-      if (left < remaining) {
-        remaining = left
-        least = count
-      }
-    }
-    return least === undefined ? unlimited(now) : standing(least, remaining)
-  }
-}
-
-/** Makes the limits of callers of an unknown organization. */
-const makeUnknown = (clock: Clock.Clock, random: Dice) => {
-  const unknowns = new Accounts(holdersMax)
-  const overflow = new Accounts(1)
-  const unknownLimits = { consumer: limitOfUnknown("consumer"), admin: limitOfUnknown("admin") }
-  let unknownRefusedUntil: Millis = 0
-
-  /** The count of such a caller. Callers beyond `holdersMax` share one count. */
-  const countOfUnknown = (api: Api, address: string, now: Millis): Count => {
-    const account = unknowns.of(address, now) ?? overflow.of("", now)!
-    return account.count(unknownLimits[api], now)
+  const within = (holder: string, limits: ReadonlyArray<Limit>, now: Millis): ReadonlyArray<Counted> => {
+    if (limits.length === 0) return []
+    const account = holders.of(holder, now)
+    return account === undefined ? [] : limits.map((limit) => alone(account.count(limit, now)))
   }
 
   return {
-    passUnknown: (api, address) => {
-      const now = clock.currentTimeMillisUnsafe()
-      const count = countOfUnknown(api, address, now)
-      if (isFull(count)) {
-        unknownRefusedUntil = count.endsAt
-        return refused(count, now, random.nextDoubleUnsafe())
-      }
-      count.used++
-      return standing(count, count.limit.requestsMax - count.used)
+    find: (rules: Rules, { organizationId, consumerId, address: addressOf }: Caller, now: Millis) => {
+      last = undefined
+      const organization = organizations.of(organizationId, now)
+      if (organization === undefined) return []
+      if (addressOf === undefined) return organization.servers.counted(rules.servers, now)
+      const address = addressOf()
+      last = addresses.of(organization, address, now)
+      const counted = last.counted(rules.organization, now)
+      if (rules.address.length === 0 && rules.consumer.length === 0) return counted
+      return [
+        ...counted,
+        ...within(`${organizationId}:${address}`, rules.address, now),
+        ...(consumerId === undefined ? [] : within(`${organizationId}:${consumerId}`, rules.consumer, now))
+      ]
     },
-    standingOfUnknown: (api, address) => {
-      const count = countOfUnknown(api, address, clock.currentTimeMillisUnsafe())
-      return standing(count, count.limit.requestsMax - count.used)
-    },
-    isUnknownRefused: (address) => {
-      if (unknownRefusedUntil === 0) return false
-      const now = clock.currentTimeMillisUnsafe()
-      if (now >= unknownRefusedUntil) {
-        unknownRefusedUntil = 0
-        return false
-      }
-      const of = address()
-      return isFull(countOfUnknown("consumer", of, now)) || isFull(countOfUnknown("admin", of, now))
+    /** Keeps the counts that were found last. Called if the request was not refused. */
+    keep: () => {
+      if (last !== undefined) addresses.keep(last)
     }
-  } satisfies Partial<RateLimits["Service"]>
+  }
 }
-
-function collect(
-  accounts: Accounts,
-  holder: string,
-  limits: ReadonlyArray<Limit>,
-  counts: Array<Count>,
-  now: Millis
-): void {
-  if (limits.length === 0) return
-  const account = accounts.of(holder, now)
-  if (account === undefined) return
-  for (const limit of limits) counts.push(account.count(limit, now))
-}
-
-const isStanding = (outcome: LimitStatus | ReadonlyArray<Count>): outcome is LimitStatus => "limit" in outcome

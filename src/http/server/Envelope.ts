@@ -105,7 +105,7 @@ export const layer = (api: Api) =>
       yield* router.addGlobalMiddleware((handle) =>
         Effect.withFiber((fiber): Handle => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          SmallBodies.installFastBodyReader(request)
+          SmallBodies.installFastBodyReader(request, api)
           const requestId = requestIdOf(request)
           if (!origins.of(request).isSafe && !isProbe(request))
             return Exit.succeed(sealed(request, httpsRequired, requestId))

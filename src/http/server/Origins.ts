@@ -36,11 +36,11 @@ export class Origins extends Context.Service<Origins, { of(request: Request): Or
   )
 }
 
-/** The service, given the networks of the trusted proxies. */
-function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (request: Request) => Origin {
+/** Makes the test whether an address is a trusted proxy's. */
+export function isTrustedBy(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (address: string) => boolean {
   const remembered = new SegmentedCache<boolean>(rememberedMax)
 
-  const isTrusted = (address: string): boolean => {
+  return (address) => {
     const known = remembered.get(address)
     if (known !== undefined) return known
     const parsed = NetAddress.ipFromString(address)
@@ -49,6 +49,11 @@ function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (request: Req
     remembered.set(address, trusted)
     return trusted
   }
+}
+
+/** The service, given the networks of the trusted proxies. */
+function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (request: Request) => Origin {
+  const isTrusted = isTrustedBy(trustedProxies)
 
   return (request) => {
     const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
@@ -75,11 +80,18 @@ function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (request: Req
 /** The address for rate limits. An IPv6 client counts by its /64. */
 export function countedAddress(address: string): string {
   if (!address.includes(":")) return address
+  const known = networks.get(address)
+  if (known !== undefined) return known
   const parsed = NetAddress.ipv6FromString(address.split("%", 1)[0]!)
-  return Result.isFailure(parsed)
+  const network = Result.isFailure(parsed)
     ? address
     : NetAddress.formatIp(IpNetwork.fromAddressUnsafe(parsed.success, 64).address)
+  networks.set(address, network)
+  return network
 }
+
+/** The networks of recent IPv6 addresses. Parsing one costs more than counting a request. */
+const networks = new SegmentedCache<string>(10_000)
 
 /** The nearest hop that is not a trusted proxy; the first hop if all are. Hops behind a malformed one are ignored. */
 function clientHop(hops: ReadonlyArray<string>, isTrusted: (address: string) => boolean): number | undefined {
@@ -113,6 +125,7 @@ function addressOf(hop: string): string | undefined {
 }
 
 /** The IPv4 address of a client that came through an IPv6 socket. */
-const plain = (address: string): string => (/^::ffff:\d/i.test(address) ? address.slice("::ffff:".length) : address)
+export const plain = (address: string): string =>
+  /^::ffff:\d/i.test(address) ? address.slice("::ffff:".length) : address
 
 const isLoopback = (address: string): boolean => address.startsWith("127.") || address === "::1"

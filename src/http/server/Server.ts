@@ -11,7 +11,9 @@ import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import { createServer, type Server as NodeServer } from "node:http"
 import { createServer as createSecureServer } from "node:https"
 import { Settings } from "../../settings/Settings.ts"
+import * as Connections from "./Connections.ts"
 import * as Envelope from "./Envelope.ts"
+import type { Api } from "../limits/Limit.ts"
 import { RateLimits } from "../limits/RateLimits.ts"
 import { Methods, routerConfig } from "./Methods.ts"
 import { Origins } from "./Origins.ts"
@@ -33,12 +35,16 @@ const serverOptions = {
    * just closed.
    */
   keepAliveTimeout: 75_000,
-  headersTimeout: 15_000,
+  headersTimeout: 10_000,
+  /** Milliseconds between two looks for connections that exceed these times. */
+  connectionsCheckingInterval: 1_000,
   /**
    * Enough for a token that is far too long, so that it gets an error of the API. Node refuses larger headers with a
    * 431.
    */
   maxHeaderSize: 32_768,
+  /** Milliseconds in which a client must complete its TLS handshake. */
+  handshakeTimeout: 5_000,
   /** From the first byte of a request to its last. Answers and streams have no limit. */
   requestTimeout: 30_000
 }
@@ -70,6 +76,7 @@ export const layer = <E1, R1, E2, R2>(apis: {
       const services = yield* Layer.build(Layer.merge(RateLimits.layer, Origins.layer))
       const consumerUrl = yield* listen({
         name: "Consumer API",
+        api: "consumer",
         host,
         port: consumerPort,
         routes: Layer.merge(apis.consumer, Envelope.layer("consumer")),
@@ -77,6 +84,7 @@ export const layer = <E1, R1, E2, R2>(apis: {
       }).pipe(Scope.provide(yield* Scope.fork(scope)))
       const adminUrl = yield* listen({
         name: "Admin API",
+        api: "admin",
         host: adminHost,
         port: adminPort,
         routes: Layer.merge(apis.admin, Envelope.layer("admin")),
@@ -91,6 +99,7 @@ export const layer = <E1, R1, E2, R2>(apis: {
 /** Makes one listener. Its routes are complete before it accepts connections. Returns its address. */
 const listen = Effect.fnUntraced(function* <E, R>(options: {
   readonly name: string
+  readonly api: Api
   readonly host: string
   readonly port: number
   readonly routes: Layer.Layer<never, E, R>
@@ -109,6 +118,7 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
   )
   const nodeServer: NodeServer =
     tls === undefined ? createServer(serverOptions) : createSecureServer({ ...serverOptions, ...tls })
+  yield* Connections.guard(nodeServer, options.api)
   const server = yield* NodeHttpServer.make(() => nodeServer, {
     port: options.port,
     host: options.host,

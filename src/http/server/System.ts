@@ -1,17 +1,22 @@
 /**
- * The paths of each listener outside `/api`, without credentials and without rate limits (completions 1): `/health`,
- * `/ready`, `/openapi.json`, `/docs`, and on the consumer listener also the public signing keys.
+ * The paths of each listener outside `/api`, without credentials and without the rate limits of organizations
+ * (completions 1): `/health`, `/ready`, `/openapi.json`, `/docs`, and on the consumer listener also the public signing
+ * keys. One address gets the description and the reference page a bounded number of times a minute.
  */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { SigningKeys } from "../../auth/keys/SigningKeys.ts"
 import * as Documents from "./Documents.ts"
+import { addressAdmission } from "../limits/RateLimit.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import * as Reference from "./Reference.ts"
 
 /** Seconds for which a shop may keep the signing keys. A shop that sees an unknown key should ask again at once. */
 const keysMaxAgeSeconds = 300
+
+/** Requests of one address for the description and the reference page in a minute. */
+const documentRequestsMax = 100
 
 /**
  * `/health`: the process is up. `/ready`: the process should get requests; the answer may have remarks. 503
@@ -46,8 +51,15 @@ const health = (audience: "operators" | "public") =>
 const reference = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      yield* router.add("GET", "/openapi.json", yield* Documents.serve(Reference.description(api)))
-      yield* router.add("GET", "/docs", yield* Documents.serve(Reference.page(api)))
+      const admit = yield* addressAdmission({
+        name: "documents",
+        requestsMax: documentRequestsMax,
+        exemptsServers: false
+      })
+      const description = yield* Documents.serve(Reference.description(api))
+      const page = yield* Documents.serve(Reference.page(api))
+      yield* router.add("GET", "/openapi.json", Effect.andThen(admit, description))
+      yield* router.add("GET", "/docs", Effect.andThen(admit, page))
     })
   )
 

@@ -10,11 +10,14 @@
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Clock, Context, Effect, Latch, Layer, Schedule, type Scope } from "effect"
-import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { ServerResponse } from "node:http"
 import type { StreamCredentials } from "../credentials/CredentialChecks.ts"
 import { ServiceUnavailable } from "../errors/Errors.ts"
+import { refuseNow } from "../limits/RateLimit.ts"
+import { Settings } from "../../settings/Settings.ts"
 import { type EventSource, EventStream } from "./EventStream.ts"
+import { type Owner, type OwnerBounds, StreamOwners } from "./StreamOwners.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 
 /** Streams of one process. Each takes some 20 KiB of memory, and a little more until it is collected. */
@@ -43,26 +46,36 @@ export class EventStreams extends Context.Service<
   EventStreams,
   {
     /**
-     * Opens a response that stays open while its credentials are accepted. Fails if there are too many streams, or if
-     * the process is shutting down.
+     * Opens a response that stays open while its credentials are accepted. Fails if there are too many streams, of all
+     * owners or of the organization, or if the process is shutting down. An address with too many gets a 429.
      */
     open(
       credentials: StreamCredentials,
-      source: EventSource
+      source: EventSource,
+      owner: Owner
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, ServiceUnavailable>
   }
 >()("usher/http/streams/EventStreams") {
   /** The streams of a process with at most so many open. */
-  static readonly layerWith = (options: { readonly streamsMax: number }) => Layer.effect(EventStreams, make(options))
-  static readonly layer = Layer.suspend(() => EventStreams.layerWith({ streamsMax }))
+  static readonly layerWith = (options: Options) => Layer.effect(EventStreams, make(options))
+  static readonly layer = Layer.unwrap(
+    Effect.map(Settings, ({ streamsPerAddress, streamsPerOrganization }) =>
+      EventStreams.layerWith({ streamsMax, perAddress: streamsPerAddress, perOrganization: streamsPerOrganization })
+    )
+  )
 }
 
-const make = Effect.fnUntraced(function* (options: {
+interface Options extends OwnerBounds {
   readonly streamsMax: number
-}): Effect.fn.Return<EventStreams["Service"], never, Readiness | Scope.Scope> {
+}
+
+const make = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<EventStreams["Service"], never, Readiness | Scope.Scope> {
   const clock = yield* Clock.Clock
   const readiness = yield* Readiness
   const streams = new Set<EventStream>()
+  const owners = new StreamOwners(options)
   let opened = 0
 
   /** Open while there may be streams. Without streams there is nothing to check. */
@@ -70,12 +83,7 @@ const make = Effect.fnUntraced(function* (options: {
   const lookAfter = makeLookAfter(streams, clock, occupied)
   const closeAll = Effect.suspend(() => inSlices([...streams], (stream) => Effect.sync(() => stream.close())))
 
-  yield* occupied.await.pipe(
-    Effect.andThen(Effect.sleep("1 second")),
-    Effect.andThen(lookAfter),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(occupied.await, Effect.delay(lookAfter, "1 second"))))
   // Repeated, because a stream may just be opening.
   yield* readiness.awaitDraining.pipe(
     Effect.andThen(Effect.repeat(closeAll, Schedule.spaced("100 millis"))),
@@ -83,7 +91,7 @@ const make = Effect.fnUntraced(function* (options: {
   )
 
   /** Sends the head, and returns when the stream has ended. */
-  const held = (request: Request, head: Response, credentials: StreamCredentials, source: EventSource) =>
+  const held = (request: Request, head: Response, { credentials, source, owner }: Opening) =>
     Effect.callback<void>((resume) => {
       const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
       response.writeHead(head.status, head.headers)
@@ -91,11 +99,13 @@ const make = Effect.fnUntraced(function* (options: {
       response.flushHeaders()
       const onEnd = () => {
         streams.delete(stream)
+        owners.remove(owner, stream)
         source.stop()
         resume(Effect.void)
       }
       const stream = new EventStream({ number: opened++, response, credentials, clock, onEnd })
       streams.add(stream)
+      owners.add(owner, stream)
       occupied.openUnsafe()
       stream.write(`retry: ${pauseOf(stream.number)}\n\n`)
       source.begin(stream)
@@ -103,19 +113,32 @@ const make = Effect.fnUntraced(function* (options: {
     }).pipe(Effect.interruptible, Effect.as(head))
 
   return {
-    open: (credentials, source) =>
+    open: (credentials, source, owner) =>
       Effect.withFiber((fiber) => {
-        if (streams.size >= options.streamsMax || readiness.isDraining()) {
+        const full = owners.fullOwner(owner)
+        if (full === "address") return refuseAddress(options, fiber.context, clock)
+        if (streams.size >= options.streamsMax || full !== undefined || readiness.isDraining()) {
           return Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 5 }))
         }
         // At this point the head has all its fields, and the server writes nothing to a response that is complete.
         HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, (request, head) =>
-          request.method === "HEAD" ? Effect.succeed(head) : held(request, head, credentials, source)
+          request.method === "HEAD" ? Effect.succeed(head) : held(request, head, { credentials, source, owner })
         )
         return Effect.succeed(HttpServerResponse.empty({ status: 200, headers }))
       })
   }
 })
+
+const refuseAddress = ({ perAddress }: Options, context: Context.Context<never>, clock: Clock.Clock) => {
+  const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+  return refuseNow(request, perAddress, clock.currentTimeMillisUnsafe() + retryMillis.most)
+}
+
+interface Opening {
+  readonly credentials: StreamCredentials
+  readonly source: EventSource
+  readonly owner: Owner
+}
 
 /** Makes the check that runs each second. */
 const makeLookAfter = (streams: ReadonlySet<EventStream>, clock: Clock.Clock, occupied: Latch.Latch) => {

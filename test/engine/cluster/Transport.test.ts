@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { RunnerAddress } from "effect/cluster"
+import { connect, type Socket } from "node:net"
+import { halfOpenMax } from "../../../src/engine/cluster/HalfOpenConnections.ts"
 import * as Transport from "../../../src/engine/cluster/Transport.ts"
 import { freePort } from "../../e2e/support/Processes.ts"
 
@@ -31,6 +33,31 @@ describe("a connection between nodes", () => {
   it.live("is refused to a node with another step of the schema", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* reasonOf({ ...identity, schemaStep: 12 }, yield* listening), "stranger")
+    })
+  )
+
+  it.live("is closed while too many others have not completed their handshake, and accepted once they are gone", () =>
+    Effect.gen(function* () {
+      const address = yield* listening
+      const sockets = yield* Effect.forEach(
+        Array.from({ length: halfOpenMax }),
+        () =>
+          Effect.callback<Socket>((resume) => {
+            const socket = connect(address.port, address.host, () => resume(Effect.succeed(socket)))
+            socket.on("error", () => undefined)
+          }),
+        { concurrency: 16 }
+      )
+      assert.notStrictEqual(yield* reasonOf(identity, address), "")
+      for (const socket of sockets) socket.destroy()
+      yield* Effect.retry(Transport.probe(identity, address), { times: 50, schedule: Schedule.spaced("20 millis") })
+    })
+  )
+
+  it.live("that is complete does not count as half-open", () =>
+    Effect.gen(function* () {
+      const address = yield* listening
+      for (let probes = 0; probes < halfOpenMax + 5; probes++) yield* Transport.probe(identity, address)
     })
   )
 

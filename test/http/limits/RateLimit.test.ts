@@ -37,7 +37,13 @@ describe("Rate limits over HTTP", () => {
       headers: { "x-publishable-key": publishableKey }
     })
 
-    it.effect("are in the headers of 200, 400, 404 and 429, and count down together for all keys", () =>
+    const otpRequest = (publishableKey: string): Call => ({
+      method: "POST",
+      path: "/api/auth/otp/request",
+      headers: { "x-publishable-key": publishableKey }
+    })
+
+    it.effect("are in the headers of 200, 400, 404 and 429, and count down together for keys of one kind", () =>
       Effect.gen(function* () {
         yield* withinMinute(5)
         const { consumer } = yield* Usher
@@ -47,16 +53,11 @@ describe("Rate limits over HTTP", () => {
         const answers = [
           yield* consumer(guestSession(keys.publishableKey)),
           yield* consumer(guestSession(keys.testPublishableKey)),
-          yield* consumer({ path: "/api/queues/none", headers: asServer(keys.secretKey) }),
+          yield* consumer({ path: "/api/queues/none", headers: { "x-publishable-key": keys.publishableKey } }),
           yield* consumer({ path: `/api/queues/${anyId}`, headers: { "x-publishable-key": keys.publishableKey } }),
-          yield* consumer({
-            method: "POST",
-            path: `/api/queues/${anyId}/deny`,
-            headers: asServer(keys.testSecretKey),
-            body: "{"
-          }),
+          yield* consumer({ ...otpRequest(keys.testPublishableKey), body: "{" }),
           yield* consumer(guestSession(keys.publishableKey)),
-          yield* consumer({ path: "/api/queues/none", headers: asServer(keys.secretKey) })
+          yield* consumer({ path: "/api/queues/none", headers: { "x-publishable-key": keys.testPublishableKey } })
         ]
         assert.deepStrictEqual(
           answers.map(({ status }) => status),
@@ -66,6 +67,72 @@ describe("Rate limits over HTTP", () => {
           answers.map(figures),
           [4, 3, 2, 1, 0, 0, 0].map((remaining) => [5, remaining, reset])
         )
+      })
+    )
+
+    it.effect("have a budget for the secret keys, which no caller with the public key can use up", () =>
+      Effect.gen(function* () {
+        yield* withinMinute(5)
+        const { consumer } = yield* Usher
+        const keys = yield* organization({ consumerApiPerMinute: 3 })
+        for (let request = 0; request < 5; request++) yield* consumer(guestSession(keys.publishableKey))
+        const complete = (secretKey: string) =>
+          consumer({ method: "POST", path: `/api/queues/${anyId}/complete`, headers: asServer(secretKey), body: "{" })
+        const answers = [
+          yield* complete(keys.secretKey),
+          yield* complete(keys.testSecretKey),
+          yield* complete(keys.secretKey),
+          yield* complete(keys.secretKey)
+        ]
+        assert.deepStrictEqual(
+          answers.map((answer) => [answer.status, figures(answer)[1]]),
+          [
+            [400, 2],
+            [400, 1],
+            [400, 0],
+            [429, 0]
+          ]
+        )
+      })
+    )
+
+    it.effect("leave a second address its requests when the first has used up all of its own", () =>
+      Effect.gen(function* () {
+        yield* withinMinute(5)
+        const { consumer } = yield* Usher
+        const { publishableKey } = yield* organization({ otpRequestsPerMinute: 10 })
+        const ask = (localAddress: string) =>
+          consumer({ ...otpRequest(publishableKey), body: { email: "a" }, localAddress })
+        const first = yield* Effect.replicateEffect(ask("127.0.0.2"), 12)
+        assert.deepStrictEqual(first.map(({ status }) => status).slice(8), [400, 400, 429, 429])
+        assert.deepStrictEqual(first.map((answer) => figures(answer).slice(0, 2)).slice(8), [
+          [10, 1],
+          [10, 0],
+          [10, 0],
+          [10, 0]
+        ])
+        const second = yield* ask("127.0.0.3")
+        assert.deepStrictEqual([second.status, ...figures(second).slice(0, 2)], [400, 10, 7])
+      })
+    )
+
+    it.effect("allow bodies of 1 MiB with the secret key alone", () =>
+      Effect.gen(function* () {
+        const { consumer, brand } = yield* Usher
+        const statusOf = (headers: Call["headers"], bytes: number, path: string) =>
+          Effect.map(
+            consumer({ method: "POST", path, headers: headers!, body: `{"code":"${"1".repeat(bytes - 11)}"}` }),
+            ({ status }) => status
+          )
+        const complete = `/api/queues/${anyId}/complete`
+        const asSecret = asServer(brand.secretKey)
+        assert.strictEqual(yield* statusOf(asSecret, 1024 * 1024, complete), 400)
+        assert.strictEqual(yield* statusOf(asSecret, 1024 * 1024 + 1, complete), 413)
+        const asPublic = { "x-publishable-key": brand.publishableKey }
+        assert.strictEqual(yield* statusOf(asPublic, 16 * 1024, "/api/auth/refresh"), 400)
+        assert.strictEqual(yield* statusOf(asPublic, 16 * 1024 + 1, "/api/auth/refresh"), 413)
+        const pretending = { ...asPublic, authorization: "Bearer sk_live_none" }
+        assert.strictEqual(yield* statusOf(pretending, 16 * 1024 + 1, "/api/auth/refresh"), 413)
       })
     )
 
@@ -111,7 +178,8 @@ describe("Rate limits over HTTP", () => {
           // It neither decodes the body nor looks up the consumer.
           assert.strictEqual((yield* admin({ ...create, body: "{" })).status, 429)
           const headers = asServer(secretKey, anyId)
-          assert.strictEqual((yield* consumer({ path: `/api/queues/${anyId}/status`, headers })).status, 429)
+          const status = yield* consumer({ path: `/api/queues/${anyId}/status`, headers })
+          assert.strictEqual(status.status, request === 0 ? 404 : 429, "servers have a budget of their own")
         }
         const [counted] = yield* sql`
           select (select count(*)::int from sessions where organization_id = ${organizationId}) as sessions,

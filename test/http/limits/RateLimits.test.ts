@@ -172,7 +172,6 @@ describe("rate limits", () => {
         queueEntriesPerAddress: 100_000,
         queueEntriesPerConsumer: 5
       })
-      const from = (address: string) => ({ address: () => address })
       assert.strictEqual(passed(limits, "consumer", "otpRequest", from("192.0.2.1"), 8), 3)
       assert.strictEqual(passed(limits, "consumer", "otpRequest", from("192.0.2.2"), 2), 2)
       const elsewhere = { ...from("192.0.2.1"), organizationId: "another" }
@@ -181,7 +180,8 @@ describe("rate limits", () => {
         3,
         "each organization counts separately"
       )
-      assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 8), 5, "a refused request counts in no limit")
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", from("192.0.2.3"), 8), 3)
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", from("192.0.2.1"), 1), 0)
       const consumer = { ...from("192.0.2.1"), consumerId: "first" }
       assert.strictEqual(passed(limits, "consumer", "queueEntry", consumer, 8), 5)
       assert.strictEqual(passed(limits, "consumer", "queueEntry", { ...consumer, consumerId: "second" }, 2), 2)
@@ -214,6 +214,92 @@ describe("rate limits", () => {
       const limits = yield* limitsAt(start)
       const caller = { address: () => "192.0.2.1", consumerId: "first", rateLimits: rateLimitsOf("enterprise") }
       assert.strictEqual(passed(limits, "consumer", "queueEntry", caller, 10_000), 10_000)
+    })
+  )
+
+  const from = (address: string) => ({ address: () => address })
+
+  it.effect("count what one address used for other addresses with at most a fifth of the limit", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start)
+      const requests = (address: string) => passed(limits, "consumer", "general", from(address), 6_000)
+      assert.deepStrictEqual(["a", "b", "c", "d", "e", "f"].map(requests), [5_000, 4_000, 3_000, 2_000, 1_000, 0])
+      assert.strictEqual(passed(limits, "consumer", "general", {}, 6_000), 5_000, "the secret key's own budget")
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(requests("f"), 5_000)
+    })
+  )
+
+  for (const [category, limit, window] of [
+    ["otpRequest", 10, "minute"],
+    ["queueEntry", 100, "second"],
+    ["auctionBid", 50, "second"],
+    ["drawEntry", 100, "second"]
+  ] as const) {
+    it.effect(`let a second address in when the first has used up the ${category} requests of a ${window}`, () =>
+      Effect.gen(function* () {
+        const limits = yield* limitsAt(start)
+        assert.strictEqual(passed(limits, "consumer", category, from("a"), limit + 5), limit)
+        assert.strictEqual(passed(limits, "consumer", category, from("b"), limit + 5), limit * 0.8)
+        assert.strictEqual(passed(limits, "consumer", category, from("a"), 1), 0)
+      })
+    )
+  }
+
+  it.effect("show a single address exactly the organization's limit, one by one", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start)
+      const seen = statusesOf(limits, "consumer", "otpRequest", from("a"), 11)
+      assert.deepStrictEqual(
+        seen.map(({ limit, remaining }) => [limit, remaining]),
+        [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0].map((remaining) => [10, remaining])
+      )
+      assert.deepStrictEqual(seen.map(hasPassed).indexOf(false), 10)
+    })
+  )
+
+  it.effect("count honest addresses together up to the organization's limit", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start)
+      const counts = Array.from({ length: 12 }, (_, index) =>
+        passed(limits, "consumer", "otpRequest", from(`${index}`), 1)
+      )
+      assert.strictEqual(
+        counts.reduce((sum, count) => sum + count, 0),
+        10
+      )
+    })
+  )
+
+  it.effect("count all requests in one pot with a share of 1", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start, { limitAddressShare: 1 })
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", from("a"), 6), 6)
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", from("b"), 3), 3)
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", {}, 3), 1)
+    })
+  )
+
+  it.effect("share one account among the addresses beyond the capacity of a minute", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start)
+      const many = { rateLimits: { consumerApiPerMinute: 10_000_000 } }
+      for (let index = 0; index < 100_000; index++) {
+        passed(limits, "consumer", "general", { ...many, ...from(`${index}`) }, 1)
+      }
+      const own = { rateLimits: { consumerApiPerMinute: 10 } }
+      assert.strictEqual(passed(limits, "consumer", "general", { ...own, ...from("x"), organizationId: "b" }, 7), 7)
+      assert.strictEqual(passed(limits, "consumer", "general", { ...own, ...from("y"), organizationId: "b" }, 7), 3)
+      assert.strictEqual(passed(limits, "consumer", "general", { ...own, ...from("x"), organizationId: "c" }, 7), 7)
+    })
+  )
+
+  it.effect("keep counting an address when the limits change within the window", () =>
+    Effect.gen(function* () {
+      const limits = yield* limitsAt(start)
+      const limited = (otpRequestsPerMinute: number) => ({ rateLimits: { otpRequestsPerMinute }, ...from("a") })
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", limited(10), 5), 5)
+      assert.strictEqual(passed(limits, "consumer", "otpRequest", limited(8), 9), 3)
     })
   )
 

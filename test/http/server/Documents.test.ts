@@ -12,7 +12,9 @@ import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
 import * as Documents from "../../../src/http/server/Documents.ts"
 import * as Server from "../../../src/http/server/Server.ts"
 import * as System from "../../../src/http/server/System.ts"
+import { withinMinute } from "../limits/withinMinute.ts"
 import { layerWith } from "../support/listenerFixture.ts"
+import { send } from "../support/usherFixture.ts"
 
 /** Returns the listener's response with its raw bytes. */
 const get = (path: string, headers: { readonly [name: string]: string } = {}, method = "GET") =>
@@ -38,6 +40,26 @@ const documents = ["/docs", "/openapi.json"]
 
 describe("A document", () => {
   layer(layerWith(System.layer(ConsumerApi, "public")), { excludeTestServices: true })((it) => {
+    it.effect("is a 429 for an address that asks too often, and not for another address", () =>
+      Effect.gen(function* () {
+        const { consumerUrl } = yield* Server.Listeners
+        const call = (path: string, localAddress: string, headers = {}) =>
+          send(consumerUrl, { path, localAddress, headers })
+        for (const path of documents) assert.strictEqual((yield* call(path, "127.0.0.4")).status, 200)
+        yield* withinMinute(20)
+        const statuses = yield* Effect.forEach(
+          Array.from({ length: 110 }, (_, index) => documents[index % 2]!),
+          (path) => Effect.map(call(path, "127.0.0.2", { "if-none-match": "*" }), ({ status }) => status),
+          { concurrency: 4 }
+        )
+        assert.strictEqual(statuses.filter((status) => status === 304).length, 100)
+        const refused = yield* call("/docs", "127.0.0.2")
+        assert.deepStrictEqual([refused.status, refused.body.error], [429, "Rate limit exceeded"])
+        assert.strictEqual(refused.headers["retry-after"], `${refused.body.retryAfter}`)
+        assert.strictEqual((yield* call("/docs", "127.0.0.3")).status, 200)
+      })
+    )
+
     it.effect("has the best coding that the caller accepts, and the same content in each", () =>
       Effect.gen(function* () {
         for (const path of documents) {

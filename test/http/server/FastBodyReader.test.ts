@@ -81,10 +81,30 @@ layer(layerWith(routes), { excludeTestServices: true })("A small body", (it) => 
     })
   )
 
-  it.effect("over the limit for small bodies is read too", () =>
+  it.effect("over 16 KiB is a 413 before it has arrived, and closes the connection", () =>
     Effect.gen(function* () {
-      const body = "a".repeat(100_000)
-      assert.strictEqual(bodyOf(yield* exchange([head("/once", body.length) + body])), body)
+      const answer = yield* exchange([head("/once", 100_000), "a"])
+      assert.match(answer, /^HTTP\/1.1 413 /)
+      assert.strictEqual(bodyOf(answer), '{"error":"Request body is larger than 16 KiB"}')
+      const expecting = yield* exchange([head("/once", 100_000, "Expect: 100-continue\r\n")])
+      assert.match(expecting, /^HTTP\/1.1 413 /)
+    })
+  )
+
+  it.effect("with too many levels or values is a 400 before it is parsed", () =>
+    Effect.gen(function* () {
+      const issueOf = (body: string, more?: string) =>
+        Effect.map(exchange([head("/once", body.length, more), body]), (answer) => {
+          assert.match(answer, /HTTP\/1.1 400 /)
+          const { error, issues } = JSON.parse(answer.slice(answer.lastIndexOf("\r\n\r\n") + 4))
+          assert.strictEqual(error, "validation_error")
+          return [issues[0].type, issues[0].expected]
+        })
+      assert.deepStrictEqual(yield* issueOf("[".repeat(33) + "]".repeat(33)), ["json", "at most 32 levels of JSON"])
+      const long = `[${"0,".repeat(1_000)}0]`
+      const tooMany = ["json", "at most 1000 fields and items of JSON"]
+      assert.deepStrictEqual(yield* issueOf(long), tooMany)
+      assert.deepStrictEqual(yield* issueOf(long, "Expect: 100-continue\r\n"), tooMany)
     })
   )
 })

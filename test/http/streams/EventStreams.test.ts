@@ -42,7 +42,9 @@ const hands = Layer.effect(
 
 const eventStreams = Layer.unwrap(
   Effect.map(Hands, ({ clock }) =>
-    EventStreams.layerWith({ streamsMax }).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock)))
+    EventStreams.layerWith({ streamsMax, perAddress: 4, perOrganization: 5 }).pipe(
+      Layer.provide(Layer.succeed(Clock.Clock, clock))
+    )
   )
 )
 
@@ -64,7 +66,13 @@ const routes = HttpRouter.use(
           begin: (stream: EventStream) => void streams.set(name, stream),
           stop: () => void stopped.push(name)
         }
-        return Effect.catch(open(credentials, source), ({ retryAfterSeconds }) =>
+        const parameters = new URL(url, "http://localhost").searchParams
+        const owner = {
+          organizationId: parameters.get("organization") ?? name,
+          address: parameters.get("address") ?? name,
+          consumerId: parameters.get("consumer") ?? name
+        }
+        return Effect.catch(open(credentials, source, owner), ({ retryAfterSeconds }) =>
           Effect.succeed(HttpServerResponse.empty({ status: 503, headers: { "retry-after": `${retryAfterSeconds}` } }))
         )
       })
@@ -246,6 +254,26 @@ describe("Streams", () => {
         const { client } = yield* opened("later")
         assert.strictEqual(client.status, 200)
         yield* client.leave
+      })
+    )
+
+    it.effect("are refused to an address with too many, with a 429, and to an organization, with a 503", () =>
+      Effect.gen(function* () {
+        const { stopped } = yield* Hands
+        const { consumerUrl } = yield* Listeners
+        const statusOf = (query: string) =>
+          Effect.map(send(consumerUrl, { path: `/stream?${query}` }), ({ status }) => status)
+        const of4 = yield* Effect.forEach([1, 2, 3, 4], (n) => opened(`near${n}&address=a&organization=o`))
+        const refusal = yield* send(consumerUrl, { path: "/stream?name=more&address=a" })
+        assert.deepStrictEqual([refusal.status, refusal.body.error], [429, "Rate limit exceeded"])
+        const last = yield* opened("near5&address=b&organization=o")
+        assert.strictEqual(last.client.status, 200)
+        assert.strictEqual(yield* statusOf("name=more&address=c&organization=o"), 503)
+        const other = yield* opened("near6&address=c&organization=p")
+        assert.strictEqual(other.client.status, 200)
+        for (const { client } of [...of4, last, other]) yield* client.leave
+        yield* until(() => stopped.filter((name) => name.startsWith("near")).length === 6)
+        assert.strictEqual((yield* opened("again&address=a")).client.status, 200)
       })
     )
 

@@ -37,6 +37,8 @@ export interface Call {
   readonly body?: unknown
   /** The connections to use. Default: a new connection. */
   readonly agent?: Agent
+  /** The address to connect from. */
+  readonly localAddress?: string
 }
 
 /** A guest with its session. */
@@ -66,7 +68,10 @@ export class Usher extends Context.Service<
 >()("usher/test/http/Usher") {}
 
 /** Sends a request without additions. */
-export const send = (url: string, { method = "GET", path, headers = {}, body, agent }: Call): Effect.Effect<Answer> =>
+export const send = (
+  url: string,
+  { method = "GET", path, headers = {}, body, agent, localAddress }: Call
+): Effect.Effect<Answer> =>
   Effect.callback((resume) => {
     const payload = body === undefined || typeof body === "string" ? body : JSON.stringify(body)
     const outgoing = request(
@@ -74,6 +79,7 @@ export const send = (url: string, { method = "GET", path, headers = {}, body, ag
       {
         method,
         agent: agent ?? false,
+        ...(localAddress !== undefined && { localAddress }),
         headers: {
           ...(payload !== undefined && {
             "content-type": "application/json",

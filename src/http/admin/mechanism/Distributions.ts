@@ -58,7 +58,8 @@ export const DistributionHandlers = HttpApiBuilder.group(
         const { tenant } = yield* CurrentTenant
         yield* current(tenant, id)
         const watcher = watched.watcher({ tenant, id, lastEventId: headers["last-event-id"] })
-        return yield* streams.open(yield* CurrentStreamCredentials, watcher)
+        const { organizationId } = tenant
+        return yield* streams.open(yield* CurrentStreamCredentials, watcher, { organizationId })
       }, orBusy),
 
       listDistributionConsumers: Effect.fnUntraced(function* ({ params: { id }, query }) {

@@ -4,9 +4,16 @@
  */
 import { Effect, Semaphore, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { addressAdmission } from "../../limits/RateLimit.ts"
 
 /** Bytes of all kept proofs. The oldest are dropped first; the newest is kept whatever its size. */
 export const keptBytesMax = 268_435_456
+
+/** Requests of one address for proofs in a minute, of all organizations. */
+export const requestsMax = 60
+
+/** Makes the admission of these requests. */
+export const admission = addressAdmission({ name: "proofs", requestsMax, exemptsServers: true })
 
 type Pieces = ReadonlyArray<Uint8Array>
 

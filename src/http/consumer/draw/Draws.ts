@@ -21,6 +21,7 @@ export const layer = HttpApiBuilder.group(
     const engine = yield* Engine
     const receipts = yield* Receipts
     const proofOf = DrawProofs.make()
+    const admitProof = yield* DrawProofs.admission
     const draw = yield* makeGrantHandlers({
       kind: "draw",
       param: "drawId",
@@ -60,7 +61,7 @@ export const layer = HttpApiBuilder.group(
       proof: Effect.fnUntraced(function* (request) {
         const { tenant } = yield* CurrentTenant
         const ref = draw.refOf(tenant, request)
-        const text = yield* draw.orHttpAnswer(engine.proof(ref))
+        const text = yield* Effect.andThen(admitProof, draw.orHttpAnswer(engine.proof(ref)))
         return yield* text === undefined ? notDrawn : draw.orHttpAnswer(proofOf(ref.id, text))
       }),
       enter: draw.loyalEntry(

@@ -1,12 +1,15 @@
 /** The handler of live updates, for every kind of mechanism: a stream of the consumer's standing. */
 import { Effect, Schema } from "effect"
+import { HttpServerRequest } from "effect/http"
 import type { MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import type { Ending, Following, Listener } from "../../../engine/streams/LiveStreams.ts"
-import { CurrentConsumer, CurrentStreamCredentials } from "../../credentials/Credentials.ts"
+import { type Consumer, CurrentConsumer, CurrentStreamCredentials } from "../../credentials/Credentials.ts"
 import type { EventSource, EventStream } from "../../streams/EventStream.ts"
+import { countedAddress, Origins } from "../../server/Origins.ts"
 import { EventStreams } from "../../streams/EventStreams.ts"
+import type { Owner } from "../../streams/StreamOwners.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
 
 const sequencePattern = /^\d{1,15}$/
@@ -14,6 +17,7 @@ const sequencePattern = /^\d{1,15}$/
 export const make = Effect.gen(function* () {
   const engine = yield* Engine
   const streams = yield* EventStreams
+  const origins = yield* Origins
 
   /**
    * Makes the handler of a kind, given the schema of the answer to `…/status` and the function that makes it from a
@@ -45,11 +49,9 @@ export const make = Effect.gen(function* () {
         this.stream = stream
         this.audience.add(this)
       }
-
       stop(): void {
         this.audience.remove(this)
       }
-
       send(view: ViewOf<K>, sequence: number): Effect.Effect<void, EngineError | Schema.SchemaError> {
         return sent(this.mechanism, this.consumerId, view).pipe(
           Effect.flatMap(encode),
@@ -63,11 +65,19 @@ export const make = Effect.gen(function* () {
     }
 
     return Effect.fnUntraced(function* (id: string, headers: { readonly "last-event-id"?: string }) {
-      const { tenant, consumerId } = yield* CurrentConsumer
-      const mechanism = { kind, id, tenant }
+      const consumer = yield* CurrentConsumer
+      const mechanism = { kind, id, tenant: consumer.tenant }
       const audience = yield* orAnswer(kind)(engine.subscribers(mechanism))
-      const follower = new Follower(mechanism, consumerId, headers["last-event-id"] ?? "", audience)
-      return yield* streams.open(yield* CurrentStreamCredentials, follower)
+      const follower = new Follower(mechanism, consumer.consumerId, headers["last-event-id"] ?? "", audience)
+      const { address } = origins.of(yield* HttpServerRequest.HttpServerRequest)
+      return yield* streams.open(yield* CurrentStreamCredentials, follower, ownerOf(consumer, address))
     })
   }
+})
+
+/** The owner of a consumer's stream. A server that follows for many consumers has no limit by address. */
+const ownerOf = ({ tenant, consumerId, by }: Consumer, address: string): Owner => ({
+  organizationId: tenant.organizationId,
+  consumerId,
+  ...(by === undefined && { address: countedAddress(address) })
 })

@@ -1,0 +1,43 @@
+/** The settings that bound what callers can take: connections, live streams, and shares of limits. */
+import { fraction, whole } from "./Shapes.ts"
+
+export const edgeDefinitions = {
+  connectionsMax: whole("CONNECTIONS_MAX", {
+    unit: "connections",
+    fallback: 25_000,
+    least: 16,
+    most: 1_000_000,
+    meaning:
+      "How many connections the Consumer API has open at most. It also takes at most 70 % of the files that the " +
+      "process may open."
+  }),
+  connectionsPerAddress: whole("CONNECTIONS_PER_ADDRESS", {
+    unit: "connections",
+    fallback: 1_000,
+    least: 1,
+    most: 1_000_000,
+    meaning:
+      "How many connections one client address has open at most on each API. Proxies in `TRUSTED_PROXIES` have no such limit."
+  }),
+  streamsPerAddress: whole("STREAMS_PER_ADDRESS", {
+    unit: "streams",
+    fallback: 1_000,
+    least: 1,
+    most: 1_000_000,
+    meaning: "How many live streams one client address has open at most in one process, also through a trusted proxy."
+  }),
+  streamsPerOrganization: whole("STREAMS_PER_ORGANIZATION", {
+    unit: "streams",
+    fallback: 15_000,
+    least: 1,
+    most: 1_000_000,
+    meaning: "How many live streams of consumers one organization has open at most in one process."
+  }),
+  limitAddressShare: fraction("LIMIT_ADDRESS_SHARE", {
+    fallback: 0.2,
+    least: 0.001,
+    meaning:
+      "With the public key: the share of an organization's limit with which the requests of one client address count " +
+      "for other addresses. With 1 all requests share one limit, also those with the secret key."
+  })
+}
