@@ -1,5 +1,5 @@
 /**
- * Sends webhook requests. Each connection resolves the host anew, and connects to an address that was checked: an
+ * Sends webhook requests. Each connection resolves the host again, and connects to an address that was checked: an
  * answer that changes between check and connection reaches nothing else. Redirects are not followed.
  */
 import { Clock, Context, Effect, Layer } from "effect"
