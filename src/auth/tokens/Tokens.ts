@@ -79,6 +79,11 @@ export class Tokens extends Context.Service<
     verifyAccess(token: string): Effect.Effect<VerifiedAccess | undefined, Unavailable>
     /** Like `verifyAccess`. While the database is away, a verified token keeps its last known state. */
     verifyForStatus(token: string): Effect.Effect<VerifiedAccess | undefined, Unavailable>
+    /**
+     * Returns the claims if the token is in memory and memory alone can tell that it is valid now. Undefined means that
+     * `verifyAccess` must be asked.
+     */
+    peekAccess(token: string): VerifiedAccess | undefined
     /** Whether a verified token has expired since, or its session has ended. Reads memory only. */
     hasEnded(access: VerifiedAccess, now: Millis): boolean
     /** Returns the claims; undefined if the token is invalid. Only the session knows whether it was used. */
@@ -91,6 +96,7 @@ export class Tokens extends Context.Service<
       const keys = yield* SigningKeys
       const settings = yield* Settings
       const revocations = yield* Revocations
+      const clock = yield* Clock.Clock
       let removals = keys.removals
       let verified = new SegmentedCache<Exit.Success<VerifiedAccess>>(rememberedTokens)
 
@@ -171,6 +177,12 @@ export class Tokens extends Context.Service<
           issue("refresh", subject, tokenId, lifetimeSeconds, issuedAt),
         verifyAccess: verifying(revocations.check),
         verifyForStatus: verifying(revocations.checkForStatus),
+        peekAccess: (token) => {
+          if (token.length > lengthMax || !revocations.isComplete()) return undefined
+          const access = cache().get(digestOf(token))?.value
+          if (access === undefined || access.expiresAt <= clock.currentTimeMillisUnsafe()) return undefined
+          return revocations.isRevoked(access) ? undefined : access
+        },
         hasEnded: (access, now) => access.expiresAt <= now || revocations.isRevoked(access),
         verifyRefresh: Effect.fnUntraced(function* (token) {
           if (token.length > lengthMax) return undefined

@@ -39,6 +39,13 @@ export interface ActingConsumer {
 /** A key as records name it, for example in `createdBy` and `statusOverrideBy`. */
 export const nameOf = ({ keyId }: KeyHolder): string => `api_key:${keyId}`
 
+/** The consumer of an access token that came with a key of its tenant. */
+export const actingConsumer = (holder: KeyHolder, access: VerifiedAccess): ActingConsumer => {
+  const { consumerId, sessionType, sessionId } = access
+  const { tenant, keyId } = holder
+  return { holder, consumer: { tenant, consumerId, isGuest: sessionType === "guest", keyId, sessionId } }
+}
+
 /** A session whose token came without a key, and the publishable key of its tenant. */
 export interface ActingSession {
   readonly holder: KeyHolder
@@ -161,10 +168,7 @@ const makeTokenChecks = Effect.fnUntraced(function* (checks: KeyChecks) {
       Effect.flatMap(by.verifyAccess(token), (access): Effect.Effect<ActingConsumer, ConsumerRefusal> => {
         if (access === undefined || !sameTenant(access.tenant, holder.tenant))
           return Effect.fail(authenticationRequired)
-        const { consumerId, sessionType, sessionId } = access
-        const { tenant, keyId } = holder
-        const consumer = { tenant, consumerId, isGuest: sessionType === "guest", keyId, sessionId }
-        return Effect.as(admit(request, holder, consumerId), { holder, consumer })
+        return Effect.as(admit(request, holder, access.consumerId), actingConsumer(holder, access))
       })
     )
 

@@ -6,6 +6,8 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Context, Effect, Layer, Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"
+import type { IncomingHttpHeaders } from "node:http"
+import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import { SegmentedCache } from "../../auth/sessions/SegmentedCache.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -18,6 +20,12 @@ const rememberedMax = 1_000
 /** Forwarded hops that are read, from the nearest. */
 const hopsMax = 32
 
+/** The part of a request that tells where it comes from. */
+interface Message {
+  readonly socket: Socket
+  readonly headers: IncomingHttpHeaders
+}
+
 /** The origin of a request. */
 export interface Origin {
   /** The client's address. It is empty if the connection is closed already. */
@@ -29,15 +37,25 @@ export interface Origin {
 }
 
 /** Finds the origins of requests. */
-export class Origins extends Context.Service<Origins, { of(request: Request): Origin }>()("usher/http/server/Origins") {
+export class Origins extends Context.Service<
+  Origins,
+  {
+    of(request: Request): Origin
+    /** The same for a request as Node has it. */
+    ofMessage(message: Message): Origin
+  }
+>()("usher/http/server/Origins") {
   static readonly layer = Layer.effect(
     Origins,
-    Effect.map(Settings, ({ trustedProxies }) => ({ of: make(trustedProxies) }))
+    Effect.map(Settings, ({ trustedProxies }) => {
+      const ofMessage = make(trustedProxies)
+      return { ofMessage, of: (request) => ofMessage(NodeHttpServerRequest.toIncomingMessage(request)) }
+    })
   )
 }
 
 /** The service, given the networks of the trusted proxies. */
-function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (request: Request) => Origin {
+function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (message: Message) => Origin {
   const remembered = new SegmentedCache<boolean>(rememberedMax)
 
   const isTrusted = (address: string): boolean => {
@@ -50,15 +68,15 @@ function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (request: Req
     return trusted
   }
 
-  return (request) => {
-    const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
+  return (message) => {
+    const { socket } = message
     const peer = plain(socket.remoteAddress ?? "")
     const isEncrypted = (socket as Partial<TLSSocket>).encrypted === true
     if (trustedProxies.length === 0 || !isTrusted(peer)) {
       return { address: peer, isEncrypted, isSafe: isEncrypted || isLoopback(peer) }
     }
-    const forwardedFor = listOf(request.headers["x-forwarded-for"])
-    const forwardedProtocol = listOf(request.headers["x-forwarded-proto"])
+    const forwardedFor = listOf(message.headers["x-forwarded-for"])
+    const forwardedProtocol = listOf(message.headers["x-forwarded-proto"])
     // The proxy itself sent the request.
     if (forwardedFor.length === 0 && forwardedProtocol.length === 0) return { address: peer, isEncrypted, isSafe: true }
     const hop = clientHop(forwardedFor, isTrusted)
@@ -93,10 +111,10 @@ function clientHop(hops: ReadonlyArray<string>, isTrusted: (address: string) => 
   return client
 }
 
-const listOf = (header: string | undefined): ReadonlyArray<string> =>
+const listOf = (header: string | ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
   header === undefined || header === ""
     ? []
-    : header
+    : String(header)
         .split(",")
         .slice(-hopsMax)
         .map((text) => text.trim())

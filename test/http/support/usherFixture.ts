@@ -152,6 +152,13 @@ export const anotherServer = Effect.gen(function* () {
   )
 })
 
+/** Starts two more listeners in front of the same services, with other settings. */
+export const otherListeners = (settings: Partial<Settings["Service"]>) =>
+  Effect.gen(function* () {
+    const own = Layer.succeed(Settings, { ...(yield* Settings), ...settings })
+    return Context.get(yield* Layer.build(Layer.fresh(server).pipe(Layer.provide(own))), Server.Listeners)
+  })
+
 const usher = Layer.effect(
   Usher,
   Effect.gen(function* () {

@@ -1,0 +1,140 @@
+/**
+ * The direct path of the Consumer API: a second interpreter of the one declaration, for requests in which everything is
+ * in order. HttpApi is the first and the complete one. It answers every other request.
+ *
+ * At the start each operation is compiled from its endpoint, and from the handler that its group has registered. A
+ * request takes these steps:
+ *
+ * 1. Its method and path name a compiled operation, and its path parameter is an id.
+ * 2. It has no body, or a small one of JSON.
+ * 3. It is safe to answer, and its credentials are in memory and valid.
+ * 4. Its rate limits let it pass. This counts it, so it is the last question. After it nothing falls back.
+ * 5. The handler runs. An answer that is in memory is written in the same turn of the event loop.
+ *
+ * Any "no" before step 4 leaves the request to HttpApi, with nothing changed. A failure of the handler is encoded by
+ * HttpApi too (`DirectOutcome.ts`).
+ */
+import { Context, Effect, Exit, Fiber, Layer, LogLevel, References, Scope } from "effect"
+import { HttpServerError } from "effect/http"
+import type { HttpApi, HttpApiGroup } from "effect/http-api"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { isUuid } from "../../domain/values/Ids.ts"
+import { Readiness } from "../../engine/lifecycle/Readiness.ts"
+import { Settings } from "../../settings/Settings.ts"
+import { restrictOrigin } from "../credentials/AllowedOrigins.ts"
+import type { KnownCaller } from "../credentials/KnownCallers.ts"
+import type { LimitStatus } from "../limits/LimitStatus.ts"
+import { callerOf } from "../limits/RateLimit.ts"
+import { compileOperations, type Operation } from "./DirectOperations.ts"
+import * as DirectOutcome from "./DirectOutcome.ts"
+import { type Answer, DirectPath } from "./DirectPath.ts"
+import { countedAddress, type Origin, Origins } from "./Origins.ts"
+import { makeHeaders, requestIdOf, type ResponseHeaders } from "./ResponseHeaders.ts"
+
+/** Compiles the direct path of an API, if the settings do not switch it off. Access logs need the complete path. */
+export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { directPath } = yield* Settings
+      const logsAccess = LogLevel.isLessThanOrEqualTo(yield* References.MinimumLogLevel, "Debug")
+      if (!directPath || logsAccess) return
+      const operations = yield* compileOperations(api as unknown as HttpApi.Top)
+      const services = yield* Effect.context()
+      const open = Effect.map(makeAnswer(api as unknown as HttpApi.Top), (answer): Answer => (message, response) => {
+        const found = find(operations, message)
+        return found !== undefined && answer({ ...found, message, response })
+      })
+      yield* (yield* DirectPath).use(Effect.provideContext(open, services as never))
+    })
+  )
+
+/** A request, the operation it names, and its path parameter. */
+interface Request {
+  readonly operation: Operation
+  readonly id: string
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+}
+
+/** Splits `/api/{group}/{id}/{operation}`, and finds the operation. Other paths are compared as they are. */
+function find(operations: ReadonlyMap<string, Operation>, { method, url }: IncomingMessage) {
+  if (url === undefined) return undefined
+  const from = url.indexOf("/", "/api/".length) + 1
+  const to = from === 0 ? -1 : url.indexOf("/", from)
+  const id = to < 0 ? "" : url.slice(from, to)
+  const path = to < 0 ? url : `${url.slice(0, from)}${url.slice(to)}`
+  const operation = operations.get(`${method} ${path}`)
+  return operation === undefined || (to >= 0 && !isUuid(id)) ? undefined : { operation, id: id.toLowerCase() }
+}
+
+const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
+  const scope = yield* Effect.scope
+  const origins = yield* Origins
+  const readiness = yield* Readiness
+  const complete = yield* DirectOutcome.make(api)
+  const addHeaders = makeHeaders("consumer")
+  const services: Context.Context<never> = Context.omit(Scope.Scope)(yield* Effect.context<Scope.Scope>())
+
+  /** Steps 2 to 5. True if the request is answered here. */
+  return (request: Request): boolean => {
+    const { operation, message } = request
+    const { headers } = message
+    if (hasBody(message) || readiness.isDraining()) return false
+    const origin = origins.ofMessage(message)
+    if (!origin.isSafe) return false
+    const caller = operation.findCaller(headers)
+    if (caller === undefined) return false
+    const limit = operation.gate.pass(callerOf(caller.holder, () => countedAddress(origin.address), caller.consumerId))
+    if (Effect.isEffect(limit) || limit.retryAfterSeconds !== undefined) return false
+    run(request, caller, origin, limit)
+    return true
+  }
+
+  function run(request: Request, caller: KnownCaller, origin: Origin, limit: LimitStatus): void {
+    const { operation, response } = request
+    const effect = operation.handle({ id: request.id })
+    const finish = (exit: Exit.Exit<unknown, unknown>) => {
+      if (response.destroyed) return
+      const text = Exit.isSuccess(exit) ? operation.encode(exit.value) : undefined
+      if (text === undefined) complete({ ...request, caller, limit, exit })
+      else write(request, text, caller, origin, limit)
+    }
+    const fiber = Effect.runForkWith(caller.provide(services))(effect)
+    const exit = fiber.pollUnsafe()
+    if (exit === undefined) wait(Fiber.runIn(fiber, scope), response, finish)
+    else finish(exit)
+  }
+
+  function write(
+    { message, response }: Request,
+    text: string,
+    caller: KnownCaller,
+    origin: Origin,
+    limit: LimitStatus
+  ) {
+    const { headers } = message
+    const sent: ResponseHeaders = {
+      "content-type": "application/json",
+      "content-length": `${Buffer.byteLength(text)}`
+    }
+    addHeaders(sent, { requestId: requestIdOf(headers["x-request-id"]), isEncrypted: origin.isEncrypted, limit })
+    restrictOrigin(sent, headers.origin, caller.holder)
+    if (readiness.isDraining()) sent["connection"] = "close"
+    response.writeHead(200, sent)
+    response.end(text)
+  }
+})
+
+/** Interrupts the handler if its caller goes. */
+function wait<A, E>(fiber: Fiber.Fiber<A, E>, response: ServerResponse, done: (exit: Exit.Exit<A, E>) => void): void {
+  const gone = () => fiber.interruptUnsafe(undefined, HttpServerError.ClientAbort.annotation)
+  response.once("close", gone)
+  fiber.addObserver((exit) => {
+    response.off("close", gone)
+    done(exit)
+  })
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined ||
+  (headers["content-length"] !== undefined && headers["content-length"] !== "0")
