@@ -5,14 +5,18 @@
  * It covers what answers are made of: structs, arrays, unions, literals, text, numbers, booleans, null, and pure
  * transformations such as that of a timestamp.
  */
-import { Schema, SchemaAST } from "effect"
+import { Result, Schema, SchemaAST } from "effect"
 
 /** Returns the JSON text of a value; undefined if the value does not fit the schema. */
 export type JsonEncoder = (value: unknown) => string | undefined
 
 /** Compiles the schema; undefined if it contains something that is not covered. */
-export const compileEncoder = (schema: Schema.Constraint): JsonEncoder | undefined =>
-  encoderOf(Schema.toCodecJson(schema as Schema.Codec<unknown, unknown>).ast)
+export const compileEncoder = (schema: Schema.Constraint): JsonEncoder | undefined => {
+  const encode = encoderOf(Schema.toCodecJson(schema as Schema.Codec<unknown, unknown>).ast)
+  if (encode === undefined) return undefined
+  // A transformation throws for a value that it cannot transform.
+  return (value) => Result.getOrUndefined(Result.try(() => encode(value)))
+}
 
 function encoderOf(ast: SchemaAST.AST): JsonEncoder | undefined {
   const { encoding } = ast

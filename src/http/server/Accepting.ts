@@ -14,7 +14,7 @@ import { type AddressInfo, createServer, type ListenOptions, type Server as NetS
 import { Server as TlsServer } from "node:tls"
 
 /** Listening sockets of one listener. */
-const socketsMax = 16
+const socketsMax = 32
 
 /** Connections that the operating system queues for each socket until they are accepted. */
 const backlog = 4_096
