@@ -6,6 +6,7 @@
  * transformations such as that of a timestamp.
  */
 import { Result, Schema, SchemaAST } from "effect"
+import { checksOf } from "./Checks.ts"
 
 /** Returns the JSON text of a value; undefined if the value does not fit the schema. */
 export type JsonEncoder = (value: unknown) => string | undefined
@@ -41,20 +42,13 @@ const typeTests: { readonly [tag: string]: ((value: unknown) => boolean) | undef
 
 /** Adds the checks of the schema. */
 function checked(ast: SchemaAST.AST, encode: JsonEncoder | undefined): JsonEncoder | undefined {
-  if (encode === undefined || ast.checks === undefined) return encode
-  const filters = ast.checks.flatMap(filtersOf)
+  const passes = checksOf(ast)
+  if (encode === undefined || passes === undefined) return encode
   return (value) => {
     const text = encode(value)
-    if (text === undefined) return undefined
-    for (const { run } of filters) if (run(value, ast, noOptions) !== undefined) return undefined
-    return text
+    return text !== undefined && passes(value) ? text : undefined
   }
 }
-
-const noOptions = {}
-
-const filtersOf = (check: SchemaAST.Check<unknown>): ReadonlyArray<SchemaAST.Filter<unknown>> =>
-  check._tag === "Filter" ? [check] : check.checks.flatMap(filtersOf)
 
 function plainEncoderOf(ast: SchemaAST.AST): JsonEncoder | undefined {
   switch (ast._tag) {

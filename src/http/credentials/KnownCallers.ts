@@ -4,12 +4,20 @@
  * other request it returns undefined, and the middleware decides.
  */
 import { Context, Effect } from "effect"
+import { HttpServerRequest } from "effect/http"
 import type { IncomingHttpHeaders } from "node:http"
 import { ApiKeys, type KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import { Tokens } from "../../auth/tokens/Tokens.ts"
 import { sameTenant } from "../../domain/values/Ids.ts"
-import { actingConsumer, nameOf } from "./CredentialChecks.ts"
-import { ConsumerAction, ConsumerStream, CurrentConsumer, CurrentTenant, SessionCreation } from "./Credentials.ts"
+import { actingConsumer, makeChecks, nameOf } from "./CredentialChecks.ts"
+import {
+  ConsumerAction,
+  ConsumerStream,
+  CurrentConsumer,
+  CurrentStreamCredentials,
+  CurrentTenant,
+  SessionCreation
+} from "./Credentials.ts"
 
 /** A caller whose credentials are valid. */
 export interface KnownCaller {
@@ -23,10 +31,18 @@ export interface KnownCaller {
 /** Finds the caller of a request. */
 export type FindCaller = (headers: IncomingHttpHeaders) => KnownCaller | undefined
 
-/** The functions, by the key of the middleware. */
+/** A class of operations. */
+export interface CallerClass {
+  readonly find: FindCaller
+  /** Adds what the handlers of the class need of the request besides the caller. */
+  readonly around?: (handle: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
+}
+
+/** The classes, by the key of the middleware. */
 export const make = Effect.gen(function* () {
   const keys = yield* ApiKeys
   const tokens = yield* Tokens
+  const { lasting } = yield* makeChecks
 
   const holderOf = (headers: IncomingHttpHeaders): KeyHolder | undefined => {
     const key = headers["x-publishable-key"]
@@ -55,9 +71,16 @@ export const make = Effect.gen(function* () {
     }
   }
 
-  return new Map<unknown, FindCaller>([
-    [ConsumerAction, consumer],
-    [ConsumerStream, consumer],
-    [SessionCreation, tenant]
+  const withStreamCredentials: CallerClass["around"] = (handle) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      Effect.flatMap(lasting(request), (credentials) =>
+        Effect.provideService(handle, CurrentStreamCredentials, credentials)
+      )
+    ) as Effect.Effect<unknown, unknown>
+
+  return new Map<unknown, CallerClass>([
+    [ConsumerAction, { find: consumer }],
+    [ConsumerStream, { find: consumer, around: withStreamCredentials }],
+    [SessionCreation, { find: tenant }]
   ])
 })

@@ -7,6 +7,7 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect } from "effect"
 import { HttpServerError, type HttpServerRequest } from "effect/http"
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 
 /** The largest stated length, in bytes, of bodies that are read here. The platform reads all others. */
 const smallBytesMax = 16_384
@@ -16,12 +17,32 @@ type Text = Request["text"]
 
 const utf8 = new TextDecoder()
 
+/** True for a body of a stated length of up to 16 KiB. The platform answers clients that expect a `100 Continue`. */
+export const isSmall = ({ "content-length": length, expect }: IncomingHttpHeaders): boolean =>
+  length !== undefined && expect === undefined && Number(length) <= smallBytesMax
+
+/** Reads the text of a small body. Nothing is called if the connection ends before the body. */
+export const readSmall = (message: IncomingMessage, done: (text: string) => void, failed?: (cause: Error) => void) => {
+  const chunks: Array<Buffer> = []
+  message.on("data", (chunk: Buffer) => void chunks.push(chunk))
+  message.on("end", () => done(utf8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))))
+  message.on("error", (cause) => failed?.(cause))
+}
+
+/** Texts of bodies that were read before the platform got the request. */
+const texts = new WeakMap<object, Text>()
+
+/** Keeps the text of a body for the platform. */
+export const keepText = (message: IncomingMessage, text: string): void => {
+  texts.set(message, Effect.succeed(text))
+}
+
 /** Installs a fast body reader for requests up to 16 KiB. */
 export const installFastBodyReader = (request: Request): void => {
-  const { "content-length": length, expect } = request.headers
-  // The platform answers clients that expect a `100 Continue`.
-  if (length === undefined || expect !== undefined || !(Number(length) <= smallBytesMax)) return
-  Object.defineProperty(request, "text", { value: textOf(request) })
+  const text = texts.get(request.source)
+  if (text !== undefined || isSmall(request.headers)) {
+    Object.defineProperty(request, "text", { value: text ?? textOf(request) })
+  }
 }
 
 /** The text of the body. It can be read any number of times. */
@@ -33,21 +54,18 @@ const textOf = (request: Request): Text => {
       text ??
       Effect.callback((resume) => {
         if (waiting.push(resume) > 1) return
-        read(request, (outcome) => {
+        const settle = (outcome: Text) => {
           text = outcome
           for (const resume of waiting) resume(outcome)
-        })
+        }
+        readSmall(
+          NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage,
+          (read) => settle(Effect.succeed(read)),
+          (cause) => {
+            const reason = new HttpServerError.RequestParseError({ request, reason: "Parse", cause })
+            settle(Effect.fail(new HttpServerError.HttpServerError({ reason })))
+          }
+        )
       })
   )
-}
-
-const read = (request: Request, done: (outcome: Text) => void): void => {
-  const source = NodeHttpServerRequest.toIncomingMessage(request)
-  const chunks: Array<Buffer> = []
-  source.on("data", (chunk: Buffer) => void chunks.push(chunk))
-  source.on("end", () => done(Effect.succeed(utf8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))))
-  source.on("error", (cause) => {
-    const reason = new HttpServerError.RequestParseError({ request, reason: "Parse", cause })
-    done(Effect.fail(new HttpServerError.HttpServerError({ reason })))
-  })
 }

@@ -12,7 +12,7 @@ import { createServer, type RequestListener, type Server as NodeServer } from "n
 import { createServer as createSecureServer } from "node:https"
 import { Settings } from "../../settings/Settings.ts"
 import * as Accepting from "./Accepting.ts"
-import { type Answer, DirectPath } from "./DirectPath.ts"
+import { type Answer, DirectPath } from "../direct/DirectPath.ts"
 import * as Envelope from "./Envelope.ts"
 import { RateLimits } from "../limits/RateLimits.ts"
 import { Methods, routerConfig } from "./Methods.ts"
@@ -131,9 +131,7 @@ const answerFirst = (nodeServer: NodeServer, answer: Answer) =>
     const [complete, ...more] = nodeServer.listeners("request") as unknown as ReadonlyArray<RequestListener>
     if (complete === undefined || more.length > 0) return
     nodeServer.off("request", complete)
-    nodeServer.on("request", (message, response) => {
-      if (!answer(message, response)) complete(message, response)
-    })
+    nodeServer.on("request", (message, response) => answer(message, response, () => complete(message, response)))
   })
 
 /** Returns when every connection has ended, or after the given time. */

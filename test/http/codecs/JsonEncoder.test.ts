@@ -30,8 +30,7 @@ describe("A compiled encoder", () => {
     const names = compiled.map(({ name }) => name)
     for (const group of ["queues", "draws", "auctions", "timedReleases", "waitlists"])
       for (const operation of ["status", "enter", "leave", "bid"])
-        if (answers.some(({ name }) => name === `${group}.${operation}`))
-          assert.include(names, `${group}.${operation}`)
+        if (answers.some(({ name }) => name === `${group}.${operation}`)) assert.include(names, `${group}.${operation}`)
     for (const operation of ["guest", "refresh"]) assert.include(names, `auth.${operation}`)
     for (const operation of ["me", "book", "cancel"]) assert.include(names, `appointments.${operation}`)
   })
@@ -39,7 +38,10 @@ describe("A compiled encoder", () => {
   for (const { name, schema, encode } of compiled) {
     const encodeInterpreted = interpreted(schema)
     it.prop(`writes what the schema does: ${name}`, [schema], ([value]) => {
-      assert.strictEqual(encode(value), attempt(() => encodeInterpreted(value)))
+      assert.strictEqual(
+        encode(value),
+        attempt(() => encodeInterpreted(value))
+      )
     })
   }
 
@@ -56,7 +58,7 @@ describe("A compiled encoder", () => {
     at: Schema.optionalKey(SentTimestamp),
     tags: Schema.Array(Schema.NullOr(Schema.String))
   })
-  const value = { id: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", count: 1, at: 0, tags: ["\u2028\"☂", null] }
+  const value = { id: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", count: 1, at: 0, tags: ['\u2028"☂', null] }
 
   it("leaves out fields that the schema does not have", () => {
     const encode = compileEncoder(Answer)!

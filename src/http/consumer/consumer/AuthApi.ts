@@ -10,6 +10,7 @@ import { ServerAction, SessionCreation, SessionEnd, SessionUpgrade } from "../..
 import { answering } from "../../errors/Answering.ts"
 import { RateLimitExceededWithHeaders } from "../../errors/Errors.ts"
 import { RateCategory } from "../../limits/Limit.ts"
+import { CompletePathOnly } from "../../direct/CompletePathOnly.ts"
 
 const claimsLengthMax = 10_000
 
@@ -122,6 +123,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       error: RateLimitExceededWithHeaders
     })
       .annotate(RateCategory, "otpRequest")
+      .annotate(CompletePathOnly, true)
       .middleware(SessionCreation)
       .annotateMerge(
         OpenApi.annotations({

@@ -12,7 +12,7 @@
  * 5. The handler runs. An answer that is in memory is written in the same turn of the event loop.
  *
  * Any "no" before step 4 leaves the request to HttpApi, with nothing changed. A failure of the handler is encoded by
- * HttpApi too (`DirectOutcome.ts`).
+ * HttpApi too (`Outcome.ts`).
  */
 import { Context, Effect, Exit, Fiber, Layer, LogLevel, References, Scope } from "effect"
 import { HttpServerError } from "effect/http"
@@ -21,15 +21,17 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { isUuid } from "../../domain/values/Ids.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import { Settings } from "../../settings/Settings.ts"
+import { unfit } from "../codecs/JsonDecoder.ts"
 import { restrictOrigin } from "../credentials/AllowedOrigins.ts"
 import type { KnownCaller } from "../credentials/KnownCallers.ts"
 import type { LimitStatus } from "../limits/LimitStatus.ts"
 import { callerOf } from "../limits/RateLimit.ts"
-import { compileOperations, type Operation } from "./DirectOperations.ts"
-import * as DirectOutcome from "./DirectOutcome.ts"
+import { compileOperations, type Operation } from "./Operations.ts"
+import * as Outcome from "./Outcome.ts"
 import { type Answer, DirectPath } from "./DirectPath.ts"
-import { countedAddress, type Origin, Origins } from "./Origins.ts"
-import { makeHeaders, requestIdOf, type ResponseHeaders } from "./ResponseHeaders.ts"
+import { isSmall, keepText, readSmall } from "../server/FastBodyReader.ts"
+import { countedAddress, type Origin, Origins } from "../server/Origins.ts"
+import { makeHeaders, requestIdOf, type ResponseHeaders } from "../server/ResponseHeaders.ts"
 
 /** Compiles the direct path of an API, if the settings do not switch it off. Access logs need the complete path. */
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>
@@ -39,11 +41,16 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
       const logsAccess = LogLevel.isLessThanOrEqualTo(yield* References.MinimumLogLevel, "Debug")
       if (!directPath || logsAccess) return
       const operations = yield* compileOperations(api as unknown as HttpApi.Top)
-      const services = yield* Effect.context()
-      const open = Effect.map(makeAnswer(api as unknown as HttpApi.Top), (answer): Answer => (message, response) => {
-        const found = find(operations, message)
-        return found !== undefined && answer({ ...found, message, response })
-      })
+      const services = Context.omit(Scope.Scope)(yield* Effect.context<Scope.Scope>())
+      const open = Effect.map(
+        makeAnswer(api as unknown as HttpApi.Top),
+        (answer): Answer =>
+          (message, response, otherwise) => {
+            const found = find(operations, message)
+            if (found === undefined) otherwise()
+            else answer({ ...found, message, response, otherwise })
+          }
+      )
       yield* (yield* DirectPath).use(Effect.provideContext(open, services as never))
     })
   )
@@ -54,6 +61,15 @@ interface Request {
   readonly id: string
   readonly message: IncomingMessage
   readonly response: ServerResponse
+  /** Leaves the request to HttpApi. */
+  readonly otherwise: () => void
+}
+
+/** A request that was counted. */
+interface Counted extends Request {
+  readonly caller: KnownCaller
+  readonly origin: Origin
+  readonly limit: LimitStatus
 }
 
 /** Splits `/api/{group}/{id}/{operation}`, and finds the operation. Other paths are compared as they are. */
@@ -71,33 +87,50 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
   const scope = yield* Effect.scope
   const origins = yield* Origins
   const readiness = yield* Readiness
-  const complete = yield* DirectOutcome.make(api)
+  const complete = yield* Outcome.make(api)
   const addHeaders = makeHeaders("consumer")
   const services: Context.Context<never> = Context.omit(Scope.Scope)(yield* Effect.context<Scope.Scope>())
 
-  /** Steps 2 to 5. True if the request is answered here. */
-  return (request: Request): boolean => {
-    const { operation, message } = request
-    const { headers } = message
-    if (hasBody(message) || readiness.isDraining()) return false
+  /** Steps 2 and 3. */
+  return (request: Request): void => {
+    const { operation, message, otherwise } = request
+    const body = bodyOf(operation, message)
+    if (body === "other" || readiness.isDraining()) return otherwise()
     const origin = origins.ofMessage(message)
-    if (!origin.isSafe) return false
-    const caller = operation.findCaller(headers)
-    if (caller === undefined) return false
-    const limit = operation.gate.pass(callerOf(caller.holder, () => countedAddress(origin.address), caller.consumerId))
-    if (Effect.isEffect(limit) || limit.retryAfterSeconds !== undefined) return false
-    run(request, caller, origin, limit)
-    return true
+    if (!origin.isSafe) return otherwise()
+    const caller = operation.findCaller(message.headers)
+    if (caller === undefined) return otherwise()
+    if (operation.decode === undefined) return count(request, caller, origin, undefined)
+    if (body === "none") return decode(request, caller, origin, "")
+    readSmall(message, (text) => decode(request, caller, origin, text))
   }
 
-  function run(request: Request, caller: KnownCaller, origin: Origin, limit: LimitStatus): void {
-    const { operation, response } = request
-    const effect = operation.handle({ id: request.id })
+  function decode(request: Request, caller: KnownCaller, origin: Origin, text: string): void {
+    const payload = request.operation.decode!(text)
+    keepText(request.message, text)
+    if (payload === unfit) request.otherwise()
+    else count(request, caller, origin, payload)
+  }
+
+  /** Step 4. */
+  function count(request: Request, caller: KnownCaller, origin: Origin, payload: unknown): void {
+    const { operation, otherwise } = request
+    const limit = operation.gate.pass(callerOf(caller.holder, () => countedAddress(origin.address), caller.consumerId))
+    if (Effect.isEffect(limit) || limit.retryAfterSeconds !== undefined) return otherwise()
+    run({ ...request, caller, origin, limit }, payload)
+  }
+
+  /** Step 5. */
+  function run(request: Counted, payload: unknown): void {
+    const { operation, id, message, response, caller } = request
+    const { encode } = operation
+    const effect = operation.handle({ id, payload, headers: message.headers })
+    if (encode === undefined) return complete({ ...request, effect: Effect.updateContext(effect, caller.provide) })
     const finish = (exit: Exit.Exit<unknown, unknown>) => {
       if (response.destroyed) return
-      const text = Exit.isSuccess(exit) ? operation.encode(exit.value) : undefined
-      if (text === undefined) complete({ ...request, caller, limit, exit })
-      else write(request, text, caller, origin, limit)
+      const text = Exit.isSuccess(exit) ? encode(exit.value) : undefined
+      if (text === undefined) complete({ ...request, effect: exit })
+      else write(request, text)
     }
     const fiber = Effect.runForkWith(caller.provide(services))(effect)
     const exit = fiber.pollUnsafe()
@@ -105,21 +138,15 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
     else finish(exit)
   }
 
-  function write(
-    { message, response }: Request,
-    text: string,
-    caller: KnownCaller,
-    origin: Origin,
-    limit: LimitStatus
-  ) {
+  function write({ message, response, caller, origin, limit }: Counted, text: string): void {
     const { headers } = message
     const sent: ResponseHeaders = {
       "content-type": "application/json",
       "content-length": `${Buffer.byteLength(text)}`
     }
     addHeaders(sent, { requestId: requestIdOf(headers["x-request-id"]), isEncrypted: origin.isEncrypted, limit })
-    restrictOrigin(sent, headers.origin, caller.holder)
     if (readiness.isDraining()) sent["connection"] = "close"
+    restrictOrigin(sent, headers.origin, caller.holder)
     response.writeHead(200, sent)
     response.end(text)
   }
@@ -135,6 +162,12 @@ function wait<A, E>(fiber: Fiber.Fiber<A, E>, response: ServerResponse, done: (e
   })
 }
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers["transfer-encoding"] !== undefined ||
-  (headers["content-length"] !== undefined && headers["content-length"] !== "0")
+/** Whether the request has no body, a small one that its operation takes, or another one. */
+function bodyOf({ decode }: Operation, { headers }: IncomingMessage): "none" | "small" | "other" {
+  const { "content-length": length, "content-type": type, "transfer-encoding": coding, expect } = headers
+  if (coding !== undefined || expect !== undefined) return "other"
+  const isEmpty = length === undefined || length === "0"
+  if (decode === undefined) return isEmpty ? "none" : "other"
+  if (type !== undefined && type !== "application/json") return "other"
+  return isEmpty ? "none" : isSmall(headers) ? "small" : "other"
+}

@@ -1,16 +1,21 @@
 /** Compiles the operations of the direct path from the declaration of an API and the handlers of its groups. */
-import { Context, Effect } from "effect"
+import { Context, Effect, type Schema, SchemaAST } from "effect"
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import type { IncomingHttpHeaders } from "node:http"
 import { Id } from "../../domain/values/Ids.ts"
+import { compileDecoder, type JsonDecoder } from "../codecs/JsonDecoder.ts"
 import { compileEncoder, type JsonEncoder } from "../codecs/JsonEncoder.ts"
 import * as KnownCallers from "../credentials/KnownCallers.ts"
 import { RateCategory } from "../limits/Limit.ts"
+import { CompletePathOnly } from "./CompletePathOnly.ts"
 import { type Gate, RateLimits } from "../limits/RateLimits.ts"
 
 /** The input of an operation, decoded. */
 export interface Input {
   /** The path parameter, if the operation has one. */
   readonly id: string
+  readonly payload?: unknown
+  readonly headers: IncomingHttpHeaders
 }
 
 /** One operation, ready to be run. */
@@ -19,9 +24,12 @@ export interface Operation {
   readonly endpoint: HttpApiEndpoint.Top
   readonly findCaller: KnownCallers.FindCaller
   readonly gate: Gate
+  /** Absent if the operation takes no body. */
+  readonly decode: JsonDecoder | undefined
   /** The handler of the group. It needs the services that the group has, and the caller. */
   readonly handle: (input: Input) => Effect.Effect<unknown, unknown>
-  readonly encode: JsonEncoder
+  /** Absent if only HttpApi can encode the answer: a stream, or a schema that cannot be compiled. */
+  readonly encode: JsonEncoder | undefined
 }
 
 /** A group with its handlers, as `HttpApiBuilder.group` registers it. */
@@ -44,31 +52,59 @@ export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) 
     const registered = services.mapUnsafe.get(group.key) as RegisteredGroup
     for (const { endpoint, handler } of registered.handlers.values()) {
       const shape = shapeOf(endpoint)
-      const findCaller = [...endpoint.middlewares].map((key) => callers.get(key)).find((known) => known !== undefined)
-      if (shape === undefined || findCaller === undefined) continue
-      const { param, path, encode } = shape
+      const caller = [...endpoint.middlewares].map((key) => callers.get(key)).find((known) => known !== undefined)
+      if (shape === undefined || caller === undefined) continue
+      const { param, path, decode, encode, readHeaders } = shape
+      const { find, around } = caller
+      const run = ({ id, payload, headers }: Input) =>
+        handler({
+          endpoint,
+          group,
+          ...(param !== undefined && { params: { [param]: id } }),
+          ...(decode !== undefined && { payload }),
+          ...(readHeaders && { headers: streamHeaders(headers) })
+        })
       operations.set(`${endpoint.method} ${path}`, {
         group,
         endpoint,
-        findCaller,
+        findCaller: find,
         gate: limits.gate("consumer", Context.get(endpoint.annotations, RateCategory)),
-        handle: ({ id }) => handler({ endpoint, group, ...(param !== undefined && { params: { [param]: id } }) }),
-        encode
+        decode,
+        handle: around === undefined ? run : (input) => around(run(input)),
+        encode: around === undefined ? encode : undefined
       })
     }
   }
   return operations
 })
 
-/** The parts of an endpoint that are compiled; undefined if it has a part that is not covered. */
+/** The parts of an endpoint; undefined if it has a part that the direct path does not cover. */
 function shapeOf(endpoint: HttpApiEndpoint.Top) {
   const { path, params, query, headers, payload, success } = endpoint
-  if (query !== undefined || headers !== undefined || payload.size > 0) return undefined
-  const [schema, ...more] = success
-  const encode = schema === undefined || more.length > 0 ? undefined : compileEncoder(schema)
+  if (query !== undefined || Context.get(endpoint.annotations, CompletePathOnly)) return undefined
+  const fields = fieldsOf(headers)
+  const isStream = fields.length === 1 && fields[0] === "last-event-id"
+  const { "application/json": json, ...otherBodies } = Object.fromEntries(payload)
+  const decode = json === undefined ? undefined : compileDecoder(json.schemas)
+  const isBodyCovered = Object.keys(otherBodies).length === 0 && (json === undefined || decode !== undefined)
   const route = routeOf(path, params)
-  return encode === undefined || route === undefined ? undefined : { ...route, encode }
+  if (route === undefined || !isBodyCovered || (fields.length > 0 && !isStream)) return undefined
+  const [schema, ...more] = success
+  const isPlain = schema !== undefined && more.length === 0 && !isSpecial(schema.ast)
+  return { ...route, decode, encode: isPlain ? compileEncoder(schema) : undefined, readHeaders: isStream }
 }
+
+/** True if the answer has another status than 200, or is not JSON. */
+const isSpecial = ({ annotations, context }: SchemaAST.AST): boolean =>
+  [annotations, context?.annotations].some((some) => some?.["httpApiStatus"] ?? some?.["~httpApiEncoding"])
+
+/** The header that streams read. */
+const streamHeaders = ({ "last-event-id": sent }: IncomingHttpHeaders) => ({
+  ...(sent !== undefined && { "last-event-id": sent })
+})
+
+const fieldsOf = (schema: Schema.Top | undefined): ReadonlyArray<PropertyKey> =>
+  schema !== undefined && SchemaAST.isObjects(schema.ast) ? schema.ast.propertySignatures.map(({ name }) => name) : []
 
 /** Covers paths without parameters, and `/api/{group}/:id/{operation}`. */
 function routeOf(path: string, params: HttpApiEndpoint.Top["params"]) {

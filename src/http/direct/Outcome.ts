@@ -4,7 +4,7 @@
  * direct path has done their work, and the handler returns the outcome.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Effect, type Exit } from "effect"
+import { Context, Effect } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type HttpApi, HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -12,21 +12,22 @@ import { restrictingOrigin } from "../credentials/AllowedOrigins.ts"
 import type { KnownCaller } from "../credentials/KnownCallers.ts"
 import type { LimitStatus } from "../limits/LimitStatus.ts"
 import { mark } from "../limits/RateLimit.ts"
-import type { Operation } from "./DirectOperations.ts"
-import * as Envelope from "./Envelope.ts"
+import type { Operation } from "./Operations.ts"
+import * as Envelope from "../server/Envelope.ts"
 
-/** A request whose credentials and limits have been dealt with, and what its handler has come to. */
+/** A request whose credentials and limits have been dealt with. */
 export interface Outcome {
   readonly operation: Operation
   readonly message: IncomingMessage
   readonly response: ServerResponse
   readonly caller: KnownCaller
   readonly limit: LimitStatus
-  readonly exit: Exit.Exit<unknown, unknown>
+  /** The handler, or what it has come to. */
+  readonly effect: Effect.Effect<unknown, unknown>
 }
 
 /** The outcome of the request, for the route's handler. */
-class CurrentOutcome extends Context.Service<CurrentOutcome, Outcome>()("usher/http/server/CurrentOutcome") {}
+class CurrentOutcome extends Context.Service<CurrentOutcome, Outcome>()("usher/http/direct/CurrentOutcome") {}
 
 /** Makes the function that answers with an outcome. */
 export const make = Effect.fnUntraced(function* (api: HttpApi.Top) {
@@ -91,4 +92,4 @@ function compileRoute(api: HttpApi.Top, { group, endpoint }: Operation): Route {
   return Effect.runSyncWith(services)(compile)
 }
 
-const outcomeOf = () => Effect.flatMap(CurrentOutcome, ({ exit }) => exit)
+const outcomeOf = () => Effect.flatMap(CurrentOutcome, ({ effect }) => effect)
