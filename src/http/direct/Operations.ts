@@ -112,7 +112,8 @@ function routeOf(path: string, params: HttpApiEndpoint.Top["params"]) {
   if (!path.includes(":")) return params === undefined ? { path, param: undefined } : undefined
   if (api !== "api" || operation === undefined || more.length > 0 || !param!.startsWith(":")) return undefined
   const name = param!.slice(1)
-  const fields = (params as unknown as { readonly fields?: { readonly [name: string]: unknown } } | undefined)?.fields
-  const isId = fields !== undefined && Object.keys(fields).length === 1 && fields[name] === Id
+  const [field, ...others] =
+    params !== undefined && SchemaAST.isObjects(params.ast) ? params.ast.propertySignatures : []
+  const isId = others.length === 0 && field?.name === name && field.type === Id.ast
   return isId ? { path: `/api/${group}//${operation}`, param: name } : undefined
 }
