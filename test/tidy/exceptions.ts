@@ -9,9 +9,8 @@ import type { Exception } from "./rules/words.ts"
 export const files: Exceptions = {
   "src/engine/Engine.ts": 251,
   "src/engine/actor/Actor.ts": 324,
-  "src/http/credentials/CredentialChecks.ts": 264,
   "src/http/credentials/Credentials.ts": 256,
-  "src/settings/Settings.ts": 330,
+  "src/settings/Settings.ts": 336,
   "src/store/journal/JournalStatements.ts": 284,
   "src/store/mechanism/GrantMessages.ts": 329
 }
@@ -55,7 +54,7 @@ export const functions: Exceptions = {
 /** Files in the folder itself. */
 export const folders: Exceptions = {
   "src/store/postgres/migrations": 22,
-  "test/scripts": 18
+  "test/scripts": 19
 }
 
 /** Banned words that have to stay. */

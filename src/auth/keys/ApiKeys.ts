@@ -77,16 +77,7 @@ export class ApiKeys extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const invalidations = yield* Invalidations
-      const select = (condition: Fragment) =>
-        sql`
-          select k.id, k.organization_id, k.mode, k.kind, o.plan, o.settings
-          from api_keys k join organizations o on o.id = k.organization_id
-          where ${condition} and k.revoked_at is null`.pipe(
-          Effect.flatMap(decodeRows),
-          Effect.map((rows) => (rows[0] === undefined ? undefined : holderOf(rows[0]))),
-          Effect.catchTag("SchemaError", Effect.die),
-          orUnavailable
-        )
+      const select = makeSelect(sql)
       const find = (digest: string) => select(sql`k.hash = ${Buffer.from(digest, "base64url")}`)
       const findPublishable = (tenant: Tenant) => select(sql`${ofTenant(sql, tenant, "k")} and k.kind = 'publishable'`)
 
@@ -140,6 +131,18 @@ export class ApiKeys extends Context.Service<
     })
   )
 }
+
+/** Makes the function that reads the holder of the key under a condition. */
+const makeSelect = (sql: SqlClient.SqlClient) => (condition: Fragment) =>
+  sql`
+    select k.id, k.organization_id, k.mode, k.kind, o.plan, o.settings
+    from api_keys k join organizations o on o.id = k.organization_id
+    where ${condition} and k.revoked_at is null`.pipe(
+    Effect.flatMap(decodeRows),
+    Effect.map((rows) => (rows[0] === undefined ? undefined : holderOf(rows[0]))),
+    Effect.catchTag("SchemaError", Effect.die),
+    orUnavailable
+  )
 
 /**
  * Holders of publishable keys by the text of the key, which is public. A lookup that was in progress when keys were

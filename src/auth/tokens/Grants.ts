@@ -11,7 +11,7 @@ import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
-import { issuer, sign, verify } from "./Tokens.ts"
+import { issuer, sign, verify } from "./Jwt.ts"
 
 const audience = "usher:admission"
 

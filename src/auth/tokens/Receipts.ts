@@ -10,7 +10,7 @@ import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
-import { issuer, sign } from "./Tokens.ts"
+import { issuer, sign } from "./Jwt.ts"
 
 const audience = "usher:entry-receipt"
 

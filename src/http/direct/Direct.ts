@@ -88,7 +88,7 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
   const origins = yield* Origins
   const readiness = yield* Readiness
   const complete = yield* Outcome.make(api)
-  const addHeaders = makeHeaders("consumer")
+  const write = yield* makeWrite
   const services: Context.Context<never> = Context.omit(Scope.Scope)(yield* Effect.context<Scope.Scope>())
 
   /** Steps 2 and 3. */
@@ -137,8 +137,13 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
     if (exit === undefined) wait(Fiber.runIn(fiber, scope), response, finish)
     else finish(exit)
   }
+})
 
-  function write({ message, response, caller, origin, limit }: Counted, text: string): void {
+/** Makes the function that writes an answer of 200. */
+const makeWrite = Effect.gen(function* () {
+  const readiness = yield* Readiness
+  const addHeaders = makeHeaders("consumer")
+  return ({ message, response, caller, origin, limit }: Counted, text: string): void => {
     const { headers } = message
     const sent: ResponseHeaders = {
       "content-type": "application/json",

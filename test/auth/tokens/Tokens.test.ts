@@ -5,7 +5,8 @@ import { decodeJwt, decodeProtectedHeader } from "jose"
 import { Grants } from "../../../src/auth/tokens/Grants.ts"
 import { Revocations } from "../../../src/auth/sessions/Revocations.ts"
 import { SigningKeys } from "../../../src/auth/keys/SigningKeys.ts"
-import { sign, Tokens } from "../../../src/auth/tokens/Tokens.ts"
+import { sign } from "../../../src/auth/tokens/Jwt.ts"
+import { Tokens } from "../../../src/auth/tokens/Tokens.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 
 const subject = {

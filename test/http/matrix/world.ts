@@ -6,7 +6,7 @@ import { Agent } from "node:http"
 import * as ApiKeys from "../../../src/auth/keys/ApiKeys.ts"
 import { Organizations } from "../../../src/auth/keys/Organizations.ts"
 import { SigningKeys } from "../../../src/auth/keys/SigningKeys.ts"
-import { sign } from "../../../src/auth/tokens/Tokens.ts"
+import { sign } from "../../../src/auth/tokens/Jwt.ts"
 import { type Answer, asServer, type Call, Usher } from "../support/usherFixture.ts"
 
 export type Tenancy = "own" | "test" | "foreign"
