@@ -24,11 +24,10 @@ const refusing = Layer.mergeAll(
 )
 const directOnly = Server.layer({ consumer: ConsumerRoutes.layerWith(refusing), admin: AdminRoutes.layer })
 
-const head = (method: string, path: string, headers: object, connection = "close") =>
-  `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\n` +
-  `${Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join("")}`
+const head = (method: string, path: string, headers: object, connection = "close") => {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\n${lines.join("")}`
+}
 
 const setUp = Effect.gen(function* () {
   const usher = yield* Fixture.Usher
