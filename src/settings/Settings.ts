@@ -100,6 +100,12 @@ const definitions = {
   queueEntriesPerConsumer: share("LIMIT_QUEUE_ENTRIES_PER_CONSUMER", "queue entries", "consumer", "1000"),
   drawEntriesPerConsumer: share("LIMIT_DRAW_ENTRIES_PER_CONSUMER", "draw entries", "consumer", "1000"),
   auctionBidsPerConsumer: share("LIMIT_AUCTION_BIDS_PER_CONSUMER", "auction bids", "consumer", "500"),
+  directPath: choice("DIRECT_PATH", {
+    fallback: "true",
+    choices: { true: true, false: false },
+    meaning:
+      "Whether common requests of the Consumer API take the direct path. `false` answers the same at a higher cost, to compare the two."
+  } as const),
   logLevel: choice("LOG_LEVEL", {
     fallback: "info",
     choices: {

@@ -9,9 +9,8 @@ import type { Exception } from "./rules/words.ts"
 export const files: Exceptions = {
   "src/engine/Engine.ts": 251,
   "src/engine/actor/Actor.ts": 324,
-  "src/http/credentials/CredentialChecks.ts": 264,
   "src/http/credentials/Credentials.ts": 256,
-  "src/settings/Settings.ts": 329,
+  "src/settings/Settings.ts": 336,
   "src/store/journal/JournalStatements.ts": 284,
   "src/store/mechanism/GrantMessages.ts": 329
 }
@@ -30,7 +29,7 @@ export const functions: Exceptions = {
   "src/auth/sessions/Protection.ts": 80,
   "src/auth/sessions/Revocations.ts": 89,
   "src/auth/sessions/Sessions.ts": 124,
-  "src/auth/tokens/Tokens.ts": 96,
+  "src/auth/tokens/Tokens.ts": 90,
   "src/cli/Seed.ts": 65,
   "src/cli/demo/Apis.ts": 87,
   "src/cli/demo/DemoServer.ts": 120,
@@ -55,7 +54,7 @@ export const functions: Exceptions = {
 /** Files in the folder itself. */
 export const folders: Exceptions = {
   "src/store/postgres/migrations": 28,
-  "test/scripts": 20
+  "test/scripts": 21
 }
 
 /** Banned words that have to stay. */

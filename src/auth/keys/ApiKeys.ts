@@ -13,6 +13,7 @@ import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
+import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 
 /** The two kinds of key an organization has. */
 export const KeyKind = Schema.Literals(["publishable", "secret"])
@@ -58,6 +59,11 @@ export class ApiKeys extends Context.Service<
     lookupRemembered(key: string): Effect.Effect<KeyHolder | undefined, Unavailable>
     /** Like `lookup`, for a status read: while the database is away, a cached key keeps its last known state. */
     lookupForStatus(key: string): Effect.Effect<KeyHolder | undefined, Unavailable>
+    /**
+     * Returns what a publishable key authorizes if that is in memory and up to date, without a digest. Undefined means
+     * that `lookup` must be asked.
+     */
+    peekPublishable(key: string): KeyHolder | undefined
     /** Returns the holder of the tenant's publishable key, for a caller that sends no key. Cached likewise. */
     publishableOf(tenant: Tenant): Effect.Effect<KeyHolder | undefined, Unavailable>
     /** Evicts one key, given by its SHA-256 in base64url, from this process's cache. */
@@ -71,16 +77,7 @@ export class ApiKeys extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const invalidations = yield* Invalidations
-      const select = (condition: Fragment) =>
-        sql`
-          select k.id, k.organization_id, k.mode, k.kind, o.plan, o.settings
-          from api_keys k join organizations o on o.id = k.organization_id
-          where ${condition} and k.revoked_at is null`.pipe(
-          Effect.flatMap(decodeRows),
-          Effect.map((rows) => (rows[0] === undefined ? undefined : holderOf(rows[0]))),
-          Effect.catchTag("SchemaError", Effect.die),
-          orUnavailable
-        )
+      const select = makeSelect(sql)
       const find = (digest: string) => select(sql`k.hash = ${Buffer.from(digest, "base64url")}`)
       const findPublishable = (tenant: Tenant) => select(sql`${ofTenant(sql, tenant, "k")} and k.kind = 'publishable'`)
 
@@ -88,12 +85,19 @@ export class ApiKeys extends Context.Service<
       // other keys.
       const cached = yield* Cache.makeWith(find, cacheOptions)
       const publishables = yield* Cache.makeWith(findPublishable, cacheOptions)
+      const peeked = makePeeked()
 
       // A lookup that reads an evicted key may be in progress. It returns its result to the callers that already wait
       // for it, and caches nothing.
       const forget = (digest: string) =>
-        Effect.andThen(Cache.invalidate(cached, digest), Cache.invalidateAll(publishables))
-      const invalidate = Effect.andThen(Cache.invalidateAll(cached), Cache.invalidateAll(publishables))
+        Effect.andThen(
+          Cache.invalidate(cached, digest),
+          Effect.andThen(Cache.invalidateAll(publishables), peeked.clear)
+        )
+      const invalidate = Effect.andThen(
+        Cache.invalidateAll(cached),
+        Effect.andThen(Cache.invalidateAll(publishables), peeked.clear)
+      )
       yield* invalidations.subscribe("api_key", {
         handle: (digest) => (digest === everyKey ? invalidate : forget(digest)),
         refresh: invalidate
@@ -103,10 +107,11 @@ export class ApiKeys extends Context.Service<
       const lookup = (key: string) => {
         if (!keyPattern.test(key)) return Effect.succeed(undefined)
         const digest = digestOf(key)
-        return invalidations.isCurrent() ? Cache.get(cached, digest) : find(digest)
+        return invalidations.isCurrent() ? peeked.remembering(key, Cache.get(cached, digest)) : find(digest)
       }
       return {
         lookup,
+        peekPublishable: (key) => (invalidations.isCurrent() ? peeked.get(key) : undefined),
         lookupRemembered: (key) => {
           const digest = digestOf(key)
           if (invalidations.isCurrent()) return known(digest)
@@ -125,6 +130,39 @@ export class ApiKeys extends Context.Service<
       }
     })
   )
+}
+
+/** Makes the function that reads the holder of the key under a condition. */
+const makeSelect = (sql: SqlClient.SqlClient) => (condition: Fragment) =>
+  sql`
+    select k.id, k.organization_id, k.mode, k.kind, o.plan, o.settings
+    from api_keys k join organizations o on o.id = k.organization_id
+    where ${condition} and k.revoked_at is null`.pipe(
+    Effect.flatMap(decodeRows),
+    Effect.map((rows) => (rows[0] === undefined ? undefined : holderOf(rows[0]))),
+    Effect.catchTag("SchemaError", Effect.die),
+    orUnavailable
+  )
+
+/**
+ * Holders of publishable keys by the text of the key, which is public. A lookup that was in progress when keys were
+ * evicted leaves nothing here.
+ */
+const makePeeked = () => {
+  let holders = new SegmentedCache<KeyHolder>(cachedMax)
+  return {
+    get: (key: string) => holders.get(key),
+    remembering: <E>(key: string, lookup: Effect.Effect<KeyHolder | undefined, E>) => {
+      const begun = holders
+      return Effect.tap(lookup, (holder) => {
+        if (holder?.kind === "publishable") begun.set(key, holder)
+        return Effect.void
+      })
+    },
+    clear: Effect.sync(() => {
+      holders = new SegmentedCache(cachedMax)
+    })
+  }
 }
 
 /** Size and lifetimes of the cache. */

@@ -11,8 +11,8 @@ import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
+import { issuer, verify } from "./Jwt.ts"
 import { sign } from "./Signing.ts"
-import { issuer, verify } from "./Tokens.ts"
 
 const audience = "usher:admission"
 

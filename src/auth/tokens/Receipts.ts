@@ -10,8 +10,8 @@ import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
+import { issuer } from "./Jwt.ts"
 import { sign } from "./Signing.ts"
-import { issuer } from "./Tokens.ts"
 
 const audience = "usher:entry-receipt"
 

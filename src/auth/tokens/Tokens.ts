@@ -6,7 +6,6 @@
  * signature check. The cache key is the SHA-256 of the whole token, signature included.
  */
 import { Clock, Context, Effect, Exit, Layer, Option, Schema } from "effect"
-import * as Jose from "jose"
 import { hash } from "node:crypto"
 import { Id, Mode, type Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -14,11 +13,9 @@ import { Settings } from "../../settings/Settings.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { Revocations } from "../sessions/Revocations.ts"
-import { algorithm, SigningKeys } from "../keys/SigningKeys.ts"
+import { SigningKeys } from "../keys/SigningKeys.ts"
+import { issuer, verify } from "./Jwt.ts"
 import { sign } from "./Signing.ts"
-
-/** The `iss` of everything Usher signs. */
-export const issuer = "usher"
 
 const audiences = { access: "usher:consumer-api", refresh: "usher:refresh" } as const
 
@@ -80,6 +77,11 @@ export class Tokens extends Context.Service<
     verifyAccess(token: string): Effect.Effect<VerifiedAccess | undefined, Unavailable>
     /** Like `verifyAccess`. While the database is away, a verified token keeps its last known state. */
     verifyForStatus(token: string): Effect.Effect<VerifiedAccess | undefined, Unavailable>
+    /**
+     * Returns the claims if the token is in memory and memory alone can tell that it is valid now. Undefined means that
+     * `verifyAccess` must be asked.
+     */
+    peekAccess(token: string): VerifiedAccess | undefined
     /** Whether a verified token has expired since, or its session has ended. Reads memory only. */
     hasEnded(access: VerifiedAccess, now: Millis): boolean
     /** Returns the claims; undefined if the token is invalid. Only the session knows whether it was used. */
@@ -92,6 +94,7 @@ export class Tokens extends Context.Service<
       const keys = yield* SigningKeys
       const settings = yield* Settings
       const revocations = yield* Revocations
+      const clock = yield* Clock.Clock
       let removals = keys.removals
       let verified = new SegmentedCache<Exit.Success<VerifiedAccess>>(rememberedTokens)
 
@@ -139,15 +142,7 @@ export class Tokens extends Context.Service<
         return access
       })
 
-      /** Returns undefined for a session that has ended. */
-      const live = (
-        known: Exit.Success<VerifiedAccess>,
-        query: Revocations["Service"]["check"]
-      ): Effect.Effect<VerifiedAccess | undefined, Unavailable> => {
-        if (revocations.isRevoked(known.value)) return undefinedExit
-        if (revocations.isComplete()) return known
-        return Effect.map(query(known.value.sessionId), (isRevoked) => (isRevoked ? undefined : known.value))
-      }
+      const live = liveIn(revocations)
 
       const verifying = (query: Revocations["Service"]["check"]) => (token: string) =>
         Effect.withFiber<VerifiedAccess | undefined, Unavailable>((fiber) => {
@@ -172,6 +167,7 @@ export class Tokens extends Context.Service<
           issue("refresh", subject, tokenId, lifetimeSeconds, issuedAt),
         verifyAccess: verifying(revocations.check),
         verifyForStatus: verifying(revocations.checkForStatus),
+        peekAccess: peekIn(cache, revocations, clock),
         hasEnded: (access, now) => access.expiresAt <= now || revocations.isRevoked(access),
         verifyRefresh: Effect.fnUntraced(function* (token) {
           if (token.length > lengthMax) return undefined
@@ -186,6 +182,31 @@ export class Tokens extends Context.Service<
     })
   )
 }
+
+/** Makes the function that returns undefined for a session that has ended. */
+const liveIn =
+  (revocations: Revocations["Service"]) =>
+  (
+    known: Exit.Success<VerifiedAccess>,
+    query: Revocations["Service"]["check"]
+  ): Effect.Effect<VerifiedAccess | undefined, Unavailable> => {
+    if (revocations.isRevoked(known.value)) return undefinedExit
+    if (revocations.isComplete()) return known
+    return Effect.map(query(known.value.sessionId), (isRevoked) => (isRevoked ? undefined : known.value))
+  }
+
+const peekIn =
+  (
+    cache: () => SegmentedCache<Exit.Success<VerifiedAccess>>,
+    revocations: Revocations["Service"],
+    clock: Clock.Clock
+  ): Tokens["Service"]["peekAccess"] =>
+  (token) => {
+    if (token.length > lengthMax || !revocations.isComplete()) return undefined
+    const access = cache().get(digestOf(token))?.value
+    if (access === undefined || access.expiresAt <= clock.currentTimeMillisUnsafe()) return undefined
+    return revocations.isRevoked(access) ? undefined : access
+  }
 
 const undefinedExit = Exit.succeed(undefined)
 
@@ -207,37 +228,3 @@ const claims = {
 const decodeAccess = Schema.decodeUnknownOption(Schema.Struct({ type: Schema.Literal("access"), ...claims }))
 
 const decodeRefresh = Schema.decodeUnknownOption(Schema.Struct({ type: Schema.Literal("refresh"), ...claims }))
-
-const compactPattern = /^[\w-]+\.[\w-]+\.([\w-]+)$/
-
-/** Decoders of Base64 are lenient. A token has one spelling, without white space and stray bits at the end. */
-const isCanonical = (token: string): boolean => {
-  const signature = compactPattern.exec(token)?.[1]
-  return signature !== undefined && Buffer.from(signature, "base64url").toString("base64url") === signature
-}
-
-/** Returns the claims of a JWT with an accepted key, our issuer and the audience, not expired at `now`. */
-export const verify = (
-  keys: SigningKeys["Service"],
-  token: string,
-  options: { readonly audience: string; readonly now: Millis }
-): Effect.Effect<Jose.JWTPayload, Jose.errors.JOSEError> => {
-  const attempt = Effect.tryPromise({
-    try: () =>
-      Jose.jwtVerify(
-        isCanonical(token) ? token : "",
-        ({ kid }) => {
-          const key = kid === undefined ? undefined : keys.publicKey(kid)
-          return key === undefined ? Promise.reject(new Jose.errors.JWKSNoMatchingKey()) : key
-        },
-        { algorithms: [algorithm], issuer, audience: options.audience, currentDate: new Date(options.now) }
-      ),
-    catch: (error) => (error instanceof Jose.errors.JOSEError ? error : new Jose.errors.JWTInvalid("unreadable token"))
-  }).pipe(Effect.map(({ payload }) => payload))
-  // Another process may already sign with a key that this process is not yet notified of.
-  return Effect.catch(attempt, (error) =>
-    error instanceof Jose.errors.JWKSNoMatchingKey
-      ? Effect.flatMap(keys.lookAgain, (mayBeKnown) => (mayBeKnown ? attempt : Effect.fail(error)))
-      : Effect.fail(error)
-  )
-}

@@ -1,14 +1,11 @@
 /** Puts the gate for bots before an operation. A caller that may pass costs a few lookups in memory. */
 import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { type Action, type ChallengeAsked, Challenges } from "../../auth/challenge/Challenges.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { answering } from "../errors/Answering.ts"
-import { countedAddress, Origins } from "../server/Origins.ts"
+import { countedAddress, Origins, type RequestFacts } from "../server/Origins.ts"
 import { challengeRequired, solutionHeader } from "./ChallengeApi.ts"
-
-type Request = HttpServerRequest.HttpServerRequest
 
 /** What an operation tells the gate. */
 interface Asked {
@@ -28,16 +25,17 @@ export const make = Effect.gen(function* () {
   const challenges = yield* Challenges
   const origins = yield* Origins
   return <A, E, R>(
-    request: Request,
+    request: RequestFacts,
     { action, tenant, experienceId }: Asked,
     operation: () => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E | ChallengeAsked | Unavailable, R> => {
+    const solution = request.headers[header]
     const checked = challenges.check({
       action,
       tenant,
       ...(experienceId !== undefined && { experienceId }),
       address: countedAddress(origins.of(request).address),
-      solution: request.headers[header]
+      solution: typeof solution === "string" ? solution : undefined
     })
     return checked === undefined ? operation() : Effect.flatMap(checked, operation)
   }

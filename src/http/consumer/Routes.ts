@@ -13,6 +13,7 @@ import { ShownPages } from "../../store/experience/ShownPages.ts"
 import { ShownProducts } from "../../store/experience/ShownProducts.ts"
 import * as Credentials from "../credentials/Credentials.ts"
 import { EventStreams } from "../streams/EventStreams.ts"
+import * as Direct from "../direct/Direct.ts"
 import * as System from "../server/System.ts"
 import { Validation } from "../errors/Validation.ts"
 import { ConsumerApi } from "./Api.ts"
@@ -30,7 +31,7 @@ import * as Waitlists from "./waitlist/Waitlists.ts"
 type Callers = Layer.Success<typeof Credentials.layerConsumer>
 
 const noRecordsWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) => {
-  const api = HttpApiBuilder.layer(ConsumerApi).pipe(
+  const api = Layer.merge(HttpApiBuilder.layer(ConsumerApi), Direct.layer(ConsumerApi)).pipe(
     Layer.provide(
       Layer.mergeAll(
         Auth.layer,

@@ -35,3 +35,17 @@ export const restrictingOrigin = <E, R>(
     })
   })
 }
+
+/**
+ * The same for the headers of an answer of the Consumer API. A header that is already there keeps its position.
+ */
+export const restrictOrigin = (
+  headers: Record<string, string>,
+  origin: string | undefined,
+  { allowedOrigins }: KeyHolder
+): void => {
+  if (origin === undefined || allowedOrigins === undefined) return
+  headers["vary"] = "Origin"
+  if (allowedOrigins.includes(origin)) headers[allowOrigin] = origin
+  else delete headers[allowOrigin]
+}

@@ -13,28 +13,13 @@ import { NotFound, ServiceUnavailable, Unauthorized, type ValidationError } from
 import { issueAt } from "../errors/Issues.ts"
 import { type Admission, admissions, exhaustion } from "../limits/RateLimit.ts"
 import { invalidInput } from "../errors/Validation.ts"
+import { type ActingConsumer, actingConsumer } from "./ActingConsumer.ts"
 import { restrictingOrigin } from "./AllowedOrigins.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 export type KeyRefusal = Unauthorized | ServiceUnavailable
 export type ConsumerRefusal = KeyRefusal | NotFound | ValidationError
 export type Check<A, E> = (request: Request) => Effect.Effect<A, E>
-
-/** A consumer that acts, or that a server acts for, and the key of the request. */
-export interface ActingConsumer {
-  readonly holder: KeyHolder
-  readonly consumer: {
-    readonly tenant: Tenant
-    readonly consumerId: string
-    readonly isGuest: boolean
-    /** The key of the request. */
-    readonly keyId: string
-    /** The session of the access token. Absent if a server acts for the consumer. */
-    readonly sessionId?: string
-    /** The secret key as records name it, if a server acts for the consumer. */
-    readonly by?: string
-  }
-}
 
 /** A key as records name it, for example in `createdBy` and `statusOverrideBy`. */
 export const nameOf = ({ keyId }: KeyHolder): string => `api_key:${keyId}`
@@ -161,10 +146,7 @@ const makeTokenChecks = Effect.fnUntraced(function* (checks: KeyChecks) {
       Effect.flatMap(by.verifyAccess(token), (access): Effect.Effect<ActingConsumer, ConsumerRefusal> => {
         if (access === undefined || !sameTenant(access.tenant, holder.tenant))
           return Effect.fail(authenticationRequired)
-        const { consumerId, sessionType, sessionId } = access
-        const { tenant, keyId } = holder
-        const consumer = { tenant, consumerId, isGuest: sessionType === "guest", keyId, sessionId }
-        return Effect.as(admit(request, holder, consumerId), { holder, consumer })
+        return Effect.as(admit(request, holder, access.consumerId), actingConsumer(holder, access))
       })
     )
 

@@ -11,8 +11,8 @@ import { HttpApiMiddleware } from "effect/http-api"
 import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import type { VerifiedAccess } from "../../auth/tokens/Tokens.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
+import type { ActingConsumer } from "./ActingConsumer.ts"
 import {
-  type ActingConsumer,
   type ActingSession,
   bearerOf,
   type Check,

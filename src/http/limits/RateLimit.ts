@@ -10,7 +10,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import { RateLimitExceeded } from "../errors/Errors.ts"
 import { type Api, RateCategory } from "./Limit.ts"
 import type { LimitStatus } from "./LimitStatus.ts"
-import { RateLimits } from "./RateLimits.ts"
+import { type Caller, RateLimits } from "./RateLimits.ts"
 import { allowLargeBody } from "../server/FastBodyReader.ts"
 import { countedAddress, Origins } from "../server/Origins.ts"
 
@@ -33,20 +33,20 @@ export const admissions = Effect.gen(function* () {
     const gate = limits.gate(api, Context.get(endpoint.annotations, RateCategory))
     return (request, holder, consumerId) => {
       if (holder.kind === "secret") allowLargeBody(request)
-      const outcome = gate.pass({
-        organizationId: holder.tenant.organizationId,
-        rateLimits: holder.rateLimits,
-        // An organization's server acts for many consumers. Only callers with the public key have limits of their own.
-        ...(holder.kind === "publishable" && {
-          address: () => countedAddress(origins.of(request).address),
-          ...(consumerId !== undefined && { consumerId })
-        })
-      })
+      const outcome = gate.pass(callerOf(holder, () => countedAddress(origins.of(request).address), consumerId))
       return Effect.isEffect(outcome)
         ? Effect.flatMap(outcome, (standing) => admitted(request, standing))
         : admitted(request, outcome)
     }
   }
+})
+
+/** The caller of a request with the holder's key. */
+export const callerOf = (holder: KeyHolder, address: () => string, consumerId?: string): Caller => ({
+  organizationId: holder.tenant.organizationId,
+  rateLimits: holder.rateLimits,
+  // An organization's server acts for many consumers. Only callers with the public key have limits of their own.
+  ...(holder.kind === "publishable" && { address, ...(consumerId !== undefined && { consumerId }) })
 })
 
 /** True if the request's address has made too many requests without a valid key. */
@@ -64,7 +64,7 @@ export const refuse = Effect.fnUntraced(function* (request: Request, requestsMax
   const now = yield* Clock.currentTimeMillis
   const retryAfterSeconds = Math.max(1, Math.ceil((opensAt - now) / 1_000))
   const resetAtSeconds = Math.ceil(opensAt / 1_000)
-  mark(request, { limit: requestsMax, remaining: 0, resetAtSeconds, retryAfterSeconds })
+  mark(request.source, { limit: requestsMax, remaining: 0, resetAtSeconds, retryAfterSeconds })
   return yield* new RateLimitExceeded({ retryAfterSeconds })
 })
 
@@ -97,7 +97,7 @@ export const addressAdmission = Effect.fnUntraced(function* (options: {
 })
 
 /**
- * Adds the limit status to the responses of an API. Requests of an unknown organization (401, unknown paths) are
+ * Finds the limit status for the responses of an API. Requests of an unknown organization (401, unknown paths) are
  * counted here, by address, under the general limit of the API in the default plan. Preflights and failures of the
  * server are not counted.
  */
@@ -111,17 +111,14 @@ export const limitStatus = Effect.gen(function* () {
     return isCounted ? limits.passUnknown(api, address) : limits.standingOfUnknown(api, address)
   }
 
-  /** Adds to the headers. Returns the response, or the refusal that replaces it. */
+  /** Returns the status, if the path has limits, and the response or the refusal that replaces it. */
   return (api: Api) =>
-    (request: Request, response: Response, headers: Record<string, string>): Response => {
-      if (!isLimited(request.url)) return response
+    (request: Request, response: Response): { readonly response: Response; readonly limit?: LimitStatus } => {
+      if (!isLimited(request.url)) return { response }
       const known = (request.source as Marked)[marked]
-      const { limit, remaining, resetAtSeconds, retryAfterSeconds } = known ?? standingOfUnknown(api, request, response)
-      headers["x-ratelimit-limit"] = `${limit}`
-      headers["x-ratelimit-remaining"] = `${remaining}`
-      headers["x-ratelimit-reset"] = `${resetAtSeconds}`
-      if (known !== undefined || retryAfterSeconds === undefined) return response
-      return refusal(retryAfterSeconds)
+      const limit = known ?? standingOfUnknown(api, request, response)
+      const isRefused = known === undefined && limit.retryAfterSeconds !== undefined
+      return { limit, response: isRefused ? refusal(limit.retryAfterSeconds) : response }
     }
 })
 
@@ -135,12 +132,13 @@ interface Marked {
   [marked]?: LimitStatus
 }
 
-function mark(request: Request, standing: LimitStatus): void {
-  ;(request.source as Marked)[marked] = standing
+/** Notes the limit status of a request that was counted, for its answer. `source` is the request of the platform. */
+export function mark(source: object, standing: LimitStatus): void {
+  ;(source as Marked)[marked] = standing
 }
 
 function admitted(request: Request, standing: LimitStatus): Effect.Effect<void> {
-  mark(request, standing)
+  mark(request.source, standing)
   const { retryAfterSeconds } = standing
   return retryAfterSeconds === undefined ? Exit.void : Effect.die(refusal(retryAfterSeconds))
 }

@@ -6,33 +6,13 @@
  */
 import { type Cause, Context, Effect, Exit, LogLevel, References, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { randomUUID } from "node:crypto"
 import type { Api } from "../limits/Limit.ts"
 import { Methods } from "./Methods.ts"
 import { Origins } from "./Origins.ts"
+import { makeHeaders, requestIdOf, type ResponseHeaders } from "./ResponseHeaders.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import * as SmallBodies from "./FastBodyReader.ts"
-
-/** The value of `X-Api-Version` (completions 6) and of `info.version` in both descriptions. */
-export const apiVersion = "1.0.0"
-
-/** Browsers that have used HTTPS once use only HTTPS for a year. */
-const strictTransport = "max-age=31536000"
-
-/** Browsers must not guess a type, and so take no answer for a page or a script. */
-const nosniff = { "x-content-type-options": "nosniff" }
-
-const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/
-
-const exposedHeaders =
-  "X-Request-Id, X-Api-Version, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
-
-/** For an organization that names its origins, `AllowedOrigins.ts` narrows this once the key is known. */
-const crossOriginHeaders = {
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": exposedHeaders
-}
 
 const preflight = HttpServerResponse.empty({
   status: 204,
@@ -55,77 +35,81 @@ const unreadable = json(400, "Request could not be read", { connection: "close" 
 const internalError = json(500, "Internal server error")
 const unavailable = json(503, "Service unavailable", { "retry-after": "1" })
 
-/** The envelope of the responses of one API's listener. */
+/** Puts the envelope around every response of one API's listener. */
 export const layer = (api: Api) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      const methods = yield* Methods
-      const readiness = yield* Readiness
-      const logsAccess = LogLevel.isLessThanOrEqualTo(yield* References.MinimumLogLevel, "Debug")
-      const origins = yield* Origins
-      const limited = (yield* RateLimit.limitStatus)(api)
-      const isCrossOrigin = api === "consumer"
-      const base = { "x-api-version": apiVersion, ...nosniff, ...(isCrossOrigin && crossOriginHeaders) }
-
-      const sealed = (request: Request, handled: Response, requestId: string): Response => {
-        const headers: Record<string, string> = { ...base, "x-request-id": requestId }
-        const response = limited(request, handled, headers)
-        if (origins.of(request).isEncrypted) headers["strict-transport-security"] = strictTransport
-        if (response.headers["cache-control"] === undefined && isUnderApi(request))
-          headers["cache-control"] = "no-store"
-        if (readiness.isDraining()) headers["connection"] = "close"
-        if (response.status === 401) headers["www-authenticate"] = "Bearer"
-        // Only the decoder of bodies answers 415, as plain text.
-        return HttpServerResponse.setHeaders(response.status === 415 ? unsupportedMediaType : response, headers)
-      }
-
-      const unrouted = (request: Request): Response => {
-        const allowed = methods.allowed(request.url)
-        return allowed.length === 0 ? notFound : json(405, "Method not allowed", { allow: allowed.join(", ") })
-      }
-
-      const answer = (request: Request, requestId: string, handle: Handle): Handle =>
-        Effect.matchCauseEffect(handle, {
-          onSuccess: (response) => Exit.succeed(sealed(request, response, requestId)),
-          onFailure: (cause) => {
-            const failure = classify(cause)
-            switch (failure._tag) {
-              case "Response":
-                return Exit.succeed(sealed(request, failure.response, requestId))
-              case "Unrouted":
-                return Exit.succeed(sealed(request, unrouted(request), requestId))
-              case "Aborted":
-                return Exit.failCause(cause)
-              case "Defect":
-                return Effect.as(logDefect(request, requestId, cause), sealed(request, internalError, requestId))
-            }
-          }
-        })
-
-      yield* router.addGlobalMiddleware((handle) =>
-        Effect.withFiber((fiber): Handle => {
-          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          SmallBodies.installFastBodyReader(request, api)
-          const requestId = requestIdOf(request)
-          if (!origins.of(request).isSafe && !isProbe(request))
-            return Exit.succeed(sealed(request, httpsRequired, requestId))
-          if (isCrossOrigin && isPreflight(request)) return Exit.succeed(sealed(request, preflight, requestId))
-          const answered = answer(request, requestId, handle)
-          return logsAccess ? Effect.tap(answered, (response) => logAccess(request, requestId, response)) : answered
-        })
-      )
+      yield* router.addGlobalMiddleware(yield* make(api))
     })
   )
 
+/** Makes the function that answers with the response of an effect, in its envelope, whatever becomes of the effect. */
+export const make = Effect.fnUntraced(function* (api: Api) {
+  const origins = yield* Origins
+  const logsAccess = LogLevel.isLessThanOrEqualTo(yield* References.MinimumLogLevel, "Debug")
+  const isCrossOrigin = api === "consumer"
+  const { sealed, answer } = yield* makeAnswer(api)
+  return (handle: Handle): Handle =>
+    Effect.withFiber((fiber): Handle => {
+      const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+      SmallBodies.installFastBodyReader(request, api)
+      const requestId = requestIdOf(request.headers["x-request-id"])
+      if (!origins.of(request).isSafe && !isProbe(request))
+        return Exit.succeed(sealed(request, httpsRequired, requestId))
+      if (isCrossOrigin && isPreflight(request)) return Exit.succeed(sealed(request, preflight, requestId))
+      const answered = answer(request, requestId, handle)
+      return logsAccess ? Effect.tap(answered, (response) => logAccess(request, requestId, response)) : answered
+    })
+})
+
+const makeAnswer = Effect.fnUntraced(function* (api: Api) {
+  const methods = yield* Methods
+  const readiness = yield* Readiness
+  const origins = yield* Origins
+  const limited = (yield* RateLimit.limitStatus)(api)
+  const addHeaders = makeHeaders(api)
+
+  const sealed = (request: Request, handled: Response, requestId: string): Response => {
+    const { limit, response } = limited(request, handled)
+    const headers: ResponseHeaders = {}
+    const isCacheable = response.headers["cache-control"] !== undefined || !isUnderApi(request)
+    addHeaders(headers, { requestId, limit, isEncrypted: origins.of(request).isEncrypted, isCacheable })
+    if (readiness.isDraining()) headers["connection"] = "close"
+    if (response.status === 401) headers["www-authenticate"] = "Bearer"
+    // Only the decoder of bodies answers 415, as plain text.
+    return HttpServerResponse.setHeaders(response.status === 415 ? unsupportedMediaType : response, headers)
+  }
+
+  const unrouted = (request: Request): Response => {
+    const allowed = methods.allowed(request.url)
+    return allowed.length === 0 ? notFound : json(405, "Method not allowed", { allow: allowed.join(", ") })
+  }
+
+  const answer = (request: Request, requestId: string, handle: Handle): Handle =>
+    Effect.matchCauseEffect(handle, {
+      onSuccess: (response) => Exit.succeed(sealed(request, response, requestId)),
+      onFailure: (cause) => {
+        const failure = classify(cause)
+        switch (failure._tag) {
+          case "Response":
+            return Exit.succeed(sealed(request, failure.response, requestId))
+          case "Unrouted":
+            return Exit.succeed(sealed(request, unrouted(request), requestId))
+          case "Aborted":
+            return Exit.failCause(cause)
+          case "Defect":
+            return Effect.as(logDefect(request, requestId, cause), sealed(request, internalError, requestId))
+        }
+      }
+    })
+
+  return { sealed, answer }
+})
+
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
-type Handle = Effect.Effect<Response, Types.unhandled>
-
-/** The caller's id for the request if it is valid, else a new one. */
-function requestIdOf(request: Request): string {
-  const sent = request.headers["x-request-id"]
-  return sent !== undefined && requestIdPattern.test(sent) ? sent : randomUUID()
-}
+/** A response, or whatever else becomes of a request. */
+export type Handle = Effect.Effect<Response, Types.unhandled>
 
 /** Answers of the APIs hold tokens and grants, so no cache may keep them unless an operation says so itself. */
 function isUnderApi({ url }: Request): boolean {

@@ -8,6 +8,7 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, HttpServerError, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import { issueAt } from "../errors/Issues.ts"
 import type { Api } from "../limits/Limit.ts"
 import { exceededBy, type JsonBounds, publicBounds, secretBounds } from "./JsonBounds.ts"
@@ -16,6 +17,27 @@ type Request = HttpServerRequest.HttpServerRequest
 type Text = Request["text"]
 
 const utf8 = new TextDecoder()
+
+const textOfChunks = (chunks: ReadonlyArray<Buffer>): string =>
+  utf8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+
+/** True for a body of a stated length that the direct path reads. The platform answers `Expect: 100-continue`. */
+export const isSmall = ({ "content-length": length, expect }: IncomingHttpHeaders): boolean =>
+  length !== undefined && expect === undefined && Number(length) <= publicBounds.bytesMax
+
+/** Reads the text of a small body. `done` is not called if the connection ends before the body. */
+export const readSmall = (message: IncomingMessage, done: (text: string) => void): void => {
+  const chunks: Array<Buffer> = []
+  message.on("data", (chunk: Buffer) => void chunks.push(chunk))
+  message.on("end", () => done(textOfChunks(chunks)))
+  message.on("error", () => {})
+}
+
+/** Texts of bodies that were read before the platform got the request. */
+const texts = new WeakMap<object, string>()
+
+/** Keeps the text of a body for the platform. */
+export const keepText = (message: IncomingMessage, text: string): void => void texts.set(message, text)
 
 const largeBody = Symbol("usher/http/largeBody")
 
@@ -31,13 +53,20 @@ export const allowLargeBody = (request: Request): void => {
 
 /** Installs the reader. On the Consumer API bodies are small unless `allowLargeBody` was called. */
 export const installFastBodyReader = (request: Request, api: Api): void => {
-  const { "content-length": length, "transfer-encoding": transfer, expect } = request.headers
+  const { "content-length": length, "transfer-encoding": transfer } = request.headers
   if ((length === undefined && transfer === undefined) || (request.method === "GET" && length === "0")) return
   const boundsOf = (): JsonBounds =>
     api === "admin" || (request.source as Marked)[largeBody] === true ? secretBounds : publicBounds
-  // The platform answers clients that expect a `100 Continue`, so it reads their bodies.
-  const text = expect === undefined ? textOf(request, boundsOf) : platformText(request, request.text, boundsOf)
-  Object.defineProperty(request, "text", { value: text })
+  Object.defineProperty(request, "text", { value: readerOf(request, boundsOf) })
+}
+
+/** The reader of a body that was kept, of one that the platform reads for `100 Continue`, or of any other. */
+const readerOf = (request: Request, boundsOf: () => JsonBounds): Text => {
+  const kept = texts.get(request.source)
+  if (kept !== undefined) return Effect.suspend(() => bounded(kept, boundsOf()))
+  return request.headers["expect"] === undefined
+    ? textOf(request, boundsOf)
+    : platformText(request, request.text, boundsOf)
 }
 
 /** The text of the body. It can be read any number of times. */
@@ -69,7 +98,7 @@ const read = (request: Request, bounds: JsonBounds, done: (outcome: Text) => voi
   })
   source.on("end", () => {
     if (bytes > bounds.bytesMax) return
-    done(bounded(utf8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)), bounds))
+    done(bounded(textOfChunks(chunks), bounds))
   })
   source.on("error", (cause) => {
     const reason = new HttpServerError.RequestParseError({ request, reason: "Parse", cause })

@@ -4,7 +4,7 @@
  * has no errors about input.
  */
 import { type HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { apiVersion } from "./Envelope.ts"
+import { apiVersion } from "./ResponseHeaders.ts"
 import { type Requirement, securitySchemes } from "../credentials/SecuritySchemes.ts"
 import { isKept } from "../idempotency/IdempotentResponses.ts"
 import { Idempotency, keyParameter, replayedHeader } from "../idempotency/Idempotency.ts"

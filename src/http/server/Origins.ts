@@ -2,21 +2,25 @@
  * The real origin of a request: its protocol and its client's address. Headers of proxies count only if the proxy is in
  * `TRUSTED_PROXIES` (completions 1).
  */
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Context, Effect, Layer, Option, Result } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
+import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import { SegmentedCache } from "../../auth/sessions/SegmentedCache.ts"
 import { Settings } from "../../settings/Settings.ts"
-
-type Request = HttpServerRequest.HttpServerRequest
 
 /** Addresses for which the cache knows whether they are trusted. */
 const rememberedMax = 1_000
 
 /** Forwarded hops that are read, from the nearest. */
 const hopsMax = 32
+
+/** The part of a request that tells where it comes from. */
+interface Message {
+  readonly socket: Socket
+  readonly headers: IncomingHttpHeaders
+}
 
 /** The origin of a request. */
 export interface Origin {
@@ -28,11 +32,28 @@ export interface Origin {
   readonly isEncrypted: boolean
 }
 
+/** The parts of a request that every path has: a handler that reads others is for HttpApi alone. */
+export interface RequestFacts {
+  /** The request as Node has it. */
+  readonly source: object
+  readonly headers: { readonly [name: string]: string | ReadonlyArray<string> | undefined }
+}
+
 /** Finds the origins of requests. */
-export class Origins extends Context.Service<Origins, { of(request: Request): Origin }>()("usher/http/server/Origins") {
+export class Origins extends Context.Service<
+  Origins,
+  {
+    of(request: Pick<RequestFacts, "source">): Origin
+    /** The same for a request as Node has it. */
+    ofMessage(message: Message): Origin
+  }
+>()("usher/http/server/Origins") {
   static readonly layer = Layer.effect(
     Origins,
-    Effect.map(Settings, ({ trustedProxies }) => ({ of: make(trustedProxies) }))
+    Effect.map(Settings, ({ trustedProxies }) => {
+      const ofMessage = make(trustedProxies)
+      return { ofMessage, of: ({ source }) => ofMessage(source as IncomingMessage) }
+    })
   )
 }
 
@@ -52,18 +73,18 @@ export function isTrustedBy(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>):
 }
 
 /** The service, given the networks of the trusted proxies. */
-function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (request: Request) => Origin {
+function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (message: Message) => Origin {
   const isTrusted = isTrustedBy(trustedProxies)
 
-  return (request) => {
-    const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
+  return (message) => {
+    const { socket } = message
     const peer = plain(socket.remoteAddress ?? "")
     const isEncrypted = (socket as Partial<TLSSocket>).encrypted === true
     if (trustedProxies.length === 0 || !isTrusted(peer)) {
       return { address: peer, isEncrypted, isSafe: isEncrypted || isLoopback(peer) }
     }
-    const forwardedFor = listOf(request.headers["x-forwarded-for"])
-    const forwardedProtocol = listOf(request.headers["x-forwarded-proto"])
+    const forwardedFor = listOf(message.headers["x-forwarded-for"])
+    const forwardedProtocol = listOf(message.headers["x-forwarded-proto"])
     // The proxy itself sent the request.
     if (forwardedFor.length === 0 && forwardedProtocol.length === 0) return { address: peer, isEncrypted, isSafe: true }
     const hop = clientHop(forwardedFor, isTrusted)
@@ -105,10 +126,10 @@ function clientHop(hops: ReadonlyArray<string>, isTrusted: (address: string) => 
   return client
 }
 
-const listOf = (header: string | undefined): ReadonlyArray<string> =>
+const listOf = (header: string | ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
   header === undefined || header === ""
     ? []
-    : header
+    : String(header)
         .split(",")
         .slice(-hopsMax)
         .map((text) => text.trim())

@@ -8,10 +8,12 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ByteSize, Context, Duration, Effect, Layer, Scope } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
-import { createServer, type Server as NodeServer } from "node:http"
+import { createServer, type RequestListener, type Server as NodeServer } from "node:http"
 import { createServer as createSecureServer } from "node:https"
 import { Settings } from "../../settings/Settings.ts"
+import * as Accepting from "./Accepting.ts"
 import * as Connections from "./Connections.ts"
+import { type Answer, DirectPath } from "../direct/DirectPath.ts"
 import * as Envelope from "./Envelope.ts"
 import type { Api } from "../limits/Limit.ts"
 import { RateLimits } from "../limits/RateLimits.ts"
@@ -22,9 +24,6 @@ import * as Tls from "./Tls.ts"
 
 /** Bytes of the largest body that is read. A larger one gets a 413. */
 const bodySizeMax = ByteSize.mebibytes(1)
-
-/** Connections that the operating system queues until they are accepted. A drop opens for everyone at once. */
-const backlog = 4_096
 
 /** The share of the shutdown time for requests in flight. The rest is for the actors and the database. */
 const drainShare = 0.6
@@ -111,36 +110,43 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
     options.routes.pipe(
       Layer.provide(Methods.layer),
       Layer.provide(Layer.succeedContext(options.services)),
-      Layer.provideMerge(HttpRouter.layer),
+      Layer.provideMerge(Layer.merge(HttpRouter.layer, DirectPath.layer)),
       Layer.provide(Layer.succeed(HttpRouter.RouterConfig, routerConfig)),
       Layer.provide(NodeHttpServer.layerHttpServices)
     )
   )
-  const nodeServer: NodeServer =
-    tls === undefined ? createServer(serverOptions) : createSecureServer({ ...serverOptions, ...tls })
-  yield* Connections.guard(nodeServer, options.api)
-  const server = yield* NodeHttpServer.make(() => nodeServer, {
-    port: options.port,
+  const bound = yield* Accepting.bind({
+    create: () => (tls === undefined ? createServer(serverOptions) : createSecureServer({ ...serverOptions, ...tls })),
     host: options.host,
-    backlog,
-    disablePreemptiveShutdown: true
+    port: options.port
   })
+  const { nodeServer, server } = bound
+  yield* Connections.guard(nodeServer, options.api)
   yield* Effect.addFinalizer(() => Effect.sync(() => nodeServer.closeAllConnections()))
   yield* server
     .serve(Context.get(router, HttpRouter.HttpRouter).asHttpEffect())
     .pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, bodySizeMax))
-  yield* Effect.addFinalizer(() => drained(nodeServer, shutdownTimeoutSeconds * drainShare))
+  yield* answerFirst(nodeServer, yield* Context.get(router, DirectPath).open)
+  yield* bound.acceptMore
+  yield* Effect.addFinalizer(() => drained(bound, shutdownTimeoutSeconds * drainShare))
   const address = HttpServer.formatAddress(server.address)
   const url = tls === undefined ? address : address.replace("http:", "https:")
   yield* Effect.logInfo(`${options.name} on ${url}`)
   return url
 })
 
+/** Offers each request to the direct path. The server's own listener gets the requests that are not answered there. */
+const answerFirst = (nodeServer: NodeServer, answer: Answer) =>
+  Effect.sync(() => {
+    const [complete, ...more] = nodeServer.listeners("request") as unknown as ReadonlyArray<RequestListener>
+    if (complete === undefined || more.length > 0) return
+    nodeServer.off("request", complete)
+    nodeServer.on("request", (message, response) => answer(message, response, () => complete(message, response)))
+  })
+
 /** Returns when every connection has ended, or after the given time. */
-const drained = (nodeServer: NodeServer, seconds: number) =>
-  Effect.callback<void>((resume) => {
-    nodeServer.close(() => resume(Effect.void))
-  }).pipe(
+const drained = ({ close }: Accepting.Bound, seconds: number) =>
+  close.pipe(
     Effect.interruptible,
     Effect.timeoutOrElse({ duration: Duration.seconds(seconds), orElse: () => Effect.void })
   )

@@ -84,6 +84,7 @@ const stubs = Layer.unwrap(
         lookup: () => holder,
         lookupRemembered: () => holder,
         lookupForStatus: () => holder,
+        peekPublishable: () => undefined,
         publishableOf: () => holder,
         forget: () => Effect.void,
         invalidate: Effect.void

@@ -131,6 +131,9 @@ export const asServer = (secretKey: string, consumerId?: string) => ({
   ...(consumerId !== undefined && { "x-consumer-id": consumerId })
 })
 
+/** `DIRECT_PATH=false` runs the suite without the direct path. */
+const directPath = process.env["DIRECT_PATH"] !== "false"
+
 const servicesWith = <Database, E>(
   settings: Parameters<typeof Settings.layerTest>[0],
   database: Layer.Layer<Database | PgClient.PgClient | SqlClient.SqlClient, E>
@@ -140,7 +143,9 @@ const servicesWith = <Database, E>(
     Layer.provideMerge(JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })),
     Layer.provideMerge(Layer.mergeAll(Auth.layer, Delivery.layer, Readiness.layer)),
     Layer.provideMerge(SecureRandom.layerWebCrypto),
-    Layer.provideMerge(Settings.layerTest({ adminPort: 0, consumerPort: 0, shutdownTimeoutSeconds: 2, ...settings })),
+    Layer.provideMerge(
+      Settings.layerTest({ adminPort: 0, consumerPort: 0, shutdownTimeoutSeconds: 2, directPath, ...settings })
+    ),
     Layer.provideMerge(Heartbeat.layer({ name: "test" })),
     Layer.provideMerge(Layer.merge(database, Availability.layer))
   )
@@ -157,6 +162,13 @@ export const anotherServer = Effect.gen(function* () {
     yield* Effect.scope
   )
 })
+
+/** Starts two more listeners in front of the same services, with other settings and perhaps other consumer routes. */
+export const otherListeners = (settings: Partial<Settings["Service"]>, listeners = server) =>
+  Effect.gen(function* () {
+    const own = Layer.succeed(Settings, { ...(yield* Settings), ...settings })
+    return Context.get(yield* Layer.build(Layer.fresh(listeners).pipe(Layer.provide(own))), Server.Listeners)
+  })
 
 const usher = Layer.effect(
   Usher,

@@ -11,6 +11,7 @@ import { ChallengeRequired } from "../../challenge/ChallengeApi.ts"
 import { answering } from "../../errors/Answering.ts"
 import { RateLimitExceededWithHeaders } from "../../errors/Errors.ts"
 import { RateCategory } from "../../limits/Limit.ts"
+import { CompletePathOnly } from "../../direct/CompletePathOnly.ts"
 
 const claimsLengthMax = 10_000
 
@@ -135,6 +136,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       error: [RateLimitExceededWithHeaders, ChallengeRequired]
     })
       .annotate(RateCategory, "otpRequest")
+      .annotate(CompletePathOnly, true)
       .middleware(SessionCreation)
       .annotateMerge(
         OpenApi.annotations({

@@ -8,6 +8,7 @@ import { PersonName } from "../../../domain/consumer/Consumer.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { Country, EmailText, PhoneText } from "../../fields/AddressFields.ts"
+import { CompletePathOnly } from "../../direct/CompletePathOnly.ts"
 import { ConsumerAction, ServerAction } from "../../credentials/Credentials.ts"
 import { Conflict, Forbidden, NotFound } from "../../errors/Errors.ts"
 import { EndedSessions, sessionFields } from "../../fields/SessionFields.ts"
@@ -76,6 +77,7 @@ export class ProfilesGroup extends group.add(
     success: Profile,
     error: [Forbidden, Conflict, InvalidOneTimeCode]
   })
+    .annotate(CompletePathOnly, true)
     .middleware(ConsumerAction)
     .annotateMerge(
       OpenApi.annotations({

@@ -1,0 +1,87 @@
+/**
+ * The callers of the direct path, by class of operation: one plain function for each middleware in `Credentials.ts`. It
+ * accepts only a publishable key, and an access token of its tenant, that memory alone can tell to be valid. For every
+ * other request it returns undefined, and the middleware decides.
+ */
+import { Context, Effect } from "effect"
+import { HttpServerRequest } from "effect/http"
+import type { IncomingHttpHeaders } from "node:http"
+import { ApiKeys, type KeyHolder } from "../../auth/keys/ApiKeys.ts"
+import { Tokens } from "../../auth/tokens/Tokens.ts"
+import { sameTenant } from "../../domain/values/Ids.ts"
+import { actingConsumer } from "./ActingConsumer.ts"
+import { makeChecks, nameOf } from "./CredentialChecks.ts"
+import {
+  ConsumerAction,
+  ConsumerStream,
+  CurrentConsumer,
+  CurrentStreamCredentials,
+  CurrentTenant,
+  SessionCreation
+} from "./Credentials.ts"
+
+/** A caller whose credentials are valid. */
+export interface KnownCaller {
+  readonly holder: KeyHolder
+  /** The consumer that acts itself. */
+  readonly consumerId?: string
+  /** Adds the caller to the services of a handler. */
+  readonly provide: (services: Context.Context<never>) => Context.Context<never>
+}
+
+/** Finds the caller of a request. */
+export type FindCaller = (headers: IncomingHttpHeaders) => KnownCaller | undefined
+
+/** A class of operations. */
+export interface CallerClass {
+  readonly find: FindCaller
+  /** Adds what the handlers of the class need of the request besides the caller. */
+  readonly around?: (handle: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
+}
+
+/** The classes, by the key of the middleware. */
+export const make = Effect.gen(function* () {
+  const keys = yield* ApiKeys
+  const tokens = yield* Tokens
+  const { lasting } = yield* makeChecks
+
+  const holderOf = (headers: IncomingHttpHeaders): KeyHolder | undefined => {
+    const key = headers["x-publishable-key"]
+    return typeof key === "string" ? keys.peekPublishable(key) : undefined
+  }
+
+  const tenant: FindCaller = (headers) => {
+    const holder = holderOf(headers)
+    if (holder === undefined) return undefined
+    const current = { tenant: holder.tenant, by: nameOf(holder) }
+    return { holder, provide: (services) => Context.add(services, CurrentTenant, current) }
+  }
+
+  const consumer: FindCaller = (headers) => {
+    const { authorization } = headers
+    if (authorization === undefined || !authorization.startsWith("Bearer ")) return undefined
+    const holder = holderOf(headers)
+    if (holder === undefined) return undefined
+    const access = tokens.peekAccess(authorization.slice("Bearer ".length))
+    if (access === undefined || !sameTenant(access.tenant, holder.tenant)) return undefined
+    const current = actingConsumer(holder, access).consumer
+    return {
+      holder,
+      consumerId: access.consumerId,
+      provide: (services) => Context.add(services, CurrentConsumer, current)
+    }
+  }
+
+  const withStreamCredentials: CallerClass["around"] = (handle) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      Effect.flatMap(lasting(request), (credentials) =>
+        Effect.provideService(handle, CurrentStreamCredentials, credentials)
+      )
+    ) as Effect.Effect<unknown, unknown>
+
+  return new Map<unknown, CallerClass>([
+    [ConsumerAction, { find: consumer }],
+    [ConsumerStream, { find: consumer, around: withStreamCredentials }],
+    [SessionCreation, { find: tenant }]
+  ])
+})

@@ -1,0 +1,230 @@
+/** Which requests take the direct path, and what happens to a request while it is on it. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { connect } from "node:net"
+import * as AdminRoutes from "../../../src/http/admin/Routes.ts"
+import * as ConsumerRoutes from "../../../src/http/consumer/Routes.ts"
+import * as Credentials from "../../../src/http/credentials/Credentials.ts"
+import * as Server from "../../../src/http/server/Server.ts"
+import { asConsumer, asServer, send } from "../support/usherFixture.ts"
+import * as Fixture from "../support/usherFixture.ts"
+import { comparable, exchange } from "./generated.ts"
+
+/** Middlewares that answer 418 instead of the operation. Only the direct path does not ask them. */
+const refuse = () => Effect.succeed(HttpServerResponse.empty({ status: 418 }))
+const refusing = Layer.mergeAll(
+  Layer.succeed(Credentials.PublicRead, refuse),
+  Layer.succeed(Credentials.SessionCreation, refuse),
+  Layer.succeed(Credentials.SessionUpgrade, refuse),
+  Layer.succeed(Credentials.SessionEnd, refuse),
+  Layer.succeed(Credentials.ConsumerAction, refuse),
+  Layer.succeed(Credentials.ConsumerStream, refuse),
+  Layer.succeed(Credentials.ServerAction, refuse)
+)
+const directOnly = Server.layer({ consumer: ConsumerRoutes.layerWith(refusing), admin: AdminRoutes.layer })
+
+const head = (method: string, path: string, headers: object, connection = "close") => {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\n${lines.join("")}`
+}
+
+const setUp = Effect.gen(function* () {
+  const usher = yield* Fixture.Usher
+  const { publishableKey, secretKey } = usher.brand
+  const { accessToken, refreshToken } = yield* usher.guest()
+  const queueId = yield* usher.queue()
+  const asGuest = asConsumer(publishableKey, accessToken)
+  // The key and the token are in memory from now on.
+  yield* usher.consumer({ path: `/api/queues/${queueId}/status`, headers: asGuest })
+  return { publishableKey, secretKey, accessToken, refreshToken, queueId, asGuest, url: usher.consumerUrl }
+})
+
+describe("The direct path", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
+    it.effect("answers the operations of a drop, in browsers too", () =>
+      Effect.gen(function* () {
+        const { publishableKey, refreshToken, queueId, asGuest } = yield* setUp
+        const { consumerUrl } = yield* Fixture.otherListeners({ directPath: true }, directOnly)
+        const ask = (method: string, path: string, headers: Record<string, string>, body?: object) =>
+          Effect.map(
+            send(consumerUrl, { method, path, headers: { origin: "https://shop.example", ...headers }, body }),
+            ({ status }) => status
+          )
+        const queue = `/api/queues/${queueId}`
+        assert.strictEqual(yield* ask("GET", `${queue}/status`, asGuest), 200)
+        assert.strictEqual(yield* ask("POST", `${queue}/enter`, asGuest), 200)
+        assert.strictEqual(yield* ask("GET", `${queue}/events`, asGuest), 200)
+        assert.strictEqual(yield* ask("POST", `${queue}/leave`, asGuest), 200)
+        const key = { "x-publishable-key": publishableKey }
+        assert.strictEqual(yield* ask("POST", "/api/auth/guest", key), 200)
+        assert.strictEqual(yield* ask("POST", "/api/auth/refresh", key, { refreshToken }), 200)
+        assert.strictEqual(yield* ask("POST", `/api/auctions/${queueId}/bid`, asGuest, { amount: "1" }), 404)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("leaves every unusual request to the complete path", () =>
+      Effect.gen(function* () {
+        const { publishableKey, secretKey, queueId, asGuest, accessToken } = yield* setUp
+        const { consumerUrl } = yield* Fixture.otherListeners({ directPath: true }, directOnly)
+        const path = `/api/queues/${queueId}/status`
+        const cases = [
+          { path },
+          { path, headers: { ...asGuest, "x-publishable-key": secretKey } },
+          { path, headers: { ...asGuest, authorization: `Bearer ${accessToken}x` } },
+          { path, headers: asServer(secretKey, queueId) },
+          { path: `${path}?x=1`, headers: asGuest },
+          { path: "/api/queues/x/status", headers: asGuest },
+          { path, headers: asGuest, method: "HEAD" },
+          { path: "/api/auth/refresh", method: "POST", headers: { "x-publishable-key": publishableKey }, body: {} },
+          { path: "/api/auth/refresh", method: "POST", headers: { "x-publishable-key": publishableKey }, body: "{" }
+        ]
+        for (const call of cases) assert.strictEqual((yield* send(consumerUrl, call)).status, 418, JSON.stringify(call))
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("does not exist if it is switched off", () =>
+      Effect.gen(function* () {
+        const { queueId, asGuest } = yield* setUp
+        const { consumerUrl } = yield* Fixture.otherListeners({ directPath: false }, directOnly)
+        const answer = yield* send(consumerUrl, { path: `/api/queues/${queueId}/status`, headers: asGuest })
+        assert.strictEqual(answer.status, 418)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("refuses a token when its session has ended, and a key when it is replaced", () =>
+      Effect.gen(function* () {
+        const usher = yield* Fixture.Usher
+        const { queueId, accessToken, asGuest, url } = yield* setUp
+        const call = { path: `/api/queues/${queueId}/status`, headers: asGuest }
+        assert.strictEqual((yield* send(url, call)).status, 200)
+        yield* usher.consumer({
+          method: "POST",
+          path: "/api/auth/logout",
+          headers: { authorization: `Bearer ${accessToken}` }
+        })
+        assert.strictEqual((yield* send(url, call)).status, 401)
+        const other = yield* usher.guest(usher.stranger.publishableKey)
+        const strangers = { ...call, headers: asConsumer(usher.stranger.publishableKey, other.accessToken) }
+        assert.strictEqual((yield* send(url, strangers)).status, 404)
+        yield* usher.admin({
+          method: "POST",
+          path: "/api/api-keys/publishable/rotate",
+          headers: asServer(usher.stranger.secretKey),
+          body: {}
+        })
+        assert.strictEqual((yield* send(url, strangers)).status, 401)
+      })
+    )
+  })
+})
+
+describe("On a connection", () => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
+    it.effect("requests that come at once are answered in order, whichever path they take", () =>
+      Effect.gen(function* () {
+        const { queueId, asGuest, url } = yield* setUp
+        const queue = `/api/queues/${queueId}`
+        const paths = [`${queue}/enter`, `${queue}/status`, queue, `${queue}/leave`, "/health", `${queue}/status`]
+        const text = paths
+          .map((path, index) => {
+            const isLast = index === paths.length - 1
+            const method = /enter|leave/.test(path) ? "POST" : "GET"
+            return `${head(method, path, { ...asGuest, "x-request-id": `r${index}` }, isLast ? "close" : "keep-alive")}\r\n`
+          })
+          .join("")
+        const answer = yield* exchange(url, [text])
+        const ids = [...answer.matchAll(/^x-request-id: (.*)\r$/gm)].map(([, id]) => id)
+        assert.deepStrictEqual(ids, ["r0", "r1", "r2", "r3", "r4", "r5"])
+      })
+    )
+
+    it.effect("a request may be split at any byte", () =>
+      Effect.gen(function* () {
+        const { publishableKey, url } = yield* setUp
+        const body = JSON.stringify({ refreshToken: "no-token-ö" })
+        const bytes = Buffer.from(
+          `${head("POST", "/api/auth/refresh", {
+            "x-publishable-key": publishableKey,
+            "content-type": "application/json",
+            "content-length": Buffer.byteLength(body),
+            "x-request-id": "r"
+          })}\r\n${body}`
+        )
+        const whole = comparable(yield* exchange(url, [bytes]))
+        assert.match(whole, /^HTTP\/1.1 401 /)
+        for (let at = 1; at < bytes.length; at++) {
+          const split = yield* exchange(url, [bytes.subarray(0, at), bytes.subarray(at)], true)
+          assert.strictEqual(comparable(split), whole, `at ${at}`)
+        }
+      })
+    )
+
+    it.effect("a request that two servers could read differently is refused, and ends the connection", () =>
+      Effect.gen(function* () {
+        const { queueId, asGuest, url } = yield* setUp
+        const smuggled = `${head("POST", `/api/queues/${queueId}/enter`, asGuest)}\r\n`
+        const start = head("POST", `/api/queues/${queueId}/leave`, asGuest, "keep-alive")
+        const cases = [
+          `Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+          `Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n${smuggled}`,
+          `Content-Length: 0\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
+          `Content-Length: 0, 4\r\n\r\n${smuggled}`,
+          `Content-Length: +0\r\n\r\n${smuggled}`,
+          `Content-Length : 0\r\n\r\n${smuggled}`,
+          `Transfer-Encoding: xchunked\r\n\r\n${smuggled}`,
+          `Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${smuggled}`,
+          ` folded: 1\r\n\r\n${smuggled}`,
+          `X: a\nY: b\r\n\r\n${smuggled}`
+        ]
+        for (const more of cases) {
+          const answer = yield* exchange(url, [start + more])
+          assert.strictEqual(answer.match(/HTTP\/1\.1 /g)?.length, 1, `${more}: ${answer}`)
+          assert.match(answer, /^HTTP\/1.1 400 /, more)
+        }
+        const standing = yield* send(url, { path: `/api/queues/${queueId}/status`, headers: asGuest })
+        assert.strictEqual(standing.body.status, "NOT_QUEUED")
+      })
+    )
+
+    it.effect("headers that are too large are refused, and an expectation is met or refused", () =>
+      Effect.gen(function* () {
+        const { queueId, asGuest, url, publishableKey } = yield* setUp
+        const start = head("GET", `/api/queues/${queueId}/status`, asGuest)
+        assert.match(yield* exchange(url, [`${start}X: ${"a".repeat(40_000)}\r\n\r\n`]), /^HTTP\/1.1 431 /)
+        assert.match(yield* exchange(url, [`${start}Expect: something\r\n\r\n`]), /^HTTP\/1.1 417 /)
+        const refresh = head("POST", "/api/auth/refresh", { "x-publishable-key": publishableKey })
+        assert.match(
+          yield* exchange(url, [`${refresh}Content-Length: 2\r\nExpect: 100-continue\r\n\r\n`, "{}"], true),
+          /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 400 /
+        )
+        // A connection option names headers of the hop. It does not remove credentials.
+        const named = head("GET", `/api/queues/${queueId}/status`, asGuest, "close, authorization, x-publishable-key")
+        assert.match(yield* exchange(url, [`${named}\r\n`]), /^HTTP\/1.1 200 /)
+      })
+    )
+
+    it.effect("a client that has ended its side still gets an answer that is in memory", () =>
+      Effect.gen(function* () {
+        const { queueId, asGuest, url } = yield* setUp
+        const { consumerUrl: complete } = yield* Fixture.otherListeners({ directPath: false })
+        const request = `${head("GET", `/api/queues/${queueId}/status`, asGuest, "keep-alive")}\r\n`
+        const one = yield* halfClosed(url, request)
+        assert.strictEqual(comparable(one), comparable(yield* halfClosed(complete, request)))
+      }).pipe(Effect.scoped)
+    )
+  })
+})
+
+/** Sends the text and ends the client's side at once. */
+const halfClosed = (url: string, text: string): Effect.Effect<string> =>
+  Effect.callback((resume) => {
+    const { hostname, port } = new URL(url)
+    let answer = ""
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true }, () => socket.end(text))
+    socket.setEncoding("utf8")
+    socket.on("data", (chunk: string) => (answer += chunk))
+    socket.on("error", () => {})
+    socket.on("end", () => socket.destroy())
+    socket.on("close", () => resume(Effect.succeed(answer)))
+  })
