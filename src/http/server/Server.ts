@@ -135,11 +135,13 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
   return url
 })
 
-/** Offers each request to the direct path. The server's own listener gets the requests that are not answered there. */
+/**
+ * Offers each request to the direct path. The listener that `serve` has added, which is the last one, gets the requests
+ * that are not answered there.
+ */
 const answerFirst = (nodeServer: NodeServer, answer: Answer) =>
   Effect.sync(() => {
-    const [complete, ...more] = nodeServer.listeners("request") as unknown as ReadonlyArray<RequestListener>
-    if (complete === undefined || more.length > 0) return
+    const complete = nodeServer.listeners("request").at(-1) as RequestListener
     nodeServer.off("request", complete)
     nodeServer.on("request", (message, response) => answer(message, response, () => complete(message, response)))
   })

@@ -24,7 +24,7 @@ const nodeOn = (url: string) =>
 const refusal = Effect.fnUntraced(function* (settings: Record<string, string>) {
   const { code, stderr } = yield* Usher.run(["serve"], settings)
   assert.strictEqual(code, 1, stderr)
-  const complaints = stderr.split("\n").filter((line) => line !== "" && !line.includes("level=WARN"))
+  const complaints = stderr.split("\n").filter((line) => line !== "" && !/level=WARN|\] WARN /.test(line))
   assert.strictEqual(complaints.length, 1, stderr)
   return complaints[0]!.replace(/^usher: /, "")
 })

@@ -64,7 +64,8 @@ const rows: { readonly [operation: string]: Row } = {
   "POST /api/*/:id/admit": "server action",
   "POST /api/*/:id/deny": "server action",
   "POST /api/*/:id/complete": "server action",
-  "POST /api/*/:id/validate": "server action"
+  "POST /api/*/:id/validate": "server action",
+  "GET /api/grants/revoked": "server action"
 }
 
 const rowOf = ({ name }: Operation): Row | undefined =>

@@ -166,6 +166,8 @@ export const comparable = (answer: string): string =>
     .replace(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, "TOKEN")
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "INSTANT")
     .replace(/"(bidderHandle|exchangeCode|entryId|seedCommitment)":"[^"]*"/g, '"$1":"…"')
+    .replace(/"(keyPrefix|keySignature|nonce|salt|signature)":"[0-9a-f]*"/g, '"$1":"…"')
+    .replace(/"expiresAt":\d+/g, '"expiresAt"')
     .replace(/^Date: .*$/gm, "Date")
     .replace(/^(x-ratelimit-(?:remaining|reset)|retry-after): \d+\r$/gm, "$1")
     .replace(/^content-length: \d+\r$/gm, "content-length")

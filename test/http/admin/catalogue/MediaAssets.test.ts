@@ -50,8 +50,12 @@ describe("Media assets on the Admin API", () => {
             { altText: "x".repeat(1_001), description: "x".repeat(2_001) },
             ["altText: max_length", "description: max_length"]
           ],
-          [{ publicUrl: "x".repeat(2_001), sourceUrl: {} }, ["publicUrl: max_length", "sourceUrl: string"]],
-          [{ thumbnailUrl: "\u0000", uploadUrl: [] }, ["thumbnailUrl: string", "uploadUrl: string"]]
+          [
+            { publicUrl: "x".repeat(2_001), sourceUrl: {} },
+            ["publicUrl: max_length", "publicUrl: string", "sourceUrl: string"]
+          ],
+          [{ publicUrl: "http://cdn.example/side.jpg" }, ["publicUrl: string"]],
+          [{ thumbnailUrl: "\u0000", uploadUrl: [] }, ["thumbnailUrl: string", "thumbnailUrl: string", "uploadUrl: string"]]
         ]
         for (const [mistake, expected] of mistakes) {
           const creation = yield* call("POST", "/media-assets", { name: "x", ...mistake })

@@ -159,7 +159,10 @@ describe("Products on the Admin API", () => {
         const mistakes: ReadonlyArray<readonly [object, ReadonlyArray<string>]> = [
           [{ name: "", url: 1 }, ["name: min_length", "url: string"]],
           [{ name: null }, ["name: string"]],
-          [{ url: "x".repeat(2_001), handle: "x".repeat(201) }, ["handle: max_length", "url: max_length"]],
+          [
+            { url: "x".repeat(2_001), handle: "x".repeat(201) },
+            ["handle: max_length", "url: max_length", "url: string"]
+          ],
           [{ description: "x".repeat(10_001) }, ["description: max_length"]],
           [{ defaultVariantId: "first" }, ["defaultVariantId: uuid"]],
           [{ metadata: { a: "x".repeat(4_000) } }, ["metadata: max_length"]],

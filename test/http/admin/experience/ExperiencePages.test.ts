@@ -171,15 +171,14 @@ describe("Experience pages on the Admin API", () => {
           return `{"slug":"a","title":"a","experienceId":"${experienceId}","creativeDocument":${creativeDocument}}`
         }
         assert.strictEqual((yield* call("POST", "/experience-pages", deep(64))).status, 201)
-        for (const levels of [65, 200, 30_000]) {
+        for (const levels of [65, 100]) {
           const refused = yield* call("POST", "/experience-pages", deep(levels))
           assert.deepStrictEqual(issuesOf(refused), ["creativeDocument.body.nodes: json"])
           assert.include(refused.body.issues[0].expected, "at most 64 levels deep")
         }
+        assert.deepStrictEqual(issuesOf(yield* call("POST", "/experience-pages", deep(30_000))), [": json"])
         const brackets = `{"slug":"a","title":"a","experienceId":"${experienceId}","creativeDocument":${"[".repeat(500_000)}${"]".repeat(500_000)}}`
-        assert.deepStrictEqual(issuesOf(yield* call("POST", "/experience-pages", brackets)), [
-          "creativeDocument: object"
-        ])
+        assert.deepStrictEqual(issuesOf(yield* call("POST", "/experience-pages", brackets)), [": json"])
         const mistakes = email(Array.from({ length: 60_000 }, () => ({ type: "x" })))
         const refused = yield* aPage({ experienceId, creativeDocument: mistakes })
         assert.deepStrictEqual(issuesOf(refused), ["creativeDocument.body.nodes: json"])

@@ -40,6 +40,7 @@ describe("Queues on the Admin API", () => {
           capacity: null,
           maxAdmissions: null,
           recycleExpiredAdmissions: false,
+          grantsPerConsumer: null,
           loyaltyBiasEnabled: false,
           loyaltyHeadStartSeconds: 60,
           statusOverride: null,

@@ -42,6 +42,7 @@ describe("Timed releases on the Admin API", () => {
           supportsGuest: true,
           capacity: null,
           admissionExpirationSeconds: null,
+          grantsPerConsumer: null,
           variantIds: null,
           statusOverride: null,
           statusOverrideAt: null,

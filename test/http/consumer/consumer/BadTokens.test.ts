@@ -93,8 +93,8 @@ const makeBad = Effect.gen(function* () {
     "beyond ASCII": Buffer.from(`${accessToken}é`).toString("latin1"),
     "that is JSON": JSON.stringify(claims),
     "that is a list of claims": `${header}.${encode([claims])}.${signature}`,
-    "of 20 KB": yield* sign({ filler: "x".repeat(15_000) }),
-    "of 20 KB and nothing in it": "x".repeat(20_000)
+    "of 15 KB": yield* sign({ filler: "x".repeat(11_000) }),
+    "of 16 KB and nothing in it": "x".repeat(16_000)
   }
   return { bad, accessToken, brand, consumer, queueId, signed: yield* sign({ jti: "another" }) }
 })

@@ -276,7 +276,7 @@ describe("A consumer", () => {
           ["otp/verify", { email: "ann@example.com", code: 123456 }, "code", "string"],
           ["otp/verify", { email: "ann@example.com", code: canary.slice(0, 6) }, "code", "string"],
           ["otp/verify", { email: "ann@example.com", code: "12345" }, "code", "min_length"],
-          ["otp/verify", { email: "ann@example.com", code: "1".repeat(20_000) }, "code", "max_length"],
+          ["otp/verify", { email: "ann@example.com", code: "1".repeat(16_000) }, "code", "max_length"],
           ["otp/verify", { email: "ann@example.com", code: "１２３４５６" }, "code", "string"],
           ["external/exchange", {}, "exchangeCode", "string"],
           ["external/exchange", { exchangeCode: [canary] }, "exchangeCode", "string"],
@@ -304,7 +304,7 @@ describe("A consumer", () => {
           const answer = yield* consumer({ method: "POST", path: "/api/auth/external/authorize", headers, body })
           assert.deepStrictEqual([answer.status, answer.body.issues?.[0].path[0].key], [400, field])
         }
-        for (const text of ["", canary, "x".repeat(20_000)]) {
+        for (const text of ["", canary, "x".repeat(16_000)]) {
           assert.deepStrictEqual(verdict(yield* post("refresh", { refreshToken: text })), [
             401,
             "Invalid refresh token"

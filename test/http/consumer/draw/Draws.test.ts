@@ -81,7 +81,10 @@ describe("A draw on the Consumer API", () => {
         assert.strictEqual((yield* draw.validate({ consumerId, token: admissionGrant })).body, true)
         const completed = yield* draw.complete({ consumerId })
         assert.deepInclude(completed.body, { status: "COMPLETED", entryId: rest.entryId })
-        assert.deepStrictEqual((yield* draw.complete({ consumerId })).body, completed.body)
+        assert.deepStrictEqual((yield* draw.complete({ consumerId })).body, {
+          ...completed.body,
+          alreadyCompleted: true
+        })
         const used = (yield* draw.validate({ consumerId, token: admissionGrant })).body
         assert.deepInclude(used, { valid: false, code: "GRANT_COMPLETED" })
       })
