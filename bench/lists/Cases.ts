@@ -36,6 +36,13 @@ const absent = "qqqqqq"
 const ofMany = ["summer 17", "archive", "zenith", absent]
 const ofConsumers = ["ada adeyemi", "example.com", "zoe", "partner", absent]
 
+const ofSecurityEvents = {
+  type: ["sign_in"],
+  clientAddress: ["192.0.2.1"],
+  from: ["2026-01-01T00:00:00Z"],
+  until: ["2100-01-01T00:00:00Z"]
+}
+
 /** Returns the terms, filters and ids of each list. */
 export const knownOf = (made: Made): { readonly [path: string]: Known } => {
   const { experienceId, sequenceId, productId, consumerId } = made
@@ -67,6 +74,10 @@ export const knownOf = (made: Made): { readonly [path: string]: Known } => {
     "/variant-options": { terms: ofMany, filters: { archived } },
     "/variant-options/{id}/values": { ids: [made.optionId], filters: { archived } },
     "/sync-sources": { terms: ofMany, filters: { archived, syncStatus: ["PENDING", "FAILED"] } },
+    "/webhooks": { terms: [absent], filters: { archived } },
+    // No webhook has deliveries, and no tenant has security events.
+    "/webhooks/{id}/deliveries": { ids: [consumerId], filters: { status: ["FAILED"] } },
+    "/security-events": { filters: { ...ofSecurityEvents, consumerId: [consumerId] } },
     "/media-assets": { terms: ofMany, filters: { archived } },
     "/products": { terms: ["alpine cap", "velvet", "sneaker", absent], filters: { archived } },
     "/variants": { terms: ["alpine-cap", "velvet", "sneaker", absent], filters: { archived, productId: [productId] } },

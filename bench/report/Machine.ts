@@ -67,7 +67,7 @@ function fdatasyncMicroseconds(directory: string): number {
 /** Returns the checked-out commit, read from the files of git. */
 function commit(): string {
   try {
-    const folder = new URL("../../.git/", import.meta.url)
+    const folder = new URL("../../.git", import.meta.url)
     const head = readFileSync(new URL("HEAD", folder), "utf8").trim()
     return head.startsWith("ref: ") ? readFileSync(new URL(head.slice(5), folder), "utf8").trim() : head
   } catch {

@@ -26,7 +26,7 @@ export function inventFixture(): Fixture {
     queueId: randomUUID(),
     admitRate,
     publicKey: keys.publicKey.export({ format: "jwk" }),
-    issuer: { privateKey, keyId: "bench", organizationId, claims, ...tokenIssuer },
+    issuer: { privateKey, keyId: "bench", organizationId, sessionId: randomUUID(), claims, ...tokenIssuer },
     templateDatabase
   }
 }
@@ -90,6 +90,7 @@ export async function makeFixture(workDirectory: string, database: DatabaseServe
         privateKey: key!.private_key,
         keyId: key!.kid,
         organizationId: keys.organizationId,
+        sessionId: await startSession(consumerPort, keys.publishableKey),
         claims,
         ...tokenIssuer
       },
@@ -98,6 +99,17 @@ export async function makeFixture(workDirectory: string, database: DatabaseServe
   } finally {
     await server.stop()
   }
+}
+
+/** Starts a session, which all tokens name: Usher refuses a token of a session that never was. Returns its id. */
+async function startSession(consumerPort: number, publishableKey: string): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${consumerPort}/api/auth/guest`, {
+    method: "POST",
+    headers: { "x-publishable-key": publishableKey }
+  })
+  const { accessToken } = (await answer.json()) as { readonly accessToken: string }
+  const claims = Buffer.from(accessToken.split(".")[1]!, "base64url").toString("utf8")
+  return (JSON.parse(claims) as { readonly sessionId: string }).sessionId
 }
 
 async function postJson(url: string, secretKey: string, body: object): Promise<{ readonly id: string }> {

@@ -15,6 +15,7 @@ export interface TokenIssuer {
   readonly issuer: string
   readonly audience: string
   readonly organizationId: string
+  readonly sessionId: string
   /** Further claims of every access token. */
   readonly claims: { readonly [name: string]: unknown }
 }
@@ -51,7 +52,7 @@ export class Tokens {
           ...this.issuer.claims,
           consumerId: consumerId(),
           organizationId: this.issuer.organizationId,
-          sessionId: randomUUID(),
+          sessionId: this.issuer.sessionId,
           iss: this.issuer.issuer,
           aud: this.issuer.audience,
           jti: randomUUID(),

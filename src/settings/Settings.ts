@@ -6,6 +6,7 @@
 import { Config, Context, Effect, Layer, Option, Runtime, Schema } from "effect"
 import { hostname } from "node:os"
 import { edgeDefinitions } from "./Edge.ts"
+import { subLimitDefinitions } from "./SubLimits.ts"
 import {
   choice,
   complaint,
@@ -16,7 +17,6 @@ import {
   relays,
   secret,
   type Setting,
-  share,
   text,
   url,
   whole
@@ -91,15 +91,7 @@ const definitions = {
   }),
   ...edgeDefinitions,
   ...webhookDefinitions,
-  consumerApiPerAddress: share("LIMIT_CONSUMER_API_PER_ADDRESS", "Consumer API requests", "client address", "5000"),
-  otpRequestsPerAddress: share("LIMIT_OTP_REQUESTS_PER_ADDRESS", "requests for one-time codes", "client address", "10"),
-  queueEntriesPerAddress: share("LIMIT_QUEUE_ENTRIES_PER_ADDRESS", "queue entries", "client address", "1000"),
-  drawEntriesPerAddress: share("LIMIT_DRAW_ENTRIES_PER_ADDRESS", "draw entries", "client address", "1000"),
-  auctionBidsPerAddress: share("LIMIT_AUCTION_BIDS_PER_ADDRESS", "auction bids", "client address", "500"),
-  consumerApiPerConsumer: share("LIMIT_CONSUMER_API_PER_CONSUMER", "Consumer API requests", "consumer", "5000"),
-  queueEntriesPerConsumer: share("LIMIT_QUEUE_ENTRIES_PER_CONSUMER", "queue entries", "consumer", "1000"),
-  drawEntriesPerConsumer: share("LIMIT_DRAW_ENTRIES_PER_CONSUMER", "draw entries", "consumer", "1000"),
-  auctionBidsPerConsumer: share("LIMIT_AUCTION_BIDS_PER_CONSUMER", "auction bids", "consumer", "500"),
+  ...subLimitDefinitions,
   directPath: choice("DIRECT_PATH", {
     fallback: "true",
     choices: { true: true, false: false },

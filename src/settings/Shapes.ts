@@ -192,25 +192,6 @@ export function networks(
   }
 }
 
-/** The part of an organization's limit per minute that one holder may use; absent: all of it. */
-export function share(
-  variable: string,
-  requests: string,
-  holder: string,
-  byContract: string
-): Definition<number | undefined> {
-  return {
-    variable,
-    unit: "requests a minute",
-    default: `the organization's own limit (${byContract})`,
-    shape: "a whole number from 1 to 1000000000",
-    meaning: `How many ${requests} one ${holder} may make within an organization, with its publishable key.`,
-    secret: false,
-    fallback: undefined,
-    parse: (text) => (/^[1-9]\d{0,8}$|^1000000000$/.test(text) ? Number(text) : undefined)
-  }
-}
-
 /** Text that is never printed. */
 export function secret(
   variable: string,

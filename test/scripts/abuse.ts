@@ -3,7 +3,7 @@
  *
  *     npm run prove:abuse -- --seconds 15
  */
-import { abuseProof } from "../e2e/proofs/AbuseProof.ts"
+import { abuseProof } from "../e2e/proofs/attacks/AbuseProof.ts"
 import { conclude, options } from "./Report.ts"
 
 /** A percentile below this is not told from the noise of a machine that also makes the attack. */

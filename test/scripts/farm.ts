@@ -4,7 +4,7 @@
  *
  *     npm run prove:farm -- --people 2000 --bots 20000 --addresses 50 --cores 4
  */
-import { farmProof } from "../e2e/proofs/FarmProof.ts"
+import { farmProof } from "../e2e/proofs/attacks/FarmProof.ts"
 import { conclude, options, spread } from "./Report.ts"
 
 const chosen = options({ people: 2_000, bots: 20_000, addresses: 50, cores: 4, grants: 1_000, seconds: 60 })

@@ -10,7 +10,7 @@ export const files: Exceptions = {
   "src/engine/Engine.ts": 251,
   "src/engine/actor/Actor.ts": 324,
   "src/http/credentials/Credentials.ts": 256,
-  "src/settings/Settings.ts": 336,
+  "src/settings/Settings.ts": 329,
   "src/store/journal/JournalStatements.ts": 284,
   "src/store/mechanism/GrantMessages.ts": 329
 }

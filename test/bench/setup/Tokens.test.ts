@@ -17,6 +17,7 @@ describe("the bench's access tokens", () => {
         issuer: "usher",
         audience: "somewhere",
         organizationId: "organization",
+        sessionId: "session",
         claims: { type: "access" }
       },
       join(directory, "tokens")

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary } from "effect"
 import { type Command, type Configuration, decider, offeredSlots } from "../../../src/domain/appointment/Appointment.ts"
 import { bookingName } from "../../../src/domain/appointment/Names.ts"
-import { askedOf, outcomeOf } from "../mechanism/History.ts"
-import { itAcceptsAny, itReplays, pick, play, present } from "../mechanism/Properties.ts"
+import { askedOf, outcomeOf } from "../mechanism/support/History.ts"
+import { itAcceptsAny, itReplays, pick, play, present } from "../mechanism/support/Properties.ts"
 import { at, configure, entropy, History, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
-import { windowOf } from "../mechanism/window.ts"
+import { windowOf } from "../mechanism/support/window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee"]
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { placesMax } from "../../../src/domain/appointment/State.ts"
-import { assertRefused, isEvents } from "../mechanism/History.ts"
+import { assertRefused, isEvents } from "../mechanism/support/History.ts"
 import { at, begin, book, booked, cancel, cancelled, checkedIn, completed, end, given, missed } from "./history.ts"
 
 const here = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"

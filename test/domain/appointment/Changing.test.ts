@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { assertRefused } from "../mechanism/History.ts"
+import { assertRefused } from "../mechanism/support/History.ts"
 import {
   at,
   begin,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider } from "../../../src/domain/appointment/Appointment.ts"
-import { assertRefused, isEvents } from "../mechanism/History.ts"
+import { assertRefused, isEvents } from "../mechanism/support/History.ts"
 import {
   archive,
   archived,

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util"
 import type { Command, Configuration, Event, View } from "../../../src/domain/appointment/Appointment.ts"
-import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
+import { afterWindow, held, keepingWindow } from "../mechanism/support/window.ts"
 
 type Status = Exclude<View["status"], "NOT_BOOKED">
 

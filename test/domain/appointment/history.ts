@@ -15,7 +15,7 @@ import {
   type View
 } from "../../../src/domain/appointment/Appointment.ts"
 import type { State } from "../../../src/domain/appointment/State.ts"
-import { History as Told } from "../mechanism/History.ts"
+import { History as Told } from "../mechanism/support/History.ts"
 
 export const start = Date.parse("2026-11-23T08:00:00.000Z")
 

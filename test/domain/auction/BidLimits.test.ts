@@ -1,5 +1,5 @@
 import { describe, it } from "@effect/vitest"
-import { accepted, assertRefused } from "../mechanism/History.ts"
+import { accepted, assertRefused } from "../mechanism/support/History.ts"
 import { bid, dutch, english, enter, given } from "./history.ts"
 
 describe("a bid", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Bid, decider } from "../../../src/domain/auction/Auction.ts"
-import { accepted, assertRefused } from "../mechanism/History.ts"
+import { accepted, assertRefused } from "../mechanism/support/History.ts"
 import { at, bid, denied, english, enter, entered, given, History, won } from "./history.ts"
 
 describe("the public facts of an auction", () => {

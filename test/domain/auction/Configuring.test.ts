@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Configuration, configurationProblems, decider } from "../../../src/domain/auction/Auction.ts"
-import { assertRefused } from "../mechanism/History.ts"
+import { assertRefused } from "../mechanism/support/History.ts"
 import { at, configure, dutch, ended, english, extended, given, salt } from "./history.ts"
 
 describe("configuring an auction", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider } from "../../../src/domain/auction/Auction.ts"
-import { accepted, assertRefused } from "../mechanism/History.ts"
+import { accepted, assertRefused } from "../mechanism/support/History.ts"
 import {
   at,
   bid,

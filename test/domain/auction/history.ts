@@ -16,7 +16,7 @@ import {
 } from "../../../src/domain/auction/Auction.ts"
 import type { State } from "../../../src/domain/auction/State.ts"
 import { AdminReason } from "../../../src/domain/mechanism/Denial.ts"
-import { accepted, History as Told } from "../mechanism/History.ts"
+import { accepted, History as Told } from "../mechanism/support/History.ts"
 
 const isAdminReason = Schema.is(AdminReason)
 

@@ -3,11 +3,11 @@ import { Arbitrary } from "effect"
 import { createHash } from "node:crypto"
 import { type Command, type Configuration, decider, type Event } from "../../../src/domain/draw/Draw.ts"
 import { roundAfter } from "../../../src/domain/draw/proof/Beacon.ts"
-import { askedOf } from "../mechanism/History.ts"
-import { itAcceptsAny, assertFollows, assertReplays, pick, play, present } from "../mechanism/Properties.ts"
+import { askedOf } from "../mechanism/support/History.ts"
+import { itAcceptsAny, assertFollows, assertReplays, pick, play, present } from "../mechanism/support/Properties.ts"
 import { at, configuration, dice, History, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
-import { windowOf } from "../mechanism/window.ts"
+import { windowOf } from "../mechanism/support/window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia", "zoe"]
 

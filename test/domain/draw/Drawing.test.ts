@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
 import { awaitsBeacon, type Command, decider } from "../../../src/domain/draw/Draw.ts"
 import { roundAfter, timeOfRound } from "../../../src/domain/draw/proof/Beacon.ts"
-import { assertRefused } from "../mechanism/History.ts"
+import { assertRefused } from "../mechanism/support/History.ts"
 import {
   at,
   closed,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { configurationProblems, decider } from "../../../src/domain/draw/Draw.ts"
-import { assertRefused } from "../mechanism/History.ts"
+import { assertRefused } from "../mechanism/support/History.ts"
 import {
   archive,
   archived,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider } from "../../../src/domain/draw/Draw.ts"
 import { placesMax } from "../../../src/domain/draw/Configuration.ts"
-import { assertRefused } from "../mechanism/History.ts"
+import { assertRefused } from "../mechanism/support/History.ts"
 import { at, complete, deny, denied, enter, enterAsGuest, entered, given, leave, left } from "./history.ts"
 
 describe("entering a draw", () => {

@@ -6,8 +6,8 @@ import { createHash } from "node:crypto"
 import type { Command, Configuration, Event, View } from "../../../src/domain/draw/Draw.ts"
 import { roundAfter } from "../../../src/domain/draw/proof/Beacon.ts"
 import * as Naive from "./proof/naive.ts"
-import { completion, grantsOf } from "../mechanism/redemption.ts"
-import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
+import { completion, grantsOf } from "../mechanism/support/redemption.ts"
+import { afterWindow, held, keepingWindow } from "../mechanism/support/window.ts"
 
 interface Standing {
   readonly consumerId: string

@@ -14,7 +14,7 @@ import {
 } from "../../../src/domain/draw/Draw.ts"
 import { AdminReason } from "../../../src/domain/mechanism/Denial.ts"
 import { entryIdOf, type State } from "../../../src/domain/draw/State.ts"
-import { History as Told, isEvents } from "../mechanism/History.ts"
+import { History as Told, isEvents } from "../mechanism/support/History.ts"
 
 const isAdminReason = Schema.is(AdminReason)
 

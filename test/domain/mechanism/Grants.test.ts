@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type GrantRecord, noteGrant, noteRedemption } from "../../../src/domain/mechanism/GrantRecord.ts"
 import { expiry, grantRules, startGrant } from "../../../src/domain/mechanism/Grants.ts"
 import { type Chunk, IndexedList, type Member } from "../../../src/domain/mechanism/IndexedList.ts"
-import { assertRefused } from "./History.ts"
+import { assertRefused } from "./support/History.ts"
 
 class Place implements Member<Place> {
   readonly consumerId: string

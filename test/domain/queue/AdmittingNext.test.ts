@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Command } from "../../../src/domain/queue/Queue.ts"
-import { accepted, assertRefused } from "../mechanism/History.ts"
+import { accepted, assertRefused } from "../mechanism/support/History.ts"
 import { admit, admitted, at, enter, entered, end, expired, given, leave } from "./history.ts"
 
 const admitNext = (count: number): Command => ({ _tag: "AdmitNext", count, by: "admin" })

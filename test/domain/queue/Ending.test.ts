@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider } from "../../../src/domain/queue/Queue.ts"
-import { assertRefused } from "../mechanism/History.ts"
+import { assertRefused } from "../mechanism/support/History.ts"
 import {
   admitted,
   archive,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { placesMax } from "../../../src/domain/queue/State.ts"
-import { assertRefused } from "../mechanism/History.ts"
+import { assertRefused } from "../mechanism/support/History.ts"
 import {
   admit,
   admitted,

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary } from "effect"
 import { type Command, type Configuration, configurationProblems, decider } from "../../../src/domain/queue/Queue.ts"
-import { askedOf } from "../mechanism/History.ts"
-import { itAcceptsAny, assertFollows, itReplays, pick, play, present } from "../mechanism/Properties.ts"
+import { askedOf } from "../mechanism/support/History.ts"
+import { itAcceptsAny, assertFollows, itReplays, pick, play, present } from "../mechanism/support/Properties.ts"
 import { at, configuration, History, seed, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
-import { assertGrantsNamed, assertGrantsWithin } from "../mechanism/redemption.ts"
-import { windowOf } from "../mechanism/window.ts"
+import { assertGrantsNamed, assertGrantsWithin } from "../mechanism/support/redemption.ts"
+import { windowOf } from "../mechanism/support/window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia", "zoe"]
 

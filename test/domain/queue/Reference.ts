@@ -4,8 +4,8 @@
  */
 import type { Command, Configuration, Event, View } from "../../../src/domain/queue/Queue.ts"
 import { seededRandom, shuffle } from "../../../src/domain/values/SeededRandom.ts"
-import { completion, grantsOf } from "../mechanism/redemption.ts"
-import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
+import { completion, grantsOf } from "../mechanism/support/redemption.ts"
+import { afterWindow, held, keepingWindow } from "../mechanism/support/window.ts"
 
 interface Standing {
   consumerId: string

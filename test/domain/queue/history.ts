@@ -12,7 +12,7 @@ import {
   type View
 } from "../../../src/domain/queue/Queue.ts"
 import type { State } from "../../../src/domain/queue/State.ts"
-import { History as Told, isEvents } from "../mechanism/History.ts"
+import { History as Told, isEvents } from "../mechanism/support/History.ts"
 
 export const start = Date.parse("2026-11-21T18:00:00.000Z")
 

@@ -3,8 +3,8 @@
  * iterating over all of them.
  */
 import type { Command, Configuration, Event, View } from "../../../src/domain/timedRelease/TimedRelease.ts"
-import { completion, grantsOf } from "../mechanism/redemption.ts"
-import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
+import { completion, grantsOf } from "../mechanism/support/redemption.ts"
+import { afterWindow, held, keepingWindow } from "../mechanism/support/window.ts"
 
 type Draft = { readonly _tag: Event["_tag"]; readonly [name: string]: unknown }
 

@@ -11,7 +11,7 @@ import {
 } from "../../../src/domain/timedRelease/TimedRelease.ts"
 import type { AdminReason } from "../../../src/domain/mechanism/Denial.ts"
 import type { State } from "../../../src/domain/timedRelease/State.ts"
-import { History as Told, noEntropy } from "../mechanism/History.ts"
+import { History as Told, noEntropy } from "../mechanism/support/History.ts"
 
 export const start = Date.parse("2026-11-21T18:00:00.000Z")
 

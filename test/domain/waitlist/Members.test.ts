@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider, type Event } from "../../../src/domain/waitlist/Waitlist.ts"
 import { placesMax } from "../../../src/domain/waitlist/State.ts"
-import { assertRefused } from "../mechanism/History.ts"
+import { assertRefused } from "../mechanism/support/History.ts"
 import {
   at,
   byAdmin,

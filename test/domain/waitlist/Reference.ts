@@ -3,7 +3,7 @@
  * over all of them.
  */
 import type { Command, Configuration, Event, View } from "../../../src/domain/waitlist/Waitlist.ts"
-import { afterWindow, held, keepingWindow } from "../mechanism/window.ts"
+import { afterWindow, held, keepingWindow } from "../mechanism/support/window.ts"
 
 type Draft = { readonly _tag: Event["_tag"]; readonly [name: string]: unknown }
 

@@ -7,11 +7,11 @@ import {
   configurationProblems,
   decider
 } from "../../../src/domain/waitlist/Waitlist.ts"
-import { askedOf, isEvents } from "../mechanism/History.ts"
-import { itAcceptsAny, assertFollows, itReplays, pick, play, present } from "../mechanism/Properties.ts"
+import { askedOf, isEvents } from "../mechanism/support/History.ts"
+import { itAcceptsAny, assertFollows, itReplays, pick, play, present } from "../mechanism/support/Properties.ts"
 import { at, configuration, History, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
-import { windowOf } from "../mechanism/window.ts"
+import { windowOf } from "../mechanism/support/window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia"]
 

@@ -11,7 +11,7 @@ import {
   type View
 } from "../../../src/domain/waitlist/Waitlist.ts"
 import type { State } from "../../../src/domain/waitlist/State.ts"
-import { History as Told, noEntropy } from "../mechanism/History.ts"
+import { History as Told, noEntropy } from "../mechanism/support/History.ts"
 
 export const start = Date.parse("2026-11-21T18:00:00.000Z")
 

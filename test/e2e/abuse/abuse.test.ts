@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { attacks } from "./Attacks.ts"
-import { abuseProof } from "../proofs/AbuseProof.ts"
+import { abuseProof } from "../proofs/attacks/AbuseProof.ts"
 
 describe("An attack from another address", () => {
   it("leaves honest shoppers and the shop's server all their answers", { timeout: 240_000 }, async () => {

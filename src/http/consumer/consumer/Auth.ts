@@ -25,10 +25,9 @@ export const layer = HttpApiBuilder.group(
     const externals = yield* ExternalIdentities
     const gate = yield* Gate.make
 
-    const events = yield* SecurityEvents
-    const clientOf = yield* makeClientOf
     const sendCode = yield* makeSendCode
     const verifyCode = yield* makeVerifyCode
+    const exchange = yield* makeExchange
 
     return handlers.handleAll({
       guest: ({ request }) =>
@@ -58,16 +57,7 @@ export const layer = HttpApiBuilder.group(
           })
         ),
       exchangeExternal: ({ payload: { exchangeCode }, request }) =>
-        orServiceUnavailable(
-          Effect.gen(function* () {
-            const { tenant } = yield* CurrentTenant
-            const started = yield* externals.exchange(tenant, exchangeCode)
-            const { consumerId } = started.session
-            const clientAddress = clientOf(request)
-            yield* events.record(tenant, { type: "sign_in", consumerId, clientAddress, details: { by: "external" } })
-            return started
-          })
-        ).pipe(
+        orServiceUnavailable(exchange(request, exchangeCode)).pipe(
           Effect.catchTag("WrongExchangeCode", ({ reason }) => Effect.fail(new InvalidExchangeCode({ error: reason })))
         ),
       refresh: ({ payload: { refreshToken } }) =>
@@ -87,6 +77,22 @@ export const layer = HttpApiBuilder.group(
     })
   })
 )
+
+/** Makes the function that starts a session for the code of an organization's server. */
+const makeExchange = Effect.gen(function* () {
+  const externals = yield* ExternalIdentities
+  const events = yield* SecurityEvents
+  const clientOf = yield* makeClientOf
+
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, exchangeCode: string) {
+    const { tenant } = yield* CurrentTenant
+    const started = yield* externals.exchange(tenant, exchangeCode)
+    const { consumerId } = started.session
+    const clientAddress = clientOf(request)
+    yield* events.record(tenant, { type: "sign_in", consumerId, clientAddress, details: { by: "external" } })
+    return started
+  })
+})
 
 /** Makes the function that verifies a one-time code and starts a session. */
 const makeVerifyCode = Effect.gen(function* () {

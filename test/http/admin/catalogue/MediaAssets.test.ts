@@ -55,7 +55,10 @@ describe("Media assets on the Admin API", () => {
             ["publicUrl: max_length", "publicUrl: string", "sourceUrl: string"]
           ],
           [{ publicUrl: "http://cdn.example/side.jpg" }, ["publicUrl: string"]],
-          [{ thumbnailUrl: "\u0000", uploadUrl: [] }, ["thumbnailUrl: string", "thumbnailUrl: string", "uploadUrl: string"]]
+          [
+            { thumbnailUrl: "\u0000", uploadUrl: [] },
+            ["thumbnailUrl: string", "thumbnailUrl: string", "uploadUrl: string"]
+          ]
         ]
         for (const [mistake, expected] of mistakes) {
           const creation = yield* call("POST", "/media-assets", { name: "x", ...mistake })

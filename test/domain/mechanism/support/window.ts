@@ -1,5 +1,5 @@
 /** A plain model of an experience's window, for the references of all kinds. */
-import type { ExperienceWindow } from "../../../src/domain/experience/ExperienceWindow.ts"
+import type { ExperienceWindow } from "../../../../src/domain/experience/ExperienceWindow.ts"
 
 interface Settings {
   readonly openAt?: number

@@ -1,8 +1,8 @@
 /** Inputs of the operations on variant options and their values. Each request has new options. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import type { Input, MakeInput } from "./inputs.ts"
-import { byServer, type Side } from "./world.ts"
+import type { Input, MakeInput } from "../inputs.ts"
+import { byServer, type Side } from "../world.ts"
 
 const made = (side: Side) =>
   Effect.map(

@@ -1,9 +1,9 @@
 /** Inputs of the operations on experience pages. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { rich, sms } from "../../domain/experience/creative/documents.ts"
-import type { MakeInput, Name } from "./inputs.ts"
-import { byServer, type Side, type World } from "./world.ts"
+import { rich, sms } from "../../../domain/experience/creative/documents.ts"
+import type { MakeInput, Name } from "../inputs.ts"
+import { byServer, type Side, type World } from "../world.ts"
 
 const settings = () => ({ slug: randomUUID(), title: "The opening", creativeDocument: sms() })
 

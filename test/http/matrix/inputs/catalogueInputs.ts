@@ -1,8 +1,8 @@
 /** Inputs of the operations on products, variants, media assets and sync sources. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import type { MakeInput } from "./inputs.ts"
-import { byServer, type Side } from "./world.ts"
+import type { MakeInput } from "../inputs.ts"
+import { byServer, type Side } from "../world.ts"
 
 const syncSource = { syncSource: "shopify", syncSourceId: "brand.example" }
 

@@ -1,8 +1,8 @@
 /** Inputs of the operations on orders and analytics. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import type { MakeInput, Name } from "./inputs.ts"
-import { byServer, type Side, type World } from "./world.ts"
+import type { MakeInput, Name } from "../inputs.ts"
+import { byServer, type Side, type World } from "../world.ts"
 
 const ordered = ({ consumerId, ...side }: Side) =>
   Effect.map(byServer("admin", side, "/orders", { consumerId }), ({ id }) => id as string)

@@ -1,9 +1,9 @@
 /** Inputs of the operations on draws. */
 import { Effect, Schedule } from "effect"
-import { asServer } from "../support/usherFixture.ts"
-import type { MakeInput } from "./inputs.ts"
+import { asServer } from "../../support/usherFixture.ts"
+import type { MakeInput } from "../inputs.ts"
 import { inputsOf } from "./mechanismInputs.ts"
-import { byServer, call, type Side } from "./world.ts"
+import { byServer, call, type Side } from "../world.ts"
 
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 

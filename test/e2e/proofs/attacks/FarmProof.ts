@@ -7,12 +7,12 @@
  * farm can have more cores than the machine that runs this.
  */
 import { randomInt } from "node:crypto"
-import * as ProofOfWork from "../../../src/auth/challenge/ProofOfWork.ts"
-import * as FreshDatabase from "../support/FreshDatabase.ts"
-import { Apis, Unexpected } from "../support/Apis.ts"
-import type { HttpAnswer } from "../support/HttpConnections.ts"
-import { pause } from "../support/Processes.ts"
-import { ServerUnderTest } from "../support/ServerUnderTest.ts"
+import * as ProofOfWork from "../../../../src/auth/challenge/ProofOfWork.ts"
+import * as FreshDatabase from "../../support/FreshDatabase.ts"
+import { Apis, Unexpected } from "../../support/Apis.ts"
+import type { HttpAnswer } from "../../support/HttpConnections.ts"
+import { pause } from "../../support/Processes.ts"
+import { ServerUnderTest } from "../../support/ServerUnderTest.ts"
 
 export interface Options {
   readonly people: number

@@ -1,9 +1,9 @@
 /** Inputs of the operations on appointments. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { always } from "../consumer/appointment/appointmentFixture.ts"
-import type { Input, MakeInput, Name } from "./inputs.ts"
-import { byServer, type Side, type World } from "./world.ts"
+import { always } from "../../consumer/appointment/appointmentFixture.ts"
+import type { Input, MakeInput, Name } from "../inputs.ts"
+import { byServer, type Side, type World } from "../world.ts"
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
 

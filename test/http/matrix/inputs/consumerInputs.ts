@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import { decodeJwt } from "jose"
 import { randomUUID } from "node:crypto"
-import type { Input, MakeInput } from "./inputs.ts"
-import { byServer, guestOf, type Side } from "./world.ts"
+import type { Input, MakeInput } from "../inputs.ts"
+import { byServer, guestOf, type Side } from "../world.ts"
 
 const email = () => `${randomUUID()}@example.com`
 

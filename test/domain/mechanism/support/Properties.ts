@@ -4,7 +4,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
-import type { Moment } from "../../../src/domain/mechanism/Decider.ts"
+import type { Moment } from "../../../../src/domain/mechanism/Decider.ts"
 import { type History, outcomeOf } from "./History.ts"
 
 /** Generates one of these values. */

@@ -1,8 +1,8 @@
 /** Inputs of the operations on mechanisms of one kind. Each request has new mechanisms. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import type { Input, MakeInput, Name } from "./inputs.ts"
-import { byServer, type Side, type World } from "./world.ts"
+import type { Input, MakeInput, Name } from "../inputs.ts"
+import { byServer, type Side, type World } from "../world.ts"
 
 /** Makes the own consumer hold a grant in a mechanism. Returns the response with the grant. */
 type Grant = (own: Side, id: string) => ReturnType<typeof byServer>

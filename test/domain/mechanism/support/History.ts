@@ -3,7 +3,7 @@
  * `history.ts` defines the unit of its instants, and creates its commands and events.
  */
 import { assert } from "@effect/vitest"
-import type { Moment } from "../../../src/domain/mechanism/Decider.ts"
+import type { Moment } from "../../../../src/domain/mechanism/Decider.ts"
 
 /** The part of a kind's decider that a history uses. */
 interface Rules<State, Command, Event, Refusal, View> {

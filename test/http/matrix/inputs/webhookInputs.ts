@@ -1,8 +1,8 @@
 /** Inputs of the operations on webhooks. */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import type { MakeInput } from "./inputs.ts"
-import { byServer, type Side } from "./world.ts"
+import type { MakeInput } from "../inputs.ts"
+import { byServer, type Side } from "../world.ts"
 
 const settings = () => ({ url: `https://localhost:8443/${randomUUID()}`, events: ["distribution.joined"] })
 

@@ -1,5 +1,5 @@
 /** Inputs of the operations on timed releases and waitlists. */
-import type { MakeInput } from "./inputs.ts"
+import type { MakeInput } from "../inputs.ts"
 import { inputsOf } from "./mechanismInputs.ts"
 
 const releases = inputsOf("timed-releases", "timedReleaseId", () => ({ capacity: 10 }))

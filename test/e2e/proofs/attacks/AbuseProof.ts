@@ -4,11 +4,11 @@
  *
  * Attackers, shoppers and server share one machine here, so the load of making the attack counts against the server.
  */
-import { asPublic, type Attack, attacks, type Ground, summary } from "../abuse/Attacks.ts"
-import { Client, paced, type Response } from "../abuse/Clients.ts"
-import { Apis } from "../support/Apis.ts"
-import { pause } from "../support/Processes.ts"
-import { type Keys, ServerUnderTest } from "../support/ServerUnderTest.ts"
+import { asPublic, type Attack, attacks, type Ground, summary } from "../../abuse/Attacks.ts"
+import { Client, paced, type Response } from "../../abuse/Clients.ts"
+import { Apis } from "../../support/Apis.ts"
+import { pause } from "../../support/Processes.ts"
+import { type Keys, ServerUnderTest } from "../../support/ServerUnderTest.ts"
 
 export interface Outcome {
   readonly attack: string

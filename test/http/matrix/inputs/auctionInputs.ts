@@ -1,7 +1,7 @@
 /** Inputs of the operations on auctions. */
-import type { MakeInput } from "./inputs.ts"
+import type { MakeInput } from "../inputs.ts"
 import { inputsOf } from "./mechanismInputs.ts"
-import { byServer } from "./world.ts"
+import { byServer } from "../world.ts"
 
 /** Dutch, so that a bid wins at once. */
 const settings = () => ({
