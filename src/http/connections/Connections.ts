@@ -14,7 +14,7 @@ import type { Socket } from "node:net"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Api } from "../limits/Limit.ts"
 import { Settings } from "../../settings/Settings.ts"
-import { countedAddress, isTrustedBy, plain } from "./Origins.ts"
+import { countedAddress, isTrustedBy, plain } from "../server/Origins.ts"
 
 /** Milliseconds in which a new connection must send its first byte. */
 const silentMillisMax = 5_000
