@@ -30,7 +30,12 @@ export class Client {
     this.agent = new Agent({ keepAlive: true, maxSockets: connectionsMax })
   }
 
-  send({ method = "GET", path, headers = {}, body }: Sent): Promise<Response> {
+  /**
+   * Sends a request. As browsers do, it repeats a read once if a connection that it used before was closed: the server
+   * may close an idle connection in the moment of sending.
+   */
+  send(sent: Sent, isRepeated = false): Promise<Response> {
+    const { method = "GET", path, headers = {}, body } = sent
     const from = performance.now()
     return new Promise((resolve) => {
       const done = (status: number, text = "") => resolve({ status, text, millis: performance.now() - from })
@@ -58,7 +63,10 @@ export class Client {
         }
       )
       outgoing.on("timeout", () => outgoing.destroy())
-      outgoing.on("error", () => done(0))
+      outgoing.on("error", () => {
+        if (method === "GET" && outgoing.reusedSocket && !isRepeated) resolve(this.send(sent, true))
+        else done(0)
+      })
       outgoing.end(body)
     })
   }

@@ -52,7 +52,7 @@ export class Stage {
   /** Creates a consumer with an email address. */
   async member(): Promise<Guest & { readonly email: string }> {
     const email = `${randomUUID()}@example.com`
-    const identity = { provider: "shop", issuer: "shop", subject: email, claims: { email } }
+    const identity = { provider: "shop", issuer: "shop", subject: email, claims: { email, email_verified: true } }
     const vouched = done("authorize", await this.apis.doAsShop("/auth/external/authorize", identity))
     const exchange = { exchangeCode: vouched.body.exchangeCode }
     const path = "/api/auth/external/exchange"
