@@ -3,7 +3,7 @@
  * for each webhook selects the process that does the work, of all that share the database.
  *
  * A notification arrives at least once: the results of a round are recorded after it, so a process that dies in between
- * sends the round's notifications again, with the same ids. The notifications of a lane are sent one at a time, in
+ * sends the round's notifications again, with the same ids. So does the next holder of a lease that was lost. The notifications of a lane are sent one at a time, in
  * order. A failing one holds its lane, and no other.
  */
 import { Clock, Duration, Effect, FiberMap, Layer, Schedule } from "effect"
@@ -22,8 +22,12 @@ import * as Sending from "./webhook/Sending.ts"
 /** Pause between polls when there is nothing to do. */
 const pollMillis = 1_000
 
-/** Duration of a lease. A round is shorter, because its attempts are bounded. */
-export const leaseSeconds = 60
+/** Duration of a lease, and how often it is extended during a round. A lease of a process that died ends after it. */
+export const leaseSeconds = 10
+const extendIntervalMillis = 3_000
+
+/** How long a process waits for the release of a lease. */
+const releaseMillis = 2_000
 
 /** Webhooks that are served at the same time. */
 export const endpointsAtOnce = 50
@@ -65,26 +69,47 @@ export const make = Effect.gen(function* () {
     return isMore || due.length > 0
   })
 
-  /** Serves the webhook if no other process does. Returns true if there is more to do at once. */
-  const serveOwned = (endpoint: Endpoint) =>
-    Effect.flatMap(leases.hold(`webhook ${endpoint.id}`, owner, leaseSeconds), (isHeld) =>
-      isHeld ? serve(endpoint) : Effect.succeed(false)
-    ).pipe(orLater)
+  /** Extends the lease at intervals. Returns when another process holds it. */
+  const lost = (lease: string) =>
+    Effect.sleep(extendIntervalMillis).pipe(
+      Effect.andThen(Effect.orElseSucceed(leases.hold(lease, owner, leaseSeconds), () => true)),
+      Effect.repeat({ while: (isHeld) => isHeld }),
+      Effect.as(false)
+    )
 
-  return { endpoints: Effect.flatMap(Clock.currentTimeMillis, outbox.endpoints), serve: serveOwned }
+  /** Serves the webhook if no other process does. Returns true if there is more to do at once. */
+  const serveOwned = Effect.fnUntraced(function* (endpoint: Endpoint) {
+    const lease = `webhook ${endpoint.id}`
+    if (!(yield* leases.hold(lease, owner, leaseSeconds))) return false
+    const release = leases.release(lease, owner).pipe(Effect.timeout(releaseMillis), Effect.ignore)
+    return yield* Effect.raceFirst(serve(endpoint), lost(lease)).pipe(Effect.ensuring(release))
+  }, orLater)
+
+  return {
+    endpoints: Effect.flatMap(Clock.currentTimeMillis, (now) => outbox.endpoints(now)),
+    /** Returns the webhook as it is now; none if it has no work, or is disabled. */
+    endpoint: (id: string) => Effect.flatMap(Clock.currentTimeMillis, (now) => outbox.endpoints(now, id)),
+    serve: serveOwned
+  }
 })
 
 /** Starts the fibers that deliver and that remove old deliveries. A slow webhook delays no other. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { endpoints, serve } = yield* make
+    const { endpoints, endpoint, serve } = yield* make
     const deliveries = yield* WebhookDeliveries
     const serving = yield* FiberMap.make<string, boolean>()
 
-    const start = Effect.fnUntraced(function* (endpoint: Endpoint) {
+    /** Serves a webhook until it has nothing to do at once. Each round reads its address, secrets and state again. */
+    const rounds = (id: string) =>
+      endpoint(id).pipe(
+        Effect.flatMap(([found]) => (found === undefined ? Effect.succeed(false) : serve(found))),
+        orLater,
+        Effect.repeat({ while: (isMore) => isMore })
+      )
+    const start = Effect.fnUntraced(function* ({ id }: Endpoint) {
       if ((yield* FiberMap.size(serving)) >= endpointsAtOnce) return
-      const rounds = Effect.repeat(serve(endpoint), { while: (isMore) => isMore })
-      yield* FiberMap.run(serving, endpoint.id, rounds, { onlyIfMissing: true })
+      yield* FiberMap.run(serving, id, rounds(id), { onlyIfMissing: true })
     })
     const poll = Effect.flatMap(endpoints, (found) => Effect.forEach(found, start, { discard: true })).pipe(
       Effect.as(false),
@@ -113,8 +138,9 @@ export const layer = Layer.effectDiscard(
 )
 
 /** Returns false if the database is unavailable, or after a defect, which it logs. */
-const orLater = <E>(work: Effect.Effect<boolean, E>) =>
-  work.pipe(
+function orLater<E>(work: Effect.Effect<boolean, E>): Effect.Effect<boolean> {
+  return work.pipe(
     Effect.orElseSucceed(() => false),
     Effect.catchDefect((defect) => Effect.as(Effect.logError("Webhooks could not be delivered for now", defect), false))
   )
+}

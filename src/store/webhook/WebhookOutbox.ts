@@ -39,8 +39,8 @@ export const heldAtOnce = 100
 export class WebhookOutbox extends Context.Service<
   WebhookOutbox,
   {
-    /** Returns the enabled webhooks with new events, or with a held notification that is due. */
-    endpoints(now: Millis): Effect.Effect<ReadonlyArray<Endpoint>, Unavailable>
+    /** Returns the enabled webhooks with new events, or with a held notification that is due; with an id only that one. */
+    endpoints(now: Millis, id?: string): Effect.Effect<ReadonlyArray<Endpoint>, Unavailable>
     /** Returns the mechanisms that have events after the webhook's cursor. */
     sources(endpoint: Endpoint): Effect.Effect<ReadonlyArray<Source>, Unavailable>
     /** Returns the events that the webhook subscribes to, after the cursor and up to `upTo`. */
@@ -82,10 +82,11 @@ const makeNew = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
     left join webhook_cursors c on c.webhook_id = w.id and c.mechanism_id = m.id
     where ${ofSameTenant(sql, "m", "w")} and h.sequence > coalesce(c.sequence, 0)`
 
-  const endpoints = Effect.fnUntraced(function* (now: Millis) {
+  const endpoints = Effect.fnUntraced(function* (now: Millis, id?: string) {
+    const isNamed = id === undefined ? sql`true` : sql`w.id = ${id}`
     const rows = yield* sql<EndpointRow>`
       select w.*, w.former_secret_until > ${new Date(now)} as overlaps from webhooks w
-      where not w.archived and w.disabled_reason is null and (
+      where ${isNamed} and not w.archived and w.disabled_reason is null and (
         exists (select from webhook_held where webhook_id = w.id and retry_at <= ${new Date(now)})
         or exists (select from ${fromJournals})
       )
