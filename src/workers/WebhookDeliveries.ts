@@ -23,14 +23,14 @@ import * as Sending from "./webhook/Sending.ts"
 const pollMillis = 1_000
 
 /** Duration of a lease, and how often it is extended during a round. A lease of a process that died ends after it. */
-export const leaseSeconds = 10
+const leaseSeconds = 10
 const extendIntervalMillis = 3_000
 
 /** How long a process waits for the release of a lease. */
 const releaseMillis = 2_000
 
 /** Webhooks that are served at the same time. */
-export const endpointsAtOnce = 50
+const endpointsAtOnce = 50
 
 /** How long recording is retried while the database is away. */
 const recordTries = Schedule.max([Schedule.spaced("1 second"), Schedule.recurs(30)])

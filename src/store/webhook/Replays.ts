@@ -5,7 +5,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
 /** Deliveries that are sent again by one request. */
-export const replayedMax = 10_000
+const replayedMax = 10_000
 
 /** Moves the cursors of a webhook to the present. Call it in the transaction that creates or enables the webhook. */
 export const beginWithNext = (sql: PgClient.PgClient, tenant: Tenant, webhookId: string) => sql`

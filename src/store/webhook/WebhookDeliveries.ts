@@ -18,7 +18,7 @@ import { type DeliveryStatus, type LoggedAttempt, makeRecord, type Round } from 
 export const keptDays = 30
 
 /** Deliveries that are removed in one statement. */
-export const removedAtOnce = 5_000
+const removedAtOnce = 5_000
 
 /** A delivery in the log. */
 export interface LoggedDelivery {

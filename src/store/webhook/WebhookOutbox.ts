@@ -27,14 +27,14 @@ import {
 } from "./OutboxRows.ts"
 
 /** Webhooks with work that one poll returns, selected at random so that none is passed over for long. */
-export const endpointsMax = 100
+const endpointsMax = 100
 
 /** Mechanisms with new events that are read in one round. */
-export const sourcesAtOnce = 50
+const sourcesAtOnce = 50
 
 /** Held lanes that are tried in one round, and notifications of each. */
-export const lanesAtOnce = 100
-export const heldAtOnce = 100
+const lanesAtOnce = 100
+const heldAtOnce = 100
 
 export class WebhookOutbox extends Context.Service<
   WebhookOutbox,

@@ -1,5 +1,5 @@
 /** Reads the new events of the mechanisms that a webhook reports, as notifications in lanes. */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { needsProduct } from "../../domain/webhook/Catalogue.ts"
 import { laneOf, notificationsOf } from "../../domain/webhook/Payload.ts"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
@@ -7,16 +7,28 @@ import type { Endpoint, Held, Source, StoredEvent } from "../../store/webhook/Ou
 import type { Round } from "../../store/webhook/Round.ts"
 import { WebhookOutbox } from "../../store/webhook/WebhookOutbox.ts"
 
-/** Events of one webhook that are read in one round, and those of one mechanism. */
-export const eventsAtOnce = 1_000
+/** Events of one webhook that are read in one round. */
+const eventsAtOnce = 1_000
+
+/**
+ * Events that a round reads at the start of the process, and those that each second adds up to `eventsAtOnce`. Only whole
+ * rounds are recorded, so a process that dies soon after each start needs small rounds to get on.
+ */
+const eventsAtStart = 50
+const eventsPerSecond = 100
 
 /** Held notifications of one webhook. Above this number its cursors wait. */
-export const heldMax = 100_000
+const heldMax = 100_000
 
 /** Creates the function that reads the new events. It returns the notifications, and how far the cursors may move. */
 export const make = Effect.gen(function* () {
   const outbox = yield* WebhookOutbox
   const assigned = yield* AssignedProducts
+  const startedAt = yield* Clock.currentTimeMillis
+
+  const roundSize = Effect.map(Clock.currentTimeMillis, (now) =>
+    Math.min(eventsAtOnce, eventsAtStart + Math.floor(((now - startedAt) / 1_000) * eventsPerSecond))
+  )
 
   /** Returns the product of the consumer, if a notification names it and the sequence assigns products. */
   const productOf = ({ events }: Endpoint, { identity, assignsProducts }: Source, { event }: StoredEvent) => {
@@ -38,9 +50,10 @@ export const make = Effect.gen(function* () {
     const found: Array<Held> = []
     const cursors: Array<Round["cursors"][number]> = []
     if ((yield* outbox.heldCount(endpoint, heldMax)) === heldMax) return { found, cursors, isMore: false }
+    const size = yield* roundSize
     let isMore = false
     for (const source of yield* outbox.sources(endpoint)) {
-      const room = eventsAtOnce - found.length
+      const room = size - found.length
       if (room <= 0) return { found, cursors, isMore: true }
       const upTo = Math.min(source.lastSequence, source.readUpTo + room)
       isMore ||= upTo < source.lastSequence

@@ -9,13 +9,13 @@ import type { Result } from "../../store/webhook/Round.ts"
 import { resultOf, waiting } from "./Results.ts"
 
 /** Requests to one webhook at the same time. */
-export const requestsAtOnce = 10
+const requestsAtOnce = 10
 
 /** Answers of an endpoint that has more requests than it can take. */
 const overloaded = new Set([429, 502, 504])
 
 /** The longest time in which a round starts attempts. Later notifications of a lane wait for the next round. */
-export const roundMillisMax = 20_000
+const roundMillisMax = 20_000
 
 /** Creates the function that sends the lanes of a webhook, each up to its first failure. */
 export const make = Effect.gen(function* () {
