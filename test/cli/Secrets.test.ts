@@ -40,6 +40,15 @@ const post = ({ consumerUrl, publishableKey }: Served, path: string, body?: obje
     return { status: response.status, body: (await response.json()) as any }
   })
 
+/** Creates a webhook. Returns its secret. */
+const webhookSecret = ({ adminUrl, secretKey }: Served) =>
+  Effect.promise(async () => {
+    const headers = { authorization: `Bearer ${secretKey}`, "content-type": "application/json" }
+    const body = JSON.stringify({ url: "https://shop.example/", events: ["distribution.joined"] })
+    const response = await fetch(`${adminUrl}/api/webhooks`, { method: "POST", headers, body })
+    return ((await response.json()) as any).secret as string
+  })
+
 const statusWith = ({ consumerUrl, publishableKey }: Served, token: string) =>
   Effect.promise(async () => {
     const headers = { "x-publishable-key": publishableKey, authorization: `Bearer ${token}` }
@@ -107,6 +116,14 @@ describe("A copy of the database", () => {
       const { isCodeFound, tokens } = yield* forgeries(sql, body.accessToken, (yield* sentCode(served))!)
       assert.isFalse(isCodeFound)
       assert.isUndefined(tokens)
+      const secret = yield* webhookSecret(served)
+      assert.match(secret, /^whsec_/)
+      const [webhook] = yield* sql<any>`select * from webhooks`
+      assert.isFalse(Buffer.from(webhook.secret).includes(secret.slice(-8)))
+      assert.include(
+        (yield* Usher.run(["secrets", "list"], settings)).stdout,
+        `webhook_secret:${webhook.id}  sealed with ${webhook.secret_sealed_by}`
+      )
       assert.strictEqual(yield* statusWith(served, body.accessToken), 200)
       for (const key of [{ SECRETS_KEY: newKey() }, {}]) {
         const refused = yield* Usher.run(["serve"], { DATABASE_URL: url, CONSUMER_PORT: "0", ADMIN_PORT: "0", ...key })

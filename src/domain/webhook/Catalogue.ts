@@ -125,3 +125,13 @@ export const eventsFor = (kind: Kind, types: ReadonlyArray<string>): ReadonlyArr
   Object.entries(reportedEvents[kind])
     .filter(([, row]) => row.some(({ type }) => types.includes(type)))
     .map(([event]) => event)
+
+/** The types about a grant. They name the product that the system assigned. */
+const ofGrants: ReadonlySet<string> = new Set<EventType>(["distribution.admitted", "distribution.winner_selected"])
+
+/** True if notifications of the type name the product that the system assigned to the consumer. */
+export const namesProduct = (type: string): boolean => ofGrants.has(type)
+
+/** True if an event leads to one of the types, and that type names the assigned product. */
+export const needsProduct = (kind: Kind, event: string, types: ReadonlyArray<string>): boolean =>
+  (reportedEvents[kind][event] ?? []).some(({ type }) => namesProduct(type) && types.includes(type))

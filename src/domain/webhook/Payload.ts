@@ -1,7 +1,7 @@
 /** The body of a webhook request (interface document 6), made from an event of a mechanism. */
 import type { Event, MechanismIdentity } from "../mechanism/Decider.ts"
 import { toText } from "../values/Time.ts"
-import { reportedEvents } from "./Catalogue.ts"
+import { namesProduct, reportedEvents } from "./Catalogue.ts"
 import type { Ordering } from "./Webhook.ts"
 
 /** The version of the payload's shape. */
@@ -24,7 +24,7 @@ export interface Notification {
 /**
  * Returns the notifications of an event, for an endpoint that subscribes to the types.
  *
- * @param productId the product that the consumer's grant is for, if the sequence assigns products
+ * @param productId the product that the system assigned to the consumer; only notifications of its grant name it
  */
 export const notificationsOf = (
   identity: MechanismIdentity,
@@ -51,7 +51,7 @@ export const notificationsOf = (
         distribution_type: kind,
         experience_id: experienceId,
         sequence_id: sequenceId,
-        product_id: productId,
+        product_id: namesProduct(type) ? productId : undefined,
         ...dataOf(event, fields)
       }
     })

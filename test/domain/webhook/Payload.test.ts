@@ -1,8 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { SchemaAST } from "effect"
-import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
 import type { Kind, MechanismIdentity } from "../../../src/domain/mechanism/Decider.ts"
-import { eventsFor, eventTypes, reportedEvents } from "../../../src/domain/webhook/Catalogue.ts"
+import { eventTypes, reportedEvents } from "../../../src/domain/webhook/Catalogue.ts"
 import { laneOf, notificationsOf } from "../../../src/domain/webhook/Payload.ts"
 
 const kinds = Object.keys(reportedEvents) as ReadonlyArray<Kind>
@@ -78,6 +76,19 @@ describe("The notification of an event", () => {
     assert.isAbove(notifications, 40)
   })
 
+  it("names the product of a grant, and of nothing else", () => {
+    const productId = "0199a000-0000-7000-8000-000000000006"
+    const event = { _tag: "Entered", at, consumerId }
+    const found = notificationsOf(identity("timed_release"), { sequence: 7, event }, eventTypes, productId)
+    assert.deepStrictEqual(
+      found.map(({ type, body }) => [type, JSON.parse(body).data.product_id]),
+      [
+        ["distribution.joined", undefined],
+        ["distribution.admitted", productId]
+      ]
+    )
+  })
+
   it("shows instants as text and amounts as they were bid", () => {
     const dataOf = (kind: Kind, event: Sample) => JSON.parse(notified(kind, event)[0]!.body).data
     assert.strictEqual(dataOf("auction", { _tag: "BidPlaced", amount: "19.90" }).amount, "19.90")
@@ -86,34 +97,6 @@ describe("The notification of an event", () => {
       end_time: "2026-11-22T18:01:00.000Z",
       booking_id: "b"
     })
-  })
-})
-
-/** The tags of a union of tagged structs. */
-const tagsOf = (ast: SchemaAST.AST): ReadonlyArray<unknown> =>
-  SchemaAST.isUnion(ast) ? ast.types.flatMap((member) => member.annotations?.["identifier"] ?? tagOf(member)) : []
-
-const tagOf = (member: SchemaAST.AST): unknown => {
-  const tag = SchemaAST.isObjects(member)
-    ? member.propertySignatures.find(({ name }) => name === "_tag")?.type
-    : undefined
-  return tag !== undefined && SchemaAST.isLiteral(tag) ? tag.literal : undefined
-}
-
-describe("The catalogue of events", () => {
-  it("names only events that the kind has, and only types with a description", () => {
-    for (const kind of kinds) {
-      const known = tagsOf(deciders[kind].event.ast)
-      for (const [event, row] of Object.entries(reportedEvents[kind])) {
-        assert.include(known, event, kind)
-        for (const { type } of row) assert.include(eventTypes, type)
-      }
-    }
-  })
-
-  it("finds the events that lead to a type", () => {
-    assert.deepStrictEqual(eventsFor("auction", ["distribution.updated"]), ["Configured", "Extended"])
-    assert.deepStrictEqual(eventsFor("waitlist", ["distribution.bid_placed"]), [])
   })
 })
 

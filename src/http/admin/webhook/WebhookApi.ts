@@ -7,7 +7,7 @@ import { Id } from "../../../domain/values/Ids.ts"
 import { text } from "../../../domain/values/Text.ts"
 import { Timestamp } from "../../../domain/values/Time.ts"
 import * as WebhookDeliveries from "../../../store/webhook/WebhookDeliveries.ts"
-import * as Webhooks from "../../../store/webhook/Webhooks.ts"
+import { shape } from "../../../store/webhook/WebhookRecord.ts"
 import { NotFound } from "../../errors/Errors.ts"
 import { AnswerHoldsSecret } from "../../idempotency/Idempotency.ts"
 import { listAnnotations, listQuery, pageOf } from "../records/Lists.ts"
@@ -89,7 +89,7 @@ const records = [
     )
     .annotate(AnswerHoldsSecret, true),
   list({
-    shape: Webhooks.shape,
+    shape,
     search: "the address",
     description: "All that are not archived, or with `archived=true` those that are."
   }),

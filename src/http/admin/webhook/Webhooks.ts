@@ -1,13 +1,10 @@
 /** The handlers of webhooks on the Admin API. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { randomUUID } from "node:crypto"
-import { signatureHeaders } from "../../../delivery/webhook/Signature.ts"
 import { WebhookClient } from "../../../delivery/webhook/WebhookClient.ts"
 import { descriptionOf, eventTypes } from "../../../domain/webhook/Catalogue.ts"
 import { Settings } from "../../../domain/webhook/Webhook.ts"
-import { toText } from "../../../domain/values/Time.ts"
-import type { Tenant } from "../../../domain/values/Ids.ts"
+import type { Page } from "../../../store/records/Pagination.ts"
 import { type LoggedDelivery, WebhookDeliveries } from "../../../store/webhook/WebhookDeliveries.ts"
 import { Webhooks, type WithSecret } from "../../../store/webhook/Webhooks.ts"
 import { issueAt } from "../../errors/Issues.ts"
@@ -16,6 +13,7 @@ import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { revising } from "../records/Payloads.ts"
+import { sendTestEvent } from "./TestEvent.ts"
 
 const overlapSecondsDefault = 86_400
 
@@ -26,41 +24,13 @@ export const WebhookHandlers = HttpApiBuilder.group(
     const webhooks = yield* Webhooks
     const deliveries = yield* WebhookDeliveries
     const client = yield* WebhookClient
-
-    /** Refuses a URL that webhooks may not have. */
-    const checked = (payload: { readonly url?: string }) => {
-      const expected = payload.url === undefined ? undefined : client.problemOf(payload.url)
-      return expected === undefined
-        ? Effect.void
-        : Effect.fail(invalidInput([issueAt(payload, "url", { kind: "validation", type: "string", expected })]))
-    }
-
-    const test = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
-      const { url, secret } = yield* webhooks.target(tenant, id)
-      const now = yield* Clock.currentTimeMillis
-      const eventId = `evt_test_${randomUUID()}`
-      const body = JSON.stringify({
-        id: eventId,
-        type: "webhook.test",
-        timestamp: toText(now),
-        organization_id: tenant.organizationId,
-        mode: tenant.mode,
-        data: {}
-      })
-      const signed = { id: eventId, timestampSeconds: Math.floor(now / 1_000), body }
-      return yield* client.post(
-        url,
-        { "content-type": "application/json", ...signatureHeaders(signed, [secret]) },
-        body
-      )
-    })
+    const checked = checkUrl(client)
 
     return handlers.handleAll({
       createWebhook: ({ payload }) =>
         forTenant((tenant, by) =>
-          Effect.andThen(
-            checked(payload),
-            Effect.map(webhooks.create(tenant, by, revised({}, payload), payload.secret), shown)
+          Effect.andThen(checked(payload), webhooks.create(tenant, by, revised({}, payload), payload.secret)).pipe(
+            Effect.map(shown)
           )
         ),
 
@@ -90,17 +60,16 @@ export const WebhookHandlers = HttpApiBuilder.group(
       rotateWebhookSecret: ({ params: { id }, payload: { overlapSeconds = overlapSecondsDefault } }) =>
         forTenant((tenant, by) => Effect.map(webhooks.rotateSecret(tenant, id, by, overlapSeconds), shown)),
 
-      testWebhook: onRecord((tenant, id) => test(tenant, id)),
+      testWebhook: onRecord((tenant, id) =>
+        Effect.flatMap(webhooks.target(tenant, id), (target) => sendTestEvent(client, tenant, target))
+      ),
 
       listWebhookDeliveries: ({ params: { id }, query }) =>
         forTenant((tenant) =>
-          Effect.andThen(
-            webhooks.find(tenant, id),
-            Effect.map(deliveries.list(tenant, id, query, query), ({ data, pageInfo }) => ({
-              data: data.map(logged),
-              pageInfo
-            }))
-          ).pipe(orInvalidPage(query))
+          Effect.andThen(webhooks.find(tenant, id), deliveries.list(tenant, id, query, query)).pipe(
+            Effect.map(logged),
+            orInvalidPage(query)
+          )
         ),
 
       replayWebhook: ({ params: { id }, payload: { from } }) =>
@@ -110,14 +79,27 @@ export const WebhookHandlers = HttpApiBuilder.group(
             : webhooks.replay(tenant, id, from)
         ),
 
-      listEventTypes: () =>
-        Effect.succeed({ data: eventTypes.map((type) => ({ type, description: descriptionOf(type) })) })
+      listEventTypes: () => Effect.succeed(catalogue)
     })
   })
 )
 
+/** Makes the function that refuses a body with a URL that webhooks may not have. */
+const checkUrl = (client: WebhookClient["Service"]) => (payload: { readonly url?: string }) => {
+  const expected = payload.url === undefined ? undefined : client.problemOf(payload.url)
+  return expected === undefined
+    ? Effect.void
+    : Effect.fail(invalidInput([issueAt(payload, "url", { kind: "validation", type: "string", expected })]))
+}
+
+const catalogue = { data: eventTypes.map((type) => ({ type, description: descriptionOf(type) })) }
+
 const shown = ({ webhook, secret }: WithSecret) => ({ ...webhook, secret })
 
-const logged = (delivery: LoggedDelivery) => ({ ...delivery, retryCount: delivery.attempts.length - 1 })
+/** Returns a page of the log with the number of retries of each delivery. */
+const logged = ({ data, pageInfo }: Page<LoggedDelivery>) => ({
+  data: data.map((delivery) => ({ ...delivery, retryCount: delivery.attempts.length - 1 })),
+  pageInfo
+})
 
 const revised = revising<Settings>(Settings.fields)

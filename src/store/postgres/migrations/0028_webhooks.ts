@@ -1,6 +1,6 @@
 /**
  * Webhooks: the endpoints, a cursor of each endpoint into each mechanism's journal, the notifications that wait, and
- * the log of deliveries.
+ * the log of deliveries. The secrets of endpoints are sealed with `SECRETS_KEY`; `…_sealed_by` is the id of the key.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -20,8 +20,10 @@ export default Effect.gen(function* () {
       updated_by text not null,
       archived boolean not null default false,
       url text not null,
-      secret text not null,
-      former_secret text,
+      secret bytea not null,
+      secret_sealed_by text,
+      former_secret bytea,
+      former_secret_sealed_by text,
       former_secret_until timestamptz,
       disabled_reason text,
       failing_since timestamptz
