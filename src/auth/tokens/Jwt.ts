@@ -1,4 +1,4 @@
-/** Signs and verifies the JWTs of Usher: tokens, grants and receipts. */
+/** Verifies the JWTs of Usher: tokens, grants and receipts. `Signing.ts` makes them. */
 import { Effect } from "effect"
 import * as Jose from "jose"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -6,14 +6,6 @@ import { algorithm, type SigningKeys } from "../keys/SigningKeys.ts"
 
 /** The `iss` of everything Usher signs. */
 export const issuer = "usher"
-
-/** Signs claims as a compact JWT with the current key. */
-export const sign = (keys: SigningKeys["Service"], claims: Jose.JWTPayload): Effect.Effect<string> =>
-  Effect.promise(() =>
-    new Jose.SignJWT(claims)
-      .setProtectedHeader({ alg: algorithm, typ: "JWT", kid: keys.current.kid })
-      .sign(keys.current.privateKey)
-  )
 
 const compactPattern = /^[\w-]+\.[\w-]+\.([\w-]+)$/
 

@@ -7,16 +7,13 @@ import { toText } from "../../../domain/values/Time.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { Target } from "../../../store/webhook/Webhooks.ts"
 
-/** Posts an event of type `webhook.test` once. Returns the attempt. */
-export const sendTestEvent = Effect.fnUntraced(function* (
-  client: WebhookClient["Service"],
-  { organizationId, mode }: Tenant,
-  { url, secret }: Target
-) {
-  const now = yield* Clock.currentTimeMillis
-  const id = `evt_test_${randomUUID()}`
-  const event = { id, type: "webhook.test", timestamp: toText(now), organization_id: organizationId, mode, data: {} }
-  const body = JSON.stringify(event)
-  const signatures = signatureHeaders({ id, timestampSeconds: Math.floor(now / 1_000), body }, [secret])
-  return yield* client.post(url, { "content-type": "application/json", ...signatures }, body)
-})
+/** Makes the function that posts an event of type `webhook.test` once. It returns the attempt. */
+export const sendTestEvent = (client: WebhookClient["Service"], { organizationId, mode }: Tenant) =>
+  Effect.fnUntraced(function* ({ url, secret }: Target) {
+    const now = yield* Clock.currentTimeMillis
+    const id = `evt_test_${randomUUID()}`
+    const event = { id, type: "webhook.test", timestamp: toText(now), organization_id: organizationId, mode, data: {} }
+    const body = JSON.stringify(event)
+    const signatures = signatureHeaders({ id, timestampSeconds: Math.floor(now / 1_000), body }, [secret])
+    return yield* client.post(url, { "content-type": "application/json", ...signatures }, body)
+  })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { WebhookClient } from "../../../delivery/webhook/WebhookClient.ts"
 import { descriptionOf, eventTypes } from "../../../domain/webhook/Catalogue.ts"
-import { Settings } from "../../../domain/webhook/Webhook.ts"
+import { Settings, type Webhook } from "../../../domain/webhook/Webhook.ts"
 import type { Page } from "../../../store/records/Pagination.ts"
 import { type LoggedDelivery, WebhookDeliveries } from "../../../store/webhook/WebhookDeliveries.ts"
 import { Webhooks, type WithSecret } from "../../../store/webhook/Webhooks.ts"
@@ -46,9 +46,7 @@ export const WebhookHandlers = HttpApiBuilder.group(
           )
         ),
 
-      archiveWebhook: onRecord((tenant, id, by) =>
-        Effect.map(webhooks.archive(tenant, id, by), ({ record }) => record)
-      ),
+      archiveWebhook: onRecord((tenant, id, by) => Effect.map(webhooks.archive(tenant, id, by), archived)),
 
       restoreWebhook: onRecord((tenant, id, by) => webhooks.restore(tenant, id, by)),
 
@@ -60,9 +58,7 @@ export const WebhookHandlers = HttpApiBuilder.group(
       rotateWebhookSecret: ({ params: { id }, payload: { overlapSeconds = overlapSecondsDefault } }) =>
         forTenant((tenant, by) => Effect.map(webhooks.rotateSecret(tenant, id, by, overlapSeconds), shown)),
 
-      testWebhook: onRecord((tenant, id) =>
-        Effect.flatMap(webhooks.target(tenant, id), (target) => sendTestEvent(client, tenant, target))
-      ),
+      testWebhook: onRecord((tenant, id) => Effect.flatMap(webhooks.target(tenant, id), sendTestEvent(client, tenant))),
 
       listWebhookDeliveries: ({ params: { id }, query }) =>
         forTenant((tenant) =>
@@ -83,6 +79,8 @@ export const WebhookHandlers = HttpApiBuilder.group(
     })
   })
 )
+
+const archived = ({ record }: { readonly record: Webhook }) => record
 
 /** Makes the function that refuses a body with a URL that webhooks may not have. */
 const checkUrl = (client: WebhookClient["Service"]) => (payload: { readonly url?: string }) => {
