@@ -3,7 +3,13 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { WebhookClient } from "../../../delivery/webhook/WebhookClient.ts"
 import { descriptionOf, eventTypes } from "../../../domain/webhook/Catalogue.ts"
+<<<<<<< HEAD
 import { Settings, type Webhook } from "../../../domain/webhook/Webhook.ts"
+=======
+import { Settings } from "../../../domain/webhook/Webhook.ts"
+import type { Tenant } from "../../../domain/values/Ids.ts"
+import type { Millis } from "../../../domain/values/Time.ts"
+>>>>>>> w/hooks
 import type { Page } from "../../../store/records/Pagination.ts"
 import { type LoggedDelivery, WebhookDeliveries } from "../../../store/webhook/WebhookDeliveries.ts"
 import { Webhooks, type WithSecret } from "../../../store/webhook/Webhooks.ts"
@@ -69,11 +75,7 @@ export const WebhookHandlers = HttpApiBuilder.group(
         ),
 
       replayWebhook: ({ params: { id }, payload: { from } }) =>
-        forTenant((tenant) =>
-          from === "failed"
-            ? Effect.andThen(webhooks.replayFailed(tenant, id), webhooks.find(tenant, id))
-            : webhooks.replay(tenant, id, from)
-        ),
+        forTenant((tenant) => replay(webhooks, tenant, id, from)),
 
       listEventTypes: () => Effect.succeed(catalogue)
     })
@@ -89,6 +91,12 @@ const checkUrl = (client: WebhookClient["Service"]) => (payload: { readonly url?
     ? Effect.void
     : Effect.fail(invalidInput([issueAt(payload, "url", { kind: "validation", type: "string", expected })]))
 }
+
+/** Sends events again: those that failed for good, or all from an instant on. Returns the webhook. */
+const replay = (webhooks: Webhooks["Service"], tenant: Tenant, id: string, from: "failed" | Millis) =>
+  from === "failed"
+    ? Effect.andThen(webhooks.replayFailed(tenant, id), webhooks.find(tenant, id))
+    : webhooks.replay(tenant, id, from)
 
 const catalogue = { data: eventTypes.map((type) => ({ type, description: descriptionOf(type) })) }
 

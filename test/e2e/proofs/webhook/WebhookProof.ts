@@ -46,6 +46,7 @@ const types = new Map([
 
 const queues = 3
 const workers = 6
+/** The proof fails if nothing new arrives for this long. */
 const deliverySecondsMax = 60
 
 export async function webhookProof({ kills, seed, onKill }: Options): Promise<Figures> {
@@ -147,8 +148,13 @@ async function compare(
   const expected = (await Promise.all(queueIds.map((id) => reported(apis, id)))).flat()
   const missingAt = (behaviour: Behaviour) =>
     expected.filter((id) => receivers.arrivals.get(behaviour)!.get(id)?.acceptedOrder === undefined)
-  const until = performance.now() + deliverySecondsMax * 1_000
-  while (behaviours.some((one) => missingAt(one).length > 0) && performance.now() < until) {
+  const missing = () => behaviours.map((one) => missingAt(one).length).reduce((sum, count) => sum + count)
+  let fewest = Infinity
+  let progressAt = performance.now()
+  for (let left = missing(); left > 0; left = missing()) {
+    if (left < fewest) progressAt = performance.now()
+    else if (performance.now() - progressAt > deliverySecondsMax * 1_000) break
+    fewest = Math.min(fewest, left)
     await skipPauses(server)
     await pause(1_000)
   }
@@ -156,7 +162,9 @@ async function compare(
   const known = new Set(expected)
   for (const behaviour of behaviours) {
     const arrivals = receivers.arrivals.get(behaviour)!
-    figures.missing += missingAt(behaviour).length
+    const missed = missingAt(behaviour)
+    figures.missing += missed.length
+    figures.violations.push(...missed.map((id) => `${id} was never accepted at ${behaviour}`))
     figures.repeated += [...arrivals.values()].filter(({ count }) => count > 1).length
     for (const id of arrivals.keys()) if (!known.has(id)) figures.violations.push(`${id} is not in the journal`)
     figures.violations.push(...disorder(behaviour, [...arrivals.values()]))
