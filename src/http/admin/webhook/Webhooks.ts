@@ -3,13 +3,9 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { WebhookClient } from "../../../delivery/webhook/WebhookClient.ts"
 import { descriptionOf, eventTypes } from "../../../domain/webhook/Catalogue.ts"
-<<<<<<< HEAD
 import { Settings, type Webhook } from "../../../domain/webhook/Webhook.ts"
-=======
-import { Settings } from "../../../domain/webhook/Webhook.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
->>>>>>> w/hooks
 import type { Page } from "../../../store/records/Pagination.ts"
 import { type LoggedDelivery, WebhookDeliveries } from "../../../store/webhook/WebhookDeliveries.ts"
 import { Webhooks, type WithSecret } from "../../../store/webhook/Webhooks.ts"
