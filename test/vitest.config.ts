@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config"
 /** Tests that start processes: servers, commands, programs that are measured. */
 const processes = [
   "test/e2e/**/*.test.ts",
-  "test/cli/{CommandLine,Serve,VerifyDraw}.test.ts",
+  "test/cli/{CommandLine,Secrets,Serve,VerifyDraw}.test.ts",
   "test/store/postgres/embedded/DatabaseEmbedded.test.ts",
   "test/bench/{load/LoadGenerator,load/Streams,programs/Programs,setup/Inspector}.test.ts"
 ]
