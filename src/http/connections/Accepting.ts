@@ -29,7 +29,7 @@ export const bind = Effect.fnUntraced(function* (options: {
   readonly port: number
 }) {
   const { create, host, port } = options
-  // The system never assigns a port in use.
+  // The system never assigns a port in use. A client that connects meanwhile is cut: its connection would delay the end.
   if (port !== 0) yield* Effect.scoped(listening(createServer(), { host, port }))
   const open = Effect.fnUntraced(function* (reusePort: boolean) {
     const nodeServer = create()

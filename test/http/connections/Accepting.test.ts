@@ -49,6 +49,14 @@ layer(layerWith(HttpRouter.add("GET", "/work", work)), { excludeTestServices: tr
   )
 })
 
+const freePort = Effect.callback<number>((resume) => {
+  const holder = createServer()
+  holder.listen({ host: "127.0.0.1", port: 0 }, () => {
+    const { port } = holder.address() as AddressInfo
+    holder.close(() => resume(Effect.succeed(port)))
+  })
+})
+
 describe("A port in use", () => {
   it.live("prevents the start, also if its holder shares it", () =>
     Effect.gen(function* () {
@@ -76,13 +84,7 @@ describe("A port in use", () => {
             () => undefined
           )
         )
-      const holder = createServer()
-      const port = yield* Effect.callback<number>((resume) => {
-        holder.listen({ host: "127.0.0.1", port: 0 }, () => {
-          const { port } = holder.address() as AddressInfo
-          holder.close(() => resume(Effect.succeed(port)))
-        })
-      })
+      const port = yield* freePort
       yield* start(port)
       yield* start(port)
     })
