@@ -30,7 +30,13 @@ export const bind = Effect.fnUntraced(function* (options: {
 }) {
   const { create, host, port } = options
   // The system never assigns a port in use. A client that connects meanwhile is cut: its connection would delay the end.
-  if (port !== 0) yield* Effect.scoped(listening(createServer(), { host, port }))
+  if (port !== 0)
+    yield* Effect.scoped(
+      listening(
+        createServer((socket) => socket.destroy()),
+        { host, port }
+      )
+    )
   const open = Effect.fnUntraced(function* (reusePort: boolean) {
     const nodeServer = create()
     const options = { host, port, backlog, reusePort, disablePreemptiveShutdown: true }
