@@ -41,7 +41,8 @@ const untilDrawn = (apis: Apis, path: string) =>
   apis.public.get(Proof, `${path}/proof`).pipe(
     Effect.retry({
       while: (error) => error._tag === "Refused" && error.code === "NOT_DRAWN",
-      schedule: Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: "20 seconds" }))
+      // Proofs are limited by address: 60 a minute.
+      schedule: Schedule.spaced("500 millis").pipe(Schedule.upTo({ duration: "20 seconds" }))
     })
   )
 
