@@ -121,12 +121,13 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
     port: options.port
   })
   const { nodeServer, server } = bound
-  yield* Connections.guard(nodeServer, options.api)
   yield* Effect.addFinalizer(() => Effect.sync(() => nodeServer.closeAllConnections()))
   yield* server
     .serve(Context.get(router, HttpRouter.HttpRouter).asHttpEffect())
     .pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, bodySizeMax))
   yield* answerFirst(nodeServer, yield* Context.get(router, DirectPath).open)
+  // After `serve`: a request that came before it would never be answered, and this waits for the system.
+  yield* Connections.guard(nodeServer, options.api)
   yield* bound.acceptMore
   yield* Effect.addFinalizer(() => drained(bound, shutdownTimeoutSeconds * drainShare))
   const address = HttpServer.formatAddress(server.address)
