@@ -3,8 +3,8 @@
  * for each webhook selects the process that does the work, of all that share the database.
  *
  * A notification arrives at least once: the results of a round are recorded after it, so a process that dies in between
- * sends the round's notifications again, with the same ids. So does the next holder of a lease that was lost. The notifications of a lane are sent one at a time, in
- * order. A failing one holds its lane, and no other.
+ * sends the round's notifications again, with the same ids. So does the next holder of a lease that was lost. The
+ * notifications of a lane are sent one at a time, in order. A failing one holds its lane, and no other.
  */
 import { Clock, Duration, Effect, FiberMap, Layer, Schedule } from "effect"
 import { randomUUID } from "node:crypto"

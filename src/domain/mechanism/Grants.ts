@@ -2,6 +2,7 @@
  * Rules shared by the kinds that make grants: completing, denying, leaving and removing a place, and the expiry of
  * grants. A kind uses the rules that fit it and defines the others itself.
  */
+import { unchanged } from "./Administration.ts"
 import { authored } from "./Author.ts"
 import type { IndexedList, Member } from "./IndexedList.ts"
 import { ended, type GrantRecord, noteGrant } from "./GrantRecord.ts"
@@ -55,8 +56,6 @@ export interface GrantStatuses<Status extends string> {
   /** The place waits for a grant; absent where a consumer enters with one. */
   readonly waiting?: Status
 }
-
-const unchanged: ReadonlyArray<never> = []
 
 /** Returns whether this grant was completed before, with this redemption or another one. */
 const completedBefore = (

@@ -75,20 +75,17 @@ const makeChecks = Effect.gen(function* () {
 
   /** Callers of an organization's server are not asked for challenges. */
   const ifAllowed = <A, E, R>(
-    { experienceId, ...identity }: MechanismIdentity,
+    identity: MechanismIdentity,
     { tenant, consumerId, by }: Consumer,
     request: HttpServerRequest.HttpServerRequest,
     entry: () => Effect.Effect<A, E, R>
   ) => {
     const admitted = () => ifAdmitted(identity, consumerId, entry)
-    return by === undefined ? gate(request, { action: "entry", tenant, experienceId }, admitted) : admitted()
+    if (by !== undefined) return admitted()
+    return gate(request, { action: "entry", tenant, experienceId: identity.experienceId }, admitted)
   }
 
-  const ifAdmitted = <A, E, R>(
-    identity: Omit<MechanismIdentity, "experienceId">,
-    consumerId: string,
-    entry: () => Effect.Effect<A, E, R>
-  ) =>
+  const ifAdmitted = <A, E, R>(identity: MechanismIdentity, consumerId: string, entry: () => Effect.Effect<A, E, R>) =>
     Effect.flatMap(
       protection.admission(identity, consumerId),
       (admission): Effect.Effect<A, E | NotInvited | OrderLimitReached, R> => {
