@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Webhook as Verifier } from "standardwebhooks"
 import { WebhookDeliveries } from "../../src/store/webhook/WebhookDeliveries.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
 import { Webhooks } from "../../src/store/webhook/Webhooks.ts"
 import { aQueue, aTenant } from "../store/support/recordsFixture.ts"
 import { aProcess, aWebhook, aWorld, clock, entered, type Received, services } from "./support/webhookWorld.ts"
@@ -70,6 +71,24 @@ describe("A webhook", () => {
         assert.deepStrictEqual(typesOf(receiver.received, unlucky!), ["distribution.joined", ...inOrder])
         const ids = receiver.received.filter(({ consumerId }) => consumerId === unlucky).map(({ id }) => id)
         assert.strictEqual(ids[0], ids[1])
+      })
+    )
+
+    it.effect("goes on with others while all new events of a consumer wait behind a failed one", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, queue, worker } = yield* aWorld
+        yield* aWebhook(tenant, receiver.url)
+        const [unlucky] = yield* entered(queue.id, 1)
+        receiver.answer = ({ consumerId }) => (consumerId === unlucky ? 500 : 204)
+        yield* worker.all
+        const again = { _tag: "Granted", at: Date.now(), consumerId: unlucky! } as const
+        const commit = { mechanismId: queue.id, kind: "queue", places: [], wakeAt: null } as const
+        yield* (yield* Journal).append({ ...commit, expectedSequence: 3, events: [again] })
+        yield* worker.all
+        const [lucky] = yield* entered(queue.id, 1, 4)
+        yield* worker.all
+        assert.deepStrictEqual(typesOf(receiver.received, lucky!), inOrder)
+        assert.deepStrictEqual(typesOf(receiver.received, unlucky!), ["distribution.joined"])
       })
     )
 

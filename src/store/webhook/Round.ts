@@ -2,7 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"
-import type { Millis } from "../../domain/values/Time.ts"
+import { type Millis, toText } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Held } from "./OutboxRows.ts"
 
@@ -42,6 +42,7 @@ export const makeRecord = (sql: PgClient.PgClient, random: SecureRandom.SecureRa
       const done = results.filter(({ status }) => status !== "WAITING").map(({ held }) => held)
       const waiting = results.filter(({ status }) => status === "WAITING")
       const tried = results.filter(({ attempt }) => attempt !== undefined)
+      yield* lock(sql, webhookId)
       if (done.length > 0) yield* removeHeld(sql, webhookId, done)
       if (waiting.length > 0) yield* hold(sql, webhookId, waiting)
       const lanes = [...new Set(results.map(({ held }) => held.lane))]
@@ -54,6 +55,12 @@ export const makeRecord = (sql: PgClient.PgClient, random: SecureRandom.SecureRa
     orUnavailable
   )
 
+/**
+ * Lets rounds of one webhook be recorded one after another. A former holder of the lease may record its last round late.
+ * If both saw the lane as it was before, what one holds would keep waiting behind what the other removes.
+ */
+const lock = (sql: PgClient.PgClient, webhookId: string) => sql`select from webhooks where id = ${webhookId} for update`
+
 /** Removes the notifications that are done. */
 const removeHeld = (sql: PgClient.PgClient, webhookId: string, done: ReadonlyArray<Held>) => sql`
   delete from webhook_held held using unnest(
@@ -63,17 +70,19 @@ const removeHeld = (sql: PgClient.PgClient, webhookId: string, done: ReadonlyArr
   where held.webhook_id = ${webhookId} and held.lane = settled.lane and held.sequence = settled.sequence
     and held.part = settled.part`
 
-/** Holds the notifications that wait. */
+/** Holds the notifications that wait. An array of nulls alone has no type, so an absent time is an empty text. */
 const hold = (sql: PgClient.PgClient, webhookId: string, results: ReadonlyArray<Result>) => sql`
   insert into webhook_held
     (webhook_id, mechanism_id, sequence, part, event_id, type, lane, body, attempts, retry_at)
-  select ${webhookId}, waiting.* from unnest(
+  select ${webhookId}, mechanism_id, sequence, part, event_id, type, lane, body, attempts,
+    nullif(retry_at, '')::timestamptz
+  from unnest(
     ${results.map(({ held }) => held.mechanismId)}::uuid[], ${results.map(({ held }) => held.sequence)}::int8[],
     ${results.map(({ held }) => held.part)}::int2[], ${results.map(({ held }) => held.id)}::text[],
     ${results.map(({ held }) => held.type)}::text[], ${results.map(({ held }) => held.lane)}::text[],
     ${results.map(({ held }) => held.body)}::text[], ${results.map(({ held }) => held.attempts)}::int2[],
-    ${results.map(({ retryAt }) => (retryAt === null ? null : new Date(retryAt)))}::timestamptz[]
-  ) as waiting
+    ${results.map(({ retryAt }) => (retryAt === null ? "" : toText(retryAt)))}::text[]
+  ) as waiting (mechanism_id, sequence, part, event_id, type, lane, body, attempts, retry_at)
   on conflict (webhook_id, lane, sequence, part) do update set
     attempts = excluded.attempts, retry_at = excluded.retry_at`
 
