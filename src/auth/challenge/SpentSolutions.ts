@@ -5,10 +5,11 @@
  * has expired.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Option, Redacted, type Scope } from "effect"
+import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { hash } from "node:crypto"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Settings } from "../../settings/Settings.ts"
+import { connect, connected } from "../../store/coordination/RedisConnection.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 
@@ -16,7 +17,7 @@ import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 const spentMax = 500_000
 
 /** Milliseconds in which Redis must answer. */
-const answerMillis = 200
+const answerMillisMax = 200
 
 const prefix = "usher:challenges:"
 
@@ -34,13 +35,12 @@ export class SpentSolutions extends Context.Service<
       const { cluster, redisUrl } = yield* Settings
       const own = new SpentHere(() => clock.currentTimeMillisUnsafe())
       const inDatabase = yield* makeInDatabase
-      const redis = Option.isSome(redisUrl) ? yield* connection(redisUrl.value) : undefined
-      const isShared = redis !== undefined || cluster
+      const inRedis = Option.isSome(redisUrl) ? yield* makeInRedis(redisUrl.value) : undefined
+      const isShared = inRedis !== undefined || cluster
 
       const shared = Effect.fnUntraced(function* (id: string, expiresAt: Millis) {
-        if (redis === undefined) return yield* inDatabase(id, expiresAt)
-        const millis = Math.max(1, expiresAt - clock.currentTimeMillisUnsafe())
-        const answer = yield* Effect.option(Effect.tryPromise(() => redis.setOnce(prefix + id, millis)))
+        if (inRedis === undefined) return yield* inDatabase(id, expiresAt)
+        const answer = yield* inRedis(id, Math.max(1, expiresAt - clock.currentTimeMillisUnsafe()))
         return Option.isSome(answer) ? answer.value : yield* inDatabase(id, expiresAt)
       })
 
@@ -96,34 +96,13 @@ const makeInDatabase = Effect.gen(function* () {
     )
 })
 
-/** A connection that reconnects automatically. Calls fail at once while it is down. */
-const connection = (
-  url: Redacted.Redacted
-): Effect.Effect<{ setOnce(key: string, millis: number): Promise<boolean> }, never, Scope.Scope> =>
-  Effect.gen(function* () {
-    // Loaded only if it is used, because starts are faster without it.
-    const { Redis } = yield* Effect.promise(() => import("ioredis"))
-    const client = yield* Effect.acquireRelease(
-      Effect.sync(() => {
-        const client = new Redis(Redacted.value(url), {
-          enableOfflineQueue: false,
-          maxRetriesPerRequest: 0,
-          autoResendUnfulfilledCommands: false,
-          connectTimeout: 2_000,
-          commandTimeout: answerMillis,
-          retryStrategy: (times) => Math.min(times * 50, 1_000)
-        })
-        // The calls report failures. Without a listener each would end the process.
-        client.on("error", () => undefined)
-        return client
-      }),
-      (client) => Effect.sync(() => client.disconnect())
+/** Makes the function that sets a key, and tells whether it is the first to. A start waits a second for Redis. */
+const makeInRedis = Effect.fnUntraced(function* (url: Redacted.Redacted) {
+  const client = yield* connect(url, { answerMillisMax })
+  yield* connected(client)
+  return (id: string, millis: number) =>
+    Effect.tryPromise(() => client.set(prefix + id, "1", "PX", millis, "NX")).pipe(
+      Effect.map((answer) => answer === "OK"),
+      Effect.option
     )
-    // A start waits a second for Redis, and goes on without it.
-    yield* Effect.callback<void>((resume) => {
-      client.once("ready", () => resume(Effect.void))
-    }).pipe(Effect.timeoutOption("1 second"))
-    return {
-      setOnce: (key, millis) => client.set(key, "1", "PX", millis, "NX").then((answer) => answer === "OK")
-    }
-  })
+})

@@ -6,8 +6,9 @@
  * that hangs delays the requests of one moment only. It is probed twice a second until it answers.
  */
 import { Effect, Latch, Redacted, type Scope } from "effect"
-import { Redis } from "ioredis"
+import type { Redis } from "ioredis"
 import { randomUUID } from "node:crypto"
+import { connect, connected } from "../../store/coordination/RedisConnection.ts"
 import { type QuotaLease, QuotaLeaseLost } from "./QuotaLease.ts"
 
 /** Milliseconds in which Redis must answer. */
@@ -81,8 +82,8 @@ export const make = (
   { prefix = "usher:limits:", answerMillisMax = answerMillis }: Options = {}
 ): Effect.Effect<QuotaLease, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const client = yield* connection(url, answerMillisMax)
-    const listener = yield* connection(url, answerMillisMax)
+    const client = yield* connect(url, { answerMillisMax })
+    const listener = yield* connect(url, { answerMillisMax })
     client.defineCommand("lend", { numberOfKeys: 1, lua: lendScript })
     client.defineCommand("giveBack", { numberOfKeys: 1, lua: giveBackScript })
     const scripts = client as Redis & Scripts
@@ -163,34 +164,6 @@ const makeReach = Effect.fnUntraced(function* (ping: Effect.Effect<unknown, Quot
     })
   }
 })
-
-/** A connection that reconnects automatically. Calls fail at once while it is down. */
-const connection = (url: Redacted.Redacted, answerMillisMax: number) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const client = new Redis(Redacted.value(url), {
-        enableOfflineQueue: false,
-        enableReadyCheck: false,
-        maxRetriesPerRequest: 0,
-        autoResubscribe: false,
-        // A script that has run must not run again.
-        autoResendUnfulfilledCommands: false,
-        connectTimeout: 2_000,
-        commandTimeout: answerMillisMax,
-        retryStrategy: (times) => Math.min(times * 50, 1_000)
-      })
-      // The calls report failures. Without a listener each would end the process.
-      client.on("error", () => undefined)
-      return client
-    }),
-    (client) => Effect.sync(() => client.disconnect())
-  )
-
-/** Returns when the connection is up, or after a second. */
-const connected = (client: Redis) =>
-  Effect.callback<void>((resume) => {
-    client.once("ready", () => resume(Effect.void))
-  }).pipe(Effect.timeoutOrElse({ duration: "1 second", orElse: () => Effect.void }))
 
 const call = <A>(evaluate: () => Promise<A>): Effect.Effect<A, QuotaLeaseLost> =>
   Effect.tryPromise({
