@@ -15,7 +15,7 @@ import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import {
   keyset,
-  type ListShape,
+  listShape,
   makePlan,
   page,
   type Page,
@@ -44,11 +44,7 @@ export interface RotatedKey extends ShownKey {
 export class OrganizationNotFound extends Schema.TaggedError<OrganizationNotFound>()("OrganizationNotFound", {}) {}
 
 /** Shape of the list of keys. */
-export const shape = {
-  name: "api-keys",
-  sorts: { createdAt: { expression: "k.created_at", type: "timestamptz" } },
-  id: { expression: "k.id", type: "uuid" }
-} satisfies ListShape<"createdAt">
+export const shape = listShape("api-keys", "k", { createdAt: "timestamptz" })
 
 export class OrganizationKeys extends Context.Service<
   OrganizationKeys,

@@ -79,16 +79,21 @@ export interface Row extends RecordRow {
   readonly teardown_status: "pending" | "completed" | null
 }
 
+/** Returns the identity of a mechanism's row. */
+export const toIdentity = (
+  row: Pick<Row, "id" | "kind" | "organization_id" | "mode" | "experience_id" | "sequence_id">
+): MechanismIdentity => ({
+  id: row.id,
+  kind: row.kind,
+  organizationId: row.organization_id,
+  mode: row.mode,
+  experienceId: row.experience_id,
+  sequenceId: row.sequence_id
+})
+
 /** Returns the mechanism of a row. */
 export const toStored = (row: Row): StoredMechanism => ({
-  identity: {
-    id: row.id,
-    kind: row.kind,
-    organizationId: row.organization_id,
-    mode: row.mode,
-    experienceId: row.experience_id,
-    sequenceId: row.sequence_id
-  },
+  identity: toIdentity(row),
   configuration: row.configuration,
   status: {
     statusOverride: row.status_override,

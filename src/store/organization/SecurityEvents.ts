@@ -12,15 +12,8 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import {
-  keyset,
-  type ListShape,
-  makePlan,
-  page,
-  type Page,
-  type PageQuery,
-  type PageRefused
-} from "../records/Pagination.ts"
+import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
+import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 import { bucketMillis, makeNaming } from "./SecurityEventNaming.ts"
 
@@ -54,11 +47,7 @@ export interface SecurityEventFilter {
 }
 
 /** Shape of the list of events. */
-export const shape = {
-  name: "security-events",
-  sorts: { at: { expression: "e.first_at", type: "timestamptz" } },
-  id: { expression: "e.id", type: "uuid" }
-} satisfies ListShape<"at">
+export const shape = listShape("security-events", "e", { at: { expression: "e.first_at", type: "timestamptz" } })
 
 export class SecurityEvents extends Context.Service<
   SecurityEvents,
@@ -87,18 +76,20 @@ export class SecurityEvents extends Context.Service<
         const { type, consumerId, clientAddress, from, until } = query
         const filter = { type, consumerId, clientAddress, from: from?.toString(), until: until?.toString() }
         const planned = yield* plan(shape, query, { tenant, filter })
-        const { columns, condition, order } = keyset(sql, planned)
         const matches = [
           ofTenant(sql, tenant, "e"),
-          condition,
           ...(type === undefined ? [] : [sql`e.type = ${type}`]),
           ...(consumerId === undefined ? [] : [sql`e.consumer_id = ${consumerId}`]),
           ...(clientAddress === undefined ? [] : [sql`e.client_address = ${clientAddress}`]),
           ...(from === undefined ? [] : [sql`e.first_at >= ${new Date(from)}`]),
           ...(until === undefined ? [] : [sql`e.first_at <= ${new Date(until)}`])
         ]
-        const rows = yield* sql<Row & { readonly sortKey: string; readonly sortId: string }>`
-          select e.*, e.count::float8 as total, ${columns} from security_events e where ${sql.and(matches)} ${order}`
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`e.*, e.count::float8 as total`,
+          from: sql`security_events e`,
+          where: sql.and(matches),
+          sought: undefined
+        })
         return page(planned, rows, toEvent)
       }, orUnavailable)
 

@@ -1,4 +1,5 @@
 /** What the outbox of webhooks reads: endpoints, mechanisms with new events, events, and held notifications. */
+import { toIdentity } from "../mechanism/Mechanisms.ts"
 import type { Event, Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import type { Ordering, RetrySchedule } from "../../domain/webhook/Webhook.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
@@ -90,14 +91,7 @@ export interface SourceRow {
 }
 
 export const toSource = (row: SourceRow): Source => ({
-  identity: {
-    id: row.id,
-    kind: row.kind,
-    organizationId: row.organization_id,
-    mode: row.mode,
-    experienceId: row.experience_id,
-    sequenceId: row.sequence_id
-  },
+  identity: toIdentity(row),
   assignsProducts: row.assigns_products,
   readUpTo: row.read_up_to,
   lastSequence: row.last_sequence
