@@ -3,6 +3,11 @@
 export const scenarioIds = ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "C1"] as const
 export type ScenarioId = (typeof scenarioIds)[number]
 
+const idleMax = 20_000
+
+/** The scenarios whose every request goes to the consumer port. */
+const overTls: ReadonlySet<ScenarioId> = new Set(["P1", "P3", "P10"])
+
 export const programNames = ["usher", "fastify-postgres", "fastify-postgres-tuned", "fastify-redis", "noop"] as const
 export type ProgramName = (typeof programNames)[number]
 
@@ -19,6 +24,12 @@ export interface Arguments {
   readonly curves: boolean
   /** Whether each entry is the first request with its token. Otherwise each consumer first reads its status once. */
   readonly unseenTokens: boolean
+  /** Whether each request has the headers of a browser on a page of another origin. */
+  readonly browser: boolean
+  /** Whether the programs serve HTTPS. */
+  readonly tls: boolean
+  /** Further connections that are open during a run and rarely used. */
+  readonly idleConnections: number
   /** Runs of each program. Default: 5, or 1 with `quick`. */
   readonly rounds?: number
   readonly help: boolean
@@ -48,6 +59,9 @@ Options
   --rounds N       runs of each program, 1 to 99    (default 5)
   --unseen-tokens  each entry is the first request with its token, so it costs a signature check;
                    by default each consumer reads its status once before, and all programs cache tokens
+  --browser        each request has the headers of a browser on a page of another origin
+  --tls            the programs serve HTTPS, each with one process; for P1, P3 and P10
+  --idle N         N further connections are open and rarely used, at most 20000  (default 0)
   --no-curves      leave out growth over queue length and connections
   --quick          one short run of each program: a smoke test
   --help           this text
@@ -63,9 +77,10 @@ export function parseArguments(given: ReadonlyArray<string>): Arguments {
     json: "bench/out/bench.json",
     svg: "bench/out/bench.svg",
     programs: programNames.join(","),
-    rounds: ""
+    rounds: "",
+    idle: "0"
   }
-  const flags = { quick: false, help: false, "no-curves": false, "unseen-tokens": false }
+  const flags = { quick: false, help: false, "no-curves": false, "unseen-tokens": false, browser: false, tls: false }
   for (let index = 0; index < given.length; index++) {
     const argument = given[index]!
     if (!argument.startsWith("-")) {
@@ -88,14 +103,23 @@ export function parseArguments(given: ReadonlyArray<string>): Arguments {
   if (values.rounds !== "" && !/^[1-9]\d?$/.test(values.rounds)) {
     throw new Error(`--rounds must be a whole number from 1 to 99, not ${values.rounds}`)
   }
+  if (!/^\d{1,5}$/.test(values.idle) || Number(values.idle) > idleMax) {
+    throw new Error(`--idle must be a whole number from 0 to ${idleMax}, not ${values.idle}`)
+  }
+  const chosen = scenarioIds.filter((id) => scenarios.size === 0 || scenarios.has(id))
+  const plain = chosen.find((id) => !overTls.has(id))
+  if (flags.tls && plain !== undefined) throw new Error(`--tls is for ${[...overTls].join(", ")}, not for ${plain}`)
   return {
-    scenarios: scenarioIds.filter((id) => scenarios.size === 0 || scenarios.has(id)),
+    scenarios: chosen,
     programs: programNames.filter((name) => programs.has(name)),
     json: values.json,
     svg: values.svg,
     quick: flags.quick,
     curves: !flags["no-curves"],
     unseenTokens: flags["unseen-tokens"],
+    browser: flags.browser,
+    tls: flags.tls,
+    idleConnections: Number(values.idle),
     help: flags.help,
     ...(values.rounds === "" ? {} : { rounds: Number(values.rounds) })
   }
@@ -115,5 +139,5 @@ function oneOf<const A extends string>(what: string, known: ReadonlyArray<A>, va
 }
 
 function exampleOf(name: string): string {
-  return { json: "figures.json", svg: "picture.svg", programs: "usher,noop", rounds: "5" }[name] ?? "…"
+  return { json: "figures.json", svg: "picture.svg", programs: "usher,noop", rounds: "5", idle: "10000" }[name] ?? "…"
 }

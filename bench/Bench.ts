@@ -138,15 +138,15 @@ export async function measureEntries(bench: Bench, running: Running, options: En
 }
 
 /**
- * Sends one status request for each consumer, for one and a half times the length of the run. A status costs less than
- * an entry, so this covers enough consumers. Returns the number of consumers covered.
+ * Sends one status request for each consumer, for at most four times the length of the run: the first request with a
+ * token costs more than an entry with a known one. Returns the number of consumers covered.
  */
 export async function showTokens(bench: Bench, running: Running, spans: Bench["spans"]): Promise<number> {
   const outcome = await bench.generator.run(
     closedLoop({
       port: running.port,
       connections: 256,
-      seconds: (spans.warmup + spans.measured) * 1.5,
+      seconds: (spans.warmup + spans.measured) * 4,
       request: statusRequest(bench.ground.fixture),
       tokens: bench.tokens.range(spans.tokens)
     })

@@ -6,6 +6,7 @@ import { type Arguments, help, parseArguments, type ScenarioId } from "./Argumen
 import type { Bench } from "./Bench.ts"
 import { openDatabaseServer } from "./setup/Database.ts"
 import type { ScenarioResult } from "./report/Figures.ts"
+import { browserHeaders } from "./load/Requests.ts"
 import { LoadGenerator } from "./load/LoadGenerator.ts"
 import { describeMachine, type Machine } from "./report/Machine.ts"
 import { toSvg } from "./report/Picture.ts"
@@ -28,6 +29,7 @@ import { millionWaiting } from "./scenarios/MillionWaiting.ts"
 import { newConsumers } from "./scenarios/NewConsumers.ts"
 import { severalNodes } from "./scenarios/SeveralNodes.ts"
 import { statusReads } from "./scenarios/StatusReads.ts"
+import { makeCertificate } from "./setup/Certificate.ts"
 import { inventFixture, makeFixture } from "./setup/Setup.ts"
 import { Tokens } from "./setup/Tokens.ts"
 
@@ -76,8 +78,12 @@ async function measure(chosen: Arguments): Promise<void> {
   process.stdout.write(`${machineLines(machine)}\n`)
   Progress.show("setting up")
   const needsUsher = chosen.programs.includes("usher") || chosen.programs.includes("noop")
-  const fixture = needsUsher ? await makeFixture(workDirectory, database) : inventFixture()
-  const generator = new LoadGenerator()
+  const fixture = {
+    ...(needsUsher ? await makeFixture(workDirectory, database) : inventFixture()),
+    ...(chosen.browser && { headers: browserHeaders }),
+    ...(chosen.tls && { certificate: await makeCertificate(workDirectory) })
+  }
+  const generator = new LoadGenerator(chosen)
   cleanups.push(() => generator.stop())
   await runScenarios(chosen, machine, benchOf(chosen, { workDirectory, database, redis, fixture }, generator))
 }

@@ -36,12 +36,34 @@ const absent = "qqqqqq"
 const ofMany = ["summer 17", "archive", "zenith", absent]
 const ofConsumers = ["ada adeyemi", "example.com", "zoe", "partner", absent]
 
-const ofSecurityEvents = {
-  type: ["sign_in"],
-  clientAddress: ["192.0.2.1"],
-  from: ["2026-01-01T00:00:00Z"],
-  until: ["2100-01-01T00:00:00Z"]
-}
+const ofAllTime = { from: ["2026-01-01T00:00:00Z"], until: ["2100-01-01T00:00:00Z"] }
+const ofSecurityEvents = { ...ofAllTime, type: ["sign_in"], clientAddress: ["192.0.2.1"] }
+const ofAuditLog = { ...ofAllTime, type: ["experience.created"], actor: ["operator"] }
+
+const pathsOfKinds = ["/queues", "/draws", "/auctions", "/appointments", "/timed-releases", "/waitlists"]
+
+const knownOfConsumers = ({ queueId, consumerId, sequenceId, experienceId }: Made) => ({
+  "/distributions/{id}/consumers": {
+    ids: [queueId],
+    terms: [...ofConsumers, consumerId, consumerId.slice(0, 8)],
+    // No queue has bookings.
+    filters: {
+      status: ["QUEUED", "GRANTED"],
+      slotId: [sequenceId],
+      confirmationCode: ["ABSENT"],
+      minRiskScore: ["0.5"]
+    }
+  },
+  "/consumers": {
+    terms: [...ofConsumers, consumerId],
+    filters: { archived: ["true"], type: ["authenticated", "guest"] }
+  },
+  "/consumers/{id}/sessions": { ids: [consumerId], filters: { type: ["authenticated", "guest"] } },
+  "/consumers/{id}/places": {
+    ids: [consumerId],
+    filters: { type: ["queue", "draw"], experienceId: [experienceId], active: ["true"] }
+  }
+})
 
 /** Returns the terms, filters and ids of each list. */
 export const knownOf = (made: Made): { readonly [path: string]: Known } => {
@@ -52,21 +74,10 @@ export const knownOf = (made: Made): { readonly [path: string]: Known } => {
     "/api-keys": {},
     "/experiences": { terms: ["drop", "velvet", "alpine cap", absent], filters: { archived } },
     "/sequences": { terms: ["general", ...ofMany], filters: { archived, experienceId: [experienceId] } },
-    "/queues": ofKind,
-    "/draws": ofKind,
-    "/auctions": ofKind,
-    "/appointments": ofKind,
-    "/timed-releases": ofKind,
-    "/waitlists": ofKind,
+    ...Object.fromEntries(pathsOfKinds.map((path) => [path, ofKind])),
     "/distributions": {
       terms: ofMany,
       filters: { archived, type: ["queue"], lifecycle: ["open", "closed", "settling"], experienceId: [experienceId] }
-    },
-    "/distributions/{id}/consumers": {
-      ids: [made.queueId],
-      terms: [...ofConsumers, consumerId, consumerId.slice(0, 8)],
-      // No queue has bookings.
-      filters: { status: ["QUEUED", "GRANTED"], slotId: [sequenceId], confirmationCode: ["ABSENT"] }
     },
     "/distributions/{id}/history": { ids: [made.queueId], filters: { type: ["Entered", "Ended"] } },
     "/audiences": { terms: ofMany, filters: { archived } },
@@ -75,9 +86,14 @@ export const knownOf = (made: Made): { readonly [path: string]: Known } => {
     "/variant-options/{id}/values": { ids: [made.optionId], filters: { archived } },
     "/sync-sources": { terms: ofMany, filters: { archived, syncStatus: ["PENDING", "FAILED"] } },
     "/webhooks": { terms: [absent], filters: { archived } },
-    // No webhook has deliveries, and no tenant has security events.
+    // No webhook has deliveries, and no tenant has security events or an audit log.
     "/webhooks/{id}/deliveries": { ids: [consumerId], filters: { status: ["FAILED"] } },
+    "/receivers": { terms: [absent], filters: { archived } },
+    // No receiver has events.
+    "/receivers/{id}/events": { ids: [consumerId], filters: { status: ["FAILED"] } },
+    "/people": { terms: [absent], filters: { archived, role: ["admin"] } },
     "/security-events": { filters: { ...ofSecurityEvents, consumerId: [consumerId] } },
+    "/audit-log": { filters: { ...ofAuditLog, subjectId: [experienceId] } },
     "/media-assets": { terms: ofMany, filters: { archived } },
     "/products": { terms: ["alpine cap", "velvet", "sneaker", absent], filters: { archived } },
     "/variants": { terms: ["alpine-cap", "velvet", "sneaker", absent], filters: { archived, productId: [productId] } },
@@ -85,8 +101,7 @@ export const knownOf = (made: Made): { readonly [path: string]: Known } => {
       terms: ["alpine cap: finale", "velvet", "sneaker", absent],
       filters: { archived, experienceId: [experienceId], status: ["DRAFT", "PUBLISHED"] }
     },
-    "/consumers": { terms: [...ofConsumers, consumerId], filters: { archived, type: ["authenticated", "guest"] } },
-    "/consumers/{id}/sessions": { ids: [consumerId], filters: { type: ["authenticated", "guest"] } },
+    ...knownOfConsumers(made),
     "/orders": {
       terms: ["-a1b2", "-1-", "-0", absent],
       filters: {

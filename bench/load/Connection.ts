@@ -4,6 +4,7 @@
  * parser takes the status and the length from the bytes, and calls a method.
  */
 import { connect, type Socket } from "node:net"
+import { connect as connectTls } from "node:tls"
 
 /** Receives the events of connections. One object serves all of them. */
 export interface ConnectionListener {
@@ -13,6 +14,12 @@ export interface ConnectionListener {
   onAnswer(connection: Connection): void
   /** The connection closed or failed. */
   onLost(connection: Connection): void
+}
+
+interface Address {
+  readonly host: string
+  readonly port: number
+  readonly tls?: boolean
 }
 
 const headerEnd = Buffer.from("\r\n\r\n")
@@ -41,16 +48,13 @@ export class Connection {
   private lengthHeader = lengthHeaders[0]!
   private readonly socket: Socket
 
-  constructor(host: string, port: number, listener: ConnectionListener) {
+  constructor({ host, port, tls }: Address, listener: ConnectionListener) {
     this.listener = listener
     this.bytes = this.incoming
-    this.socket = connect({
-      host,
-      port,
-      noDelay: true,
-      onread: { buffer: this.incoming, callback: (count) => this.read(count) }
-    })
-    this.socket.on("connect", () => {
+    const onread = { buffer: this.incoming, callback: (count: number) => this.read(count) }
+    const options = { host, port, noDelay: true, onread }
+    this.socket = tls ? connectTls({ ...options, rejectUnauthorized: false }) : connect(options)
+    this.socket.on(tls ? "secureConnect" : "connect", () => {
       this.isOpen = true
       listener.onReady(this)
     })

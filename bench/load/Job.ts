@@ -35,7 +35,11 @@ export interface Watched {
 interface Common {
   readonly host: string
   readonly port: number
+  /** Whether the server expects TLS. Its certificate is not checked. Default: false. */
+  readonly tls?: boolean
   readonly connections: number
+  /** Further connections that are rarely used. Default: 0. */
+  readonly idleConnections?: number
   /** Seconds of load before the measured span, to warm up compilers and pools. */
   readonly warmupSeconds: number
   /** The measured span, in seconds. */

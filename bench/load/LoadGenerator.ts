@@ -8,6 +8,12 @@ const overheadSecondsMax = 60
 
 export class LoadGenerator {
   private child: ChildProcess | undefined
+  private readonly everyJob: Pick<Job, "tls" | "idleConnections">
+
+  /** Creates the handle. Every job gets the given values. */
+  constructor({ tls = false, idleConnections = 0 }: Pick<Job, "tls" | "idleConnections"> = {}) {
+    this.everyJob = { tls, idleConnections }
+  }
 
   /**
    * Runs the job. Fails if a response has a status outside `expectedStatuses`, or if a connection breaks. A job that
@@ -68,7 +74,7 @@ export class LoadGenerator {
       )
       child.on("message", onMessage)
       child.on("exit", onExit)
-      child.send(job)
+      child.send({ ...job, ...this.everyJob })
     })
   }
 }

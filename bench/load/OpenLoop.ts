@@ -4,6 +4,7 @@
  * a millisecond of each latency comes from the generator. A generator that spun would take a core from the measured
  * program.
  */
+import { poisson } from "../../src/load/Arrivals.ts"
 import type { Connection } from "./Connection.ts"
 import type { OpenLoopJob } from "./Job.ts"
 import { makeRequests, type Requests } from "./Requests.ts"
@@ -22,7 +23,7 @@ export class OpenLoop extends Run {
 
   constructor(job: OpenLoopJob) {
     super(job)
-    this.due = arrivals(job.perSecond, job.warmupSeconds + job.seconds, job.seed)
+    this.due = poisson(job.perSecond, job.warmupSeconds + job.seconds, job.seed)
     this.prepared = makeRequests(job.request, job.tokens)
     if (this.prepared.count < this.due.length) {
       throw new Error(`${this.due.length} arrivals need as many tokens; there are ${this.prepared.count}`)
@@ -79,27 +80,5 @@ export class OpenLoop extends Run {
       this.send(connection, this.prepared.at(this.next), this.startedAt + this.due[this.next]!)
       this.next++
     }
-  }
-}
-
-/** Returns the due times of a Poisson process in milliseconds. The same seed gives the same times. */
-export function arrivals(perSecond: number, seconds: number, seed: number): Float64Array {
-  const random = uniform(seed)
-  const due: Array<number> = []
-  for (let at = 0; ;) {
-    at += (-Math.log(1 - random()) / perSecond) * 1000
-    if (at >= seconds * 1000) return Float64Array.from(due)
-    due.push(at)
-  }
-}
-
-/**
- * Returns numbers in [0, 1) from a 32-bit linear congruential generator, upper bits first. This quality suffices here.
- */
-function uniform(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 0x1_0000_0000
   }
 }

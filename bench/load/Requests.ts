@@ -2,6 +2,22 @@
 import { readFileSync } from "node:fs"
 import type { RequestTemplate, RequestTemplates, TokenRange } from "./Job.ts"
 
+/** The header lines that a current browser adds to a request of a script on a page of another origin. */
+export const browserHeaders = [
+  "Accept: */*",
+  "Accept-Encoding: gzip, deflate, br, zstd",
+  "Accept-Language: en-GB,en;q=0.9,de;q=0.8",
+  "Cache-Control: no-cache",
+  "Origin: https://shop.example.com",
+  "Referer: https://shop.example.com/",
+  "Sec-Fetch-Dest: empty",
+  "Sec-Fetch-Mode: cors",
+  "Sec-Fetch-Site: cross-site",
+  "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36"
+]
+  .map((line) => `${line}\r\n`)
+  .join("")
+
 const numberMark = "{number}"
 const firstNumber = 100_000_000
 

@@ -4,6 +4,7 @@
  */
 import type { Histogram } from "hdr-histogram-js"
 import { Connection, type ConnectionListener } from "./Connection.ts"
+import { IdleConnections } from "./IdleConnections.ts"
 import { makeHistogram, record, summarize } from "./Histogram.ts"
 import type { Job, Outcome } from "./Job.ts"
 import { readProcessorSeconds } from "./Processor.ts"
@@ -33,9 +34,11 @@ export abstract class Run implements ConnectionListener {
   private drained: (() => void) | undefined
   private ended: (() => void) | undefined
   private readonly job: Job
+  private readonly idle: IdleConnections
 
   constructor(job: Job) {
     this.job = job
+    this.idle = new IdleConnections(job)
   }
 
   /** Starts the load when every connection is open. */
@@ -46,6 +49,7 @@ export abstract class Run implements ConnectionListener {
   protected settle(): void {}
 
   async outcome(): Promise<Outcome> {
+    await this.idle.open()
     await this.open()
     this.startedAt = performance.now()
     const end = new Promise<void>((resolve) => (this.ended = resolve))
@@ -61,6 +65,8 @@ export abstract class Run implements ConnectionListener {
     await this.drain()
     this.settle()
     for (const connection of this.connections) connection.close()
+    this.idle.close()
+    this.connectionErrors += this.idle.lost
     return this.summary()
   }
 
@@ -125,7 +131,7 @@ export abstract class Run implements ConnectionListener {
     while (this.connections.length < this.job.connections) {
       const burst = Math.min(100, this.job.connections - this.connections.length)
       for (let index = 0; index < burst; index++) {
-        this.connections.push(new Connection(this.job.host, this.job.port, this))
+        this.connections.push(new Connection(this.job, this))
       }
       while (this.connections.some((connection) => !connection.isOpen)) {
         if (this.connectionErrors > 0 || performance.now() > deadline) {

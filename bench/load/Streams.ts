@@ -6,9 +6,9 @@
  */
 import { connect, type Socket } from "node:net"
 import { Connection } from "./Connection.ts"
+import { poisson } from "../../src/load/Arrivals.ts"
 import { makeHistogram, record, summarize } from "./Histogram.ts"
 import type { Outcome, StreamsJob } from "./Job.ts"
-import { arrivals } from "./OpenLoop.ts"
 import { readProcessorSeconds } from "./Processor.ts"
 import { makeRequests, type Requests } from "./Requests.ts"
 
@@ -77,7 +77,7 @@ export class Streams {
   constructor(job: StreamsJob, held: () => Promise<void>) {
     this.job = job
     this.held = held
-    this.due = arrivals(job.movesPerSecond, job.seconds, job.seed)
+    this.due = poisson(job.movesPerSecond, job.seconds, job.seed)
     this.prepared = makeRequests(job.request, job.tokens)
     this.moves = makeRequests(job.move, job.movers)
     if (this.moves.count < this.due.length) {
@@ -148,7 +148,7 @@ export class Streams {
   /** Sends one move after another, each when it is due or when the previous response is complete. */
   private async move(): Promise<void> {
     let answered: (() => void) | undefined
-    const connection = new Connection(this.job.host, this.job.port, {
+    const connection = new Connection(this.job, {
       onReady: () => answered?.(),
       onAnswer: () => answered?.(),
       onLost: () => this.lost()

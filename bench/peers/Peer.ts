@@ -6,6 +6,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify"
 import { importJWK, jwtVerify, type JWK, type JWTPayload } from "jose"
 import { hash } from "node:crypto"
+import { readFileSync } from "node:fs"
 
 const knownTokensMax = 125_000
 
@@ -69,9 +70,15 @@ const place = {
   required: ["status"]
 }
 
+/** The certificate and its key, if the bench passes them. */
+const certificate =
+  process.env["TLS_CERT_FILE"] === undefined
+    ? undefined
+    : { cert: readFileSync(setting("TLS_CERT_FILE")), key: readFileSync(setting("TLS_KEY_FILE")) }
+
 /** Serves the store on `PORT` until SIGTERM. */
 export async function serve(store: Store): Promise<void> {
-  const app = Fastify({ logger: false })
+  const app = (certificate === undefined ? Fastify() : Fastify({ https: certificate })) as FastifyInstance
   await authenticate(app)
   app.get("/health", () => ({ status: "ok" }))
   const schema = { params: parameters, response: { 200: place } }

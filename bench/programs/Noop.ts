@@ -18,7 +18,7 @@ function programOf(ground: Ground, name: Program["name"], scriptArguments: Reado
         name,
         script: fileURLToPath(new URL("../peers/noop.ts", import.meta.url)),
         scriptArguments,
-        environment: await usherEnvironment(ground.database.url(database)),
+        environment: await usherEnvironment(ground.database.url(database), ground.fixture.certificate),
         portVariable: "CONSUMER_PORT",
         ready: { path: "/ready" }
       })

@@ -2,6 +2,8 @@
  * The measured programs, which do the same work behind the same routes. Each run starts its program with a new
  * database, so that runs do not affect each other.
  */
+import http, { type IncomingMessage } from "node:http"
+import https from "node:https"
 import { join } from "node:path"
 import type { RequestTemplate, Watched } from "../load/Job.ts"
 import type { DatabaseServer } from "../setup/Database.ts"
@@ -67,15 +69,21 @@ export async function startServer(
     environment: { NODE_ENV: "production", ...environment, [portVariable]: String(port) },
     logDirectory: join(ground.workDirectory, "log")
   })
-  await untilReady(server, () => answersWell(port, options.ready), readySecondsMax)
+  const { certificate } = ground.fixture
+  await untilReady(server, () => answersWell(port, options.ready, certificate !== undefined), readySecondsMax)
   return { port, server }
 }
 
 /** Returns whether a server responds with a success within five seconds. */
-export async function answersWell(port: number, { path, headers = {} }: ServerOptions["ready"]): Promise<boolean> {
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers, signal: AbortSignal.timeout(5000) })
-  await answer.arrayBuffer()
-  return answer.ok
+export function answersWell(port: number, { path, headers = {} }: ServerOptions["ready"], tls = false) {
+  const options = { host: "127.0.0.1", port, path, headers, signal: AbortSignal.timeout(5000) }
+  return new Promise<boolean>((resolve, reject) => {
+    const onAnswer = (answer: IncomingMessage) => {
+      answer.resume().on("end", () => resolve(answer.statusCode === 200))
+    }
+    const sent = tls ? https.get({ ...options, rejectUnauthorized: false }, onAnswer) : http.get(options, onAnswer)
+    sent.on("error", reject)
+  })
 }
 
 /** `POST /queues/{id}/enter`, the same for every program. */
@@ -116,13 +124,16 @@ function request(method: string, path: string, fixture: Fixture): RequestTemplat
   return {
     head:
       `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Publishable-Key: ${fixture.publishableKey}\r\n` +
-      `${body}Authorization: Bearer `,
+      `${fixture.headers ?? ""}${body}Authorization: Bearer `,
     tail: "\r\n\r\n"
   }
 }
 
 /** `POST /auth/guest`, complete: the first request of a new consumer. */
 export function sessionRequest(fixture: Fixture): string {
-  const { publishableKey } = fixture
-  return `POST /api/auth/guest HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Publishable-Key: ${publishableKey}\r\nContent-Length: 0\r\n\r\n`
+  const { publishableKey, headers = "" } = fixture
+  return (
+    `POST /api/auth/guest HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Publishable-Key: ${publishableKey}\r\n` +
+    `${headers}Content-Length: 0\r\n\r\n`
+  )
 }

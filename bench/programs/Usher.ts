@@ -1,5 +1,6 @@
 /** Runs Usher: `src/main.ts serve` on a copy of the template database. */
 import { fileURLToPath } from "node:url"
+import { type Certificate, certificateEnvironment } from "../setup/Certificate.ts"
 import { createDraw } from "../setup/CreateDraw.ts"
 import { createQueues } from "../setup/CreateQueues.ts"
 import { fill } from "../setup/Fill.ts"
@@ -32,7 +33,10 @@ export interface Inspectable extends Running {
 }
 
 /** The settings of a measured Usher. */
-export async function usherEnvironment(url: string): Promise<{ readonly [name: string]: string }> {
+export async function usherEnvironment(
+  url: string,
+  certificate?: Certificate
+): Promise<{ readonly [name: string]: string }> {
   return {
     DATABASE_URL: url,
     ADMIN_PORT: String(await freePort()),
@@ -41,7 +45,8 @@ export async function usherEnvironment(url: string): Promise<{ readonly [name: s
     REDIS_URL: "",
     // All load comes from one address.
     CONNECTIONS_PER_ADDRESS: "25000",
-    STREAMS_PER_ADDRESS: "20000"
+    STREAMS_PER_ADDRESS: "20000",
+    ...certificateEnvironment(certificate)
   }
 }
 
@@ -67,8 +72,8 @@ export function usher(
       const inspectorPort = await freePort()
       const from = performance.now()
       // A request for the queue waits for its actor, while `/ready` checks all actors only once per second.
-      const { queueId, publishableKey } = ground.fixture
-      const environment = await usherEnvironment(ground.database.url(database))
+      const { queueId, publishableKey, certificate } = ground.fixture
+      const environment = await usherEnvironment(ground.database.url(database), certificate)
       const { port, server } = await startServer(ground, {
         name: "usher",
         script: mainScript,
@@ -79,7 +84,7 @@ export function usher(
         ready: { path: `/api/queues/${queueId}`, headers: { "x-publishable-key": publishableKey } }
       })
       const secondsToFirstAnswer = (performance.now() - from) / 1000
-      await untilReady(server, () => answersWell(port, { path: "/ready" }))
+      await untilReady(server, () => answersWell(port, { path: "/ready" }, certificate !== undefined))
       const secondsToReady = (performance.now() - from) / 1000
       return {
         port,

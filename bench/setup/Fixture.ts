@@ -1,5 +1,6 @@
 /** The organization, key pair and queue that all programs of a run use. */
 import type { JsonWebKey } from "node:crypto"
+import type { Certificate } from "./Certificate.ts"
 import type { TokenIssuer } from "./Tokens.ts"
 
 export interface Fixture {
@@ -13,4 +14,8 @@ export interface Fixture {
   readonly issuer: TokenIssuer
   /** The database that each Usher starts with a copy of. */
   readonly templateDatabase: string
+  /** Further header lines of each request, each with its end. */
+  readonly headers?: string
+  /** The certificate with which every program serves; absent: plain HTTP. */
+  readonly certificate?: Certificate
 }

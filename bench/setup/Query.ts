@@ -7,7 +7,8 @@ export async function query<Row>(url: string, text: string, values: ReadonlyArra
   client.on("error", () => {})
   await client.connect()
   try {
-    return (await (values.length === 0 ? client.query<Row>(text) : client.query<Row>(text, values))).rows
+    const { rows } = values.length === 0 ? await client.query(text) : await client.query(text, [...values])
+    return rows
   } finally {
     await client.end()
   }

@@ -35,6 +35,8 @@ describe("the bench's command line", () => {
     assert.throws(() => parseArguments(["--json"]), /--json needs a value/)
     assert.throws(() => parseArguments(["--programs", "usher,express"]), /Unknown program "express"/)
     assert.throws(() => parseArguments(["--rounds", "0"]), /--rounds must be a whole number from 1 to 99/)
+    assert.throws(() => parseArguments(["--idle", "20001"]), /--idle must be a whole number from 0 to 20000/)
+    assert.throws(() => parseArguments(["P1", "P5", "--tls"]), /--tls is for P1, P3, P10, not for P5/)
   })
 
   it("explains every scenario and shows an example", () => {

@@ -1,9 +1,11 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer, type Server, type Socket } from "node:net"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer as createHttpsServer } from "node:https"
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { LoadGenerator } from "../../../bench/load/LoadGenerator.ts"
+import { makeCertificate } from "../../../bench/setup/Certificate.ts"
 import type { ArrivalsJob, ClosedLoopJob, OpenLoopJob } from "../../../bench/load/Job.ts"
 
 /** Answers each whole request by `answer(requestText)`, the bytes of one answer in as many pieces as it says. */
@@ -84,6 +86,30 @@ describe("the load generator", () => {
       tokens,
       Array.from({ length: 500 }, (_, index) => index + 3)
     )
+  })
+
+  it("sends requests over TLS", async () => {
+    const certificate = await makeCertificate(directory)
+    const [key, cert] = [readFileSync(certificate.keyFile), readFileSync(certificate.certFile)]
+    const tls = { key, cert, requireHostHeader: false }
+    const server = createHttpsServer(tls, (_request, response) => response.end("{}"))
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const overTls = new LoadGenerator({ tls: true })
+    const outcome = await overTls.run(closed((server.address() as AddressInfo).port, 100))
+    overTls.stop()
+    server.close()
+    assert.deepStrictEqual(outcome.statuses, { 200: 100 })
+    assert.strictEqual(outcome.connectionErrors, 0)
+  })
+
+  it("keeps further connections open, and does not count their responses", async () => {
+    const server = await serve(() => ok("{}"))
+    const withIdle = new LoadGenerator({ idleConnections: 7 })
+    const outcome = await withIdle.run(closed(server.port, 100))
+    withIdle.stop()
+    server.close()
+    assert.deepStrictEqual(outcome.statuses, { 200: 100 })
+    assert.isAtLeast(server.requests.filter((text) => text.startsWith("GET /health ")).length, 7)
   })
 
   it("takes several heads in turns, and numbers the requests", async () => {

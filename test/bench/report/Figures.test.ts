@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { allMet, atLeast, atMost, figures, median, ratios } from "../../../bench/report/Figures.ts"
 import { makeHistogram, record, summarize } from "../../../bench/load/Histogram.ts"
-import { arrivals } from "../../../bench/load/OpenLoop.ts"
+import { poisson } from "../../../src/load/Arrivals.ts"
 
 describe("the bench's figures", () => {
   it("take the middle run, or the mean of the two in the middle", () => {
@@ -58,10 +58,10 @@ describe("latencies", () => {
 
 describe("arrivals at a set rate", () => {
   it("come at that rate, irregularly, and the same for the same seed", () => {
-    const due = arrivals(1000, 20, 7)
+    const due = poisson(1000, 20, 7)
     assert.closeTo(due.length, 20_000, 600)
-    assert.deepStrictEqual([...due.subarray(0, 50)], [...arrivals(1000, 20, 7).subarray(0, 50)])
-    assert.notDeepEqual([...due.subarray(0, 50)], [...arrivals(1000, 20, 8).subarray(0, 50)])
+    assert.deepStrictEqual([...due.subarray(0, 50)], [...poisson(1000, 20, 7).subarray(0, 50)])
+    assert.notDeepEqual([...due.subarray(0, 50)], [...poisson(1000, 20, 8).subarray(0, 50)])
     const gaps = [...due].map((at, index) => at - (due[index - 1] ?? 0))
     assert.isTrue(gaps.every((gap) => gap >= 0))
     // Of a Poisson stream's gaps, the share longer than the mean is 1/e.
