@@ -1,0 +1,46 @@
+/** The adapters by name: how each checks a request, and what its events mean. */
+import type { Millis } from "../values/Time.ts"
+import {
+  type Adapter,
+  type AdapterName,
+  type InboundRequest,
+  type Received,
+  type Rejected,
+  rejected
+} from "./Adapter.ts"
+import type { Meaning } from "./Meaning.ts"
+import * as SendGrid from "./SendGrid.ts"
+import * as StandardWebhooks from "./StandardWebhooks.ts"
+import * as Stripe from "./Stripe.ts"
+import * as Twilio from "./Twilio.ts"
+
+interface Provider {
+  readonly receive: Adapter
+  readonly meaningOf: (type: string, body: string) => Meaning
+}
+
+const adapters: { readonly [A in AdapterName]: Provider } = {
+  stripe: Stripe,
+  twilio: Twilio,
+  sendgrid: SendGrid,
+  standard: StandardWebhooks
+}
+
+/** Checks a request against the present secret, and after a change also against the former one. */
+export const receive = (
+  name: AdapterName,
+  request: InboundRequest,
+  secrets: ReadonlyArray<string>,
+  now: Millis
+): Received | Rejected => {
+  let outcome: Received | Rejected = rejected("WRONG_SIGNATURE")
+  for (const secret of secrets) {
+    outcome = adapters[name].receive(request, secret, now)
+    if (outcome._tag === "Received" || outcome.reason !== "WRONG_SIGNATURE") return outcome
+  }
+  return outcome
+}
+
+/** Returns what an event of the provider means. */
+export const meaningOf = (name: AdapterName, type: string, body: string): Meaning =>
+  adapters[name].meaningOf(type, body)

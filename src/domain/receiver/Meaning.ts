@@ -1,0 +1,81 @@
+/** What the events of providers mean for Usher. */
+import { Schema } from "effect"
+import type { Price } from "../values/Amount.ts"
+
+/** A grant by its `jti`, which a checkout has as its reference. */
+export interface NamedGrant {
+  readonly mechanismId: string
+  readonly sequence: number
+}
+
+/** A payment that has succeeded. */
+export interface Paid {
+  readonly _tag: "Paid"
+  /** Undefined if the checkout has no reference, or another one. */
+  readonly grant: NamedGrant | undefined
+  /** The provider's id of the checkout. An order that is made for it has it as `externalId`. */
+  readonly checkoutId: string
+  /** The provider's id of the payment, which its refund names too. */
+  readonly paymentId: string | undefined
+  readonly amount: Price
+  readonly currencyCode: string
+}
+
+/** A payment that was given back. */
+export interface Refunded {
+  readonly _tag: "Refunded"
+  readonly paymentId: string | undefined
+  /** False if a part of it stays paid. */
+  readonly isWhole: boolean
+}
+
+/** What became of a message, from the least telling to the most. A later report never replaces a more telling one. */
+export const MessageStatus = Schema.Literals(["SENT", "FAILED", "DELIVERED", "READ", "BOUNCED", "COMPLAINED"])
+export type MessageStatus = typeof MessageStatus.Type
+
+/** The channel of a message. */
+export type Channel = "email" | "phone"
+
+/** Why messages to an address stop. */
+export const StopReason = Schema.Literals(["BOUNCED", "COMPLAINED", "OPTED_OUT"])
+export type StopReason = typeof StopReason.Type
+
+/** A report about a message. */
+export interface MessageReported {
+  readonly _tag: "MessageReported"
+  readonly channel: Channel
+  /** The ids that the provider may have given the message. */
+  readonly messageIds: ReadonlyArray<string>
+  readonly status: MessageStatus
+  /** The addresses that get no more messages. */
+  readonly stopped: ReadonlyArray<string>
+}
+
+/** A consumer wants no more messages to its address, or wants them again. */
+export interface OptedOut {
+  readonly _tag: "OptedOut"
+  readonly channel: Channel
+  readonly address: string
+}
+export interface OptedIn {
+  readonly _tag: "OptedIn"
+  readonly channel: Channel
+  readonly address: string
+}
+
+/** Usher does nothing about the event. */
+export interface Nothing {
+  readonly _tag: "Nothing"
+}
+
+export type Meaning = Paid | Refunded | MessageReported | OptedOut | OptedIn | Nothing
+
+export const nothing: Nothing = { _tag: "Nothing" }
+
+/** Returns the grant that a `jti` names; undefined for any other text. */
+export const namedGrant = (jti: string | undefined): NamedGrant | undefined => {
+  const [, mechanismId, sequence] = jtiPattern.exec(jti ?? "") ?? []
+  return mechanismId === undefined ? undefined : { mechanismId, sequence: Number(sequence) }
+}
+
+const jtiPattern = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9]\d{0,14})$/

@@ -1,0 +1,72 @@
+/** The receiver: an address at which Usher takes the events of a provider (interface document 6). */
+import { Schema } from "effect"
+import { stampFields } from "../experience/Experience.ts"
+import { Id } from "../values/Ids.ts"
+import { isP256Key } from "../values/Signatures.ts"
+import { HttpsUrl, text } from "../values/Text.ts"
+import { Timestamp } from "../values/Time.ts"
+import { AdapterName } from "./Adapter.ts"
+
+/** The fields an admin sets, apart from the secret. */
+export const Settings = Schema.Struct({
+  adapter: AdapterName.annotate({
+    description: "`standard` is any sender that follows Standard Webhooks and reports about email."
+  }),
+  description: Schema.optionalKey(text({ maxLength: 500 })),
+  url: Schema.optionalKey(
+    HttpsUrl.annotate({
+      description:
+        "The URL that the provider calls, if a proxy changes it. Twilio signs it. Default: the host of the request."
+    })
+  )
+})
+export type Settings = typeof Settings.Type
+
+/** The receiver in responses. Its secret is never shown. */
+export const Receiver = Schema.Struct({
+  id: Id,
+  organizationId: Id,
+  adapter: AdapterName,
+  description: Schema.NullOr(Schema.String),
+  url: Schema.NullOr(Schema.String),
+  path: Schema.String.annotate({ description: "The path on the Consumer API's listener that the provider calls." }),
+  formerSecretUntil: Schema.NullOr(Timestamp).annotate({
+    description: "Until when the secret before the last change is accepted too."
+  }),
+  ...stampFields
+}).annotate({ identifier: "Receiver" })
+export type Receiver = typeof Receiver.Type
+
+/** The path that a provider calls. */
+export const pathOf = (id: string): string => `/hooks/${id}`
+
+/** True if a secret can be one of the adapter: SendGrid's is a public key. */
+export const isSecretOf = (adapter: AdapterName, secret: string): boolean => adapter !== "sendgrid" || isP256Key(secret)
+
+/** What became of a received event. */
+export const ReceivedStatus = Schema.Literals(["WAITING", "DONE", "IGNORED", "NEEDS_ATTENTION", "FAILED"]).annotate({
+  description:
+    "`WAITING` for its first or next attempt. `IGNORED`: Usher does nothing about this type. `NEEDS_ATTENTION`: a person has to look at the `outcome`. `FAILED`: every attempt failed."
+})
+export type ReceivedStatus = typeof ReceivedStatus.Type
+
+/** What handling an event led to. */
+export const Outcome = Schema.Literals([
+  "ORDER_PAID",
+  "ORDER_CANCELLED",
+  "ALREADY_DONE",
+  "GRANT_LAPSED",
+  "GRANT_UNKNOWN",
+  "GRANT_HAS_ANOTHER_ORDER",
+  "AMOUNT_DIFFERS",
+  "ORDER_UNKNOWN",
+  "ORDER_FULFILLED",
+  "PARTLY_REFUNDED",
+  "MESSAGE_REPORTED",
+  "MESSAGE_UNKNOWN",
+  "ADDRESS_STOPPED",
+  "ADDRESS_ALLOWED",
+  "IGNORED",
+  "UNAVAILABLE"
+])
+export type Outcome = typeof Outcome.Type

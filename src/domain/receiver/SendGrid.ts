@@ -1,0 +1,90 @@
+/**
+ * SendGrid: the signed event webhook. ECDSA on the curve P-256 over the time and the body; the secret is the public key
+ * that SendGrid shows. A request has a batch of events.
+ */
+import { Result, Schema } from "effect"
+import { isSignedWithP256 } from "../values/Signatures.ts"
+import { text } from "../values/Text.ts"
+import {
+  type Adapter,
+  EventId,
+  eventsMax,
+  EventType,
+  type InboundEvent,
+  jsonOf,
+  received,
+  rejected,
+  textOf,
+  toleranceSeconds
+} from "./Adapter.ts"
+import { type Meaning, type MessageReported, nothing } from "./Meaning.ts"
+
+/**
+ * How old a request may be. SendGrid repeats a batch for a day. An older one could have been removed from the log of
+ * received events, and would count as new.
+ */
+export const ageSecondsMax = 3 * 86_400
+
+/** Checks a request of SendGrid. */
+export const receive: Adapter = ({ headers, rawBody }, secret, now) => {
+  const signature = headers["x-twilio-email-event-webhook-signature"]
+  const time = headers["x-twilio-email-event-webhook-timestamp"]
+  if (signature === undefined || time === undefined) return rejected("MISSING_SIGNATURE")
+  if (!isSignedWithP256(secret, signature, Buffer.from(time, "utf8"), rawBody)) return rejected("WRONG_SIGNATURE")
+  const ageSeconds = now / 1_000 - (/^\d{1,12}$/.test(time) ? Number(time) : Number.NaN)
+  if (!(ageSeconds <= ageSecondsMax && ageSeconds >= -toleranceSeconds)) return rejected("NOT_RECENT")
+  const batch = jsonOf(textOf(rawBody))
+  if (!Array.isArray(batch) || batch.length > eventsMax) return rejected("MALFORMED")
+  const events = batch.map(eventOf)
+  return events.every((event) => event !== undefined) ? received(events) : rejected("MALFORMED")
+}
+
+const decodeEvent = Schema.decodeUnknownResult(
+  Schema.Struct({
+    sg_event_id: EventId,
+    event: EventType,
+    timestamp: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 99_999_999_999 }))
+  })
+)
+
+const eventOf = (item: unknown): InboundEvent | undefined => {
+  const decoded = decodeEvent(item)
+  if (Result.isFailure(decoded)) return undefined
+  const { sg_event_id, event, timestamp } = decoded.success
+  const body = JSON.stringify(item)
+  return { id: sg_event_id, type: event, at: timestamp * 1_000, body }
+}
+
+const decodeReport = Schema.decodeUnknownResult(
+  Schema.Struct({
+    email: text({ minLength: 1, maxLength: 320 }),
+    "smtp-id": Schema.optionalKey(Schema.String),
+    sg_message_id: Schema.optionalKey(Schema.String),
+    type: Schema.optionalKey(Schema.String)
+  })
+)
+
+const statuses: { readonly [event: string]: MessageReported["status"] } = {
+  delivered: "DELIVERED",
+  bounce: "BOUNCED",
+  spamreport: "COMPLAINED"
+}
+
+/** Returns what an event means. */
+export const meaningOf = (type: string, body: string): Meaning => {
+  const status = statuses[type]
+  if (status === undefined) return nothing
+  const decoded = decodeReport(jsonOf(body))
+  if (Result.isFailure(decoded)) return nothing
+  const { email, "smtp-id": smtpId, sg_message_id: sendGridId, type: kind } = decoded.success
+  // SendGrid adds the name of a filter behind the first point. `blocked` is a soft bounce.
+  const messageIds = [smtpId, sendGridId?.split(".", 1)[0]].filter((id) => id !== undefined)
+  const isBlocked = kind === "blocked"
+  return {
+    _tag: "MessageReported",
+    channel: "email",
+    messageIds,
+    status: status === "BOUNCED" && isBlocked ? "FAILED" : status,
+    stopped: status === "DELIVERED" || isBlocked ? [] : [email]
+  }
+}

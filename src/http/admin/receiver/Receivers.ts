@@ -1,0 +1,76 @@
+/** The handlers of receivers on the Admin API. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { AdapterName } from "../../../domain/receiver/Adapter.ts"
+import { isSecretOf, type Receiver, Settings } from "../../../domain/receiver/Receiver.ts"
+import { ReceivedEvents } from "../../../store/receiver/ReceivedEvents.ts"
+import { Receivers } from "../../../store/receiver/Receivers.ts"
+import type { ValidationError } from "../../errors/Errors.ts"
+import { issueAt } from "../../errors/Issues.ts"
+import { invalidInput } from "../../errors/Validation.ts"
+import { AdminApi } from "../Api.ts"
+import { orInvalidPage } from "../records/Lists.ts"
+import { forTenant, onList, onRecord } from "../records/Operations.ts"
+import { revising } from "../records/Payloads.ts"
+
+export const ReceiverHandlers = HttpApiBuilder.group(
+  AdminApi,
+  "receivers",
+  Effect.fnUntraced(function* (handlers) {
+    const receivers = yield* Receivers
+    const events = yield* ReceivedEvents
+
+    return handlers.handleAll({
+      createReceiver: ({ payload }) =>
+        forTenant((tenant, by) =>
+          Effect.andThen(
+            checkSecret(payload.adapter, payload),
+            receivers.create(tenant, by, revised({}, payload), payload.secret)
+          )
+        ),
+
+      listReceivers: onList((tenant, query) => receivers.list(tenant, query, {})),
+
+      getReceiver: onRecord((tenant, id) => receivers.find(tenant, id)),
+
+      // The adapter of a receiver never changes, so the secret can be checked before the record is locked.
+      changeReceiver: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) =>
+          receivers.find(tenant, id).pipe(
+            Effect.flatMap(({ adapter }) => checkSecret(adapter, payload)),
+            Effect.andThen(receivers.change(tenant, id, by, (settings) => revised(settings, payload), payload.secret))
+          )
+        ),
+
+      archiveReceiver: onRecord((tenant, id, by) => Effect.map(receivers.archive(tenant, id, by), archived)),
+
+      restoreReceiver: onRecord((tenant, id, by) => receivers.restore(tenant, id, by)),
+
+      listReceivedEvents: ({ params: { id }, query }) =>
+        forTenant((tenant) =>
+          Effect.andThen(receivers.find(tenant, id), events.list(tenant, id, query, query)).pipe(orInvalidPage(query))
+        )
+    })
+  })
+)
+
+const archived = ({ record }: { readonly record: Receiver }) => record
+
+/** Refuses a secret that cannot be one of the adapter. The answer does not show it. */
+const checkSecret = (
+  adapter: AdapterName,
+  { secret }: { readonly secret?: string }
+): Effect.Effect<void, ValidationError> =>
+  secret === undefined || isSecretOf(adapter, secret)
+    ? Effect.void
+    : Effect.fail(
+        invalidInput([
+          issueAt({ secret: "…" }, "secret", {
+            kind: "validation",
+            type: "string",
+            expected: "the public key that SendGrid shows, on the curve P-256, in Base64"
+          })
+        ])
+      )
+
+const revised = revising<Settings>(Settings.fields)

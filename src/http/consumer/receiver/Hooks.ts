@@ -1,0 +1,77 @@
+/**
+ * `POST /hooks/{receiverId}`: providers report payments and messages here, without a key. The random id names the tenant
+ * and the adapter, which checks the raw body. The events are written before the provider gets its 200, and handled
+ * afterwards. An event that is known already gets a 200 too, and nothing happens.
+ *
+ * Providers keep few addresses, so one address may send many requests in a minute.
+ */
+import { ByteSize, Clock, Effect, Layer } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { bodyBounds, type InboundRequest, type RejectedReason } from "../../../domain/receiver/Adapter.ts"
+import { receive } from "../../../domain/receiver/Adapters.ts"
+import { pathOf } from "../../../domain/receiver/Receiver.ts"
+import { isUuid } from "../../../domain/values/Ids.ts"
+import { ReceivedEvents } from "../../../store/receiver/ReceivedEvents.ts"
+import { type AddressedReceiver, Receivers } from "../../../store/receiver/Receivers.ts"
+import { addressAdmission } from "../../limits/RateLimit.ts"
+import { Origins } from "../../server/Origins.ts"
+
+/** Requests of one address in a minute. */
+const hookRequestsMax = 6_000
+
+const refused = (status: number, body: object, headers: { readonly [name: string]: string } = {}) =>
+  HttpServerResponse.jsonUnsafe(body, { status, headers })
+
+const accepted = HttpServerResponse.empty({ status: 200 })
+const notFound = refused(404, { error: "Receiver not found" })
+const malformed = refused(400, { error: "The body is not an event of this provider", code: "MALFORMED" })
+const unavailable = refused(503, { error: "Service unavailable" }, { "retry-after": "1" })
+// The rest of the body is not read, so the connection cannot be used again.
+const tooLarge = refused(413, { error: "Request body is larger than 256 KiB" }, { connection: "close" })
+
+const rejection = (code: RejectedReason) =>
+  code === "MALFORMED" ? malformed : refused(401, { error: "The provider's signature is required", code })
+
+/** The route for the receivers of all tenants. */
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const receivers = yield* Receivers
+    const events = yield* ReceivedEvents
+    const origins = yield* Origins
+    const admit = yield* addressAdmission({ name: "hooks", requestsMax: hookRequestsMax, exemptsServers: false })
+
+    const handle = Effect.gen(function* () {
+      yield* admit
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { receiverId = "" } = yield* HttpRouter.params
+      const now = yield* Clock.currentTimeMillis
+      const receiver = isUuid(receiverId) ? yield* receivers.addressed(receiverId.toLowerCase(), now) : undefined
+      if (receiver === undefined) return notFound
+      if (Number(request.headers["content-length"] ?? 0) > bodyBounds.bytesMax) return tooLarge
+      const rawBody = new Uint8Array(yield* request.arrayBuffer)
+      const { isEncrypted } = origins.of(request)
+      const inbound = { headers: request.headers, url: urlOf(request, receiver, isEncrypted), rawBody }
+      const outcome = receive(receiver.adapter, inbound satisfies InboundRequest, receiver.secrets, now)
+      if (outcome._tag === "Rejected") return rejection(outcome.reason)
+      yield* events.record(receiver.id, outcome.events, now)
+      return accepted
+    }).pipe(
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBounds.bytesMax)),
+      Effect.catchTags({
+        Unavailable: () => Effect.succeed(unavailable),
+        HttpServerError: (error) => {
+          const isTooLarge = error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
+          return isTooLarge ? Effect.succeed(tooLarge) : Effect.die(error)
+        }
+      })
+    )
+    yield* router.add("POST", pathOf(":receiverId") as "/hooks/:receiverId", handle)
+  })
+).pipe(Layer.provide(Layer.merge(Receivers.layer, ReceivedEvents.layer)))
+
+/** The URL that the provider called: the one that an admin has named, or that of the request. */
+const urlOf = (
+  { headers, url: path }: HttpServerRequest.HttpServerRequest,
+  { url }: AddressedReceiver,
+  isEncrypted: boolean
+): string => url ?? `${isEncrypted ? "https" : "http"}://${headers["host"] ?? ""}${path}`

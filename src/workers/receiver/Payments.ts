@@ -1,0 +1,128 @@
+/**
+ * Payments and refunds. A payment completes the grant that it names, and its order is paid; without an order for the
+ * grant, one is made. Each step may be repeated: an event is handled at least once, and a checkout leads to one order.
+ */
+import { Clock, Effect, Result } from "effect"
+import { mayBecome, type OrderStatus, type Settings } from "../../domain/consumer/Order.ts"
+import type { NamedGrant, Paid, Refunded } from "../../domain/receiver/Meaning.ts"
+import { ofText } from "../../domain/values/Amount.ts"
+import { Engine } from "../../engine/Engine.ts"
+import { completeGrant } from "../../engine/lifecycle/GrantCompletion.ts"
+import { OrderPayments, type PaidOrder } from "../../store/consumer/OrderPayments.ts"
+import { Orders } from "../../store/consumer/Orders.ts"
+import { type FoundGrant, NamedGrants } from "../../store/mechanism/NamedGrants.ts"
+import type { TakenEvent } from "../../store/receiver/ReceivedEvents.ts"
+import { again, done, ignored, needsAttention } from "./Handled.ts"
+
+/** Attempts to find an order that another event or request may write later: a refund may arrive before its payment. */
+const attemptsMax = 9
+
+/** Makes the functions that handle payments and refunds. */
+export const make = Effect.gen(function* () {
+  const orders = yield* Orders
+  const payments = yield* OrderPayments
+  const grants = yield* NamedGrants
+  const createPaid = yield* makeCreatePaid
+
+  /** Lets an order that exists already be paid. */
+  const payExisting = Effect.fnUntraced(function* (event: TakenEvent, paid: Paid, { order, paymentId }: PaidOrder) {
+    const isSame = paymentId === paid.paymentId || order.externalId === paid.checkoutId
+    if (paymentId !== undefined && !isSame) return needsAttention("GRANT_HAS_ANOTHER_ORDER", order.id)
+    if (order.grantLapsed) return needsAttention("GRANT_LAPSED", order.id)
+    const isNew = order.status === "CREATED"
+    if (isNew) yield* orders.change(event.tenant, order.id, authorOf(event), become("PAID"))
+    if (paid.paymentId !== undefined) yield* payments.note(event.tenant, order.id, paid.paymentId)
+    return done(isNew ? "ORDER_PAID" : "ALREADY_DONE")
+  })
+
+  const pay = Effect.fnUntraced(function* (event: TakenEvent, paid: Paid) {
+    const { grant: named } = paid
+    // The provider's account may sell other things too.
+    if (named === undefined) return ignored("IGNORED")
+    const grant = yield* grants.find(event.tenant, named)
+    if (grant === undefined) return needsAttention("GRANT_UNKNOWN")
+    if (!isPriceOf(grant, paid)) return needsAttention("AMOUNT_DIFFERS")
+    const find = payments.ofGrant(event.tenant, named, paid.checkoutId)
+    const existing = yield* find
+    if (existing !== undefined) return yield* payExisting(event, paid, existing)
+    const created = createPaid(event, paid, named, grant)
+    return yield* Effect.catchTag(created, ["ExternalIdTaken", "GrantHasOrder"], () =>
+      // Another order was written meanwhile.
+      Effect.flatMap(find, (written) =>
+        written === undefined
+          ? Effect.succeed(again(attemptsMax, needsAttention("GRANT_HAS_ANOTHER_ORDER")))
+          : payExisting(event, paid, written)
+      )
+    )
+  })
+
+  const refund = Effect.fnUntraced(function* (event: TakenEvent, { paymentId, isWhole }: Refunded) {
+    const found = paymentId === undefined ? undefined : yield* payments.ofPayment(event.tenant, paymentId)
+    if (found === undefined) return again(attemptsMax, ignored("ORDER_UNKNOWN"))
+    const { id, status } = found.order
+    if (status === "CANCELLED") return done("ALREADY_DONE")
+    if (!isWhole) return needsAttention("PARTLY_REFUNDED", id)
+    if (status === "FULFILLED") return needsAttention("ORDER_FULFILLED", id)
+    yield* orders.change(event.tenant, id, authorOf(event), become("CANCELLED"), { keepsUnits: true })
+    return done("ORDER_CANCELLED")
+  })
+
+  return { pay, refund }
+})
+
+/** Makes the function that creates the order of a payment, as `POST /orders` does. */
+const makeCreatePaid = Effect.gen(function* () {
+  const orders = yield* Orders
+  const engine = yield* Engine
+
+  return Effect.fnUntraced(
+    function* (event: TakenEvent, paid: Paid, { mechanismId, sequence }: NamedGrant, grant: FoundGrant) {
+      const { tenant } = event
+      const { consumerId, kind } = grant
+      const { origin } = yield* orders.originOf(tenant, { consumerId, distributionId: mechanismId })
+      const mechanism = { kind, id: mechanismId, tenant }
+      // The order's transaction does not wait for the start of the mechanism.
+      yield* engine.identity(mechanism)
+      const settings: Settings = {
+        externalId: paid.checkoutId,
+        status: "PAID",
+        currencyCode: paid.currencyCode,
+        total: paid.amount,
+        items: [],
+        placedAt: yield* Clock.currentTimeMillis
+      }
+      const create = (complete: ReturnType<typeof completeGrant>, grantLapsed: boolean) =>
+        orders.create(tenant, authorOf(event), origin, settings, complete, { paymentId: paid.paymentId, grantLapsed })
+      const completion = completeGrant(engine, mechanism, {
+        consumerId,
+        by: authorOf(event),
+        redemptionId: paid.checkoutId,
+        grantSequence: sequence
+      })
+      // A grant that was completed, and followed by another one, is refused too.
+      const created = grant.isCompleted
+        ? create(Effect.succeed(sequence), false)
+        : create(completion, false).pipe(
+            Effect.catchTag(["WrongStatus", "InvalidGrant"], () => create(Effect.succeed(sequence), true))
+          )
+      const { id, grantLapsed } = yield* created
+      return grantLapsed ? needsAttention("GRANT_LAPSED", id) : done("ORDER_PAID")
+    },
+    // The mechanism or the consumer is archived.
+    Effect.catchTag(["UnknownReferences", "MechanismNotFound"], () => Effect.succeed(needsAttention("GRANT_UNKNOWN")))
+  )
+})
+
+/** The author of what an event leads to. */
+const authorOf = ({ receiverId }: TakenEvent): string => `receiver:${receiverId}`
+
+/** True unless an auction's winner has paid something else than its bid. */
+const isPriceOf = ({ kind, price }: FoundGrant, { amount, currencyCode }: Paid): boolean =>
+  kind !== "auction" ||
+  (price !== undefined && price.currencyCode === currencyCode && ofText(price.amount) === ofText(amount))
+
+/** The order in another status, unless it has gone further meanwhile. */
+const become =
+  (status: OrderStatus) =>
+  (settings: Settings): Result.Result<Settings> =>
+    Result.succeed(mayBecome(settings.status, status) ? { ...settings, status } : settings)

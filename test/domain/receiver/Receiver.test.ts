@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { generateKeyPairSync } from "node:crypto"
+import { isSecretOf, pathOf, Settings } from "../../../src/domain/receiver/Receiver.ts"
+import { sendGridKeys } from "./vectors.ts"
+
+describe("A receiver", () => {
+  it("of SendGrid has a public key on P-256 as its secret, others have any text", () => {
+    const other = generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "der" }).toString("base64")
+    assert.isTrue(isSecretOf("sendgrid", sendGridKeys.publicKey))
+    for (const secret of [other, "a secret of sixteen"]) {
+      assert.isFalse(isSecretOf("sendgrid", secret))
+      for (const adapter of ["stripe", "twilio", "standard"] as const) assert.isTrue(isSecretOf(adapter, secret))
+    }
+  })
+
+  it("has a known adapter, and an https URL", () => {
+    const isValid = Schema.is(Settings)
+    assert.isTrue(isValid({ adapter: "stripe" }))
+    assert.isFalse(isValid({ adapter: "paypal" }))
+    assert.isTrue(isValid({ adapter: "twilio", url: "https://drop.example.com/hooks/1" }))
+    assert.isFalse(isValid({ adapter: "twilio", url: "http://drop.example.com/hooks/1" }))
+  })
+
+  it("has a path with its id", () => assert.strictEqual(pathOf("1"), "/hooks/1"))
+})
