@@ -3,17 +3,26 @@
  * would reveal something about the address. A message is tried three times. Undelivered messages are logged without
  * their text, also those left when the process ends.
  *
+ * An address that gets no more messages of an organization (`store/message/StoppedAddresses.ts`) gets none, codes
+ * included. The caller of a request is not told, because that would reveal something about the address.
+ *
  * A channel without a provider delivers to the outbox, and logs a warning at start. A server with TLS, a proxy or a
  * public address has no outbox: there the channel delivers nothing.
  */
 import { Context, Deferred, Duration, Effect, Layer, Option, Queue as Mailbox, Schedule } from "effect"
 import { IpNetwork } from "effect/net"
 import type { Tenant } from "../domain/values/Ids.ts"
+import type { Counts } from "../measures/Counts.ts"
+import { Measures } from "../measures/Measures.ts"
+import { isLoopback } from "../settings/Loopback.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Email from "./Email.ts"
 import { masked, type Message, type Outgoing } from "./Message.ts"
 import { type Kept, Outbox } from "./Outbox.ts"
+import { SentMessages } from "../store/message/SentMessages.ts"
+import { StoppedAddresses } from "../store/message/StoppedAddresses.ts"
 import * as Sms from "./Sms.ts"
+import { annotated } from "../measures/StateChange.ts"
 
 /** Messages that may wait. Above this number new messages are refused. */
 const waitingMax = 10_000
@@ -31,7 +40,8 @@ const drainStepMillis = 20
 const retries = Schedule.max([Schedule.exponential("500 millis", 4), Schedule.recurs(2)])
 
 type Channel = Message["channel"]
-type Send = (message: Outgoing) => Effect.Effect<void, Email.NotDelivered>
+/** Sends a message. Returns the id that its provider gave it, if there is one. */
+type Send = (message: Outgoing) => Effect.Effect<string | undefined, Email.NotDelivered>
 
 interface Waiting {
   readonly message: Outgoing
@@ -47,7 +57,7 @@ export class Delivery extends Context.Service<
   {
     /** False if messages of the channel go nowhere: it has no provider, and there is no outbox. */
     readonly canSend: (channel: Channel) => boolean
-    /** Accepts a message for delivery. Returns false if too many are waiting. */
+    /** Accepts a message for delivery. Returns false if too many are waiting, or the database is away. */
     readonly send: (message: Outgoing) => Effect.Effect<boolean>
     /** Accepts a message and waits for its outcome. Only for background work, not for a caller's request. */
     readonly deliver: (message: Outgoing) => Effect.Effect<Outcome>
@@ -58,36 +68,72 @@ export class Delivery extends Context.Service<
     readonly outbox: ((tenant: Tenant, to: string | undefined) => ReadonlyArray<Kept>) | undefined
   }
 >()("usher/delivery/Delivery") {
-  static readonly layer = Layer.effect(
+  static readonly layerNoStore = Layer.effect(
     Delivery,
     Effect.gen(function* () {
       const outbox = new Outbox()
+      const { delivery: measures } = yield* Measures
       const providers = yield* makeProviders
       const missing = (["email", "phone"] as const).filter((channel) => providers[channel] === undefined)
       const hasOutbox = missing.length > 0 && isDevelopment(yield* Settings)
-      const instead: Send = hasOutbox ? (message) => outbox.put(message) : () => Effect.fail(noProvider)
+      const instead: Send = hasOutbox
+        ? (message) => Effect.as(outbox.put(message), undefined)
+        : () => Effect.fail(noProvider)
       if (missing.length > 0) {
         yield* Effect.logWarning(
           `${missing.map((channel) => missingProvider[channel]).join("; ")}. ${hasOutbox ? keptInstead : lostInstead}`
         )
       }
+      const remembering = yield* makeRemembering
+      const unlessStopped = yield* makeUnlessStopped
       const post = {
-        email: yield* makePost(providers.email ?? instead),
-        phone: yield* makePost(providers.phone ?? instead)
+        email: yield* makePost(remembering(providers.email ?? instead), measures.email),
+        phone: yield* makePost(remembering(providers.phone ?? instead), measures.phone)
       }
+      const deliver = Effect.fnUntraced(function* (message: Outgoing) {
+        const outcome = yield* Deferred.make<Outcome>()
+        const isTaken = yield* post[message.channel](message, outcome)
+        return isTaken ? yield* Deferred.await(outcome) : "failed"
+      })
       return {
         canSend: (channel) => hasOutbox || providers[channel] !== undefined,
-        send: (message) => post[message.channel](message),
-        deliver: Effect.fnUntraced(function* (message) {
-          const outcome = yield* Deferred.make<Outcome>()
-          const isTaken = yield* post[message.channel](message, outcome)
-          return isTaken ? yield* Deferred.await(outcome) : "failed"
-        }),
+        send: (message) => unlessStopped(message, post[message.channel](message), true, false),
+        deliver: (message) => unlessStopped(message, deliver(message), "undeliverable", "failed"),
         outbox: hasOutbox ? (tenant, to) => outbox.read(tenant, to) : undefined
       }
     })
   )
+
+  static readonly layer = Delivery.layerNoStore.pipe(
+    Layer.provide(Layer.merge(SentMessages.layer, StoppedAddresses.layer))
+  )
 }
+
+/** Makes the function that remembers the id of each message that is sent. */
+const makeRemembering = Effect.map(
+  SentMessages,
+  (sent) =>
+    (send: Send): Send =>
+    (message) =>
+      Effect.tap(send(message), (messageId) =>
+        // The message is sent. Without the id, a report about it says nothing.
+        messageId === undefined ? Effect.void : Effect.ignore(sent.sent(message.tenant, message.channel, messageId))
+      )
+)
+
+/**
+ * Makes the function that accepts a message only if its address is not stopped. While the database is away nothing is
+ * accepted: a message might go to a stopped address.
+ */
+const makeUnlessStopped = Effect.map(
+  StoppedAddresses,
+  (addresses) =>
+    <A>({ tenant, channel, to }: Outgoing, accept: Effect.Effect<A>, stopped: A, unknown: A): Effect.Effect<A> =>
+      addresses.isStopped(tenant, channel, to).pipe(
+        Effect.flatMap((isStopped) => (isStopped ? Effect.succeed(stopped) : accept)),
+        Effect.orElseSucceed(() => unknown)
+      )
+)
 
 const missingProvider: { readonly [C in Channel]: string } = {
   email: "No SMTP_URL is set: email is not sent",
@@ -104,9 +150,7 @@ const noProvider = new Email.NotDelivered({ reason: "no provider is set", isTemp
 
 /** The outbox shows codes, so it exists only where no network is: plain HTTP on loopback, without a proxy in front. */
 const isDevelopment = ({ host, adminHost, tlsCertFile, trustedProxies }: Settings["Service"]): boolean =>
-  [host, adminHost].every((address) => /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/.test(address)) &&
-  tlsCertFile === undefined &&
-  trustedProxies.every(isOfLoopback)
+  isLoopback(host) && isLoopback(adminHost) && tlsCertFile === undefined && trustedProxies.every(isOfLoopback)
 
 const isOfLoopback = (network: IpNetwork.IpNetwork): boolean => {
   const text = IpNetwork.format(network)
@@ -124,7 +168,7 @@ const makeProviders = Effect.gen(function* () {
 })
 
 /** Starts the sending fibers of a channel. Returns the function that accepts messages for it. */
-const makePost = Effect.fnUntraced(function* (send: Send) {
+const makePost = Effect.fnUntraced(function* (send: Send, counts: Counts) {
   const { shutdownTimeoutSeconds } = yield* Settings
   const waiting = yield* Mailbox.dropping<Waiting>(waitingMax)
   let unfinished = 0
@@ -139,6 +183,7 @@ const makePost = Effect.fnUntraced(function* (send: Send) {
       Effect.as<Outcome>("delivered"),
       Effect.catch(({ reason, isTemporary }) => lost(message, reason, isTemporary ? "failed" : "undeliverable")),
       Effect.catchDefect(() => lost(message, "defect", "undeliverable")),
+      Effect.tap((result) => Effect.sync(() => counts.add(result))),
       Effect.tap((result) => (outcome === undefined ? Effect.void : Deferred.succeed(outcome, result))),
       Effect.ensuring(Effect.sync(() => void unfinished--))
     )
@@ -159,6 +204,7 @@ const makePost = Effect.fnUntraced(function* (send: Send) {
   return (message: Outgoing, outcome?: Deferred.Deferred<Outcome>) =>
     Effect.suspend(() => {
       if (!Mailbox.offerUnsafe(waiting, { message, outcome })) {
+        counts.add("refused")
         return Effect.as(Effect.logError("Too many messages are waiting to be sent; one was refused"), false)
       }
       unfinished++
@@ -168,6 +214,6 @@ const makePost = Effect.fnUntraced(function* (send: Send) {
 
 const lost = ({ channel, to }: Outgoing, reason: string, outcome: Outcome) =>
   Effect.logError("A message could not be delivered").pipe(
-    Effect.annotateLogs({ channel, to: masked(to), reason }),
+    annotated("message.lost", { channel, to: masked(to), reason }),
     Effect.as(outcome)
   )

@@ -16,7 +16,8 @@ export class NotDelivered extends Data.TaggedError("NotDelivered")<{
 }> {}
 
 /**
- * Creates a sender for the mail server at the URL. It uses the given sender address and a small pool of connections.
+ * Creates a sender for the mail server at the URL. It uses the given sender address and a small pool of connections. It
+ * returns the Message-ID, which mail systems name in their reports.
  */
 export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: string) {
   // Loaded on demand, so that other processes start faster.
@@ -40,7 +41,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: s
     ),
     (open) => Effect.sync(() => open.close())
   )
-  return ({ id, to, subject, text, html }: Message): Effect.Effect<void, NotDelivered> =>
+  return ({ id, to, subject, text, html }: Message): Effect.Effect<string | undefined, NotDelivered> =>
     Effect.tryPromise({
       try: () =>
         transport.sendMail({
@@ -57,7 +58,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: s
         const reason = responseCode === undefined ? code : `${code} ${responseCode}`
         return new NotDelivered({ reason, isTemporary: responseCode === undefined || responseCode < 500 })
       }
-    }).pipe(Effect.asVoid)
+    }).pipe(Effect.map(({ messageId }) => messageId))
 })
 
 const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)

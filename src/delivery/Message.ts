@@ -1,4 +1,4 @@
-/** Messages to consumers, and their default texts. */
+/** Messages to consumers and to people of the dashboard, and their default texts. */
 import type { Tenant } from "../domain/values/Ids.ts"
 
 /** One message to one consumer. */
@@ -35,6 +35,22 @@ export const oneTimeCode = (options: {
         "If you did not ask for it, you need not do anything: without the code nobody can sign in.\n"
       : `${code} is your code to sign in, good for ${minutes} minutes.`
   return { tenant, channel, to, subject: `${code} is your code`, text }
+}
+
+/** Returns the message that invites a person to the dashboard. It has no link, because an organization could forge one. */
+export const invitation = (options: {
+  readonly tenant: Tenant
+  readonly to: string
+  readonly organization: string
+  readonly role: string
+}): Outgoing => {
+  const { tenant, to, organization, role } = options
+  const name = organization.replace(/\s+/g, " ")
+  const mode = tenant.mode === "test" ? " in test mode" : ""
+  const text =
+    `${name} has invited you to its Usher dashboard${mode}, as ${role}.\n\n` +
+    "Open the dashboard at the address that your colleague gives you, and sign in with this email address.\n"
+  return { tenant, channel: "email", to, subject: `You are invited to the dashboard of ${name}`, text }
 }
 
 /** Returns the message to a waitlist member that the sequence has opened. */

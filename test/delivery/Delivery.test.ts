@@ -7,6 +7,8 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server"
 import { Delivery } from "../../src/delivery/Delivery.ts"
 import { masked, oneTimeCode, opening } from "../../src/delivery/Message.ts"
 import { Settings } from "../../src/settings/Settings.ts"
+import { SentMessages } from "../../src/store/message/SentMessages.ts"
+import { StoppedAddresses } from "../../src/store/message/StoppedAddresses.ts"
 import { mailServer } from "./mailServer.ts"
 
 const tenant = { organizationId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", mode: "live" } as const
@@ -16,13 +18,31 @@ const message = (channel: "email" | "phone", to: string, code = "123456") =>
 const logged: Array<string> = []
 const log = Logger.layer([Logger.map(Logger.formatJson, (line) => void logged.push(line))])
 
+const stoppedAddress = "stopped@example.com"
+const remembered: Array<string> = []
+
+/** The stores of messages, in memory. */
+const stores = Layer.merge(
+  Layer.succeed(SentMessages, {
+    sent: (_, channel, id) => Effect.sync(() => void remembered.push(`${channel} ${id}`)),
+    report: () => Effect.succeed(false),
+    status: () => Effect.undefined
+  }),
+  Layer.succeed(StoppedAddresses, {
+    isStopped: (_, __, address) => Effect.succeed(address === stoppedAddress),
+    stop: () => Effect.void,
+    allow: () => Effect.void
+  })
+)
+
 /** Runs `use` with a delivery service. It has sent all messages when the effect ends. */
 const delivering = <A, E>(
   settings: Parameters<typeof Settings.layerTest>[0],
   use: (delivery: Delivery["Service"]) => Effect.Effect<A, E>
 ) =>
   Effect.flatMap(Delivery, use).pipe(
-    Effect.provide(Delivery.layer.pipe(Layer.provide(Settings.layerTest(settings)), Layer.provide(log))),
+    Effect.provide(Delivery.layerNoStore.pipe(Layer.provide(Settings.layerTest(settings)), Layer.provide(log))),
+    Effect.provide(stores),
     Effect.provide(log)
   )
 
@@ -55,7 +75,7 @@ const smsProvider = (statuses: ReadonlyArray<number>) =>
           const { authorization } = request.headers
           posted.push({ url: request.url, authorization, form: Object.fromEntries(new URLSearchParams(body)) })
           const status = statuses[Math.min(posted.length, statuses.length) - 1]!
-          response.writeHead(status, { location: "/elsewhere" }).end("{}")
+          response.writeHead(status, { location: "/elsewhere" }).end('{"sid":"SM1","status":"queued"}')
         })
       })
       await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
@@ -87,12 +107,14 @@ describe("Delivery of email", () => {
 
   it.live("does not delay the caller, and delivers all of many messages", () =>
     Effect.gen(function* () {
-      const { port, mails } = yield* mailServer({ delayMillis: 50 })
+      const { promise: released, resolve: release } = Promise.withResolvers<void>()
+      const { port, mails } = yield* mailServer({ released })
       yield* delivering(smtp(port), ({ send }) =>
         Effect.gen(function* () {
-          const startedAt = performance.now()
           for (let index = 0; index < 40; index++) yield* send(message("email", `consumer-${index}@example.com`))
-          assert.isBelow(performance.now() - startedAt, 50)
+          assert.isEmpty(mails)
+          release()
+          yield* until(() => mails.length === 40)
         })
       )
       assert.strictEqual(new Set(mails.map(({ to }) => to[0])).size, 40)
@@ -114,6 +136,35 @@ describe("Delivery of email", () => {
       assert.deepStrictEqual(ids.slice(0, 2), ["<list.ada@example.com>", "<list.ada@example.com>"])
       assert.notInclude(ids[2], "list.ada")
       assert.match(mails[0]!.text, /^Subject: A drop is open\r?$/m)
+    })
+  )
+
+  it.live("sends nothing to a stopped address, and says so only to a caller that waits", () =>
+    Effect.gen(function* () {
+      logged.length = 0
+      const { port, mails } = yield* mailServer()
+      yield* delivering(smtp(port), ({ deliver, send }) =>
+        Effect.gen(function* () {
+          assert.isTrue(yield* send(message("email", stoppedAddress)))
+          assert.strictEqual(yield* deliver(message("email", stoppedAddress)), "undeliverable")
+          assert.strictEqual(yield* deliver(message("email", "ann@example.com")), "delivered")
+        })
+      )
+      assert.deepStrictEqual(
+        mails.map(({ to }) => to),
+        [["ann@example.com"]]
+      )
+      assert.notMatch(logged.join("\n"), /could not be delivered/)
+    })
+  )
+
+  it.live("remembers the Message-ID", () =>
+    Effect.gen(function* () {
+      remembered.length = 0
+      const { port, mails } = yield* mailServer()
+      yield* delivering(smtp(port), ({ deliver }) => deliver(message("email", "ann@example.com")))
+      const [, id] = /^Message-ID: (.*?)\r?$/m.exec(mails[0]!.text)!
+      assert.deepStrictEqual(remembered, [`email ${id}`])
     })
   )
 
@@ -234,6 +285,15 @@ describe("Delivery of SMS", () => {
           }
         }
       ])
+    })
+  )
+
+  it.live("remembers the id that the provider gives the message", () =>
+    Effect.gen(function* () {
+      remembered.length = 0
+      const { url } = yield* smsProvider([201])
+      yield* delivering(sms(url), ({ deliver }) => deliver(message("phone", "+4915112345678")))
+      assert.deepStrictEqual(remembered, ["phone SM1"])
     })
   )
 

@@ -11,13 +11,17 @@ export interface Mail {
   readonly text: string
 }
 
-/**
- * Accepts every message. `refusals` are the response codes for the first messages, and `delayMillis` is the delay of
- * each response.
- */
-export const mailServer = (
-  options: { readonly refusals?: ReadonlyArray<number>; readonly delayMillis?: number } = {}
-) =>
+interface MailServerOptions {
+  /** The response codes for the first messages. */
+  readonly refusals?: ReadonlyArray<number>
+  /** The delay of each response. */
+  readonly delayMillis?: number
+  /** Each response waits for it. */
+  readonly released?: Promise<void>
+}
+
+/** Accepts every message. */
+export const mailServer = (options: MailServerOptions = {}) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly server: SMTPServer; readonly port: number; readonly mails: Array<Mail> }>((resume) => {
       const mails: Array<Mail> = []
@@ -33,7 +37,7 @@ export const mailServer = (
             if (responseCode !== undefined) {
               return done(Object.assign(new Error(`refused: ${text}`.slice(0, 400)), { responseCode }))
             }
-            setTimeout(() => {
+            const accept = () => {
               const { mailFrom, rcptTo } = session.envelope
               mails.push({
                 from: mailFrom === false ? "" : mailFrom.address,
@@ -41,7 +45,8 @@ export const mailServer = (
                 text: text.replaceAll(/=\r?\n/g, "")
               })
               done()
-            }, options.delayMillis ?? 0)
+            }
+            void Promise.resolve(options.released).then(() => setTimeout(accept, options.delayMillis ?? 0))
           })
         }
       })

@@ -52,12 +52,27 @@ export class WebhookClient extends Context.Service<
 
   /** With another resolver of host names. */
   static readonly layerWith = (lookup: Resolver) =>
+    WebhookClient.layerFor(
+      Effect.map(Settings, ({ webhookNetworks: networks }) => {
+        const isAllowed = (address: string) => isPublic(address) || isIn(networks, address)
+        return { lookup: checkedLookup(lookup, isAllowed), problemOf: (url: string) => problemOf(url, networks) }
+      })
+    )
+
+  /** Reaches every address. Only for URLs that the operator names, never for those of organizations. */
+  static readonly layerUnchecked = Layer.suspend(() =>
+    WebhookClient.layerFor(
+      Effect.succeed({ lookup: checkedLookup(systemLookup, () => true), problemOf: () => undefined })
+    )
+  )
+
+  /** With a rule for URLs and for the addresses of hosts. */
+  private static readonly layerFor = <R>(policy: Effect.Effect<TargetPolicy, never, R>) =>
     Layer.effect(
       WebhookClient,
       Effect.gen(function* () {
-        const { webhookNetworks: networks } = yield* Settings
-        const isAllowed = (address: string) => isPublic(address) || isIn(networks, address)
-        const pooled = { keepAlive: true, maxFreeSockets: idleConnectionsMax, lookup: checkedLookup(lookup, isAllowed) }
+        const { lookup, problemOf } = yield* policy
+        const pooled = { keepAlive: true, maxFreeSockets: idleConnectionsMax, lookup }
         const agents = { "https:": new HttpsAgent(pooled), "http:": new HttpAgent(pooled) }
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
@@ -89,7 +104,7 @@ export class WebhookClient extends Context.Service<
           const target = URL.parse(url)
           // The operator's networks may have changed since the URL was stored.
           const answer: Answer =
-            target === null || problemOf(url, networks) !== undefined
+            target === null || problemOf(url) !== undefined
               ? { statusCode: null, body: unreachable, headers: {} }
               : yield* Effect.timeoutOrElse(exchange(target, headers, body), {
                   duration: attemptMillisMax,
@@ -105,9 +120,15 @@ export class WebhookClient extends Context.Service<
           }
         })
 
-        return { post, problemOf: (url) => problemOf(url, networks) }
+        return { post, problemOf }
       })
     )
+}
+
+/** Which URLs and which addresses a client may reach. */
+interface TargetPolicy {
+  readonly lookup: LookupFunction
+  readonly problemOf: (url: string) => string | undefined
 }
 
 /** Resolves a host name to all of its addresses. */

@@ -20,6 +20,7 @@ const won: Row = [{ type: "distribution.admitted" }, { type: "distribution.winne
 const completed: Row = [{ type: "distribution.completed" }]
 const left: Row = [{ type: "distribution.left" }]
 const denied: Row = [{ type: "distribution.denied", fields: { reason: "reason" } }]
+const extended: Row = [{ type: "distribution.extended", fields: { expiresAt: "expires_at" } }]
 const expired: Row = [{ type: "distribution.expired" }]
 const slot = { bookingId: "booking_id", startTime: "start_time", endTime: "end_time" }
 
@@ -39,7 +40,10 @@ export const reportedEvents: { readonly [K in Kind]: { readonly [event: string]:
     Completed: completed,
     Left: left,
     Denied: denied,
-    Expired: expired
+    Expired: expired,
+    Paused: [{ type: "distribution.paused", fields: { reason: "reason" } }],
+    Resumed: [{ type: "distribution.resumed", fields: { reason: "reason" } }],
+    GrantExtended: extended
   },
   draw: {
     ...ofEveryKind,
@@ -49,7 +53,8 @@ export const reportedEvents: { readonly [K in Kind]: { readonly [event: string]:
     Drawn: [{ type: "distribution.drawn" }],
     Completed: completed,
     Denied: denied,
-    Expired: expired
+    Expired: expired,
+    GrantExtended: extended
   },
   auction: {
     ...ofEveryKind,
@@ -60,7 +65,8 @@ export const reportedEvents: { readonly [K in Kind]: { readonly [event: string]:
     Won: won,
     Completed: completed,
     Denied: denied,
-    Expired: expired
+    Expired: expired,
+    GrantExtended: extended
   },
   timed_release: {
     ...ofEveryKind,
@@ -68,7 +74,8 @@ export const reportedEvents: { readonly [K in Kind]: { readonly [event: string]:
     Completed: completed,
     Left: left,
     Denied: denied,
-    Expired: expired
+    Expired: expired,
+    GrantExtended: extended
   },
   appointment: {
     ...ofEveryKind,
@@ -98,17 +105,34 @@ const descriptions = {
   "distribution.left": "A consumer left.",
   "distribution.denied": "A place or a grant ended with a denial.",
   "distribution.expired": "A consumer did not use a grant in time.",
+  "distribution.extended": "An admin moved the expiry of a consumer's grant.",
   "distribution.outbid": "A higher bid replaced a consumer's bid among the leading ones.",
   "distribution.opened": "The lobby of a queue was put in order.",
+  "distribution.paused": "An admin stopped admission by rate in a queue.",
+  "distribution.resumed": "The rate admits consumers to a queue again.",
   "distribution.closed": "The closing time of a mechanism passed.",
   "distribution.ended": "An admin ended a mechanism.",
-  "distribution.updated": "A mechanism was created, its settings changed, or a late bid moved its closing.",
+  "distribution.updated": "A mechanism was created, its settings changed, or a late bid or an admin moved its closing.",
   "distribution.drawn": "A draw was drawn.",
   "distribution.cancelled": "A booking was cancelled.",
   "distribution.rescheduled": "A booking moved to another slot.",
   "distribution.checked_in": "A consumer was checked in to an appointment.",
   "distribution.no_show": "A consumer did not come to an appointment.",
-  "distribution.notified": "A member of a waitlist was notified that its sequence is open."
+  "distribution.notified": "A member of a waitlist was notified that its sequence is open.",
+  "consumer.created": "A consumer was created, signed in for the first time, or was restored.",
+  "consumer.updated": "Fields of a consumer changed.",
+  "consumer.deleted": "A consumer was archived.",
+  "experience.created": "An experience was created or restored.",
+  "experience.activated": "The opening time of an experience passed.",
+  "experience.completed": "The closing time of an experience passed.",
+  "experience.cancelled": "An experience was archived.",
+  "order.created": "An order was created.",
+  "order.paid": "An order is paid.",
+  "order.fulfilled": "An order is fulfilled.",
+  "order.cancelled": "An order was cancelled.",
+  "order.needs_attention": "A payment or a refund at a provider needs a person's decision.",
+  "webhook.failed": "Deliveries to another webhook failed for good.",
+  "webhook.disabled": "Another webhook was disabled."
 } as const
 
 /** A type that an endpoint can subscribe to. */

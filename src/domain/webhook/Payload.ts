@@ -1,11 +1,14 @@
-/** The body of a webhook request (interface document 6), made from an event of a mechanism. */
+/** The body of a webhook request (interface document 6), made from an event of a mechanism or of a record. */
 import type { Event, MechanismIdentity } from "../mechanism/Decider.ts"
-import { toText } from "../values/Time.ts"
+import type { RecordedChange } from "../organization/TenantEvent.ts"
+import type { Tenant } from "../values/Ids.ts"
+import { type Millis, toText } from "../values/Time.ts"
 import { namesProduct, reportedEvents } from "./Catalogue.ts"
+import { type Report, reportsOf } from "./RecordCatalogue.ts"
 import type { Ordering } from "./Webhook.ts"
 
 /** The version of the payload's shape. */
-const payloadVersion = 1
+export const payloadVersion = 1
 
 /** A message to an endpoint. */
 export interface Notification {
@@ -33,31 +36,53 @@ export const notificationsOf = (
   productId?: string
 ): ReadonlyArray<Notification> => {
   const { id: distributionId, kind, experienceId, sequenceId } = identity
-  const { consumerId } = event
+  const { consumerId, at } = event
   return (reportedEvents[kind][event._tag] ?? []).flatMap(({ type, fields }, part) => {
     if (!types.includes(type)) return []
-    const id = `evt_${distributionId.replaceAll("-", "")}_${sequence}_${part}`
-    const body = JSON.stringify({
-      id,
-      type,
-      timestamp: toText(event.at),
-      organization_id: identity.organizationId,
-      version: payloadVersion,
-      sequence,
-      mode: identity.mode,
-      data: {
-        consumer_id: consumerId,
-        distribution_id: distributionId,
-        distribution_type: kind,
-        experience_id: experienceId,
-        sequence_id: sequenceId,
-        product_id: namesProduct(type) ? productId : undefined,
-        ...dataOf(event, fields)
-      }
-    })
-    return [{ id, type, sequence, part, ...(consumerId !== undefined && { consumerId }), body }]
+    const data = {
+      consumer_id: consumerId,
+      distribution_id: distributionId,
+      distribution_type: kind,
+      experience_id: experienceId,
+      sequence_id: sequenceId,
+      product_id: namesProduct(type) ? productId : undefined,
+      ...dataOf(event, fields)
+    }
+    const notification = notificationOf(identity, distributionId, { type, part, data }, { sequence, at })
+    return [{ ...notification, ...(consumerId !== undefined && { consumerId }) }]
   })
 }
+
+/**
+ * Returns the notifications of an event of a record, for a webhook that subscribes to the types. None is about the
+ * webhook itself.
+ */
+export const recordNotificationsOf = (
+  tenant: Tenant,
+  event: RecordedChange,
+  { id, events }: { readonly id: string; readonly events: ReadonlyArray<string> }
+): ReadonlyArray<Notification> => {
+  if (event.subjectId === id) return []
+  const journal = `${tenant.organizationId}_${tenant.mode}`
+  return reportsOf(event, events).map((report) => notificationOf(tenant, journal, report, event))
+}
+
+/** Makes the notification. `journal` names the journal of the event. */
+const notificationOf = (
+  { organizationId, mode }: Tenant,
+  journal: string,
+  { type, part, data }: Report,
+  { sequence, at }: { readonly sequence: number; readonly at: Millis }
+): Notification => {
+  const id = `evt_${journal.replaceAll("-", "")}_${sequence}_${part}`
+  const timestamp = toText(at)
+  const body = { id, type, timestamp, organization_id: organizationId, version: payloadVersion, sequence, mode, data }
+  return { id, type, sequence, part, body: JSON.stringify(body) }
+}
+
+/** Returns the name of the lane of an event of a record: the record, unless no event waits for another. */
+export const recordLaneOf = (ordering: Ordering, { subjectId }: RecordedChange, { id }: Notification): string =>
+  ordering === "none" ? id : subjectId
 
 /** Returns the name of the lane. The notifications of a lane are delivered one at a time, in order. */
 export const laneOf = (ordering: Ordering, distributionId: string, { id, consumerId }: Notification): string => {
@@ -72,7 +97,7 @@ export const laneOf = (ordering: Ordering, distributionId: string, { id, consume
 }
 
 /** The fields of an event that are instants. */
-const instants = new Set(["closeAt", "startTime", "endTime"])
+const instants = new Set(["closeAt", "expiresAt", "startTime", "endTime"])
 
 function dataOf(event: Event, fields: { readonly [field: string]: string } = {}): { readonly [name: string]: unknown } {
   const values: { readonly [field: string]: unknown } = { ...event }

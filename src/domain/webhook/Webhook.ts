@@ -23,6 +23,13 @@ export const RetrySchedule = Schema.Literals(["standard", "extended"]).annotate(
 })
 export type RetrySchedule = typeof RetrySchedule.Type
 
+/** How many events one request contains. */
+export const DeliveryForm = Schema.Literals(["single", "batches"]).annotate({
+  description:
+    "`single`: one event in each request. `batches`: up to 100 events or 256 kB in one request of type `events.batch`. One answer is for all of them, so a batch that fails holds other lanes too."
+})
+export type DeliveryForm = typeof DeliveryForm.Type
+
 /** The fields an admin sets, apart from the secret. */
 export const Settings = Schema.Struct({
   url: text({ minLength: 1, maxLength: 2_000 }).annotate({
@@ -32,7 +39,8 @@ export const Settings = Schema.Struct({
   events: Schema.Array(Schema.Literals(eventTypes)).check(Schema.isMinLength(1), Schema.isMaxLength(eventsMax)),
   description: Schema.optionalKey(text({ maxLength: 500 })),
   ordering: Schema.optionalKey(Ordering),
-  schedule: Schema.optionalKey(RetrySchedule)
+  schedule: Schema.optionalKey(RetrySchedule),
+  delivery: Schema.optionalKey(DeliveryForm)
 })
 export type Settings = typeof Settings.Type
 
@@ -50,6 +58,7 @@ export const Webhook = Schema.Struct({
   description: Schema.NullOr(Schema.String),
   ordering: Ordering,
   schedule: RetrySchedule,
+  delivery: DeliveryForm,
   status: Schema.Literals(["ENABLED", "DISABLED"]),
   disabledReason: Schema.NullOr(DisabledReason),
   failingSince: Schema.NullOr(Timestamp),

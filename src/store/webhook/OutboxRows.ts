@@ -1,11 +1,13 @@
 /** What the outbox of webhooks reads: endpoints, mechanisms with new events, events, and held notifications. */
 import { toIdentity } from "../mechanism/Mechanisms.ts"
 import type { Event, Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
-import type { Ordering, RetrySchedule } from "../../domain/webhook/Webhook.ts"
+import type { Change, RecordedChange, TenantEventType } from "../../domain/organization/TenantEvent.ts"
+import type { DeliveryForm, Ordering, RetrySchedule } from "../../domain/webhook/Webhook.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
+import type { FormerSecretColumns, SecretColumns } from "../secrets/RecordSecrets.ts"
 import type { Keyring } from "../secrets/Sealing.ts"
-import { type FormerSecretColumns, formerOf, presentOf, type SecretColumns } from "./WebhookSecrets.ts"
+import { formerOf, presentOf } from "./WebhookSecrets.ts"
 
 /** A webhook that has work. */
 export interface Endpoint {
@@ -15,18 +17,32 @@ export interface Endpoint {
   readonly events: ReadonlyArray<string>
   readonly ordering: Ordering
   readonly schedule: RetrySchedule
+  readonly delivery: DeliveryForm
   /** The present secret, and after it the former one while both are valid. */
   readonly secrets: readonly [string, ...ReadonlyArray<string>]
   readonly failingSince: Millis | undefined
 }
 
+/** A journal with events after the webhook's cursor: of a mechanism, or of the tenant. */
+export type Source = MechanismSource | TenantSource
+
+/** The events after a cursor. `subjectId` names the journal: the mechanism, or the organization. */
+interface Unread {
+  readonly subjectId: string
+  readonly readUpTo: number
+  readonly lastSequence: number
+}
+
 /** A mechanism with events after the webhook's cursor. */
-export interface Source {
+export interface MechanismSource extends Unread {
   readonly identity: MechanismIdentity
   /** True if the system assigns the products of the mechanism's sequence. */
   readonly assignsProducts: boolean
-  readonly readUpTo: number
-  readonly lastSequence: number
+}
+
+/** The journal of the webhook's tenant, with events after the cursor. */
+export interface TenantSource extends Unread {
+  readonly identity?: never
 }
 
 /** An event of the journal, as stored. */
@@ -37,7 +53,7 @@ export interface StoredEvent {
 
 /** A notification that waits for an attempt, or for the one before it in its lane. */
 export interface Held {
-  readonly mechanismId: string
+  readonly subjectId: string
   readonly sequence: number
   readonly part: number
   readonly id: string
@@ -56,6 +72,7 @@ export interface EndpointRow extends SecretColumns, FormerSecretColumns {
     readonly events: ReadonlyArray<string>
     readonly ordering?: Ordering
     readonly schedule?: RetrySchedule
+    readonly delivery?: DeliveryForm
   }
   readonly overlaps: boolean | null
   readonly failing_since: Date | null
@@ -73,6 +90,7 @@ export const toEndpoint = (keyring: Keyring, { record, ...row }: EndpointRow): E
     events: record.events,
     ordering: record.ordering ?? "consumer",
     schedule: record.schedule ?? "standard",
+    delivery: record.delivery ?? "single",
     secrets: former === undefined ? [present] : [present, former],
     failingSince: row.failing_since?.getTime()
   }
@@ -90,11 +108,28 @@ export interface SourceRow {
   readonly last_sequence: number
 }
 
-export const toSource = (row: SourceRow): Source => ({
+export const toSource = (row: SourceRow): MechanismSource => ({
+  subjectId: row.id,
   identity: toIdentity(row),
   assignsProducts: row.assigns_products,
   readUpTo: row.read_up_to,
   lastSequence: row.last_sequence
+})
+
+export interface ChangeRow {
+  readonly sequence: number
+  readonly at: Date
+  readonly type: TenantEventType
+  readonly subject_id: string
+  readonly data: Change & Pick<RecordedChange, "context">
+}
+
+export const toChange = ({ sequence, at, type, subject_id, data }: ChangeRow): RecordedChange => ({
+  ...data,
+  sequence,
+  at: at.getTime(),
+  type,
+  subjectId: subject_id
 })
 
 export interface EventRow {
@@ -110,13 +145,13 @@ export const toStoredEvent = ({ sequence, at, type, consumer_id, data }: EventRo
   event: { ...data, _tag: type, at: at.getTime(), ...(consumer_id !== null && { consumerId: consumer_id }) }
 })
 
-export interface HeldRow extends Omit<Held, "id" | "mechanismId"> {
+export interface HeldRow extends Omit<Held, "id" | "subjectId"> {
   readonly event_id: string
-  readonly mechanism_id: string
+  readonly subject_id: string
 }
 
-export const toHeld = ({ event_id, mechanism_id, ...row }: HeldRow): Held => ({
+export const toHeld = ({ event_id, subject_id, ...row }: HeldRow): Held => ({
   ...row,
   id: event_id,
-  mechanismId: mechanism_id
+  subjectId: subject_id
 })

@@ -5,6 +5,7 @@ import type { SecureRandom } from "effect/crypto"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Held } from "./OutboxRows.ts"
+import { noteFailed } from "./WebhookFailures.ts"
 
 /** One attempt as the log shows it. */
 export interface LoggedAttempt {
@@ -30,7 +31,7 @@ export interface Round {
   readonly webhookId: string
   readonly results: ReadonlyArray<Result>
   /** The mechanisms whose events after `from` and up to `to` are delivered, failed or held. */
-  readonly cursors: ReadonlyArray<{ readonly mechanismId: string; readonly from: number; readonly to: number }>
+  readonly cursors: ReadonlyArray<{ readonly subjectId: string; readonly from: number; readonly to: number }>
   /** The state of the endpoint, if it changed. */
   readonly endpoint?: { readonly failingSince: Millis | null; readonly disabledReason: "GONE" | "FAILING" | null }
 }
@@ -48,6 +49,7 @@ export const makeRecord = (sql: PgClient.PgClient, random: SecureRandom.SecureRa
       const lanes = [...new Set(results.map(({ held }) => held.lane))]
       if (lanes.length > 0) yield* release(sql, webhookId, lanes, now)
       if (tried.length > 0) yield* log(sql, random, webhookId, tried, now)
+      yield* noteFailed(sql, webhookId, results, now)
       if (cursors.length > 0) yield* advance(sql, webhookId, cursors)
       if (endpoint !== undefined) yield* setState(sql, webhookId, endpoint)
     },
@@ -73,16 +75,16 @@ const removeHeld = (sql: PgClient.PgClient, webhookId: string, done: ReadonlyArr
 /** Holds the notifications that wait. An array of nulls alone has no type, so an absent time is an empty text. */
 const hold = (sql: PgClient.PgClient, webhookId: string, results: ReadonlyArray<Result>) => sql`
   insert into webhook_held
-    (webhook_id, mechanism_id, sequence, part, event_id, type, lane, body, attempts, retry_at)
-  select ${webhookId}, mechanism_id, sequence, part, event_id, type, lane, body, attempts,
+    (webhook_id, subject_id, sequence, part, event_id, type, lane, body, attempts, retry_at)
+  select ${webhookId}, subject_id, sequence, part, event_id, type, lane, body, attempts,
     nullif(retry_at, '')::timestamptz
   from unnest(
-    ${results.map(({ held }) => held.mechanismId)}::uuid[], ${results.map(({ held }) => held.sequence)}::int8[],
+    ${results.map(({ held }) => held.subjectId)}::uuid[], ${results.map(({ held }) => held.sequence)}::int8[],
     ${results.map(({ held }) => held.part)}::int2[], ${results.map(({ held }) => held.id)}::text[],
     ${results.map(({ held }) => held.type)}::text[], ${results.map(({ held }) => held.lane)}::text[],
     ${results.map(({ held }) => held.body)}::text[], ${results.map(({ held }) => held.attempts)}::int2[],
     ${results.map(({ retryAt }) => (retryAt === null ? "" : toText(retryAt)))}::text[]
-  ) as waiting (mechanism_id, sequence, part, event_id, type, lane, body, attempts, retry_at)
+  ) as waiting (subject_id, sequence, part, event_id, type, lane, body, attempts, retry_at)
   on conflict (webhook_id, lane, sequence, part) do update set
     attempts = excluded.attempts, retry_at = excluded.retry_at`
 
@@ -122,16 +124,16 @@ const log = Effect.fnUntraced(function* (
 const advance = (sql: PgClient.PgClient, webhookId: string, cursors: Round["cursors"]) => sql`
   with moved as (
     select * from unnest(
-      ${cursors.map(({ mechanismId }) => mechanismId)}::uuid[], ${cursors.map(({ from }) => from)}::int8[],
+      ${cursors.map(({ subjectId }) => subjectId)}::uuid[], ${cursors.map(({ from }) => from)}::int8[],
       ${cursors.map(({ to }) => to)}::int8[]
-    ) as moved (mechanism_id, read_from, read_to)
+    ) as moved (subject_id, read_from, read_to)
   ), begun as (
-    insert into webhook_cursors (webhook_id, mechanism_id, sequence)
-    select ${webhookId}, mechanism_id, read_to from moved where read_from = 0
+    insert into webhook_cursors (webhook_id, subject_id, sequence)
+    select ${webhookId}, subject_id, read_to from moved where read_from = 0
     on conflict do nothing
   )
   update webhook_cursors c set sequence = moved.read_to from moved
-  where c.webhook_id = ${webhookId} and c.mechanism_id = moved.mechanism_id and c.sequence = moved.read_from`
+  where c.webhook_id = ${webhookId} and c.subject_id = moved.subject_id and c.sequence = moved.read_from`
 
 const setState = (
   sql: PgClient.PgClient,

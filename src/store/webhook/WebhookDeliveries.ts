@@ -13,6 +13,7 @@ import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused 
 import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 import { type DeliveryStatus, type LoggedAttempt, makeRecord, type Round } from "./Round.ts"
+import { makeTakeMail, type WebhookOwner } from "./WebhookFailures.ts"
 
 /** How long a delivery stays in the log. */
 export const keptDays = 30
@@ -40,6 +41,11 @@ export class WebhookDeliveries extends Context.Service<
   {
     /** Records the results of a round. */
     record(round: Round, now: Millis): Effect.Effect<void, Unavailable>
+    /**
+     * Takes the webhook's turn for a mail. Undefined if the organization has no address for it, or had a mail about the
+     * webhook within the last hour.
+     */
+    takeMail(webhookId: string, now: Millis): Effect.Effect<WebhookOwner | undefined, Unavailable>
     /** Returns a page of the webhook's log; empty if the webhook is not the tenant's. */
     list(
       tenant: Tenant,
@@ -88,7 +94,7 @@ export class WebhookDeliveries extends Context.Service<
           orUnavailable
         )
 
-      return { record: makeRecord(sql, random), list, removeOld }
+      return { record: makeRecord(sql, random), takeMail: makeTakeMail(sql), list, removeOld }
     })
   )
 }

@@ -6,7 +6,7 @@ import { listShape } from "../records/Pagination.ts"
 import { make } from "../records/Records.ts"
 import { identityAndStamps, type SettingsRow } from "../records/Rows.ts"
 import { makeSettingsColumns } from "../records/SettingsColumns.ts"
-import type { SecretColumns } from "./WebhookSecrets.ts"
+import type { SecretColumns } from "../secrets/RecordSecrets.ts"
 
 /** A row of `webhooks`. */
 export interface Row extends SettingsRow, SecretColumns {
@@ -24,12 +24,13 @@ export type Sort = keyof typeof shape.sorts
 export const columns = makeSettingsColumns(Settings, { url: "url" })
 
 const toWebhook = (row: Row): Webhook => {
-  const { ordering, schedule, ...settings } = columns.shownOf(row)
+  const { ordering, schedule, delivery, ...settings } = columns.shownOf(row)
   return {
     ...identityAndStamps(row),
     ...settings,
     ordering: ordering ?? "consumer",
     schedule: schedule ?? "standard",
+    delivery: delivery ?? "single",
     status: row.disabled_reason === null ? "ENABLED" : "DISABLED",
     disabledReason: row.disabled_reason,
     failingSince: row.failing_since?.getTime() ?? null

@@ -6,7 +6,6 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Millis } from "../../domain/values/Time.ts"
 import type { Settings, Webhook } from "../../domain/webhook/Webhook.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -14,7 +13,7 @@ import type { RecordNotFound } from "../records/RecordNotFound.ts"
 import type { Archivable, Changeable, Readable } from "../records/Records.ts"
 import { stampOf } from "../records/Rows.ts"
 import { CurrentKeyring } from "../secrets/CurrentKeyring.ts"
-import { beginWithNext, dropHeld, holdFailed, rewind } from "./Replays.ts"
+import { beginWithNext, dropHeld, holdFailed, type ReplayStart, rewind } from "./Replays.ts"
 import { type Base, base, columns, type Sort } from "./WebhookRecord.ts"
 import { formerColumns, openedPresent, presentColumns } from "./WebhookSecrets.ts"
 
@@ -32,6 +31,9 @@ export interface Target {
 
 /** Where a webhook that is enabled begins: with what it missed, or with the next event. */
 export type EnabledFrom = "cursor" | "now"
+
+/** What is sent again: what failed for good, or all events from a start on. */
+export type ReplayedFrom = "failed" | ReplayStart
 
 /** The operations that show or use a secret. */
 interface Secrets {
@@ -62,8 +64,8 @@ interface Continuing {
     by: string,
     from: EnabledFrom
   ): Effect.Effect<Webhook, RecordNotFound | Unavailable>
-  /** Sends all events from this instant on again. */
-  replay(tenant: Tenant, id: string, from: Millis): Effect.Effect<Webhook, RecordNotFound | Unavailable>
+  /** Sends all events from this instant on again, or those of each journal from this number on. */
+  replay(tenant: Tenant, id: string, from: ReplayStart): Effect.Effect<Webhook, RecordNotFound | Unavailable>
   /** Sends the deliveries that failed for good again, at most some thousand. Returns how many. */
   replayFailed(tenant: Tenant, id: string): Effect.Effect<number, RecordNotFound | Unavailable>
 }
@@ -152,7 +154,7 @@ const makeContinuing = (sql: PgClient.PgClient, { statements, change }: Base): C
   const replay: Continuing["replay"] = Effect.fn("Webhooks.replay")(
     function* (tenant, id, from) {
       const row = yield* lock(tenant, id)
-      yield* rewind(sql, id, from)
+      yield* rewind(sql, tenant, id, from)
       return yield* show(row)
     },
     sql.withTransaction,

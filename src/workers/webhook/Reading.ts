@@ -1,9 +1,17 @@
-/** Reads the new events of the mechanisms that a webhook reports, as notifications in lanes. */
+/** Reads the new events of mechanisms and records that a webhook reports, as notifications in lanes. */
 import { Clock, Effect } from "effect"
+import { batchesOf } from "../../domain/webhook/Batches.ts"
 import { needsProduct } from "../../domain/webhook/Catalogue.ts"
-import { laneOf, notificationsOf } from "../../domain/webhook/Payload.ts"
+import { laneOf, notificationsOf, recordLaneOf, recordNotificationsOf } from "../../domain/webhook/Payload.ts"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
-import type { Endpoint, Held, Source, StoredEvent } from "../../store/webhook/OutboxRows.ts"
+import type {
+  Endpoint,
+  Held,
+  MechanismSource,
+  Source,
+  StoredEvent,
+  TenantSource
+} from "../../store/webhook/OutboxRows.ts"
 import type { Round } from "../../store/webhook/Round.ts"
 import { WebhookOutbox } from "../../store/webhook/WebhookOutbox.ts"
 
@@ -20,48 +28,77 @@ const eventsPerSecond = 100
 /** Held notifications of one webhook. Above this number its cursors wait. */
 const heldMax = 100_000
 
+/** The same where a notification is a batch. */
+const heldBatchesMax = 1_000
+
 /** Creates the function that reads the new events. It returns the notifications, and how far the cursors may move. */
 export const make = Effect.gen(function* () {
   const outbox = yield* WebhookOutbox
-  const assigned = yield* AssignedProducts
+  const read = yield* makeRead
   const startedAt = yield* Clock.currentTimeMillis
 
   const roundSize = Effect.map(Clock.currentTimeMillis, (now) =>
     Math.min(eventsAtOnce, eventsAtStart + Math.floor(((now - startedAt) / 1_000) * eventsPerSecond))
   )
 
+  return Effect.fnUntraced(function* (endpoint: Endpoint) {
+    const found: Array<Held> = []
+    const cursors: Array<Round["cursors"][number]> = []
+    const most = endpoint.delivery === "batches" ? heldBatchesMax : heldMax
+    if ((yield* outbox.heldCount(endpoint, most)) === most) return { found, cursors, isMore: false }
+    const size = yield* roundSize
+    let count = 0
+    let isMore = false
+    for (const source of yield* outbox.sources(endpoint)) {
+      const room = size - count
+      if (room <= 0) return { found, cursors, isMore: true }
+      const upTo = Math.min(source.lastSequence, source.readUpTo + room)
+      isMore ||= upTo < source.lastSequence
+      const events = yield* read(endpoint, source, upTo)
+      count += events.length
+      found.push(...(endpoint.delivery === "batches" ? batchesOf(endpoint.tenant, source.subjectId, events) : events))
+      cursors.push({ subjectId: source.subjectId, from: source.readUpTo, to: upTo })
+    }
+    return { found, cursors, isMore }
+  })
+})
+
+/** Creates the function that reads the notifications of one journal, after the cursor and up to an event. */
+const makeRead = Effect.gen(function* () {
+  const outbox = yield* WebhookOutbox
+  const assigned = yield* AssignedProducts
+
   /** Returns the product of the consumer, if a notification names it and the sequence assigns products. */
-  const productOf = ({ events }: Endpoint, { identity, assignsProducts }: Source, { event }: StoredEvent) => {
+  const productOf = ({ events }: Endpoint, { identity, assignsProducts }: MechanismSource, { event }: StoredEvent) => {
     const { _tag, consumerId } = event
     return assignsProducts && consumerId !== undefined && needsProduct(identity.kind, _tag, events)
       ? Effect.map(assigned.of(identity, consumerId), (product) => product?.productId)
       : Effect.succeed(undefined)
   }
 
-  const notifications = Effect.fnUntraced(function* (endpoint: Endpoint, source: Source, stored: StoredEvent) {
+  const notifications = Effect.fnUntraced(function* (endpoint: Endpoint, source: MechanismSource, stored: StoredEvent) {
     const productId = yield* productOf(endpoint, source, stored)
     return notificationsOf(source.identity, stored, endpoint.events, productId).map((notification): Held => {
       const lane = laneOf(endpoint.ordering, source.identity.id, notification)
-      return { ...notification, mechanismId: source.identity.id, lane, attempts: 0 }
+      return { ...notification, subjectId: source.subjectId, lane, attempts: 0 }
     })
   })
 
-  return Effect.fnUntraced(function* (endpoint: Endpoint) {
-    const found: Array<Held> = []
-    const cursors: Array<Round["cursors"][number]> = []
-    if ((yield* outbox.heldCount(endpoint, heldMax)) === heldMax) return { found, cursors, isMore: false }
-    const size = yield* roundSize
-    let isMore = false
-    for (const source of yield* outbox.sources(endpoint)) {
-      const room = size - found.length
-      if (room <= 0) return { found, cursors, isMore: true }
-      const upTo = Math.min(source.lastSequence, source.readUpTo + room)
-      isMore ||= upTo < source.lastSequence
-      for (const stored of yield* outbox.events(endpoint, source, upTo)) {
-        found.push(...(yield* notifications(endpoint, source, stored)))
-      }
-      cursors.push({ mechanismId: source.identity.id, from: source.readUpTo, to: upTo })
-    }
-    return { found, cursors, isMore }
+  const ofMechanism = Effect.fnUntraced(function* (endpoint: Endpoint, source: MechanismSource, upTo: number) {
+    const stored = yield* outbox.events(endpoint, source, upTo)
+    return (yield* Effect.forEach(stored, (event) => notifications(endpoint, source, event))).flat()
   })
+
+  const ofTenant = Effect.fnUntraced(function* (endpoint: Endpoint, source: TenantSource, upTo: number) {
+    const changes = yield* outbox.changes(endpoint, source, upTo)
+    return changes.flatMap((change) =>
+      recordNotificationsOf(endpoint.tenant, change, endpoint).map((notification): Held => {
+        const lane = recordLaneOf(endpoint.ordering, change, notification)
+        return { ...notification, subjectId: source.subjectId, lane, attempts: 0 }
+      })
+    )
+  })
+
+  return (endpoint: Endpoint, source: Source, upTo: number) =>
+    source.identity === undefined ? ofTenant(endpoint, source, upTo) : ofMechanism(endpoint, source, upTo)
 })

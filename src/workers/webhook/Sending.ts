@@ -3,6 +3,7 @@ import { Clock, Effect, Random } from "effect"
 import { signatureHeaders } from "../../delivery/webhook/Signature.ts"
 import { WebhookClient } from "../../delivery/webhook/WebhookClient.ts"
 import type { Millis } from "../../domain/values/Time.ts"
+import { Measures } from "../../measures/Measures.ts"
 import { Settings } from "../../settings/Settings.ts"
 import type { Endpoint, Held } from "../../store/webhook/OutboxRows.ts"
 import type { Result } from "../../store/webhook/Round.ts"
@@ -17,9 +18,13 @@ const overloaded = new Set([429, 502, 504])
 /** The longest time in which a round starts attempts. Later notifications of a lane wait for the next round. */
 const roundMillisMax = 20_000
 
+/** The outcomes of attempts as the measures call them. */
+const outcomeNames = { DELIVERED: "delivered", WAITING: "retried", FAILED: "failed" } as const
+
 /** Creates the function that sends the lanes of a webhook, each up to its first failure. */
 export const make = Effect.gen(function* () {
   const client = yield* WebhookClient
+  const { webhookAttempts } = (yield* Measures).delivery
   const pace = yield* makePace
   const { limitOf, adapt } = makeConcurrency()
 
@@ -38,6 +43,7 @@ export const make = Effect.gen(function* () {
       const attempt = yield* send(endpoint, held)
       const result = resultOf(endpoint, held, attempt, yield* Random.next)
       results.push(result)
+      webhookAttempts.add(outcomeNames[result.status])
       if (result.status === "WAITING") return [...results, ...waiting(lane.slice(index + 1), null)]
     }
     return results

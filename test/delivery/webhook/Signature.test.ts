@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createHmac } from "node:crypto"
 import { Webhook } from "standardwebhooks"
+import { Webhook as SvixWebhook } from "svix"
 import { signatureHeaders } from "../../../src/delivery/webhook/Signature.ts"
 
 const whsec = (text: string) => `whsec_${Buffer.from(text).toString("base64")}`
@@ -16,6 +17,13 @@ describe("The signature of a webhook", () => {
     assert.throws(() => new Webhook(former).verify(body, headers))
     assert.throws(() => new Webhook(present).verify(`${body} `, headers))
     assert.throws(() => new Webhook(present).verify(body, { ...headers, "webhook-id": "evt_2" }))
+  })
+
+  it("is verified by the library of Svix", () => {
+    const headers = signatureHeaders(signed, [present])
+    assert.deepStrictEqual(new SvixWebhook(present).verify(body, headers), JSON.parse(body))
+    assert.throws(() => new SvixWebhook(former).verify(body, headers))
+    assert.throws(() => new SvixWebhook(present).verify(`${body} `, headers))
   })
 
   it("is verified by either secret during a rotation", () => {

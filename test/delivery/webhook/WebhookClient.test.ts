@@ -2,28 +2,38 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { IpNetwork } from "effect/net"
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { isPublic } from "../../../src/delivery/webhook/PublicAddress.ts"
 import { answerBytesMax, type Resolver, WebhookClient } from "../../../src/delivery/webhook/WebhookClient.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
+import { inwardAnswers, tricks } from "./addressTricks.ts"
 
 const loopback = [IpNetwork.fromStringUnsafe("127.0.0.0/8")]
 
-/** Starts a receiver. Returns its port and the number of requests that it has seen. */
+interface Receiver {
+  readonly port: number
+  readonly seen: () => number
+  readonly connections: () => number
+  readonly server: Server
+}
+
+/** Starts a receiver. Returns its port, and the numbers of requests and of connections that it has seen. */
 const aReceiver = (respond: (request: IncomingMessage, response: ServerResponse) => void) =>
   Effect.acquireRelease(
-    Effect.callback<{ readonly port: number; readonly seen: () => number }>((resume) => {
+    Effect.callback<Receiver>((resume) => {
       let requests = 0
+      let connections = 0
       const server = createServer((request, response) => {
         requests++
         request.resume().on("end", () => respond(request, response))
       })
-      server.listen(0, "127.0.0.1", () => {
+      server.on("connection", () => connections++)
+      server.listen(0, () => {
         const { port } = server.address() as AddressInfo
-        resume(Effect.succeed({ port, seen: () => requests, server }))
+        resume(Effect.succeed({ port, seen: () => requests, connections: () => connections, server }))
       })
-    }) as Effect.Effect<{ port: number; seen: () => number; server: ReturnType<typeof createServer> }>,
+    }),
     ({ server }) =>
       Effect.sync(() => {
         server.closeAllConnections()
@@ -49,54 +59,53 @@ const resolving = (...answers: ReadonlyArray<ReadonlyArray<string>>): Resolver =
   }
 }
 
-/** Forms of addresses on this machine and in private networks. */
-const inwardHosts = `
-  127.0.0.1 127.1 0x7f.1 0177.0.0.1 2130706433 0x7f000001 017700000001 127.0.1 0 0.0.0.0 10.0.0.1 10.1
-  172.16.0.1 172.31.255.255 192.168.0.1 192.168.1 3232235521 169.254.169.254 2852039166 0xa9fea9fe
-  100.64.0.1 192.0.0.8 192.0.2.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1
-  255.255.255.255 192.88.99.1 [::1] [::] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1]
-  [64:ff9b::7f00:1] [64:ff9b:1::7f00:1] [2002:7f00:1::] [2001::7f00:1] [fe80::1] [fc00::1]
-  [fd12:3456::1] [ff02::1] [2001:db8::1] [100::1] [3fff::1] [5f00::1] [fec0::1] [0:0:0:0:0:ffff:a00:1]
-  ①②⑦.⓪.⓪.① 127。0。0。1 １２７.0.0.1
-`
-  .trim()
-  .split(/\s+/)
-
 const publicAddresses = ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2a00:1450:4001:81b::200e"]
 
 describe("A webhook's request", () => {
   it.effect("never reaches an inward address, however its URL writes it", () =>
     Effect.gen(function* () {
       const receiver = yield* aReceiver((_, response) => response.end())
-      const client = yield* aClient()
-      for (const host of inwardHosts) {
-        for (const url of [`https://${host}:${receiver.port}/`, `http://${host}:${receiver.port}/`]) {
-          assert.isDefined(client.problemOf(url), url)
-          const attempt = yield* client.post(url, {}, "{}")
-          assert.isNull(attempt.statusCode, url)
-          assert.strictEqual(attempt.body, "The address could not be reached")
+      const all = tricks(receiver.port)
+      assert.isAtLeast(new Set(all.map(([, url]) => url)).size, 90)
+      for (const client of [yield* aClient(), yield* aClient({ resolve: resolving(["127.0.0.1"]) })]) {
+        for (const [trick, url] of all) {
+          for (const tried of [url, url.replace("https:", "http:")]) {
+            const { statusCode, body } = yield* client.post(tried, {}, "{}")
+            assert.isNull(statusCode, `${trick}: ${tried}`)
+            // The system's resolver does not know every name.
+            assert.match(body, /^The address could not be reached( \(ENOTFOUND\))?$/, `${trick}: ${tried}`)
+          }
         }
       }
-      assert.strictEqual(receiver.seen(), 0)
+      assert.strictEqual(receiver.connections(), 0)
     })
   )
 
   it.effect("never reaches a name that resolves to an inward address, alone or beside a public one", () =>
     Effect.gen(function* () {
       const receiver = yield* aReceiver((_, response) => response.end())
-      for (const addresses of [
-        ["127.0.0.1"],
-        ["8.8.8.8", "127.0.0.1"],
-        ["::ffff:127.0.0.1"],
-        ["::1"],
-        ["0.0.0.0"],
-        []
-      ]) {
+      for (const addresses of inwardAnswers) {
         const client = yield* aClient({ resolve: resolving(addresses) })
         const attempt = yield* client.post(`https://shop.example:${receiver.port}/`, {}, "{}")
-        assert.isNull(attempt.statusCode)
+        assert.isNull(attempt.statusCode, addresses.join(" "))
+        assert.strictEqual(attempt.body, "The address could not be reached")
       }
-      assert.strictEqual(receiver.seen(), 0)
+      assert.strictEqual(receiver.connections(), 0)
+    })
+  )
+
+  it.effect("checks the answer of each connection, so a name that moves inward reaches nothing", () =>
+    Effect.gen(function* () {
+      const receiver = yield* aReceiver((_, response) => response.writeHead(204, { connection: "close" }).end())
+      // The first answer is in a network of the operator's, the next one is not.
+      const network = [IpNetwork.fromStringUnsafe("127.0.0.1/32")]
+      const client = yield* aClient({ networks: network, resolve: resolving(["127.0.0.1"], ["127.0.0.2"], ["::1"]) })
+      const url = `https://moving.example:${receiver.port}/`
+      // The server speaks no TLS, so nothing arrives; the connection does.
+      yield* client.post(url, {}, "{}")
+      assert.strictEqual(receiver.connections(), 1)
+      for (const _ of [1, 2]) yield* client.post(url, {}, "{}")
+      assert.strictEqual(receiver.connections(), 1)
     })
   )
 
@@ -118,15 +127,21 @@ describe("A webhook's request", () => {
     })
   )
 
-  it.effect("does not follow a redirect", () =>
+  it.effect("follows no redirect, whatever its status and its target", () =>
     Effect.gen(function* () {
       const target = yield* aReceiver((_, response) => response.end())
-      const receiver = yield* aReceiver((_, response) =>
-        response.writeHead(302, { location: `http://127.0.0.1:${target.port}/` }).end()
-      )
-      const client = yield* aClient({ networks: loopback })
-      const attempt = yield* client.post(`http://127.0.0.1:${receiver.port}/`, {}, "{}")
-      assert.deepStrictEqual([attempt.statusCode, target.seen()], [302, 0])
+      for (const status of [301, 302, 303, 307, 308]) {
+        for (const [, location] of tricks(target.port)) {
+          const receiver = yield* aReceiver((_, response) =>
+            response.writeHead(status, { location: encodeURI(location).trim() }).end()
+          )
+          const client = yield* aClient({ networks: loopback })
+          const attempt = yield* client.post(`http://127.0.0.1:${receiver.port}/`, {}, "{}")
+          assert.deepStrictEqual([attempt.statusCode, receiver.seen()], [status, 1])
+          if (status !== 302) break
+        }
+      }
+      assert.strictEqual(target.connections(), 0)
     })
   )
 

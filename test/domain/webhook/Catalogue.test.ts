@@ -9,6 +9,7 @@ import {
   needsProduct,
   reportedEvents
 } from "../../../src/domain/webhook/Catalogue.ts"
+import { changesFor } from "../../../src/domain/webhook/RecordCatalogue.ts"
 
 const kinds = Object.keys(reportedEvents) as ReadonlyArray<Kind>
 
@@ -41,8 +42,8 @@ describe("The catalogue of events", () => {
 
   it("describes each type with a sentence, and each type has an event", () => {
     for (const type of eventTypes) {
-      assert.match(descriptionOf(type), /^An? .*\.$|^The .*\.$/)
-      assert.isNotEmpty(kinds.flatMap((kind) => eventsFor(kind, [type])))
+      assert.match(descriptionOf(type), /^(An?|The|Another|Fields|Deliveries) .*\.$/)
+      assert.isNotEmpty([...kinds.flatMap((kind) => eventsFor(kind, [type])), ...changesFor([type])])
     }
   })
 

@@ -11,7 +11,7 @@ import { aTenant, layer as records } from "../support/recordsFixture.ts"
 const services = Layer.mergeAll(Webhooks.layer, WebhookDeliveries.layer).pipe(Layer.provideMerge(records))
 
 const notification = (sequence: number): Held => ({
-  mechanismId: randomUUID(),
+  subjectId: randomUUID(),
   sequence,
   part: 0,
   id: `evt_${sequence}`,

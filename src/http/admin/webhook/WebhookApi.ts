@@ -30,6 +30,18 @@ export const ChangeWebhook = Schema.Struct(changeFields(Settings.fields, ["url",
   identifier: "ChangeWebhook"
 })
 
+/** The body of `POST /webhooks/{id}/test`. */
+export const TestWebhook = Schema.Struct({ type: Schema.optionalKey(Schema.Literals(eventTypes)) }).annotate({
+  identifier: "TestWebhook"
+})
+
+/** Where a replay begins: with an instant, or with the events that have this number in their journals. */
+const ReplayFrom = Schema.Union([
+  Schema.Literal("failed"),
+  Timestamp,
+  Schema.Struct({ sequence: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })) })
+])
+
 /** A webhook with its secret. */
 export const WebhookWithSecret = Schema.Struct({
   ...Webhook.fields,
@@ -147,12 +159,14 @@ const deliveries = [
     .annotate(AnswerHoldsSecret, true),
   HttpApiEndpoint.post("testWebhook", "/webhooks/:id/test", {
     params,
+    payload: [TestWebhook, Schema.Null],
     success: WebhookAttempt,
     error: NotFound
   }).annotateMerge(
     OpenApi.annotations({
       summary: "Send a test event",
-      description: "Posts an event of type `webhook.test` at once, and answers the result. It is not repeated."
+      description:
+        "Posts an event at once, and answers the result: the example of the type, or an event of type `webhook.test`. It is not repeated. Its id begins with `evt_test_`."
     })
   ),
   HttpApiEndpoint.get("listWebhookDeliveries", "/webhooks/:id/deliveries", {
@@ -169,8 +183,9 @@ const deliveries = [
   HttpApiEndpoint.post("replayWebhook", "/webhooks/:id/replay", {
     params,
     payload: Schema.Struct({
-      from: Schema.Union([Schema.Literal("failed"), Timestamp]).annotate({
-        description: "`failed`: the deliveries that failed for good, at most 10,000. A time: all events from then on."
+      from: ReplayFrom.annotate({
+        description:
+          "`failed`: the deliveries that failed for good, at most 10,000. A time: all events from then on. A `sequence`: in each journal the events with this number and those after it."
       })
     }),
     success: Webhook,

@@ -5,10 +5,9 @@ import { WebhookClient } from "../../../delivery/webhook/WebhookClient.ts"
 import { descriptionOf, eventTypes } from "../../../domain/webhook/Catalogue.ts"
 import { Settings, type Webhook } from "../../../domain/webhook/Webhook.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
-import type { Millis } from "../../../domain/values/Time.ts"
 import type { Page } from "../../../store/records/Pagination.ts"
 import { type LoggedDelivery, WebhookDeliveries } from "../../../store/webhook/WebhookDeliveries.ts"
-import { Webhooks, type WithSecret } from "../../../store/webhook/Webhooks.ts"
+import { type ReplayedFrom, Webhooks, type WithSecret } from "../../../store/webhook/Webhooks.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { AdminApi } from "../Api.ts"
@@ -60,7 +59,10 @@ export const WebhookHandlers = HttpApiBuilder.group(
       rotateWebhookSecret: ({ params: { id }, payload: { overlapSeconds = overlapSecondsDefault } }) =>
         forTenant((tenant, by) => Effect.map(webhooks.rotateSecret(tenant, id, by, overlapSeconds), shown)),
 
-      testWebhook: onRecord((tenant, id) => Effect.flatMap(webhooks.target(tenant, id), sendTestEvent(client, tenant))),
+      testWebhook: ({ params: { id }, payload }) =>
+        forTenant((tenant) =>
+          Effect.flatMap(webhooks.target(tenant, id), sendTestEvent(client, tenant, payload?.type))
+        ),
 
       listWebhookDeliveries: ({ params: { id }, query }) =>
         forTenant((tenant) =>
@@ -88,8 +90,8 @@ const checkUrl = (client: WebhookClient["Service"]) => (payload: { readonly url?
     : Effect.fail(invalidInput([issueAt(payload, "url", { kind: "validation", type: "string", expected })]))
 }
 
-/** Sends events again: those that failed for good, or all from an instant on. Returns the webhook. */
-const replay = (webhooks: Webhooks["Service"], tenant: Tenant, id: string, from: "failed" | Millis) =>
+/** Sends events again: those that failed for good, or all from an instant or a number on. Returns the webhook. */
+const replay = (webhooks: Webhooks["Service"], tenant: Tenant, id: string, from: ReplayedFrom) =>
   from === "failed"
     ? Effect.andThen(webhooks.replayFailed(tenant, id), webhooks.find(tenant, id))
     : webhooks.replay(tenant, id, from)

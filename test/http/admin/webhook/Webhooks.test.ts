@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { tricks } from "../../../delivery/webhook/addressTricks.ts"
 import { Admin, issuesOf, layer as adminLayer } from "../adminFixture.ts"
 
 const settings = { url: "https://shop.example/hooks", events: ["distribution.joined", "distribution.admitted"] }
@@ -24,6 +25,7 @@ describe("Webhooks on the Admin API", () => {
           description: null,
           ordering: "consumer",
           schedule: "standard",
+          delivery: "single",
           status: "ENABLED",
           disabledReason: null
         })
@@ -51,6 +53,7 @@ describe("Webhooks on the Admin API", () => {
         const mistakes: ReadonlyArray<readonly [object, ReadonlyArray<string>]> = [
           [{ events: [] }, ["events: min_length"]],
           [{ events: ["distribution.unknown"] }, ["events.0: picklist"]],
+          [{ delivery: "bulk" }, ["delivery: picklist"]],
           [{ ordering: "random" }, ["ordering: picklist"]],
           [{ secret: "short" }, ["secret: min_length"]]
         ]
@@ -77,6 +80,42 @@ describe("Webhooks on the Admin API", () => {
         const { id } = yield* aWebhook({ url: "https://localhost:8443/" })
         const { body } = yield* call("POST", `/webhooks/${id}/test`)
         assert.deepInclude(body, { statusCode: null, body: "The address could not be reached" })
+      })
+    )
+
+    it.effect("refuse every trick to reach an inward address, or at the latest the look-up of its host does", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        let refused = 0
+        for (const [trick, url] of tricks(8_443)) {
+          const { status, body } = yield* call("POST", "/webhooks", { ...settings, url })
+          if (status === 400) {
+            refused++
+            continue
+          }
+          assert.strictEqual(status, 201, `${trick}: ${url}`)
+          const { body: attempt } = yield* call("POST", `/webhooks/${body.id}/test`)
+          assert.isNull(attempt.statusCode, `${trick}: ${url}`)
+          assert.match(attempt.body, /^The address could not be reached/)
+        }
+        assert.isAtLeast(refused, 80)
+      })
+    )
+
+    it.effect("take the type of a test event, and where a replay begins", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { id } = yield* aWebhook({ url: "https://localhost:8443/" })
+        const named = yield* call("POST", `/webhooks/${id}/test`, { type: "order.paid" })
+        assert.deepInclude(named.body, { statusCode: null, body: "The address could not be reached" })
+        const unknown = yield* call("POST", `/webhooks/${id}/test`, { type: "order.unknown" })
+        assert.deepStrictEqual(issuesOf(unknown), ["type: picklist"])
+        for (const from of ["failed", "2026-11-22T18:00:00Z", { sequence: 3 }]) {
+          assert.strictEqual((yield* call("POST", `/webhooks/${id}/replay`, { from })).status, 200)
+        }
+        for (const from of ["yesterday", 3, { sequence: 0 }]) {
+          assert.strictEqual((yield* call("POST", `/webhooks/${id}/replay`, { from })).status, 400)
+        }
       })
     )
 

@@ -1,0 +1,26 @@
+/** The flag `--from` of `usher webhooks replay`. */
+import { Schema, Result } from "effect"
+import { Flag } from "effect/cli"
+import { DateTimeText } from "../../domain/values/Time.ts"
+import type { ReplayedFrom } from "../../store/webhook/Webhooks.ts"
+
+const isInstant = (text: string) => Result.isSuccess(Schema.decodeUnknownResult(DateTimeText)(text))
+
+/** Reads `failed`, an instant with its offset, or the number of an event. Undefined if the text is none of them. */
+export const startOf = (text: string): ReplayedFrom | undefined => {
+  if (text === "failed") return "failed"
+  if (/^[1-9]\d{0,14}$/.test(text)) return { sequence: Number(text) }
+  return isInstant(text) ? Date.parse(text) : undefined
+}
+
+/** Flag: what is sent again. */
+export const replayedFrom = Flag.String("from").pipe(
+  Flag.withDescription(
+    "`failed`: what failed for good. An instant: all events from then on. A number: in each journal the events from it on"
+  ),
+  Flag.filter(
+    (text) => startOf(text) !== undefined,
+    () => "failed, an instant such as 2026-11-22T18:00:00Z, or the number of an event"
+  ),
+  Flag.map((text) => startOf(text)!)
+)

@@ -1,0 +1,39 @@
+/** The mail to an organization whose webhook fails. It has no event and no secret, and of the address the host alone. */
+import type { WebhookOwner } from "../../store/webhook/WebhookFailures.ts"
+import type { Outgoing } from "../Message.ts"
+
+/** What happened to a webhook. */
+export interface Failure {
+  readonly webhookId: string
+  /** Deliveries that failed for good. */
+  readonly failedDeliveries: number
+  /** Why the webhook was disabled; absent if it was not. */
+  readonly disabledReason?: "GONE" | "FAILING"
+}
+
+const reasons = {
+  GONE: "the endpoint answered 410",
+  FAILING: "no delivery succeeded for five days"
+}
+
+/** Returns the mail. */
+export const failureMessage = (
+  { tenant, to, host }: WebhookOwner,
+  { webhookId, failedDeliveries, disabledReason }: Failure
+): Outgoing => {
+  const webhook = `the webhook ${webhookId} (${tenant.mode} mode) at ${host}`
+  const count = failedDeliveries === 1 ? "A delivery" : `${failedDeliveries} deliveries`
+  const sentences = [
+    ...(failedDeliveries > 0 ? [`${count} to ${webhook} failed for good. A replay sends what failed again.`] : []),
+    ...(disabledReason === undefined
+      ? []
+      : [`Usher disabled ${webhook}, because ${reasons[disabledReason]}. Its events wait until it is enabled.`])
+  ]
+  return {
+    tenant,
+    channel: "email",
+    to,
+    subject: `Webhook at ${host}: ${disabledReason === undefined ? "deliveries failed" : "disabled"}`,
+    text: `${sentences.join("\n\n")}\n\nThere is at most one such mail an hour for a webhook.\n`
+  }
+}

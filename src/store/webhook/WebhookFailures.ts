@@ -1,0 +1,67 @@
+/** What an organization learns of a webhook that fails: an event for its other webhooks, and a mail. */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Mode, Tenant } from "../../domain/values/Ids.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+import type { Held } from "./OutboxRows.ts"
+
+/** Between two mails about one webhook. */
+export const mailIntervalMillis = 3_600_000
+
+/** The address for mail about a webhook. */
+export interface WebhookOwner {
+  readonly tenant: Tenant
+  readonly to: string
+  /** The host of the webhook's address. */
+  readonly host: string
+}
+
+/**
+ * Notes that deliveries of a round failed for good, as one event. Failed notifications of failures are not among them,
+ * because two failing webhooks would report each other forever.
+ */
+export const noteFailed = (
+  sql: PgClient.PgClient,
+  webhookId: string,
+  results: ReadonlyArray<{ readonly held: Held; readonly status: string }>,
+  now: Millis
+): Effect.Effect<unknown, SqlError> => {
+  const failed = results.filter(({ status, held }) => status === "FAILED" && !held.type.startsWith("webhook."))
+  const first = failed[0]?.held
+  if (first === undefined) return Effect.void
+  const after = { failedDeliveries: failed.length, eventId: first.id, eventType: first.type }
+  return sql`
+    insert into noted_events (organization_id, mode, at, type, actor, subject_id, data)
+    select w.organization_id, w.mode, ${new Date(now)}, 'webhook.failed', 'system', w.id,
+      ${sql.json({ changed: [], before: {}, after })}
+    from webhooks w where w.id = ${webhookId}`
+}
+
+/**
+ * Creates the function that takes the webhook's turn for a mail. Undefined if the organization has no address for it, or
+ * had a mail about the webhook within the last hour.
+ */
+export const makeTakeMail = (sql: PgClient.PgClient) =>
+  Effect.fnUntraced(function* (webhookId: string, now: Millis) {
+    const rows = yield* sql<OwnerRow>`
+      update webhooks w set mailed_at = ${new Date(now)} from organizations o
+      where w.id = ${webhookId} and o.id = w.organization_id and o.settings ->> 'operationsEmail' is not null
+        and (w.mailed_at is null or w.mailed_at <= ${new Date(now - mailIntervalMillis)})
+      returning w.organization_id, w.mode, w.url, o.settings ->> 'operationsEmail' as email`
+    return rows[0] && toOwner(rows[0])
+  }, orUnavailable)
+
+interface OwnerRow {
+  readonly organization_id: string
+  readonly mode: Mode
+  readonly url: string
+  readonly email: string
+}
+
+const toOwner = ({ organization_id, mode, url, email }: OwnerRow): WebhookOwner => ({
+  tenant: { organizationId: organization_id, mode },
+  to: email,
+  host: URL.parse(url)?.host ?? ""
+})
