@@ -1,0 +1,198 @@
+/**
+ * `<usher-experience experience url key language>`: the visitor's part of a room inside a shop's page. The room writes
+ * the pieces, in its words and languages; this shows them in a shadow root, and sends their forms.
+ */
+import { clock } from "./clock.ts"
+import { type ExperienceStore, Usher } from "./client.ts"
+import { style } from "./embedStyle.ts"
+import type { Call } from "./sessions.ts"
+
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(style)
+
+interface Policies {
+  createPolicy(name: string, rules: object): { createHTML(html: string): string }
+}
+
+/** Pieces come from Usher, which has escaped them. */
+const policy = (globalThis as { readonly trustedTypes?: Policies }).trustedTypes?.createPolicy("usher", {
+  createHTML: (html: string) => html
+})
+
+/** Until a piece that could not be fetched is asked for again. */
+const retryMillis = 4_000
+
+/** What `::part` can name. */
+const parts = {
+  card: ".card",
+  heading: "h2",
+  button: "button:not(.quiet,.plain),.button",
+  "quiet-button": ".quiet,.plain",
+  field: "input,select",
+  alert: "[role=alert]"
+}
+
+class UsherExperience extends HTMLElement {
+  readonly #root = this.attachShadow({ mode: "open" })
+  #usher: Usher | undefined
+  #store: ExperienceStore | undefined
+  #stop: (() => void) | undefined
+  #shown = ""
+  #swaps = 0
+
+  constructor() {
+    super()
+    this.#root.adoptedStyleSheets = [sheet]
+    // The link inside stays until there is more to show.
+    this.#root.append(document.createElement("slot"))
+    this.#root.addEventListener("submit", (event) => this.#submitted(event as SubmitEvent))
+    this.#root.addEventListener("click", (event) => this.#clicked(event))
+  }
+
+  connectedCallback(): void {
+    const named = (name: string) => this.getAttribute(name) ?? ""
+    this.#usher ??= new Usher({ url: named("url"), publishableKey: named("key") })
+    this.#store ??= this.#usher.experience(named("experience"))
+    const stop = this.#store.subscribe(() => this.#changed())
+    const timer = setInterval(() => this.#tick(), 1000)
+    this.#stop = () => {
+      stop()
+      clearInterval(timer)
+    }
+  }
+
+  disconnectedCallback(): void {
+    this.#stop?.()
+  }
+
+  #tell(type: string, detail: unknown): void {
+    this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }))
+  }
+
+  /** Shows what has changed: the piece again, or only the position in it. */
+  #changed(): void {
+    const view = this.#store!.getSnapshot()
+    const [first] = view.places
+    const standing = view.places.map(
+      ({ id, state, lifecycle, own, facts }) =>
+        `${id} ${state} ${lifecycle} ${own && "status" in own ? own.status : state} ${facts?.minimumBid} ${facts?.currentPrice}`
+    )
+    const now = [view.state, view.session?.consumerId, view.session?.type, ...standing].join()
+    if (now !== this.#shown && view.experience) {
+      this.#shown = now
+      this.#tell("usher-state", view)
+      if (view.state === "granted" && first?.own && "admissionGrant" in first.own) {
+        this.#tell("usher-granted", { grant: first.own.admissionGrant, experienceId: this.#store!.id })
+      }
+      void this.#swap(view.session ? "place" : "now")
+    }
+    const position = first?.own && "position" in first.own ? first.own.position : undefined
+    const text = this.#root.querySelector("[data-text=position]")
+    if (text && typeof position === "number") text.textContent = position.toLocaleString(this.#language)
+  }
+
+  get #language(): string {
+    return this.getAttribute("language") ?? document.documentElement.lang
+  }
+
+  /** Replaces the piece by what the room answers. */
+  async #swap(path: string, call: Call = {}): Promise<void> {
+    const mine = ++this.#swaps
+    const { sessions } = this.#usher!
+    const url = new URL(`/e/${this.#store!.id}/`, sessions.url)
+    const target = new URL(path, url)
+    target.searchParams.set("return", location.href)
+    if (this.#language) target.searchParams.set("lang", this.#language)
+    try {
+      const reply = await sessions.fetch(target.pathname + target.search, {
+        as: path === "now" ? "nobody" : "consumer",
+        ...call,
+        headers: { accept: "text/html;part=room", ...call.headers }
+      })
+      const html = await reply.text()
+      // A later request has the later state.
+      if (mine !== this.#swaps) return
+      if (reply.status >= 500 || reply.status === 429) throw new Error(`${reply.status}`)
+      const template = document.createElement("template")
+      template.innerHTML = policy?.createHTML(html) ?? html
+      for (const [part, selector] of Object.entries(parts)) {
+        for (const one of template.content.querySelectorAll(selector)) one.part.add(part)
+      }
+      for (const link of template.content.querySelectorAll("a"))
+        link.href = new URL(link.getAttribute("href")!, target).href
+      for (const form of template.content.querySelectorAll("form"))
+        form.action = new URL(form.getAttribute("action")!, target).href
+      this.#root.replaceChildren(template.content)
+      this.#tick()
+      if (call.method) this.#root.querySelector<HTMLElement>("[role=alert],h2")?.focus()
+    } catch (error) {
+      this.#tell("usher-error", error)
+      if (!call.method) setTimeout(() => mine === this.#swaps && this.#swap(path), retryMillis)
+    }
+  }
+
+  /** Links to other screens of the room stay inside. */
+  #clicked(event: Event): void {
+    const link = (event.target as Element).closest("a")
+    if (!link || new URL(link.href).pathname !== `/e/${this.#store!.id}/place`) return
+    event.preventDefault()
+    void this.#usher!.sessions.start({}).then(() => this.#swap(`place${new URL(link.href).search}`))
+  }
+
+  /** Sends the forms of the room as the consumer. The form to the shop goes its own way. */
+  #submitted(event: SubmitEvent): void {
+    const form = event.target as HTMLFormElement
+    const { pathname, search, origin } = new URL(form.action)
+    const [, , id, action] = pathname.split("/")
+    if (origin !== new URL(this.#usher!.sessions.url).origin || id !== this.#store!.id || !action) return
+    event.preventDefault()
+    const fields = new URLSearchParams(new FormData(form) as never)
+    this.#send(action, action + search, fields).catch((error: unknown) => this.#tell("usher-error", error))
+  }
+
+  async #send(action: string, path: string, fields: URLSearchParams): Promise<void> {
+    const usher = this.#usher!
+    if (action === "sign-out") return usher.signOut()
+    await usher.sessions.start({})
+    if (action === "code") {
+      const isIn = await this.#signedIn(fields)
+      const then = fields.get("then")
+      if (isIn) return then ? this.#send(then, then, fields) : undefined
+      // The room says that the code is wrong. It must not count as wrong twice.
+      fields.set("code", "")
+    }
+    await this.#swap(path, {
+      method: "POST",
+      text: fields.toString(),
+      headers: { "content-type": "application/x-www-form-urlencoded" }
+    })
+    const challenge = this.#root.querySelector<HTMLElement>("[data-challenge]")?.dataset["challenge"]
+    const solution = challenge && (await (await import("./challenge.ts")).solve(challenge))
+    if (solution) {
+      fields.set("solution", solution)
+      return this.#send(action, path, fields)
+    }
+    await this.#store!.load()
+  }
+
+  /** Signs in. The tokens belong to the client. */
+  async #signedIn(fields: URLSearchParams): Promise<boolean> {
+    const value = (name: string) => fields.get(name) ?? ""
+    const code = this.#usher!.verifyCode({ email: value("email") }, value("code").trim(), {}, value("request"))
+    return code.then(
+      () => true,
+      () => false
+    )
+  }
+
+  /** Counts down by the server's clock. */
+  #tick(): void {
+    const now = Date.now() + this.#store!.getSnapshot().aheadMillis
+    for (const time of this.#root.querySelectorAll<HTMLTimeElement>("time[data-until]")) {
+      const left = Math.max(0, Date.parse(time.dateTime) - now)
+      time.textContent = clock(Math.ceil(left / 1000), this.#language || "en")
+    }
+  }
+}
+
+customElements.define("usher-experience", UsherExperience)

@@ -1,0 +1,238 @@
+/** One experience as its consumer sees it, kept up to date while somebody subscribes. */
+import { isHidden, onWake } from "./awake.ts"
+import { follow, pause } from "./follow.ts"
+import { type Action, type Input, pathOf, type Place, statusOf, statusPathOf, withFacts } from "./view/places.ts"
+import { type Known, read, readLive } from "./view/reading.ts"
+import { type Options, orUndefined, UsherError } from "./requests.ts"
+import type { Sessions } from "./sessions.ts"
+import { loading, type Snapshot, snapshotOf } from "./view/snapshot.ts"
+
+type Own = NonNullable<Place["own"]>
+
+const lookMillis = 20_000
+const auctionLookMillis = 5_000
+
+/** What opens, opens for all: their requests come over this time. */
+const spreadMillis = 2_000
+
+export class ExperienceStore {
+  readonly id: string
+  readonly #sessions: Sessions
+  readonly #listeners = new Set<() => void>()
+  #snapshot = loading
+  #known: Known | undefined
+  #isConnected = true
+  #loads = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #stop: (() => void) | undefined
+  #followed: { readonly of: string; readonly stop: () => void } | undefined
+  /** The place of which no further event will come, with its standing. */
+  #over: string | undefined
+  /** The consumer that has entered the experience. */
+  #entered: string | undefined
+
+  constructor(sessions: Sessions, id: string) {
+    this.#sessions = sessions
+    this.id = id
+  }
+
+  /** Calls the listener after each change, until the returned function is called. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    this.#stop ??= this.#start()
+    return () => {
+      this.#listeners.delete(listener)
+      if (this.#listeners.size > 0) return
+      this.#stop?.()
+      this.#stop = undefined
+    }
+  }
+
+  /** Returns the same object until something changes. */
+  readonly getSnapshot = (): Snapshot => this.#snapshot
+
+  /** Does something, and returns when Usher has answered. Throws `UsherError` if it is refused. */
+  readonly act = async (action: Action, input: Input = {}, options: Options = {}): Promise<Snapshot> => {
+    const asking = { ...options, reached: this.#reached }
+    if (!this.#known) await this.load(asking)
+    const perform = async () => {
+      await this.#sessions.start(asking)
+      await this.#perform(action, input, asking)
+      return true
+    }
+    try {
+      // Without a session any more, the consumer goes on as another guest.
+      if (!(await perform().catch(orUndefined(401)))) await perform()
+    } catch (error) {
+      await this.load(asking)
+      throw error
+    }
+    return this.#snapshot
+  }
+
+  /** Goes on to the shop with the grant, as a form post: an address would end up in logs. */
+  readonly continueTo = (url: string): void => {
+    const own = this.#snapshot.places[0]?.own
+    if (!own || !("admissionGrant" in own)) throw notPossible()
+    const form = document.createElement("form")
+    const field = document.createElement("input")
+    Object.assign(form, { method: "post", action: url })
+    Object.assign(field, { name: "usher_grant", value: own.admissionGrant })
+    form.append(field)
+    document.body.append(form)
+    form.submit()
+    form.remove()
+  }
+
+  /** Reads everything again. */
+  readonly load = async (options: Options = {}): Promise<void> => {
+    const mine = ++this.#loads
+    const known = await read(this.#sessions, this.id, { ...options, reached: this.#reached })
+    // A later request has the later state.
+    if (mine !== this.#loads) return
+    this.#known = known
+    this.#emit()
+    this.#lookLater()
+  }
+
+  async #perform(action: Action, { at, ...body }: Input, asking: Options): Promise<void> {
+    const sessions = this.#sessions
+    const call = { ...asking, as: "consumer" } as const
+    const post = <A>(path: string, body: object) => sessions.request<A>(path, { ...call, method: "POST", body })
+    const enter = (body: object) => post(`/experiences/${this.id}/enter`, body)
+    if (action === "unlock") {
+      await enter(body)
+      return this.load(asking)
+    }
+    const place = this.#snapshot.places.find(({ id, actions }) => (at ? id === at : actions.includes(action)))
+    if (!place) throw notPossible()
+    const consumerId = sessions.session?.consumerId
+    if (this.#entered !== consumerId) await enter({})
+    this.#entered = consumerId
+    const own = await post<Own>(`${pathOf(place)}/${action === "join" ? "enter" : action}`, body).catch(
+      async (error: unknown) => {
+        // The answer to an accepted bid was lost: repeated, the same amount is too low.
+        if (action !== "bid") throw error
+        const now = await sessions.request<Own>(statusPathOf(place), call)
+        if (!("lastBidAmount" in now) || Number(now.lastBidAmount) !== Number(body.amount)) throw error
+        return now
+      }
+    )
+    // An entry that was withdrawn is answered with what it was.
+    this.#put(place.id, place.kind === "draw" && "leftAt" in own ? { status: "NOT_ENTERED" } : own)
+  }
+
+  /** Takes in the consumer's standing in one place. */
+  #put(placeId: string, own: Own): void {
+    this.#replace((place) => (place.id === placeId ? ({ ...place, own } as Place) : place))
+  }
+
+  #replace(change: (place: Place) => Place): void {
+    if (this.#known) this.#known = { ...this.#known, places: this.#known.places.map(change) }
+    this.#emit()
+  }
+
+  readonly #reached = (isReached: boolean): void => {
+    if (this.#isConnected === isReached) return
+    this.#isConnected = isReached
+    this.#emit()
+  }
+
+  #emit(): void {
+    this.#snapshot = snapshotOf(this.#known, this.#sessions.session, this.#isConnected)
+    this.#watch()
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Follows the first place that may change, if there is one and the page is seen. */
+  #watch(): void {
+    const { places, session } = this.#snapshot
+    const place = places.find(({ state }) => state === "granted" || state === "waiting")
+    const isFollowed = this.#stop && place && !isHidden() && this.#over !== standingOf(place)
+    const of = isFollowed ? `usher ${session?.consumerId} ${place.id}` : undefined
+    if (this.#followed?.of === of) return
+    this.#unfollow()
+    if (!of || !place) return
+    const call = { as: "consumer", reached: this.#reached } as const
+    const stop = follow<Own>(
+      {
+        name: of,
+        open: (signal) => this.#sessions.fetch(`${pathOf(place)}/events`, { ...call, signal }),
+        ask: (signal) => this.#sessions.request<Own>(statusPathOf(place), { ...call, signal }).catch(() => undefined)
+      },
+      {
+        told: (own) => {
+          this.#isConnected = true
+          this.#put(place.id, own)
+        },
+        ended: (reason) => {
+          const now = this.#known?.places.find(({ id }) => id === place.id)
+          if (reason === "CLOSED" && now) this.#over = standingOf(now)
+          this.#unfollow()
+          void pause(1).then(() => this.refresh())
+        },
+        failed: () => this.#reached(false)
+      }
+    )
+    this.#followed = { of, stop }
+  }
+
+  #unfollow(): void {
+    this.#followed?.stop()
+    this.#followed = undefined
+  }
+
+  /** Reads everything again if somebody subscribes and the page is seen. */
+  readonly refresh = (): void => {
+    if (this.#stop && !isHidden()) this.load().catch(() => {})
+  }
+
+  /** Begins to keep up to date. Returns the function that stops. */
+  #start(): () => void {
+    const stop = new AbortController()
+    // A device that wakes up has a dead stream that looks alive.
+    const wake = () => {
+      this.#unfollow()
+      this.refresh()
+    }
+    onWake(wake, this.#sessions.storageKey, stop.signal)
+    queueMicrotask(this.refresh)
+    this.#lookLater()
+    return () => {
+      stop.abort()
+      clearTimeout(this.#timer)
+      this.#unfollow()
+    }
+  }
+
+  /** Looks at what everybody sees. A lifecycle that changed needs everything again. */
+  async #look(): Promise<void> {
+    const before = this.#known && lifecyclesOf(this.#known)
+    const live = before && !isHidden() && (await readLive(this.#sessions, this.id, {}).catch(() => undefined))
+    if (live) this.#replace((place) => withFacts(place, live))
+    if (live && lifecyclesOf(this.#known!) !== before) this.refresh()
+    this.#lookLater()
+  }
+
+  #lookLater(): void {
+    clearTimeout(this.#timer)
+    if (this.#stop) this.#timer = setTimeout(() => void this.#look(), this.#untilLook())
+  }
+
+  /** Milliseconds until the next look: at a known opening or closing, else regularly. */
+  #untilLook(): number {
+    const { places = [], ahead = 0 } = this.#known ?? {}
+    const isAuction = places.some(({ kind, lifecycle }) => kind === "auction" && lifecycle === "open")
+    const instants = places
+      .flatMap(({ openAt, closeAt, lobbyOpenAt }) => [openAt, closeAt, lobbyOpenAt])
+      .map((instant) => Date.parse(instant ?? "") - ahead - Date.now())
+      .filter((left) => left > 0)
+    return Math.min(isAuction ? auctionLookMillis : lookMillis, ...instants) + Math.random() * spreadMillis
+  }
+}
+
+const notPossible = () => new UsherError(409, { code: "NOT_POSSIBLE" })
+
+const lifecyclesOf = ({ places }: Known): string => places.map(({ lifecycle }) => lifecycle).join()
+
+const standingOf = (place: Place): string => place.id + statusOf(place)

@@ -1,0 +1,159 @@
+/**
+ * Follows one place of a consumer: by a stream in one tab of the browser, which tells the others, and by asking while
+ * streams fail. Rooms and the client use it.
+ */
+
+/** Where a place is read. */
+export interface Source<State> {
+  /** Names the place among the tabs of the browser. */
+  readonly name: string
+  /** Requests the stream. */
+  open(signal: AbortSignal): Promise<Response>
+  /** Asks for the place once; undefined if there is none any more. */
+  ask(signal: AbortSignal): Promise<State | undefined>
+}
+
+export interface Listener<State> {
+  told(state: State): void
+  /** No further event will come: the place has closed, or the credentials have ended, or there is no place. */
+  ended(reason?: string): void
+  failed(): void
+}
+
+/** Milliseconds without a byte after which a stream is given up. The server sends a comment every 15 seconds. */
+const silentMillisMax = 40_000
+
+/** Failed streams after which the place is asked for. */
+const failuresMax = 3
+
+const pollSeconds = { least: 4, most: 60 }
+
+/** Failures after which the pauses grow: a restart takes less than a minute, and its visitors see their place at once. */
+const soonMax = 15
+
+/** An answer other than the requested one. */
+export class Refusal extends Error {
+  readonly retryAfterSeconds: number
+  constructor({ headers }: Response) {
+    super()
+    this.retryAfterSeconds = Number(headers.get("retry-after")) || 0
+  }
+}
+
+/** Follows the place. Returns the function that stops. */
+export function follow<State>(source: Source<State>, listener: Listener<State>): () => void {
+  const stop = new AbortController()
+  const { signal } = stop
+  const channel = typeof BroadcastChannel === "function" ? new BroadcastChannel(source.name) : undefined
+  channel?.addEventListener("message", ({ data }: MessageEvent<State>) => listener.told(data))
+  signal.addEventListener("abort", () => channel?.close())
+  const told = (state: State) => {
+    if (signal.aborted) return
+    channel?.postMessage(state)
+    listener.told(state)
+  }
+  const lead = () =>
+    run(
+      source,
+      {
+        told,
+        ended: (reason) => !signal.aborted && listener.ended(reason),
+        failed: () => !signal.aborted && listener.failed()
+      },
+      signal
+    )
+  // The lock is held by one tab. It goes to another when that one closes or is hidden.
+  if (channel && locks())
+    locks()!
+      .request(source.name, { signal }, lead)
+      .catch(() => {})
+  else void lead()
+  return () => stop.abort()
+}
+
+/** The locks that the tabs of a browser share, where it has them. */
+export const locks = (): LockManager | undefined =>
+  typeof navigator === "undefined" ? undefined : (navigator as Partial<Navigator>).locks
+
+async function run<State>(source: Source<State>, listener: Listener<State>, signal: AbortSignal): Promise<void> {
+  let isReplaced = false
+  for (let failures = 0; !signal.aborted;) {
+    try {
+      if (failures < failuresMax && !isReplaced) {
+        const reason = await stream(source, signal, (state) => {
+          failures = 0
+          listener.told(state)
+        })
+        // Too many streams are open for this visitor: another one would end one of them.
+        isReplaced = reason === "REPLACED"
+        if (reason !== undefined && !isReplaced) return listener.ended(reason)
+        failures += 1
+        await pause(1, signal)
+      } else {
+        const state = await source.ask(signal)
+        if (state === undefined) return listener.ended()
+        listener.told(state)
+        failures = 0
+        if (isReplaced) await pause(pollSeconds.least, signal)
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      failures += 1
+      if (failures >= 2) listener.failed()
+      const asked = error instanceof Refusal ? error.retryAfterSeconds : 0
+      const soon = Math.min(pollSeconds.least, 2 ** (failures - 1))
+      const seconds = failures < soonMax ? soon : pollSeconds.least * 2 ** (failures - soonMax)
+      await pause(asked || Math.min(pollSeconds.most, seconds), signal)
+    }
+  }
+}
+
+/** Reads the stream until it ends. Returns the reason if no further event will come. */
+async function stream<State>(
+  source: Source<State>,
+  signal: AbortSignal,
+  told: (state: State) => void
+): Promise<string | undefined> {
+  const cut = new AbortController()
+  const onAbort = () => cut.abort()
+  signal.addEventListener("abort", onAbort)
+  let timer = setTimeout(onAbort, silentMillisMax)
+  try {
+    const reply = await source.open(cut.signal)
+    if (!reply.ok || !reply.body) throw new Refusal(reply)
+    const reader = reply.body.getReader()
+    const decoder = new TextDecoder()
+    for (let text = ""; ;) {
+      const { done, value } = await reader.read()
+      if (done) return undefined
+      clearTimeout(timer)
+      timer = setTimeout(onAbort, silentMillisMax)
+      text += decoder.decode(value, { stream: true })
+      const events = text.split("\n\n")
+      text = events.pop()!
+      for (const event of events) {
+        const data = /^data: (.*)$/m.exec(event)?.[1]
+        if (data === undefined) continue
+        if (/^event: end$/m.test(event)) return (JSON.parse(data) as { readonly reason: string }).reason
+        told(JSON.parse(data) as State)
+      }
+    }
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener("abort", onAbort)
+    cut.abort()
+  }
+}
+
+/** Waits a quarter less or more than these seconds, or until the signal. */
+export const pause = (seconds: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", done)
+      resolve()
+    }
+    const timer = setTimeout(done, seconds * 1000 * (0.75 + Math.random() / 2))
+    if (signal?.aborted) done()
+    signal?.addEventListener("abort", done)
+  })

@@ -1,0 +1,140 @@
+/** What a consumer's places mean: pure, from the answers of the API to what a page shows. */
+import type { Experience, Kind, Lifecycle, Live, LiveMechanism, Session, States } from "../types.ts"
+
+/** What a page shows. */
+export type ViewState =
+  | "loading"
+  | "gated"
+  | "scheduled"
+  | "enterable"
+  | "waiting"
+  | "granted"
+  | "ended"
+  | "unreachable"
+
+/** What a consumer can do. `join` is for waitlists, `unlock` shows an access code. */
+export type Action = "enter" | "leave" | "join" | "bid" | "book" | "cancel" | "reschedule" | "unlock"
+
+/** What an action needs besides its name. */
+export interface Input {
+  /** The mechanism; default the first place with this action. */
+  readonly at?: string
+  readonly variantId?: string
+  /** Of a bid, as decimal text. */
+  readonly amount?: string
+  readonly slotId?: string
+  readonly locationId?: string
+  readonly newSlotId?: string
+  readonly accessCode?: string
+}
+
+/** A mechanism of the experience and the consumer's standing in it. */
+export type Place = { readonly [K in Kind]: PlaceOf<K> }[Kind]
+
+interface PlaceOf<K extends Kind> {
+  readonly kind: K
+  readonly id: string
+  readonly name: string
+  readonly lifecycle: Lifecycle
+  readonly openAt: string | null
+  readonly closeAt: string | null
+  readonly supportsGuest: boolean
+  readonly lobbyOpenAt?: string | null
+  readonly grantsPerConsumer?: number | null
+  /** The consumer's own standing; absent before its first action. */
+  readonly own?: States[K] | undefined
+  /** The public facts; absent if the mechanism is not for everybody. */
+  readonly facts?: LiveMechanism
+}
+
+/** A place with what it means at the moment. */
+export type ShownPlace = Place & {
+  readonly state: Exclude<ViewState, "loading" | "unreachable">
+  readonly actions: ReadonlyArray<Action>
+}
+
+/** The path of the kind, and the name of the operation that reads the consumer's standing. */
+export const pathOf = ({ kind, id }: Pick<Place, "kind" | "id">): string => `/${kind.replace("_", "-")}s/${id}`
+export const statusPathOf = (place: Pick<Place, "kind" | "id">): string =>
+  `${pathOf(place)}/${place.kind === "appointment" ? "me" : "status"}`
+
+/** The mechanisms of an experience, without the consumer's standing. */
+export const placesIn = ({ sequences }: Experience, live: Live | undefined): ReadonlyArray<Place> =>
+  sequences.flatMap(({ name, queues, draws, auctions, appointments, timedReleases, waitlist }) => {
+    const lists: ReadonlyArray<readonly [Kind, ReadonlyArray<object>]> = [
+      ["queue", queues],
+      ["draw", draws],
+      ["auction", auctions],
+      ["timed_release", timedReleases],
+      ["appointment", appointments],
+      [
+        "waitlist",
+        waitlist ? [{ supportsGuest: true, openAt: null, closeAt: null, lifecycle: "open", name, ...waitlist }] : []
+      ]
+    ]
+    return lists.flatMap(([kind, list]) => list.map((listed) => withFacts({ kind, ...listed } as Place, live)))
+  })
+
+/** The place with the facts of this moment. */
+export const withFacts = (place: Place, live: Live | undefined): Place => {
+  const facts = live?.mechanisms.find(({ id }) => id === place.id)
+  if (!facts) return place
+  const { name, lifecycle, openAt, closeAt } = facts
+  return { ...place, name, lifecycle, openAt, closeAt, facts }
+}
+
+/** The place as shown to this consumer at `now`, in milliseconds by the server's clock. */
+export const shown = (place: Place, session: Session | undefined, now: number): ShownPlace => {
+  const [state, actions] = meaningOf(place, session, now)
+  return { ...place, state, actions }
+}
+
+type Meaning = readonly [ShownPlace["state"], ReadonlyArray<Action>]
+
+const meaningOf = (place: Place, session: Session | undefined, now: number): Meaning => {
+  const { kind, lifecycle, supportsGuest, own } = place
+  const status = statusOf(place)
+  const isOpen = lifecycle === "open" || Date.parse(place.lobbyOpenAt ?? "") <= now
+  const first = isOpen && lifecycle !== "closed" ? [firstActions[kind]] : []
+  if (own && "admissionGrant" in own) {
+    return ["granted", kind === "timed_release" ? [...first, "leave"] : kind === "queue" ? ["leave"] : []]
+  }
+  const actions = waiting[status]
+  if (actions) return ["waiting", kind === "auction" ? first : own && "drawnAt" in own ? [] : actions]
+  if (status.startsWith("NOT_")) {
+    if (!first[0]) return [lifecycle === "scheduled" ? "scheduled" : "ended", first]
+    return supportsGuest || session?.type === "authenticated" ? ["enterable", first] : ["gated", []]
+  }
+  const mayAgain = place.grantsPerConsumer ? /COMPLETED|LEFT|EXPIRED/ : /LEFT|EXPIRED|CANCELLED/
+  return ["ended", own && mayAgain.test(status + ("reason" in own ? own.reason : "")) ? first : []]
+}
+
+const firstActions = {
+  queue: "enter",
+  draw: "enter",
+  timed_release: "enter",
+  auction: "bid",
+  appointment: "book",
+  waitlist: "join"
+} as const
+
+/** The statuses of consumers that wait, and what they can do. */
+const waiting: { readonly [status: string]: ReadonlyArray<Action> } = {
+  QUEUED: ["leave"],
+  ENTERED: ["leave"],
+  LISTED: ["leave"],
+  BIDDING: [],
+  WINNING: [],
+  OUTBID: [],
+  BOOKED: ["reschedule", "cancel"]
+}
+
+/** The consumer's status; of a waitlist `LISTED` or `NOT_LISTED`. */
+export const statusOf = ({ own }: Place): string =>
+  own === undefined ? "NOT_" : "status" in own ? own.status : own.isEntered ? "LISTED" : "NOT_LISTED"
+
+const order = ["granted", "waiting", "enterable", "gated", "scheduled"]
+
+/** A turn first, then what the consumer waits for, what is open, and what opens later. Waitlists come after these. */
+export const rankOf = ({ kind, state }: ShownPlace): number =>
+  state === "ended" ? 9 : order.indexOf(state) + (kind === "waitlist" ? 4 : 0)
